@@ -1,0 +1,70 @@
+/** The whole server on one screen: services, credentials, routes. It does not listen. */
+import type { FastifyInstance } from 'fastify';
+import packageJson from '../package.json' with { type: 'json' };
+import { createGuard } from './auth/guard.ts';
+import { createKeyResolver } from './auth/keys/resolver.ts';
+import { keyRoutes } from './auth/keys/routes.ts';
+import { cheeseRoutes } from './cheeses/routes.ts';
+import { type Clock, systemClock } from './clock.ts';
+import type { Config } from './config.ts';
+import { createIdempotency } from './http/idempotency.ts';
+import { operationalRoutes } from './http/operational.ts';
+import type { Route } from './http/route.ts';
+import { createServer } from './http/server.ts';
+import { createLog, type Log } from './log.ts';
+import { storeRoutes } from './orders/routes.ts';
+import { openServices, type Services } from './services.ts';
+
+/** How often what can wait is written down or cleared away. */
+const housekeepingMs = 60_000;
+
+export interface App {
+  readonly server: FastifyInstance;
+  readonly services: Services;
+  readonly routes: readonly Route[];
+  readonly log: Log;
+  /** Finishes what runs, writes what waits, and closes the database. */
+  close(): Promise<void>;
+}
+
+export async function buildApp(config: Config, clock: Clock = systemClock): Promise<App> {
+  const log = createLog(config.logLevel);
+  const services = await openServices(config, clock);
+  const { database, keys, cheeses, listing } = services;
+  const { environment, secret } = config;
+
+  const keyResolver = createKeyResolver({ database, clock, environment });
+  const guard = createGuard([keyResolver.resolve]);
+  const idempotency = createIdempotency(database, clock, secret);
+
+  const described = [...cheeseRoutes({ cheeses, listing }), ...storeRoutes({ cheeses }), ...keyRoutes(keys)];
+  const routes = [
+    ...described,
+    ...operationalRoutes({ database, routes: described, version: packageJson.version }),
+  ];
+  const { transaction } = database;
+  const server = createServer(routes, { config, clock, log, guard, transaction, idempotency });
+
+  async function keepHouse(): Promise<void> {
+    try {
+      await keyResolver.flushLastUsed();
+      await idempotency.purge();
+    } catch (error) {
+      log.error({ err: error }, 'housekeeping failed; it is tried again in a minute');
+    }
+  }
+  const timer = setInterval(keepHouse, housekeepingMs).unref();
+
+  return {
+    server,
+    services,
+    routes,
+    log,
+    async close() {
+      clearInterval(timer);
+      await server.close();
+      await keyResolver.flushLastUsed();
+      await database.close();
+    },
+  };
+}

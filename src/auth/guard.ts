@@ -1,0 +1,103 @@
+/**
+ * From headers to a principal (RFC 6750, RFC 9110 section 11). Each credential that is presented must be valid;
+ * any one of them may be the one that suffices. An ordered chain of resolvers knows the kinds.
+ */
+import { AppError } from '../errors.ts';
+import type { Guard } from '../http/mount.ts';
+import type { Principal } from '../http/principal.ts';
+import type { Requirement } from '../http/route.ts';
+import { permits } from './access.ts';
+
+/** One credential as it was sent: in X-API-Key, or as the bearer value of Authorization. */
+export interface Credential {
+  readonly header: 'x-api-key' | 'authorization';
+  readonly text: string;
+}
+
+/** What a resolver says: it is not of its kind, it is this principal, or it is of its kind and wrong. */
+export type Resolution = 'not mine' | Principal | { readonly rejected: string };
+
+export type Resolver = (credential: Credential) => Resolution | Promise<Resolution>;
+
+const realm = 'Bearer realm="cheese"';
+
+/** The guard in front of every route. */
+export function createGuard(resolvers: readonly Resolver[]): Guard {
+  async function resolve(credential: Credential): Promise<Principal> {
+    for (const resolver of resolvers) {
+      const resolution = await resolver(credential);
+      if (resolution === 'not mine') {
+        continue;
+      }
+      if ('rejected' in resolution) {
+        throw unauthorized(resolution.rejected);
+      }
+      return resolution;
+    }
+    throw unauthorized('The token is not known.');
+  }
+
+  return async (request, access) => {
+    if (access === 'operational') {
+      return null;
+    }
+    const credentials = credentialsOf(request.headers);
+    const principals: Principal[] = [];
+    for (const credential of credentials) {
+      principals.push(await resolve(credential));
+    }
+    if (access === 'open') {
+      return principals[0] ?? null;
+    }
+    if (principals.length === 0) {
+      throw new AppError(
+        'unauthorized',
+        'Send an API key in X-API-Key, or a token as "Authorization: Bearer <token>".',
+        {
+          headers: { 'WWW-Authenticate': realm },
+        },
+      );
+    }
+    const permitted = principals.find((principal) => permits(access, principal));
+    if (permitted === undefined) {
+      throw forbidden(access);
+    }
+    return permitted;
+  };
+}
+
+function credentialsOf(headers: Readonly<Record<string, string | string[] | undefined>>): Credential[] {
+  const credentials: Credential[] = [];
+  const { 'x-api-key': apiKey, authorization } = headers;
+  if (apiKey !== undefined) {
+    credentials.push({ header: 'x-api-key', text: String(apiKey) });
+  }
+  if (authorization !== undefined) {
+    const token = /^bearer +(\S+) *$/i.exec(String(authorization))?.[1];
+    if (token === undefined) {
+      throw unauthorized('Authorization must read "Bearer <token>".');
+    }
+    credentials.push({ header: 'authorization', text: token });
+  }
+  return credentials;
+}
+
+/** The body is the same whatever was wrong; the challenge says more (RFC 6750, section 3). */
+function unauthorized(description: string): AppError {
+  return new AppError('unauthorized', 'The credential is not valid here.', {
+    headers: { 'WWW-Authenticate': `${realm}, error="invalid_token", error_description="${description}"` },
+  });
+}
+
+function forbidden(access: readonly Requirement[]): AppError {
+  const scopes = access.flatMap((requirement) => (requirement.kind === 'oauth' ? [requirement.scope] : []));
+  const needed = scopes.length > 0 ? `the scope ${scopes.join(' or ')}` : kindsOf(access);
+  const scope = scopes.length > 0 ? `, scope="${scopes.join(' ')}"` : '';
+  return new AppError('forbidden', `The credential is valid, but this needs ${needed}.`, {
+    headers: { 'WWW-Authenticate': `${realm}, error="insufficient_scope"${scope}` },
+  });
+}
+
+function kindsOf(access: readonly Requirement[]): string {
+  return access.map(({ kind }) => (kind === 'apiKey' ? 'an API key' : "a customer's session")).join(' or ');
+}

@@ -1,0 +1,51 @@
+/**
+ * The form of an API key: `sk_live_` or `sk_test_`, 30 random base62 characters (178 bits), and a CRC32 of all that
+ * in 6 more. The checksum is no security: it turns typing errors and floods away without a look at the database.
+ */
+import { hash } from 'node:crypto';
+import { crc32 } from 'node:zlib';
+import type { Clock } from '../../clock.ts';
+
+export type KeyType = 'live' | 'test';
+
+const alphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
+const randomLength = 30;
+const checksumLength = 6;
+/** The largest multiple of 62 in a byte: bytes above it are drawn again, so that each character is equally likely. */
+const unbiasedMax = 248;
+
+/** A fresh key. */
+export function makeKey(type: KeyType, clock: Clock): string {
+  let random = '';
+  while (random.length < randomLength) {
+    for (const byte of clock.random(randomLength)) {
+      if (byte < unbiasedMax && random.length < randomLength) {
+        random += alphabet[byte % alphabet.length];
+      }
+    }
+  }
+  const body = `sk_${type}_${random}`;
+  return body + checksum(body);
+}
+
+/** The type of a well-formed key, or null. */
+export function typeOfKey(text: string): KeyType | null {
+  const type = /^sk_(live|test)_[0-9A-Za-z]{36}$/.exec(text)?.[1];
+  const isIntact = type !== undefined && text.endsWith(checksum(text.slice(0, -checksumLength)));
+  return isIntact ? (type as KeyType) : null;
+}
+
+/** What is stored in place of a key: its SHA-256 in hexadecimal. 178 random bits need no slow hash. */
+export function hashKey(key: string): string {
+  return hash('sha256', key);
+}
+
+function checksum(text: string): string {
+  let rest = crc32(text);
+  let digits = '';
+  for (let position = 0; position < checksumLength; position += 1) {
+    digits = alphabet[rest % 62] + digits;
+    rest = Math.floor(rest / 62);
+  }
+  return digits;
+}

@@ -1,0 +1,104 @@
+/** Statements on accounts and their API keys. */
+import type { Sql } from '../../database/database.ts';
+import { forUpdate, rows, type Statement, sql } from '../../database/sql.ts';
+import type { KeyType } from './format.ts';
+
+export interface AccountRow {
+  readonly id: number;
+  readonly name: string;
+  readonly plan: string;
+}
+
+export interface KeyRow {
+  readonly id: number;
+  readonly account_id: number;
+  readonly type: KeyType;
+  readonly last4: string;
+  /** Separated by spaces, as OAuth writes them. */
+  readonly scopes: string;
+  readonly created_at: string;
+  readonly expires_at: string | null;
+  readonly last_used_at: string | null;
+}
+
+/** A key with what a request needs to know of it. */
+export interface CredentialRow {
+  readonly id: number;
+  readonly hash: string;
+  readonly account_id: number;
+  readonly plan: string;
+  readonly scopes: string;
+  readonly expires_at: string | null;
+  readonly revoked_at: string | null;
+}
+
+const credential = sql`
+  select k.id, k.hash, k.account_id, a.plan, k.scopes, k.expires_at, k.revoked_at
+  from api_key k join account a on a.id = k.account_id`;
+
+export const credentialByHash = {
+  one: (hash: string): Statement => sql`${credential} where k.hash = ${hash}`,
+  many: (hashes: readonly string[]): Statement =>
+    sql`${credential} where k.hash in (select value->>0 from ${rows(hashes.map((hash) => [hash]))})`,
+  keyOf: (row: CredentialRow): string => row.hash,
+};
+
+const keyColumns = sql`id, account_id, type, last4, scopes, created_at, expires_at, last_used_at`;
+
+const isActive = (now: string) => sql`revoked_at is null and (expires_at is null or expires_at > ${now})`;
+
+export const keyQueries = (tx: Sql) => ({
+  insertAccount: (account: { name: string; plan: string; createdAt: string }) =>
+    tx.get<AccountRow>(sql`
+      insert into account (name, plan, created_at) values (${account.name}, ${account.plan}, ${account.createdAt})
+      returning id, name, plan`),
+
+  findAccount: (name: string) =>
+    tx.get<AccountRow>(sql`select id, name, plan from account where name = ${name}`),
+
+  listAccounts: () => tx.all<AccountRow>(sql`select id, name, plan from account order by id`),
+
+  updatePlan: (name: string, plan: string) =>
+    tx.run(sql`update account set plan = ${plan} where name = ${name}`),
+
+  /** Holds off other changes to the account's keys until the transaction ends. */
+  lockAccount: (id: number) => tx.get(sql`select id from account where id = ${id}${forUpdate}`),
+
+  countActive: async (accountId: number, now: string) => {
+    const row = await tx.get<{ active: number }>(sql`
+      select count(*) as active from api_key where account_id = ${accountId} and ${isActive(now)}`);
+    return row?.active ?? 0;
+  },
+
+  insert: (key: Omit<KeyRow, 'id' | 'last_used_at'> & { hash: string }) =>
+    tx.get<KeyRow>(sql`
+      insert into api_key (account_id, type, hash, last4, scopes, created_at, expires_at)
+      values (${key.account_id}, ${key.type}, ${key.hash}, ${key.last4}, ${key.scopes}, ${key.created_at},
+        ${key.expires_at})
+      returning ${keyColumns}`),
+
+  listActive: (accountId: number, now: string) =>
+    tx.all<KeyRow>(sql`
+      select ${keyColumns} from api_key where account_id = ${accountId} and ${isActive(now)} order by id`),
+
+  find: (id: number) => tx.get<KeyRow>(sql`select ${keyColumns} from api_key where id = ${id}`),
+
+  findActive: (id: number, now: string) =>
+    tx.get<KeyRow>(sql`select ${keyColumns} from api_key where id = ${id} and ${isActive(now)}`),
+
+  /** Ends a key at once, whatever the clocks of other instances say. */
+  updateRevoked: (id: number, now: string) =>
+    tx.run(sql`update api_key set revoked_at = ${now} where id = ${id} and revoked_at is null`),
+
+  /** Lets a key live until `at`, and never longer than it would have. */
+  updateExpiry: (id: number, at: string) =>
+    tx.run(
+      sql`update api_key set expires_at = ${at} where id = ${id} and (expires_at is null or expires_at > ${at})`,
+    ),
+
+  updateLastUsed: (used: readonly (readonly [id: number, at: string])[]) =>
+    tx.run(sql`
+      update api_key set last_used_at = used.at
+      from (select cast(value->>0 as bigint) as id, value->>1 as at from ${rows(used)}) as used
+      where api_key.id = used.id and (last_used_at is null or last_used_at < used.at)`),
+});

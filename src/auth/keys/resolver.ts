@@ -1,0 +1,81 @@
+/** API keys in the chain of credentials, and the record of when each was last used. */
+import { type Clock, timestamp } from '../../clock.ts';
+import type { Environment } from '../../config.ts';
+import type { Database } from '../../database/database.ts';
+import { createLookup } from '../../database/lookup.ts';
+import type { Resolver } from '../guard.ts';
+import { hashKey, typeOfKey } from './format.ts';
+import { type CredentialRow, credentialByHash, keyQueries } from './queries.ts';
+import { takesKeys } from './service.ts';
+
+export interface KeyResolver {
+  readonly resolve: Resolver;
+  /** Writes down when keys were last used: on a timer, because a write for each request would cost more than it tells. */
+  flushLastUsed(): Promise<void>;
+}
+
+interface Dependencies {
+  readonly database: Database;
+  readonly clock: Clock;
+  readonly environment: Environment;
+}
+
+export function createKeyResolver({ database, clock, environment }: Dependencies): KeyResolver {
+  const findByHash = createLookup<CredentialRow>(database, credentialByHash);
+  const scopeSets = new Map<string, ReadonlySet<string>>();
+  let lastUsed = new Map<number, number>();
+
+  /** Sets of scopes are few and never change: one for each spelling. */
+  function scopesOf(text: string): ReadonlySet<string> {
+    let set = scopeSets.get(text);
+    if (set === undefined) {
+      set = new Set(text === '' ? [] : text.split(' '));
+      scopeSets.set(text, set);
+    }
+    return set;
+  }
+
+  return {
+    async resolve({ header, text }) {
+      if (header === 'authorization' && !/^sk_(live|test)_/.test(text)) {
+        return 'not mine';
+      }
+      const type = typeOfKey(text);
+      if (type === null) {
+        return { rejected: 'The API key is malformed.' };
+      }
+      if (!takesKeys(environment, type)) {
+        return { rejected: `A ${type} key is not accepted in ${environment}.` };
+      }
+      const row = await findByHash(hashKey(text));
+      const now = clock.now();
+      if (row === undefined) {
+        return { rejected: 'The API key is not known.' };
+      }
+      if (row.revoked_at !== null) {
+        return { rejected: 'The API key was revoked.' };
+      }
+      if (row.expires_at !== null && Date.parse(row.expires_at) <= now) {
+        return { rejected: 'The API key has expired.' };
+      }
+      lastUsed.set(row.id, now);
+      return {
+        kind: 'apiKey',
+        id: `key:${row.id}`,
+        accountId: row.account_id,
+        plan: row.plan,
+        scopes: scopesOf(row.scopes),
+      };
+    },
+
+    async flushLastUsed() {
+      if (lastUsed.size === 0) {
+        return;
+      }
+      const used = lastUsed;
+      lastUsed = new Map();
+      const rows = [...used].map(([id, at]) => [id, timestamp(at)] as const);
+      await database.transaction((tx) => keyQueries(tx).updateLastUsed(rows));
+    },
+  };
+}

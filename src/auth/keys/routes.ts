@@ -1,0 +1,116 @@
+/** API keys over HTTP, for whoever has the scope admin. The same verbs stand on the command line. */
+import { parseDuration } from '../../duration.ts';
+import { badRequest, conflict, notFound, unprocessable } from '../../http/descriptions.ts';
+import { pathId } from '../../http/path-id.ts';
+import type { Principal } from '../../http/principal.ts';
+import { type Route, route } from '../../http/route.ts';
+import { anyOf, oauth } from '../access.ts';
+import { ApiKeyInput, ApiKeyList, NewApiKey, RotationInput } from './schemas.ts';
+import type { KeyService } from './service.ts';
+
+const tag = 'API keys';
+const access = anyOf(oauth('admin'));
+const noKey = notFound('There is no such API key, or no such account');
+const account = {
+  type: 'string',
+  minLength: 1,
+  maxLength: 100,
+  format: 'line',
+  description: 'Name of the account; your own by default',
+} as const;
+
+export function keyRoutes(keys: KeyService): Route[] {
+  async function accountId(name: string | undefined, principal: Principal | null): Promise<number> {
+    return name === undefined ? (principal?.accountId ?? 0) : (await keys.findAccount(name)).id;
+  }
+
+  return [
+    route({
+      method: 'GET',
+      path: '/api-keys',
+      operationId: 'listApiKeys',
+      tag,
+      summary: 'List the active API keys of an account',
+      access,
+      query: { account },
+      answers: {
+        200: { description: 'The keys, without their secrets', schema: ApiKeyList },
+        ...badRequest('A parameter is not valid'),
+        ...noKey,
+      },
+      handle: async ({ query, principal }) => {
+        const items = await keys.list(await accountId(query.account, principal));
+        return { status: 200, headers: { 'Cache-Control': 'no-store' }, body: { items } };
+      },
+    }),
+    route({
+      method: 'POST',
+      path: '/api-keys',
+      operationId: 'createApiKey',
+      tag,
+      summary: 'Create an API key',
+      description:
+        'The answer is the only time that the key itself is shown. At most three are active in an account.',
+      access,
+      body: ApiKeyInput,
+      answers: {
+        201: { description: 'The key, with its secret', schema: NewApiKey },
+        ...noKey,
+        ...conflict('Three keys are active already, or keys of this type are of no use here'),
+        ...unprocessable,
+      },
+      handle: async ({ body, principal, once }) => {
+        const id = await accountId(body.account, principal);
+        const lifetimeMs =
+          body.expiresIn === undefined ? undefined : (parseDuration(body.expiresIn) ?? undefined);
+        return once(
+          (context) => keys.create(context, id, { type: body.type, scopes: body.scopes, lifetimeMs }),
+          (key) => ({ status: 201, headers: { 'Cache-Control': 'no-store' }, body: { ...key } }),
+        );
+      },
+    }),
+    route({
+      method: 'POST',
+      path: '/api-keys/:keyId/rotate',
+      operationId: 'rotateApiKey',
+      tag,
+      summary: 'Replace an API key',
+      description:
+        'A new key like the old one. Both work until the overlap ends; with 0s the old one ends at once.',
+      access,
+      body: RotationInput,
+      bodyIsOptional: true,
+      answers: {
+        201: { description: 'The new key, with its secret', schema: NewApiKey },
+        ...noKey,
+        ...conflict('The key has ended, or three keys are active already'),
+        ...unprocessable,
+      },
+      handle: ({ params, body, once }) =>
+        once(
+          (context) =>
+            keys.rotate(
+              context,
+              null,
+              pathId(params.keyId, 'There is no such API key.'),
+              parseDuration(body.overlap ?? '24h') ?? 0,
+            ),
+          (key) => ({ status: 201, headers: { 'Cache-Control': 'no-store' }, body: { ...key } }),
+        ),
+    }),
+    route({
+      method: 'DELETE',
+      path: '/api-keys/:keyId',
+      operationId: 'revokeApiKey',
+      tag,
+      summary: 'Revoke an API key',
+      description: 'It is refused from the next request on. Revoking it again changes nothing.',
+      access,
+      answers: { 204: { description: 'The key is of no more use' }, ...noKey },
+      handle: async ({ params, context }) => {
+        await keys.revoke(context, null, pathId(params.keyId, 'There is no such API key.'));
+        return { status: 204 };
+      },
+    }),
+  ];
+}

@@ -1,0 +1,70 @@
+/** API keys as they are shown, and what a new one may ask for. */
+import { scopes } from '../access.ts';
+
+const moment = { type: 'string', format: 'date-time' } as const;
+const maybeMoment = { type: ['string', 'null'], format: 'date-time' } as const;
+const keyType = { type: 'string', enum: ['live', 'test'] } as const;
+const duration = { type: 'string', maxLength: 16, format: 'duration' } as const;
+
+export const ApiKey = {
+  title: 'ApiKey',
+  type: 'object',
+  required: ['id', 'type', 'last4', 'scopes', 'createdAt', 'expiresAt', 'lastUsedAt'],
+  properties: {
+    id: { type: 'integer', format: 'int64' },
+    type: keyType,
+    last4: { type: 'string', description: 'The last four characters, to tell keys apart' },
+    scopes: { type: 'array', items: { type: 'string', enum: scopes } },
+    createdAt: moment,
+    expiresAt: maybeMoment,
+    lastUsedAt: { ...maybeMoment, description: 'Written down once a minute' },
+  },
+} as const;
+
+export const ApiKeyList = {
+  title: 'ApiKeyList',
+  type: 'object',
+  required: ['items'],
+  properties: { items: { type: 'array', items: ApiKey } },
+} as const;
+
+export const NewApiKey = {
+  title: 'NewApiKey',
+  type: 'object',
+  required: [...ApiKey.required, 'key'],
+  properties: {
+    ...ApiKey.properties,
+    key: { type: 'string', description: 'The secret: keep it, it is shown once' },
+  },
+} as const;
+
+export const ApiKeyInput = {
+  title: 'ApiKeyInput',
+  type: 'object',
+  properties: {
+    account: {
+      type: 'string',
+      minLength: 1,
+      maxLength: 100,
+      format: 'line',
+      description: 'Your own by default',
+    },
+    type: { ...keyType, description: 'live in production, test elsewhere, unless said' },
+    scopes: {
+      type: 'array',
+      maxItems: 10,
+      // A key with the scope admin comes from the command line alone.
+      items: { type: 'string', enum: scopes.filter((scope) => scope !== 'admin') },
+      description: 'What the key may do beyond reading with an API key',
+    },
+    expiresIn: { ...duration, description: 'Never by default', examples: ['90d'] },
+  },
+} as const;
+
+export const RotationInput = {
+  title: 'RotationInput',
+  type: 'object',
+  properties: {
+    overlap: { ...duration, default: '24h', description: 'How long the old key goes on working' },
+  },
+} as const;

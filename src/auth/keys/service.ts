@@ -1,0 +1,204 @@
+/** Accounts and API keys: what may be created, how keys take over from each other, and when they end. */
+import { type Clock, timestamp } from '../../clock.ts';
+import type { Environment } from '../../config.ts';
+import { type Context, recordEvents } from '../../database/context.ts';
+import { ConstraintError, type Database, type Sql } from '../../database/database.ts';
+import { AppError } from '../../errors.ts';
+import { hashKey, type KeyType, makeKey } from './format.ts';
+import { type AccountRow, type KeyRow, keyQueries } from './queries.ts';
+
+const activeKeysMax = 3;
+export const plans = ['free', 'pro', 'enterprise'] as const;
+export type Plan = (typeof plans)[number];
+
+/** An API key as it may be shown. */
+export interface ApiKey {
+  readonly id: number;
+  readonly type: KeyType;
+  readonly last4: string;
+  readonly scopes: readonly string[];
+  readonly createdAt: string;
+  readonly expiresAt: string | null;
+  readonly lastUsedAt: string | null;
+}
+
+/** An API key at its creation: the only time that its secret is seen. */
+export interface NewApiKey extends ApiKey {
+  readonly key: string;
+}
+
+export interface KeyRequest {
+  /** live in production, test elsewhere, unless said. */
+  readonly type?: KeyType | undefined;
+  readonly scopes?: readonly string[] | undefined;
+  readonly lifetimeMs?: number | undefined;
+}
+
+export interface KeyService {
+  createAccount(context: Context, name: string, plan?: Plan): Promise<AccountRow>;
+  listAccounts(): Promise<AccountRow[]>;
+  setPlan(context: Context, name: string, plan: Plan): Promise<void>;
+  /** @throws AppError notFound */
+  findAccount(name: string): Promise<AccountRow>;
+  /** @throws AppError conflict where three keys are active */
+  create(context: Context, accountId: number, request: KeyRequest): Promise<NewApiKey>;
+  list(accountId: number): Promise<ApiKey[]>;
+  /** A new key like the old one, which ends after `overlapMs`. `accountId` null: whosever it is. */
+  rotate(context: Context, accountId: number | null, keyId: number, overlapMs: number): Promise<NewApiKey>;
+  revoke(context: Context, accountId: number | null, keyId: number): Promise<void>;
+}
+
+interface Dependencies {
+  readonly database: Database;
+  readonly clock: Clock;
+  readonly environment: Environment;
+}
+
+/** Which keys an environment takes: production never sees a test key, and a sandbox never a live one. */
+export function takesKeys(environment: Environment, type: KeyType): boolean {
+  return environment === 'local' || (environment === 'production') === (type === 'live');
+}
+
+export function createKeyService({ database, clock, environment }: Dependencies): KeyService {
+  async function insert(tx: Sql, accountId: number, request: KeyRequest): Promise<NewApiKey> {
+    const type = request.type ?? (environment === 'production' ? 'live' : 'test');
+    if (!takesKeys(environment, type)) {
+      throw new AppError(
+        'conflict',
+        `A ${type} key is of no use in ${environment}: it would not be accepted.`,
+      );
+    }
+    const now = clock.now();
+    const queries = keyQueries(tx);
+    if ((await queries.countActive(accountId, timestamp(now))) >= activeKeysMax) {
+      throw new AppError(
+        'conflict',
+        `${activeKeysMax} keys of this account are active already: revoke one first.`,
+      );
+    }
+    const key = makeKey(type, clock);
+    const row = await queries.insert({
+      account_id: accountId,
+      type,
+      hash: hashKey(key),
+      last4: key.slice(-4),
+      scopes: (request.scopes ?? []).join(' '),
+      created_at: timestamp(now),
+      expires_at: request.lifetimeMs === undefined ? null : timestamp(now + request.lifetimeMs),
+    });
+    return { ...toApiKey(row as KeyRow), key };
+  }
+
+  function record(tx: Sql, context: Context, type: string, keyId: number, data: unknown): Promise<void> {
+    const event = { type: `api_key.${type}`, subject: `api_key:${keyId}`, data };
+    return recordEvents(tx, context.origin, timestamp(clock.now()), [event]);
+  }
+
+  /** The active key with the account locked; what belongs to another account is not found. */
+  async function claim(tx: Sql, accountId: number | null, keyId: number): Promise<KeyRow> {
+    const queries = keyQueries(tx);
+    const known = await queries.find(keyId);
+    if (known === undefined || (accountId !== null && known.account_id !== accountId)) {
+      throw new AppError('notFound', 'There is no such API key.');
+    }
+    await queries.lockAccount(known.account_id);
+    return known;
+  }
+
+  return {
+    createAccount: (context, name, plan = environment === 'local' ? 'enterprise' : 'free') =>
+      context.transaction(async (tx) => {
+        if (!/^[\p{L}\p{N}][\p{L}\p{N} ._@-]{0,99}$/u.test(name)) {
+          throw new AppError(
+            'badRequest',
+            'An account name has 1 to 100 letters, digits, spaces and . _ @ - signs.',
+          );
+        }
+        try {
+          const row = await keyQueries(tx).insertAccount({ name, plan, createdAt: timestamp(clock.now()) });
+          return row as AccountRow;
+        } catch (error) {
+          throw error instanceof ConstraintError
+            ? new AppError('conflict', `There is an account named ${name} already.`, { cause: error })
+            : error;
+        }
+      }),
+
+    listAccounts: () => keyQueries(database).listAccounts(),
+
+    async setPlan(context, name, plan) {
+      const changed = await context.transaction((tx) => keyQueries(tx).updatePlan(name, plan));
+      if (changed === 0) {
+        throw new AppError('notFound', `There is no account named ${name}.`);
+      }
+    },
+
+    async findAccount(name) {
+      const row = await keyQueries(database).findAccount(name);
+      if (row === undefined) {
+        throw new AppError('notFound', `There is no account named ${name}.`);
+      }
+      return row;
+    },
+
+    create: (context, accountId, request) =>
+      context.transaction(async (tx) => {
+        await keyQueries(tx).lockAccount(accountId);
+        const created = await insert(tx, accountId, request);
+        await record(tx, context, 'created', created.id, withoutSecret(created));
+        return created;
+      }),
+
+    async list(accountId) {
+      const rows = await keyQueries(database).listActive(accountId, timestamp(clock.now()));
+      return rows.map(toApiKey);
+    },
+
+    rotate: (context, accountId, keyId, overlapMs) =>
+      context.transaction(async (tx) => {
+        const known = await claim(tx, accountId, keyId);
+        const now = timestamp(clock.now());
+        const old = await keyQueries(tx).findActive(known.id, now);
+        if (old === undefined) {
+          throw new AppError('conflict', 'This API key has ended already: create a new one.');
+        }
+        // Ended first, so that with no overlap the new key takes the place of the old one among the three.
+        await (overlapMs === 0
+          ? keyQueries(tx).updateRevoked(old.id, now)
+          : keyQueries(tx).updateExpiry(old.id, timestamp(clock.now() + overlapMs)));
+        const created = await insert(tx, old.account_id, {
+          type: old.type,
+          scopes: toApiKey(old).scopes,
+          lifetimeMs:
+            old.expires_at === null ? undefined : Date.parse(old.expires_at) - Date.parse(old.created_at),
+        });
+        await record(tx, context, 'rotated', old.id, { replacedBy: withoutSecret(created) });
+        return created;
+      }),
+
+    revoke: (context, accountId, keyId) =>
+      context.transaction(async (tx) => {
+        const { id } = await claim(tx, accountId, keyId);
+        const changed = await keyQueries(tx).updateRevoked(id, timestamp(clock.now()));
+        if (changed > 0) {
+          await record(tx, context, 'revoked', id, { id });
+        }
+      }),
+  };
+}
+
+function toApiKey(row: KeyRow): ApiKey {
+  return {
+    id: row.id,
+    type: row.type,
+    last4: row.last4,
+    scopes: row.scopes === '' ? [] : row.scopes.split(' '),
+    createdAt: row.created_at,
+    expiresAt: row.expires_at,
+    lastUsedAt: row.last_used_at,
+  };
+}
+
+function withoutSecret({ key: _, ...shown }: NewApiKey): ApiKey {
+  return shown;
+}

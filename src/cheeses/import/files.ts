@@ -1,0 +1,130 @@
+/** Files of cheeses, read and written as streams: CSV, NDJSON and JSON, told apart by the ending of the name. */
+import { createReadStream } from 'node:fs';
+import { createInterface } from 'node:readline';
+import { parse } from 'csv-parse';
+import { streamArray } from 'stream-json/streamers/stream-array.js';
+import type { Cheese } from '../schemas.ts';
+import { importFields, type Row } from './mapping.ts';
+
+export interface ReadRow {
+  /** Where it stands: `line 12`, or `element 3` of a JSON array. */
+  readonly place: string;
+  /** null where the line is not readable, with the reason. */
+  readonly row: Row | null;
+  readonly reason?: string;
+  /** How far into the file, in bytes. */
+  readonly bytesRead: number;
+}
+
+export type Format = 'csv' | 'ndjson' | 'json';
+
+/** @throws Error with a sentence for the operator */
+export function formatOf(file: string): Format {
+  const ending = /\.(csv|ndjson|jsonl|json)$/i.exec(file)?.[1]?.toLowerCase();
+  if (ending === undefined) {
+    throw new Error(`${file}: the name must end in .csv, .json or .ndjson, which says how to read it.`);
+  }
+  return ending === 'jsonl' ? 'ndjson' : (ending as Format);
+}
+
+/** The rows of a file, one after another. */
+export function readRows(file: string): AsyncGenerator<ReadRow> {
+  switch (formatOf(file)) {
+    case 'csv':
+      return readCsv(file);
+    case 'ndjson':
+      return readNdjson(file);
+    case 'json':
+      return readJson(file);
+  }
+}
+
+async function* readCsv(file: string): AsyncGenerator<ReadRow> {
+  const source = createReadStream(file);
+  // `info` counts the lines up to the end of a record; a record may span several.
+  const records = source.pipe(
+    parse({ bom: true, columns: true, info: true, relax_column_count: true, skip_empty_lines: true }),
+  );
+  source.on('error', (error) => records.destroy(error));
+  let endOfPrevious = 1;
+  for await (const { record, info } of records as AsyncIterable<{ record: Row; info: { lines: number } }>) {
+    yield { place: `line ${endOfPrevious + 1}`, row: record, bytesRead: source.bytesRead };
+    endOfPrevious = info.lines;
+  }
+}
+
+async function* readNdjson(file: string): AsyncGenerator<ReadRow> {
+  const source = createReadStream(file, { encoding: 'utf8' });
+  let line = 0;
+  for await (const text of createInterface({ input: source, crlfDelay: Number.POSITIVE_INFINITY })) {
+    line += 1;
+    if (text.trim() !== '') {
+      yield { ...parseLine(text.replace(/^\uFEFF/, '')), place: `line ${line}`, bytesRead: source.bytesRead };
+    }
+  }
+}
+
+function parseLine(text: string): { row: Row | null; reason?: string } {
+  try {
+    return asRow(JSON.parse(text));
+  } catch (error) {
+    return { row: null, reason: `not valid JSON: ${(error as Error).message}` };
+  }
+}
+
+async function* readJson(file: string): AsyncGenerator<ReadRow> {
+  const source = createReadStream(file);
+  const elements = source.pipe(streamArray.withParserAsStream());
+  source.on('error', (error) => elements.destroy(error));
+  for await (const { key, value } of elements as AsyncIterable<{ key: number; value: unknown }>) {
+    yield { ...asRow(value), place: `element ${key + 1}`, bytesRead: source.bytesRead };
+  }
+}
+
+function asRow(value: unknown): { row: Row | null; reason?: string } {
+  const isObject = typeof value === 'object' && value !== null && !Array.isArray(value);
+  return isObject ? { row: value as Row } : { row: null, reason: 'not an object' };
+}
+
+/** Turns cheeses into the text of a file, piece by piece, in a form that readRows and the plain mapping take. */
+export function writerFor(format: Format): {
+  head: string;
+  item(cheese: Cheese, index: number): string;
+  tail: string;
+} {
+  switch (format) {
+    case 'ndjson':
+      return { head: '', item: (cheese) => `${JSON.stringify(cheese)}\n`, tail: '' };
+    case 'json':
+      return {
+        head: '[',
+        item: (cheese, index) => `${index === 0 ? '\n' : ',\n'}${JSON.stringify(cheese)}`,
+        tail: '\n]\n',
+      };
+    case 'csv':
+      return {
+        head: csvLine(['id', ...importFields]),
+        item: (cheese) => csvLine(csvValues(cheese)),
+        tail: '',
+      };
+  }
+}
+
+function csvValues(cheese: Cheese): string[] {
+  const texts: Record<(typeof importFields)[number], string> = {
+    name: cheese.name,
+    category: cheese.category?.name ?? '',
+    photoUrls: cheese.photoUrls.join('\n'),
+    tags: cheese.tags.map(({ name }) => name).join(','),
+    status: cheese.status,
+    origin: cheese.origin ?? '',
+    pricePerKg: cheese.pricePerKg?.toString() ?? '',
+    ageMonths: cheese.ageMonths?.toString() ?? '',
+    organic: String(cheese.organic),
+  };
+  return [String(cheese.id), ...importFields.map((field) => texts[field])];
+}
+
+function csvLine(values: readonly string[]): string {
+  return `${values.map((value) => (/[",\r\n]|^\s|\s$/.test(value) ? `"${value.replaceAll('"', '""')}"` : value)).join(',')}\r\n`;
+}

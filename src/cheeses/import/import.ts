@@ -1,0 +1,100 @@
+/** Brings a file of cheeses into the catalogue. It can be run again: what is there already is left as it is. */
+import type { Context } from '../../database/context.ts';
+import type { CheeseInput } from '../schemas.ts';
+import type { CheeseService } from '../service.ts';
+import { type ReadRow, readRows } from './files.ts';
+import { type Mapping, requireColumns, toCheeseInput } from './mapping.ts';
+
+const batchSize = 500;
+
+export interface ImportReport {
+  created: number;
+  unchanged: number;
+  /** Rows that break a rule, with where they stand and why. */
+  readonly refused: { readonly place: string; readonly reason: string }[];
+  /** Rows that went in without something that was not understood. */
+  readonly remarks: { readonly place: string; readonly remark: string }[];
+}
+
+interface Pending {
+  readonly place: string;
+  readonly input: CheeseInput;
+}
+
+/**
+ * Imports a file in batches, each of them one transaction.
+ * `onProgress` hears how many bytes of the file are read.
+ * @throws Error where the file cannot be read, or lacks a mapped column
+ */
+export async function importCheeses(
+  cheeses: CheeseService,
+  context: Context,
+  file: string,
+  mapping: Mapping,
+  onProgress: (bytesRead: number, report: ImportReport) => void = () => {},
+): Promise<ImportReport> {
+  const report: ImportReport = { created: 0, unchanged: 0, refused: [], remarks: [] };
+  const seen = new Set<number>();
+  let batch: Pending[] = [];
+  let isFirst = true;
+
+  async function flush(): Promise<void> {
+    const outcomes = await cheeses.import(
+      context,
+      batch.map(({ input }) => input),
+      seen,
+    );
+    for (const [index, outcome] of outcomes.entries()) {
+      if (outcome.outcome === 'refused') {
+        report.refused.push({ place: batch[index]?.place ?? '', reason: outcome.reason });
+      } else {
+        report[outcome.outcome] += 1;
+        seen.add(outcome.id);
+      }
+    }
+    batch = [];
+  }
+
+  for await (const read of readRows(file)) {
+    if (isFirst && read.row !== null) {
+      requireColumns(mapping, Object.keys(read.row));
+      isFirst = false;
+    }
+    const input = toInput(read, mapping, report);
+    if (input !== null) {
+      batch.push({ place: read.place, input });
+    }
+    if (batch.length === batchSize) {
+      await flush();
+      onProgress(read.bytesRead, report);
+    }
+  }
+  await flush();
+  return { ...report, refused: report.refused.sort((a, b) => lineOf(a.place) - lineOf(b.place)) };
+}
+
+function toInput(
+  { row, reason = '', place }: ReadRow,
+  mapping: Mapping,
+  report: ImportReport,
+): CheeseInput | null {
+  if (row === null) {
+    report.refused.push({ place, reason });
+    return null;
+  }
+  try {
+    const { input, remarks } = toCheeseInput(row, mapping);
+    report.remarks.push(...remarks.map((remark) => ({ place, remark })));
+    return input;
+  } catch (error) {
+    report.refused.push({
+      place,
+      reason: (error as Error).message.replace('The request failed validation. ', ''),
+    });
+    return null;
+  }
+}
+
+function lineOf(place: string): number {
+  return Number(place.replace(/\D/g, ''));
+}

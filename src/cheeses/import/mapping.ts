@@ -1,0 +1,121 @@
+/** From the columns of somebody's file to the fields of a cheese. */
+import { invalid } from '../../errors.ts';
+import { shape } from '../../http/shape.ts';
+import { CheeseInput } from '../schemas.ts';
+import { parseRipening } from './ripening.ts';
+
+export type ImportField = keyof typeof CheeseInput.properties;
+
+export const importFields = Object.keys(CheeseInput.properties) as ImportField[];
+
+/** For each field the columns that may hold it: the first that is not empty counts, and for tags all of them. */
+export type Mapping = ReadonlyMap<ImportField, readonly string[]>;
+
+/** One row, by column. */
+export type Row = Readonly<Record<string, unknown>>;
+
+/** Without a mapping, columns are named like the fields. */
+export const plainMapping: Mapping = new Map(importFields.map((field) => [field, [field]]));
+
+/**
+ * Reads `name=CheeseNameEn,CheeseNameFr` and the like. With any mapping given, only mapped fields are read.
+ * @throws Error with a sentence for the operator
+ */
+export function parseMapping(texts: readonly string[]): Mapping {
+  if (texts.length === 0) {
+    return plainMapping;
+  }
+  const mapping = new Map<ImportField, string[]>();
+  for (const text of texts) {
+    const [, field = '', columns = ''] = /^\s*(\w+)\s*=\s*(.+)$/.exec(text) ?? [];
+    const known = importFields.find((name) => name === field);
+    if (known === undefined) {
+      throw new Error(
+        `--map "${text}" is not understood: write field=Column[,Other], the field one of ${importFields.join(', ')}.`,
+      );
+    }
+    mapping.set(known, [...(mapping.get(known) ?? []), ...columns.split(',').map((column) => column.trim())]);
+  }
+  if (!mapping.has('name')) {
+    throw new Error('The mapping says nothing of the name: add --map name=Column.');
+  }
+  return mapping;
+}
+
+/** @throws Error where a mapped column is not among those of the file */
+export function requireColumns(mapping: Mapping, columns: readonly string[]): void {
+  const missing = [...mapping.values()].flat().filter((column) => !columns.includes(column));
+  if (mapping !== plainMapping && missing.length > 0) {
+    throw new Error(`The file has no column ${missing.join(', ')}. It has: ${columns.join(', ')}.`);
+  }
+  if (mapping === plainMapping && !columns.includes('name')) {
+    throw new Error(
+      `The file has no column "name": say which it is with --map name=Column. It has: ${columns.join(', ')}.`,
+    );
+  }
+}
+
+/**
+ * A row as the body of a creation, and remarks on what was left out.
+ * @throws AppError validation
+ */
+export function toCheeseInput(row: Row, mapping: Mapping): { input: CheeseInput; remarks: string[] } {
+  const remarks: string[] = [];
+  const fields: Record<string, unknown> = {};
+  for (const [field, columns] of mapping) {
+    const given = columns
+      .map((column) => row[column])
+      .filter((value) => value !== undefined && value !== null && value !== '');
+    if (field === 'tags') {
+      fields.tags = given.flatMap(readTags);
+    } else if (given.length > 0) {
+      fields[field] = readField(field, given[0], remarks);
+    }
+  }
+  const { value, errors } = shape(CheeseInput, fields);
+  if (errors.length > 0) {
+    throw invalid(errors);
+  }
+  return { input: value as CheeseInput, remarks };
+}
+
+function readField(field: ImportField, value: unknown, remarks: string[]): unknown {
+  if (typeof value !== 'string') {
+    return value;
+  }
+  const text = value.trim();
+  switch (field) {
+    case 'category':
+      return { name: value };
+    case 'photoUrls':
+      return text.split('\n').filter((url) => url !== '');
+    case 'pricePerKg':
+      return /^\$?\s*\d+(\.\d+)?$/.test(text) ? Number(text.replace(/^\$\s*/, '')) : text;
+    case 'ageMonths': {
+      const months = parseRipening(text);
+      if (months === null) {
+        remarks.push(`ageMonths "${text}" is not understood and was left out`);
+      }
+      return months ?? undefined;
+    }
+    case 'organic':
+      return (
+        { 1: true, true: true, yes: true, 0: false, false: false, no: false }[text.toLowerCase()] ?? text
+      );
+    case 'status':
+      return text.toLowerCase();
+    default:
+      return value;
+  }
+}
+
+/** Text holds tags between commas; JSON may hold them as an array, of texts or of objects with a name. */
+function readTags(value: unknown): unknown[] {
+  if (typeof value === 'string') {
+    return value
+      .split(',')
+      .map((tag) => ({ name: tag.trim() }))
+      .filter(({ name }) => name !== '');
+  }
+  return Array.isArray(value) ? value.map((tag) => (typeof tag === 'string' ? { name: tag } : tag)) : [value];
+}

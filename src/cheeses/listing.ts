@@ -1,0 +1,234 @@
+/** Lists of cheeses: which index to walk, where a page ends, and how many match in all. */
+import type { Database } from '../database/database.ts';
+import { AppError } from '../errors.ts';
+import type { Cursors } from '../http/cursor.ts';
+import {
+  type Driver,
+  itemSeparator,
+  listingQueries,
+  type PageRow,
+  type Position,
+  type Selection,
+  type TermCountRow,
+} from './listing-queries.ts';
+import { cheeseQueries } from './queries.ts';
+import type { Cheese, Sort, Status } from './schemas.ts';
+import { filed, type Term, wordLengthMax, wordsOf } from './search.ts';
+
+/** Above this many words with one prefix, their postings are not merged but passed over or through. */
+const mergedWordsMax = 20;
+const rememberedTotalsMax = 1000;
+
+export interface Filters {
+  readonly statuses?: readonly Status[] | undefined;
+  readonly category?: string | undefined;
+  readonly categoryId?: number | undefined;
+  /** Any of them. */
+  readonly tags?: readonly string[] | undefined;
+  /** All of them. */
+  readonly tagsAll?: readonly string[] | undefined;
+  /** Every word begins a word of the name. */
+  readonly q?: string | undefined;
+}
+
+export interface ListRequest extends Filters {
+  readonly sort?: Sort | undefined;
+  readonly cursor?: string | undefined;
+  readonly limit: number;
+}
+
+export interface CheesePage {
+  /** Version of the catalogue that the page shows. */
+  readonly version: number;
+  /** The cheeses as JSON, separated by commas: the inside of an array. */
+  readonly items: string;
+  readonly nextCursor: string | null;
+  /** Null where it was not asked for. */
+  readonly total: number | null;
+}
+
+export interface CheeseListing {
+  /** @throws AppError badRequest where the cursor is not ours, or belongs to other filters */
+  list(request: ListRequest, options: { readonly withTotal: boolean }): Promise<CheesePage>;
+}
+
+interface Dependencies {
+  readonly database: Database;
+  readonly cursors: Cursors;
+}
+
+/** A filter as terms: any one of them must be the cheese's. */
+interface Group {
+  readonly ids: readonly number[];
+  /** Matching cheeses by the counters; an upper bound where there are several terms. */
+  readonly cheeses: number;
+  /** The word of a search that the group stands for. */
+  readonly word?: string;
+}
+
+interface Query {
+  readonly sort: Sort;
+  readonly filters: Filters;
+  readonly after: Position | null;
+}
+
+export function createCheeseListing({ database, cursors }: Dependencies): CheeseListing {
+  const queries = listingQueries(database);
+  const totals = new Map<string, number>();
+
+  async function totalOf(selection: Selection, page: PageRow, filters: Filters): Promise<number> {
+    if (page.total !== null) {
+      return page.total;
+    }
+    const key = JSON.stringify(filters);
+    const known = totals.get(`${page.version} ${key}`);
+    if (known !== undefined) {
+      return known;
+    }
+    const { version, total } = await queries.count(selection);
+    if (totals.size >= rememberedTotalsMax) {
+      totals.clear();
+    }
+    totals.set(`${version} ${key}`, total);
+    return total;
+  }
+
+  async function findGroups(filters: Filters, words: readonly string[]): Promise<Group[]> {
+    const { statuses, category, categoryId, tags, tagsAll = [] } = filters;
+    const named: Term[][] = [
+      ...(category === undefined ? [] : [[['category', category] as const]]),
+      ...(tags === undefined ? [] : [tags.map((tag) => ['tag', tag] as const)]),
+      ...tagsAll.map((tag) => [['tag', tag] as const]),
+    ];
+    const prefixes = words.map((word): Term => ['prefix', filed(word)]);
+    const ids = categoryId === undefined ? [] : [categoryId];
+    if (named.length + prefixes.length + ids.length === 0) {
+      return [];
+    }
+    const rows = await queries.findCountedTerms([...named.flat(), ...prefixes], ids);
+    const groupOf = (isMine: (row: TermCountRow) => boolean): Group => {
+      const mine = rows.filter(isMine);
+      const cheeses = mine
+        .filter(({ status }) => status !== null && (statuses?.includes(status) ?? true))
+        .reduce((sum, row) => sum + (row.cheeses ?? 0), 0);
+      return { ids: [...new Set(mine.map(({ id }) => id))], cheeses };
+    };
+    const matches = (row: TermCountRow, terms: readonly Term[]) =>
+      terms.some(([kind, name]) => row.kind === kind && row.name === name);
+    return [
+      ...named.map((terms) => groupOf((row) => matches(row, terms))),
+      ...ids.map((id) => groupOf((row) => row.id === id && row.kind === 'category')),
+      ...words.map((word) => ({ ...groupOf((row) => matches(row, [['prefix', filed(word)]])), word })),
+    ];
+  }
+
+  /** The group with the fewest cheeses leads; the others become conditions. */
+  async function select(filters: Filters, groups: readonly Group[], limit: number): Promise<Selection> {
+    const lead = groups.toSorted((a, b) => a.cheeses - b.cheeses)[0];
+    const driver = lead === undefined ? ({ by: 'catalogue' } as const) : await driverFor(lead, limit);
+    const rest = groups.filter((group) => group !== lead);
+    const words = rest.flatMap(({ word }) => (word === undefined ? [] : [word]));
+    // The leading word is a condition still, where its postings do not imply it.
+    const isImplied = driver.by !== 'catalogue' && [...(lead?.word ?? '')].length <= wordLengthMax;
+    return {
+      driver,
+      statuses: filters.statuses ?? null,
+      groups: rest.flatMap(({ ids, word }) => (word === undefined ? [ids] : [])),
+      words: lead?.word === undefined || isImplied ? words : [lead.word, ...words],
+    };
+  }
+
+  async function driverFor(lead: Group, limit: number): Promise<Driver> {
+    if (lead.word === undefined) {
+      return { by: 'terms', ids: lead.ids };
+    }
+    const prefix = filed(lead.word);
+    const words = await queries.listWords(prefix, mergedWordsMax + 1);
+    if (words.length <= mergedWordsMax) {
+      return { by: 'terms', ids: words.map(({ id }) => id) };
+    }
+    // Many words share the prefix. Passing through the catalogue tests about limit / share cheeses until a page is
+    // full; passing through all postings of the words reads as many as match. The cheaper of the two, which at
+    // worst is the root of limit times the size of the catalogue.
+    const all = (await cheeseQueries(database).countByStatus()).reduce(
+      (sum, { cheeses }) => sum + cheeses,
+      0,
+    );
+    return lead.cheeses * lead.cheeses <= limit * all ? { by: 'prefix', prefix } : { by: 'catalogue' };
+  }
+
+  return {
+    async list(request, { withTotal }) {
+      const query = continued(request, cursors);
+      const words = query.filters.q === undefined ? [] : wordsOf(query.filters.q);
+      if (query.filters.q !== undefined && words.length === 0) {
+        throw new AppError('badRequest', 'q: must hold at least one letter or digit');
+      }
+      const groups = await findGroups(query.filters, words);
+      if (groups.some(({ cheeses }) => cheeses === 0)) {
+        const version = await cheeseQueries(database).findVersion();
+        return { version, items: '', nextCursor: null, total: 0 };
+      }
+      const selection = await select(query.filters, groups, request.limit);
+      const countedTerm = withTotal ? termThatCounts(groups) : null;
+      const page = await queries.findPage({ ...selection, ...query, limit: request.limit + 1, countedTerm });
+      const { items, last } = cut(page, request.limit);
+      return {
+        version: page.version,
+        items,
+        nextCursor:
+          last === null ? null : cursors.seal({ sort: query.sort, filters: query.filters, after: last }),
+        total: withTotal ? await totalOf(selection, page, query.filters) : null,
+      };
+    },
+  };
+}
+
+/** One counter holds the exact total where at most one term filters: that of the term, or of the catalogue. */
+function termThatCounts(groups: readonly Group[]): number | null {
+  const [only] = groups;
+  if (only === undefined) {
+    return 0;
+  }
+  const isExact =
+    groups.length === 1 && only.ids.length === 1 && [...(only.word ?? '')].length <= wordLengthMax;
+  return isExact ? (only.ids[0] ?? null) : null;
+}
+
+/** Drops the one item beyond the limit, whose presence says that there is a next page. */
+function cut({ items, found }: PageRow, limit: number): { items: string; last: Position | null } {
+  if (items === null || found <= limit) {
+    return { items: items ?? '', last: null };
+  }
+  const shown = items.slice(0, items.lastIndexOf(itemSeparator));
+  const last = JSON.parse(shown.slice(shown.lastIndexOf(itemSeparator) + 1)) as Cheese;
+  return { items: shown, last: { id: last.id, name: last.name } };
+}
+
+/** The query that a request continues: a cursor carries sort and filters, which may be repeated but not changed. */
+function continued(request: ListRequest, cursors: Cursors): Query {
+  const { cursor, limit: _, sort, ...given } = request;
+  const filters = canonical(given);
+  if (cursor === undefined) {
+    return { sort: sort ?? 'name', filters, after: null };
+  }
+  const position = cursors.open(cursor) as Query;
+  for (const [name, value] of Object.entries({ ...filters, ...(sort === undefined ? {} : { sort }) })) {
+    const carried = name === 'sort' ? position.sort : position.filters[name as keyof Filters];
+    if (JSON.stringify(carried) !== JSON.stringify(value)) {
+      throw new AppError(
+        'badRequest',
+        `cursor: it belongs to a query with another ${name === 'statuses' ? 'status' : name}; start without it.`,
+      );
+    }
+  }
+  return position;
+}
+
+/** Filters that mean the same look the same. */
+function canonical(filters: Filters): Filters {
+  const entries = Object.entries(filters).filter(([, value]) => value !== undefined);
+  return Object.fromEntries(
+    entries.map(([name, value]) => [name, Array.isArray(value) ? [...new Set(value)].sort() : value]),
+  );
+}

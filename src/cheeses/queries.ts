@@ -1,0 +1,133 @@
+/** Statements on cheeses, their terms and their counters. listing-queries.ts has those that page through them. */
+import type { Sql } from '../database/database.ts';
+import { forUpdate, list, rows, type Statement, sql } from '../database/sql.ts';
+import type { Status } from './schemas.ts';
+import type { Term, TermKind } from './search.ts';
+
+export interface CheeseRow {
+  readonly id: number;
+  readonly version: number;
+  /** The cheese as JSON, exactly as it is answered. */
+  readonly body: string;
+}
+
+export interface CatalogueRow {
+  readonly version: number;
+  readonly last_cheese_id: number;
+  readonly last_written_at: string;
+}
+
+export interface TermRow {
+  readonly id: number;
+  readonly kind: TermKind;
+  readonly name: string;
+}
+
+/** What is stored of a cheese: the JSON, and the columns that rules and indexes need. */
+export interface NewCheeseRow extends CheeseRow {
+  readonly name: string;
+  /** The name after NFC: two spellings that look alike are one name. */
+  readonly nameKey: string;
+  /** 0 for none, which counts as a category of its own. */
+  readonly categoryId: number;
+  readonly status: Status;
+  readonly search: string;
+}
+
+export interface Posting {
+  readonly termId: number;
+  readonly cheeseId: number;
+  readonly name: string;
+  readonly status: Status;
+}
+
+const cheeseById = sql`select id, version, body from cheese where id`;
+
+export const cheeseLookup = {
+  one: (id: string): Statement => sql`${cheeseById} = ${Number(id)}`,
+  many: (ids: readonly string[]): Statement =>
+    sql`${cheeseById} in (select cast(value->>0 as bigint) from ${rows(ids.map((id) => [id]))})`,
+  keyOf: (row: CheeseRow): string => String(row.id),
+};
+
+const termRows = (terms: readonly Term[]) => rows(terms.map(([kind, name]) => [kind, name]));
+
+export const cheeseQueries = (tx: Sql) => ({
+  /** Waits for whoever writes to the catalogue, and keeps others waiting to the end of the transaction. */
+  lockCatalogue: () => tx.get(sql`select version from catalogue${forUpdate}`),
+
+  /** Marks a change, hands out `newCheeses` ids (the last of them is returned) and the time, which never runs back. */
+  updateCatalogue: async (now: string, newCheeses: number) => {
+    const row = await tx.get<CatalogueRow>(sql`
+      update catalogue set
+        version = version + 1,
+        last_cheese_id = last_cheese_id + ${newCheeses},
+        last_written_at = case when last_written_at > ${now} then last_written_at else ${now} end
+      returning version, last_cheese_id, last_written_at`);
+    return row as CatalogueRow;
+  },
+
+  findVersion: async () =>
+    (await tx.get<{ version: number }>(sql`select version from catalogue`))?.version ?? 0,
+
+  find: (id: number) => tx.get<CheeseRow>(sql`${cheeseById} = ${id}`),
+
+  /** Cheeses by category and name, as uniqueness compares them. */
+  findByNames: (names: readonly (readonly [categoryName: string | null, nameKey: string])[]) =>
+    tx.all<CheeseRow & { name_key: string; category_name: string | null }>(sql`
+      select c.id, c.version, c.body, c.name_key, value->>0 as category_name
+      from ${rows(names)}
+      left join term t on t.kind = 'category' and t.name = value->>0
+      join cheese c on c.category_id = coalesce(t.id, case when value->>0 is null then 0 end) and c.name_key = value->>1`),
+
+  insert: (cheeses: readonly NewCheeseRow[]) =>
+    tx.run(sql`
+      insert into cheese (id, version, name, name_key, category_id, status, search, body)
+      select cast(value->>0 as bigint), cast(value->>1 as bigint), value->>2, value->>3, cast(value->>4 as bigint),
+        value->>5, value->>6, value->>7
+      from ${rows(cheeses.map((c) => [c.id, c.version, c.name, c.nameKey, c.categoryId, c.status, c.search, c.body]))}`),
+
+  update: (c: NewCheeseRow) =>
+    tx.run(sql`
+      update cheese set version = ${c.version}, name = ${c.name}, name_key = ${c.nameKey},
+        category_id = ${c.categoryId}, status = ${c.status}, search = ${c.search}, body = ${c.body}
+      where id = ${c.id}`),
+
+  delete: (id: number) => tx.run(sql`delete from cheese where id = ${id}`),
+
+  /** Terms by kind and name; those nobody has used are not there. */
+  findTerms: (terms: readonly Term[]) =>
+    tx.all<TermRow>(sql`
+      select t.id, t.kind, t.name from ${termRows(terms)} join term t on t.kind = value->>0 and t.name = value->>1`),
+
+  findTermsById: (ids: readonly number[]) =>
+    tx.all<TermRow>(sql`select id, kind, name from term where id in (${list(ids)})`),
+
+  insertTerms: (terms: readonly Term[]) =>
+    tx.run(sql`insert into term (kind, name) select value->>0, value->>1 from ${termRows(terms)}`),
+
+  insertPostings: (postings: readonly Posting[]) =>
+    tx.run(sql`
+      insert into cheese_term (term_id, cheese_id, name, status)
+      select cast(value->>0 as bigint), cast(value->>1 as bigint), value->>2, value->>3
+      from ${rows(postings.map((p) => [p.termId, p.cheeseId, p.name, p.status]))}`),
+
+  deletePostings: (postings: readonly Posting[]) =>
+    tx.run(sql`
+      delete from cheese_term where (term_id, cheese_id) in (
+        select cast(value->>0 as bigint), cast(value->>1 as bigint)
+        from ${rows(postings.map((p) => [p.termId, p.cheeseId]))})`),
+
+  /** Adds to the counters of terms, by status; negative numbers take away. */
+  updateCounts: (deltas: readonly (readonly [termId: number, status: Status, cheeses: number])[]) =>
+    tx.run(sql`
+      insert into term_count (term_id, status, cheeses)
+      select cast(value->>0 as bigint), value->>1, cast(value->>2 as bigint) from ${rows(deltas)} where true
+      on conflict (term_id, status) do update set cheeses = term_count.cheeses + excluded.cheeses`),
+
+  /** Cheeses of the whole catalogue by status; a status that nobody ever used is not there. */
+  countByStatus: () =>
+    tx.all<{ status: Status; cheeses: number }>(
+      sql`select status, cheeses from term_count where term_id = 0`,
+    ),
+});

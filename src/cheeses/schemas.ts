@@ -1,0 +1,161 @@
+/** The cheese as the API shows and takes it. */
+import type { XStatic } from 'typebox/schema';
+
+export const statuses = ['available', 'pending', 'sold'] as const;
+export type Status = (typeof statuses)[number];
+
+/** The largest value of an int64 that JavaScript holds exactly; ids are handed out from 1 and stay below it. */
+const int64 = { type: 'integer', format: 'int64' } as const;
+const moment = { type: 'string', format: 'date-time', examples: ['2026-01-15T09:30:00.000Z'] } as const;
+const statusText = {
+  type: 'string',
+  enum: statuses,
+  description: 'available can be ordered; pending and sold cannot',
+} as const;
+const nameText = {
+  type: 'string',
+  minLength: 1,
+  maxLength: 255,
+  format: 'line',
+  examples: ['Gruyère'],
+} as const;
+const originText = {
+  type: ['string', 'null'],
+  minLength: 1,
+  maxLength: 100,
+  format: 'line',
+  description: 'Country of origin by name; null where it is not known',
+  examples: ['Switzerland'],
+} as const;
+const price = {
+  type: 'number',
+  minimum: 0,
+  maximum: 1_000_000,
+  description: 'US dollars for a kilogram',
+  examples: [32.5],
+} as const;
+const age = {
+  type: 'integer',
+  minimum: 0,
+  maximum: 120,
+  description: 'Ageing in whole months',
+  examples: [9],
+} as const;
+const organicFlag = { type: 'boolean', default: false, description: 'Certified organic' } as const;
+const photos = {
+  type: 'array',
+  maxItems: 100,
+  items: { type: 'string', minLength: 1, maxLength: 2048, format: 'photo-url' },
+  description: 'Addresses of photos, the primary one first; this server never fetches them',
+  examples: [['https://example.com/gruyere.jpg']],
+} as const;
+
+export const Category = {
+  title: 'Category',
+  description: 'A family of cheeses; within it, names are unique',
+  type: 'object',
+  required: ['id', 'name'],
+  properties: { id: int64, name: { type: 'string' } },
+} as const;
+
+export const Tag = {
+  title: 'Tag',
+  description: 'A word that cheeses are sorted under',
+  type: 'object',
+  required: ['id', 'name'],
+  properties: { id: int64, name: { type: 'string' } },
+} as const;
+
+export const Cheese = {
+  title: 'Cheese',
+  type: 'object',
+  required: ['id', 'name', 'photoUrls', 'tags', 'status', 'origin', 'organic', 'createdAt', 'updatedAt'],
+  properties: {
+    id: int64,
+    name: nameText,
+    category: Category,
+    photoUrls: photos,
+    tags: { type: 'array', items: Tag },
+    status: statusText,
+    origin: originText,
+    pricePerKg: price,
+    ageMonths: age,
+    organic: organicFlag,
+    createdAt: moment,
+    updatedAt: { ...moment, description: 'Moves with every change, and only then' },
+  },
+} as const;
+export type Cheese = XStatic<typeof Cheese>;
+
+const categoryInput = {
+  type: 'object',
+  minProperties: 1,
+  properties: {
+    id: { ...int64, description: 'Counts only where no name is given' },
+    name: { type: 'string', minLength: 1, maxLength: 100, format: 'line', examples: ['Hard'] },
+  },
+  description: 'By name, made on first use; or by the id of one that exists',
+} as const;
+
+const tagInput = {
+  type: 'object',
+  minProperties: 1,
+  properties: {
+    id: { ...int64, description: 'Counts only where no name is given' },
+    name: { type: 'string', minLength: 1, maxLength: 100, format: 'tag', examples: ['raw milk'] },
+  },
+} as const;
+
+const inputProperties = {
+  name: { ...nameText, description: 'Unique within the category' },
+  category: categoryInput,
+  photoUrls: photos,
+  tags: { type: 'array', maxItems: 100, items: tagInput, description: 'Repeats collapse, the order stays' },
+  status: { ...statusText, default: 'available' },
+  origin: originText,
+  pricePerKg: price,
+  ageMonths: age,
+  organic: organicFlag,
+} as const;
+
+export const CheeseInput = {
+  title: 'CheeseInput',
+  type: 'object',
+  required: ['name'],
+  properties: inputProperties,
+} as const;
+export type CheeseInput = XStatic<typeof CheeseInput>;
+
+export const CheeseReplacement = {
+  title: 'CheeseReplacement',
+  description: 'The whole cheese: optional fields that are left out return to their defaults',
+  type: 'object',
+  required: ['id', 'name', 'status'],
+  properties: { id: int64, ...inputProperties, status: statusText },
+} as const;
+export type CheeseReplacement = XStatic<typeof CheeseReplacement>;
+
+export const CheesePatch = {
+  title: 'CheesePatch',
+  type: 'object',
+  properties: { name: nameText, status: statusText },
+} as const;
+export type CheesePatch = XStatic<typeof CheesePatch>;
+
+export const CheeseList = {
+  title: 'CheeseList',
+  type: 'object',
+  required: ['items', 'nextCursor', 'hasMore', 'total'],
+  properties: {
+    items: { type: 'array', items: Cheese },
+    nextCursor: {
+      type: ['string', 'null'],
+      description: 'Send it as cursor for the next page; null on the last',
+    },
+    hasMore: { type: 'boolean' },
+    total: { type: 'integer', description: 'Matching cheeses on all pages together' },
+  },
+} as const;
+
+export const sorts = ['name', '-name', 'createdAt', '-createdAt'] as const;
+export type Sort = (typeof sorts)[number];

@@ -1,0 +1,348 @@
+/** The catalogue: what may be written to it, and everything a change takes along. listing.ts reads it by the page. */
+import { type Clock, timestamp } from '../clock.ts';
+import { type Context, type Event, recordEvents } from '../database/context.ts';
+import { ConstraintError, type Database, type Sql } from '../database/database.ts';
+import { createLookup } from '../database/lookup.ts';
+import { AppError, invalid } from '../errors.ts';
+import { ensureTerms, file } from './filing.ts';
+import { type CheeseRow, cheeseLookup, cheeseQueries, type NewCheeseRow } from './queries.ts';
+import {
+  type Cheese,
+  type CheeseInput,
+  type CheesePatch,
+  type CheeseReplacement,
+  type Status,
+  statuses,
+} from './schemas.ts';
+import { searchText, type Term } from './search.ts';
+
+/** A cheese as it is answered: its JSON, and the version that its ETag carries. */
+export interface VersionedCheese {
+  readonly id: number;
+  readonly version: number;
+  readonly body: string;
+}
+
+/** What became of one row of an import. */
+export type ImportOutcome =
+  | { readonly outcome: 'created' | 'unchanged'; readonly id: number }
+  | { readonly outcome: 'refused'; readonly reason: string };
+
+/** Throws where the caller wants to change another version than the one that is stored. */
+export type Precondition = (version: number) => void;
+
+export interface CheeseService {
+  /** @throws AppError notFound */
+  find(id: number): Promise<VersionedCheese>;
+  /** @throws AppError conflict where the name is taken in its category */
+  create(context: Context, input: CheeseInput): Promise<VersionedCheese>;
+  /** @throws AppError notFound, preconditionFailed, conflict */
+  replace(context: Context, input: CheeseReplacement, precondition: Precondition): Promise<VersionedCheese>;
+  /** @throws AppError notFound, preconditionFailed, conflict */
+  update(
+    context: Context,
+    id: number,
+    patch: CheesePatch,
+    precondition: Precondition,
+  ): Promise<VersionedCheese>;
+  /** @throws AppError notFound, preconditionFailed */
+  delete(context: Context, id: number, precondition: Precondition): Promise<void>;
+  countByStatus(): Promise<Record<Status, number>>;
+  /** Creates what is not there yet, all in one transaction. `seen` holds the ids met earlier in the same import. */
+  import(context: Context, inputs: readonly CheeseInput[], seen: Set<number>): Promise<ImportOutcome[]>;
+  /** Changes with every write to the catalogue; 0 as long as there was none. */
+  version(): Promise<number>;
+}
+
+interface Dependencies {
+  readonly database: Database;
+  readonly clock: Clock;
+}
+
+/** A cheese with names where the answer will have ids as well, and without what the server supplies. */
+type Draft = Omit<Cheese, 'id' | 'category' | 'tags' | 'createdAt' | 'updatedAt'> & {
+  readonly categoryName: string | null;
+  readonly tagNames: readonly string[];
+};
+
+export function createCheeseService({ database, clock }: Dependencies): CheeseService {
+  const lookup = createLookup<CheeseRow>(database, cheeseLookup);
+  const now = () => timestamp(clock.now());
+
+  /** Writes new cheeses; uniqueness is the database's to judge. */
+  async function insert(tx: Sql, context: Context, drafts: readonly Draft[]): Promise<VersionedCheese[]> {
+    const queries = cheeseQueries(tx);
+    const catalogue = await queries.updateCatalogue(now(), drafts.length);
+    const idOf = await ensureTerms(tx, drafts.flatMap(termsOfDraft));
+    const firstId = catalogue.last_cheese_id - drafts.length + 1;
+    const createdAt = catalogue.last_written_at;
+    const cheeses = drafts.map((draft, index) =>
+      toCheese(draft, idOf, { id: firstId + index, createdAt, updatedAt: createdAt }),
+    );
+    const rows = cheeses.map((cheese) => toRow(cheese, 1));
+    await refusingDuplicates(() => queries.insert(rows));
+    await file(
+      tx,
+      cheeses.map((cheese) => ({ before: null, after: cheese })),
+    );
+    const events = cheeses.map(
+      (cheese): Event => ({ type: 'cheese.created', subject: `cheese:${cheese.id}`, data: cheese }),
+    );
+    await recordEvents(tx, context.origin, createdAt, events);
+    return rows;
+  }
+
+  /** Changes one cheese to what `prepare` leads to; an identical result is no change at all. */
+  function write(
+    context: Context,
+    id: number,
+    precondition: Precondition,
+    prepare: (tx: Sql) => Promise<(current: Cheese) => Draft>,
+  ): Promise<VersionedCheese> {
+    return context.transaction(async (tx) => {
+      const queries = cheeseQueries(tx);
+      await queries.lockCatalogue();
+      const change = await prepare(tx);
+      const row = await queries.find(id);
+      if (row === undefined) {
+        throw notFound(id);
+      }
+      const before = JSON.parse(row.body) as Cheese;
+      precondition(row.version);
+      const draft = change(before);
+      const idOf = await ensureTerms(tx, termsOfDraft(draft));
+      const { createdAt, updatedAt } = before;
+      if (JSON.stringify(toCheese(draft, idOf, { id, createdAt, updatedAt })) === row.body) {
+        return row;
+      }
+      const catalogue = await queries.updateCatalogue(now(), 0);
+      const after = toCheese(draft, idOf, { id, createdAt, updatedAt: catalogue.last_written_at });
+      const changed = toRow(after, row.version + 1);
+      await refusingDuplicates(() => queries.update(changed));
+      await file(tx, [{ before, after }]);
+      const event = { type: 'cheese.updated', subject: `cheese:${id}`, data: after };
+      await recordEvents(tx, context.origin, catalogue.last_written_at, [event]);
+      return changed;
+    });
+  }
+
+  return {
+    async find(id) {
+      const row = await lookup(String(id));
+      if (row === undefined) {
+        throw notFound(id);
+      }
+      return row;
+    },
+
+    create: (context, input) =>
+      context.transaction(async (tx) => {
+        const [created] = await insert(tx, context, [await toDraft(tx, input)]);
+        return created as VersionedCheese;
+      }),
+
+    replace: (context, input, precondition) =>
+      write(context, input.id, precondition, async (tx) => {
+        const draft = await toDraft(tx, input);
+        return () => draft;
+      }),
+
+    update: (context, id, patch, precondition) =>
+      write(context, id, precondition, async () => (current) => draftOf({ ...current, ...patch })),
+
+    delete: (context, id, precondition) =>
+      context.transaction(async (tx) => {
+        const queries = cheeseQueries(tx);
+        await queries.lockCatalogue();
+        const row = await queries.find(id);
+        if (row === undefined) {
+          throw notFound(id);
+        }
+        precondition(row.version);
+        const before = JSON.parse(row.body) as Cheese;
+        const catalogue = await queries.updateCatalogue(now(), 0);
+        await queries.delete(id);
+        await file(tx, [{ before, after: null }]);
+        const event = { type: 'cheese.deleted', subject: `cheese:${id}`, data: before };
+        await recordEvents(tx, context.origin, catalogue.last_written_at, [event]);
+      }),
+
+    async countByStatus() {
+      const counts = Object.fromEntries(statuses.map((status) => [status, 0])) as Record<Status, number>;
+      for (const { status, cheeses } of await cheeseQueries(database).countByStatus()) {
+        counts[status] = cheeses;
+      }
+      return counts;
+    },
+
+    import: (context, inputs, seen) =>
+      context.transaction(async (tx) => {
+        await cheeseQueries(tx).lockCatalogue();
+        const drafts = await Promise.all(inputs.map((input) => toDraft(tx, input)));
+        const { outcomes, fresh } = await compare(tx, drafts, seen);
+        const created = fresh.size === 0 ? [] : await insert(tx, context, [...fresh.values()]);
+        for (const [index, position] of [...fresh.keys()].entries()) {
+          outcomes[position] = { outcome: 'created', id: created[index]?.id ?? Number.NaN };
+        }
+        return outcomes as ImportOutcome[];
+      }),
+
+    version: () => cheeseQueries(database).findVersion(),
+  };
+}
+
+/** Parts an import's rows into those that are there, those that may not be, and those to create. */
+async function compare(tx: Sql, drafts: readonly Draft[], seen: ReadonlySet<number>) {
+  const rows = await cheeseQueries(tx).findByNames(
+    drafts.map((draft) => [draft.categoryName, draft.name.normalize('NFC')]),
+  );
+  const existing = new Map(rows.map((row) => [JSON.stringify([row.category_name, row.name_key]), row]));
+  const outcomes: (ImportOutcome | undefined)[] = [];
+  const fresh = new Map<number, Draft>();
+  const freshKeys = new Set<string>();
+  const met = new Set<number>(seen);
+  for (const [index, draft] of drafts.entries()) {
+    const key = JSON.stringify([draft.categoryName, draft.name.normalize('NFC')]);
+    const row = existing.get(key);
+    if (freshKeys.has(key) || (row !== undefined && met.has(row.id))) {
+      outcomes[index] = {
+        outcome: 'refused',
+        reason: 'a row before this one has the same name in the same category',
+      };
+    } else if (row === undefined) {
+      fresh.set(index, draft);
+      freshKeys.add(key);
+    } else {
+      met.add(row.id);
+      outcomes[index] = comparedTo(row, draft);
+    }
+  }
+  return { outcomes, fresh };
+}
+
+function comparedTo(row: CheeseRow, draft: Draft): ImportOutcome {
+  const stored = JSON.parse(row.body) as Cheese;
+  const known = draftOf(stored);
+  const differing = Object.keys({ ...known, ...draft }).filter(
+    (key) => JSON.stringify(known[key as keyof Draft]) !== JSON.stringify(draft[key as keyof Draft]),
+  );
+  return differing.length === 0
+    ? { outcome: 'unchanged', id: row.id }
+    : {
+        outcome: 'refused',
+        reason: `cheese ${row.id} has this name in this category and differs in ${differing.join(', ')}`,
+      };
+}
+
+function draftOf({
+  category,
+  tags,
+  id: _,
+  createdAt: _created,
+  updatedAt: _updated,
+  ...rest
+}: Cheese): Draft {
+  return { ...rest, categoryName: category?.name ?? null, tagNames: tags.map(({ name }) => name) };
+}
+
+/** Completes an input with defaults, and turns references by id into names. @throws AppError validation */
+async function toDraft(tx: Sql, input: CheeseInput): Promise<Draft> {
+  const references = [input.category, ...(input.tags ?? [])].flatMap((one) =>
+    one?.name === undefined && one?.id !== undefined ? [one.id] : [],
+  );
+  const names = new Map<string, string>();
+  if (references.length > 0) {
+    for (const { id, kind, name } of await cheeseQueries(tx).findTermsById(
+      references.filter(Number.isSafeInteger),
+    )) {
+      names.set(`${kind} ${id}`, name);
+    }
+  }
+  const errors: { field: string; message: string }[] = [];
+
+  function nameOf(kind: 'category' | 'tag', one: { id?: number; name?: string }, field: string): string {
+    const name = one.name ?? names.get(`${kind} ${one.id}`);
+    if (name === undefined) {
+      errors.push({ field: `${field}.id`, message: `there is no ${kind} with this id` });
+    }
+    return name ?? '';
+  }
+
+  const categoryName = input.category === undefined ? null : nameOf('category', input.category, 'category');
+  const tagNames = (input.tags ?? []).map((tag, index) => nameOf('tag', tag, `tags[${index}]`));
+  if (errors.length > 0) {
+    throw invalid(errors);
+  }
+  return {
+    name: input.name,
+    photoUrls: input.photoUrls ?? [],
+    status: input.status ?? 'available',
+    origin: input.origin ?? null,
+    ...(input.pricePerKg === undefined ? {} : { pricePerKg: input.pricePerKg }),
+    ...(input.ageMonths === undefined ? {} : { ageMonths: input.ageMonths }),
+    organic: input.organic ?? false,
+    categoryName,
+    tagNames: [...new Set(tagNames)],
+  };
+}
+
+function termsOfDraft({ categoryName, tagNames }: Draft): Term[] {
+  const category: Term[] = categoryName === null ? [] : [['category', categoryName]];
+  return [...category, ...tagNames.map((name): Term => ['tag', name])];
+}
+
+/** The cheese as it is answered, members in the order in which they are shown. */
+function toCheese(
+  draft: Draft,
+  idOf: (term: Term) => number,
+  supplied: Pick<Cheese, 'id' | 'createdAt' | 'updatedAt'>,
+): Cheese {
+  const { categoryName, tagNames } = draft;
+  return {
+    id: supplied.id,
+    name: draft.name,
+    ...(categoryName === null
+      ? {}
+      : { category: { id: idOf(['category', categoryName]), name: categoryName } }),
+    photoUrls: draft.photoUrls,
+    tags: tagNames.map((name) => ({ id: idOf(['tag', name]), name })),
+    status: draft.status,
+    origin: draft.origin,
+    ...(draft.pricePerKg === undefined ? {} : { pricePerKg: draft.pricePerKg }),
+    ...(draft.ageMonths === undefined ? {} : { ageMonths: draft.ageMonths }),
+    organic: draft.organic,
+    createdAt: supplied.createdAt,
+    updatedAt: supplied.updatedAt,
+  };
+}
+
+function toRow(cheese: Cheese, version: number): NewCheeseRow {
+  return {
+    id: cheese.id,
+    version,
+    name: cheese.name,
+    nameKey: cheese.name.normalize('NFC'),
+    categoryId: cheese.category?.id ?? 0,
+    status: cheese.status,
+    search: searchText(cheese.name),
+    body: JSON.stringify(cheese),
+  };
+}
+
+async function refusingDuplicates(write: () => Promise<unknown>): Promise<void> {
+  try {
+    await write();
+  } catch (error) {
+    // Besides the primary key, which the catalogue hands out, this is the one unique index on cheeses.
+    throw error instanceof ConstraintError
+      ? new AppError('conflict', 'A cheese with this name already exists in the category.', { cause: error })
+      : error;
+  }
+}
+
+function notFound(id: number): AppError {
+  return new AppError(
+    'notFound',
+    Number.isSafeInteger(id) ? `There is no cheese with the id ${id}.` : 'There is no such cheese.',
+  );
+}

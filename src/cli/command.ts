@@ -1,0 +1,91 @@
+/** What all commands share: settings as flags, one JSON value on request, and failure in one sentence. */
+import type { Command } from 'commander';
+import { type Config, ConfigError, loadConfig, type RawSettings, settings } from '../config.ts';
+import { AppError } from '../errors.ts';
+import type { Services } from '../services.ts';
+
+/** Flags as commander gives them, in camel case. */
+export type CommandOptions = Readonly<Record<string, unknown>> & { readonly json?: boolean };
+
+/** Adds --json and every setting to a command. */
+export function withSettings(command: Command): Command {
+  command.option('--json', 'print one JSON value');
+  for (const { flag, placeholder, help, variable, default: fallback } of settings) {
+    command.option(`--${flag} <${placeholder}>`, `${help} (${variable}; default: ${fallback})`);
+  }
+  return command;
+}
+
+/** The settings of flags over those of the environment. @throws ConfigError */
+export function configOf(options: CommandOptions): Config {
+  const raw: RawSettings = {};
+  for (const { flag, variable } of settings) {
+    const name = flag.replace(/-(\w)/g, (_, letter: string) => letter.toUpperCase());
+    const value = options[name] ?? process.env[variable];
+    if (typeof value === 'string' && value !== '') {
+      raw[variable] = value;
+    }
+  }
+  return loadConfig(raw);
+}
+
+/** Runs a command on the services of the settings, and closes the database whatever happens. */
+export async function withServices(
+  options: CommandOptions,
+  run: (services: Services) => Promise<void>,
+): Promise<void> {
+  const { openServices } = await import('../services.ts');
+  const services = await openServices(configOf(options));
+  try {
+    await run(services);
+  } finally {
+    await services.database.close();
+  }
+}
+
+/** Prints one value: as JSON where asked, else in words. */
+export function print(options: CommandOptions, value: unknown, words: string): void {
+  process.stdout.write(`${options.json ? JSON.stringify(value) : words}\n`);
+}
+
+/** Rows as columns of text, each as wide as its widest value. */
+export function table(header: readonly string[], rows: readonly (readonly string[])[]): string {
+  const widths = header.map((title, column) =>
+    Math.max(title.length, ...rows.map((row) => row[column]?.length ?? 0)),
+  );
+  const line = (row: readonly string[]) =>
+    row
+      .map((text, column) => text.padEnd(widths[column] ?? 0))
+      .join('  ')
+      .trimEnd();
+  return [header, ...rows].map(line).join('\n');
+}
+
+/** A flag that must be one of a few words. @throws ConfigError */
+export function oneOf<const T extends string>(
+  flag: string,
+  value: unknown,
+  allowed: readonly T[],
+): T | undefined {
+  const found = allowed.find((candidate) => candidate === value);
+  if (value !== undefined && found === undefined) {
+    throw new ConfigError(`${flag} is "${value}": it must be one of ${allowed.join(', ')}.`);
+  }
+  return found;
+}
+
+/** Says what went wrong in one sentence, and ends with exit status 1. */
+export function fail(error: unknown): void {
+  const isExpected = error instanceof AppError || error instanceof ConfigError;
+  const cause = error instanceof AppError && error.status >= 500 ? causeOf(error) : '';
+  const message = error instanceof Error ? error.message : String(error);
+  process.stderr.write(`curd: ${message}${cause}\n`);
+  if (!isExpected && process.env.CURD_LOG_LEVEL === 'debug' && error instanceof Error) {
+    process.stderr.write(`${error.stack}\n`);
+  }
+  process.exitCode = 1;
+}
+
+function causeOf({ cause }: AppError): string {
+  return cause instanceof Error ? ` (${cause.message})` : '';
+}

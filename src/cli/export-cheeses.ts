@@ -1,0 +1,51 @@
+import { createWriteStream } from 'node:fs';
+import { rename } from 'node:fs/promises';
+import { pipeline } from 'node:stream/promises';
+import { formatOf, writerFor } from '../cheeses/import/files.ts';
+import type { CheeseListing } from '../cheeses/listing.ts';
+import type { Cheese } from '../cheeses/schemas.ts';
+import { type CommandOptions, print, withServices } from './command.ts';
+import { progressBar } from './progress.ts';
+
+const pageSize = 1000;
+
+export async function runExport(file: string, options: CommandOptions): Promise<void> {
+  const writer = writerFor(formatOf(file));
+  await withServices(options, async ({ listing }) => {
+    let count = 0;
+
+    async function* text(): AsyncGenerator<string> {
+      yield writer.head;
+      for await (const cheese of allCheeses(listing)) {
+        yield writer.item(cheese, count);
+        count += 1;
+      }
+      yield writer.tail;
+    }
+
+    // Written under another name first: a file that bears the name is whole.
+    const unfinished = `${file}.unfinished`;
+    await pipeline(text, createWriteStream(unfinished, { flush: true }));
+    await rename(unfinished, file);
+    print(options, { exported: count, file }, `${count} cheeses are in ${file}.`);
+  });
+}
+
+/** Every cheese in the order of creation, with a bar on the way. */
+async function* allCheeses(listing: CheeseListing): AsyncGenerator<Cheese> {
+  const first = await listing.list({ sort: 'createdAt', limit: pageSize }, { withTotal: true });
+  const total = first.total ?? 0;
+  const bar = progressBar(total);
+  let done = 0;
+  for (let page = first; ; ) {
+    const cheeses = JSON.parse(`[${page.items}]`) as Cheese[];
+    yield* cheeses;
+    done += cheeses.length;
+    bar.show(done, `${done} of ${total} cheeses`);
+    if (page.nextCursor === null) {
+      bar.clear();
+      return;
+    }
+    page = await listing.list({ cursor: page.nextCursor, limit: pageSize }, { withTotal: false });
+  }
+}

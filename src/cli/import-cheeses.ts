@@ -1,0 +1,53 @@
+import { statSync } from 'node:fs';
+import { formatOf } from '../cheeses/import/files.ts';
+import { type ImportReport, importCheeses } from '../cheeses/import/import.ts';
+import { parseMapping } from '../cheeses/import/mapping.ts';
+import { type CommandOptions, print, withServices } from './command.ts';
+import { progressBar } from './progress.ts';
+
+const refusedExitCode = 2;
+const shownRows = 20;
+
+export async function runImport(file: string, options: CommandOptions): Promise<void> {
+  const mapping = parseMapping((options.map as string[] | undefined) ?? []);
+  formatOf(file);
+  const size = sizeOf(file);
+  await withServices(options, async ({ cheeses, contextOf }) => {
+    const bar = progressBar(size);
+    const report = await importCheeses(cheeses, contextOf('cli'), file, mapping, (bytesRead, { created }) =>
+      bar.show(bytesRead, `${created} cheeses in`),
+    ).finally(bar.clear);
+    print(options, report, inWords(report));
+    if (report.refused.length > 0) {
+      process.exitCode = refusedExitCode;
+    }
+  });
+}
+
+function sizeOf(file: string): number {
+  try {
+    return statSync(file).size;
+  } catch (error) {
+    throw new Error(`${file} cannot be read: ${(error as Error).message}`);
+  }
+}
+
+function inWords({ created, unchanged, refused, remarks }: ImportReport): string {
+  return [
+    ...listed(
+      'left out',
+      remarks.map(({ place, remark }) => `${place}: ${remark}`),
+    ),
+    ...listed(
+      'refused',
+      refused.map(({ place, reason }) => `${place}: ${reason}`),
+    ),
+    `${created} cheeses in, ${unchanged} unchanged, ${refused.length} refused.`,
+  ].join('\n');
+}
+
+function listed(what: string, lines: readonly string[]): string[] {
+  const more =
+    lines.length > shownRows ? [`... and ${lines.length - shownRows} more ${what}; --json lists all`] : [];
+  return [...lines.slice(0, shownRows).map((line) => `${what}: ${line}`), ...more];
+}

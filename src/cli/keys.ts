@@ -1,0 +1,78 @@
+import { type Scope, scopes } from '../auth/access.ts';
+import type { NewApiKey } from '../auth/keys/service.ts';
+import { ConfigError } from '../config.ts';
+import { parseDuration } from '../duration.ts';
+import { type CommandOptions, oneOf, print, table, withServices } from './command.ts';
+
+export function createKey(options: CommandOptions): Promise<void> {
+  return withServices(options, async ({ keys, contextOf }) => {
+    const account = await keys.findAccount(String(options.account));
+    const created = await keys.create(contextOf('cli'), account.id, {
+      type: oneOf('--type', options.type, ['live', 'test']),
+      scopes: parseScopes(options.scope),
+      lifetimeMs: options.expiresIn === undefined ? undefined : duration('--expires-in', options.expiresIn),
+    });
+    printNew(options, created);
+  });
+}
+
+export function listKeys(options: CommandOptions): Promise<void> {
+  return withServices(options, async ({ keys }) => {
+    const account = await keys.findAccount(String(options.account));
+    const items = await keys.list(account.id);
+    const rows = items.map((key) => [
+      String(key.id),
+      `sk_${key.type}_...${key.last4}`,
+      key.scopes.join(' ') || '-',
+      key.createdAt,
+      key.expiresAt ?? 'never',
+      key.lastUsedAt ?? 'never',
+    ]);
+    print(options, items, table(['id', 'key', 'scopes', 'created', 'expires', 'last used'], rows));
+  });
+}
+
+export function rotateKey(id: string, options: CommandOptions): Promise<void> {
+  return withServices(options, async ({ keys, contextOf }) => {
+    const overlapMs = duration('--overlap', options.overlap);
+    printNew(options, await keys.rotate(contextOf('cli'), null, keyId(id), overlapMs));
+  });
+}
+
+export function revokeKey(id: string, options: CommandOptions): Promise<void> {
+  return withServices(options, async ({ keys, contextOf }) => {
+    await keys.revoke(contextOf('cli'), null, keyId(id));
+    print(options, { id: keyId(id), revoked: true }, `Key ${id} is refused from the next request on.`);
+  });
+}
+
+function printNew(options: CommandOptions, { id, key, type, last4, expiresAt }: NewApiKey): void {
+  const until = expiresAt === null ? '' : `, until ${expiresAt}`;
+  print(
+    options,
+    { id, key, type, last4, expiresAt },
+    `${key}\nThis is key ${id}${until}. Keep it: it is not shown again.`,
+  );
+}
+
+function parseScopes(text: unknown): Scope[] {
+  return String(text ?? '')
+    .split(/[\s,]+/)
+    .filter((scope) => scope !== '')
+    .map((scope) => oneOf('--scope', scope, scopes) as Scope);
+}
+
+function duration(flag: string, text: unknown): number {
+  const milliseconds = parseDuration(String(text));
+  if (milliseconds === null) {
+    throw new ConfigError(`${flag} is "${text}": write a whole number and a unit, such as 15m, 24h or 90d.`);
+  }
+  return milliseconds;
+}
+
+function keyId(text: string): number {
+  if (!/^[1-9]\d{0,14}$/.test(text)) {
+    throw new ConfigError(`"${text}" is no key id: "curd keys list" shows them.`);
+  }
+  return Number(text);
+}

@@ -1,0 +1,29 @@
+/** A bar on a terminal, on standard error; elsewhere nothing. */
+
+const width = 30;
+
+export interface ProgressBar {
+  show(done: number, note: string): void;
+  /** Takes the bar away. */
+  clear(): void;
+}
+
+/** A bar that is full at `total`. */
+export function progressBar(total: number): ProgressBar {
+  const { stderr } = process;
+  return {
+    show(done, note) {
+      if (stderr.isTTY) {
+        const share = total === 0 ? 1 : Math.min(1, done / total);
+        const filled = Math.round(share * width);
+        const bar = `${'='.repeat(filled)}${' '.repeat(width - filled)}`;
+        stderr.write(`\r[${bar}] ${String(Math.round(share * 100)).padStart(3)} %  ${note}`);
+      }
+    },
+    clear() {
+      if (stderr.isTTY) {
+        stderr.write('\r\u001b[2K');
+      }
+    },
+  };
+}

@@ -1,0 +1,80 @@
+import type { AddressInfo } from 'node:net';
+import { type App, buildApp } from '../app.ts';
+import { seedDemoCatalogue } from '../cheeses/demo.ts';
+import { ConfigError } from '../config.ts';
+import { type CommandOptions, configOf } from './command.ts';
+
+/** Starts the server and returns; it runs until it is told to stop by SIGTERM or SIGINT. */
+export async function serve(options: CommandOptions): Promise<void> {
+  const config = configOf(options);
+  const app = await buildApp(config);
+  const key = await prepare(app);
+  try {
+    await app.server.listen({ host: config.host, port: config.port });
+  } catch (error) {
+    await app.close();
+    throw (error as NodeJS.ErrnoException).code === 'EADDRINUSE'
+      ? new ConfigError(`Port ${config.port} is taken: choose another with --port or CURD_PORT.`)
+      : error;
+  }
+  stopOnSignals(app);
+  const { address, port, family } = app.server.server.address() as AddressInfo;
+  const url = `http://${family === 'IPv6' ? `[${address}]` : address}:${port}`;
+  process.stdout.write(
+    options.json
+      ? `${JSON.stringify({ url, key })}\n`
+      : greeting(url, config.publicUrl ?? url, config.environment, key),
+  );
+}
+
+/** A first start has something to show: a demo catalogue outside production, and in local an account with a key. */
+async function prepare({ services }: App): Promise<string | null> {
+  const { config, cheeses, keys, contextOf } = services;
+  if (config.environment === 'production') {
+    return null;
+  }
+  await seedDemoCatalogue(cheeses, contextOf('system'));
+  if (config.environment === 'sandbox' || (await keys.listAccounts()).length > 0) {
+    return null;
+  }
+  const account = await keys.createAccount(contextOf('system'), 'local');
+  return (await keys.create(contextOf('system'), account.id, {})).key;
+}
+
+function greeting(url: string, publicUrl: string, environment: string, key: string | null): string {
+  const first =
+    key === null
+      ? ''
+      : `
+Your first API key, shown this once:
+
+  ${key}
+
+  curl -H "X-API-Key: ${key}" "${url}/v2/cheeses?limit=3"
+
+It reads. A key that may also write:
+
+  npx curd keys create --account local --scope write:cheeses
+`;
+  return `Curd is listening on ${url} (${environment})\n${first}\nReference: ${publicUrl}/docs   Commands: npx curd --help   Stop: Ctrl+C\n`;
+}
+
+/** One signal finishes what runs and leaves; a second one leaves at once. */
+function stopOnSignals(app: App): void {
+  let isStopping = false;
+  for (const signal of ['SIGTERM', 'SIGINT'] as const) {
+    process.on(signal, async () => {
+      if (isStopping) {
+        process.exit(1);
+      }
+      isStopping = true;
+      try {
+        await app.close();
+        process.exit(0);
+      } catch (error) {
+        app.log.error({ err: error }, 'stopping failed');
+        process.exit(1);
+      }
+    });
+  }
+}

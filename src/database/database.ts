@@ -1,0 +1,48 @@
+/** The port to the database. Two adapters implement it: sqlite.ts and postgres.ts. */
+import type { Config } from '../config.ts';
+import type { Engine, Statement } from './sql.ts';
+
+/** Runs statements, alone or within a transaction. The type of a row is promised by whoever writes the statement. */
+export interface Sql {
+  all<Row>(statement: Statement): Promise<Row[]>;
+  /** The first row, if there is one. */
+  get<Row>(statement: Statement): Promise<Row | undefined>;
+  /** How many rows changed. */
+  run(statement: Statement): Promise<number>;
+}
+
+/**
+ * Runs `work` in a transaction and answers when it is on disk. Whatever `work` throws rolls it back.
+ * Only database work may be awaited inside, and `work` may be run again after a deadlock: it changes nothing else.
+ * Uniqueness violations come out as ConstraintError.
+ */
+export type Transaction = <T>(work: (sql: Sql) => Promise<T>) => Promise<T>;
+
+export interface Database extends Sql {
+  readonly engine: Engine;
+  readonly transaction: Transaction;
+  /** Runs a script of several statements, used by migrations only. */
+  migrate(work: (run: (script: string) => Promise<void>, sql: Sql) => Promise<void>): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** A unique index refused a row. The caller knows which rule the index stands for. */
+export class ConstraintError extends Error {
+  /** Name of the index on PostgreSQL; on SQLite the columns or the index, as SQLite names them. */
+  readonly constraint: string;
+
+  constructor(constraint: string, cause: unknown) {
+    super(`unique constraint: ${constraint}`, { cause });
+    this.constraint = constraint;
+  }
+}
+
+/** Opens the database of the settings; neither engine's code is loaded where the other is used. */
+export async function openDatabase(config: Config): Promise<Database> {
+  if (config.database.engine === 'sqlite') {
+    const { openSqlite } = await import('./sqlite.ts');
+    return openSqlite(config.database.file);
+  }
+  const { openPostgres } = await import('./postgres.ts');
+  return openPostgres(config.database.url);
+}

@@ -1,0 +1,106 @@
+/**
+ * SQL as SQL: a tagged template whose values are always bound, never spliced in. One statement serves both
+ * engines; the few places where their dialects differ are the fragments at the end of this file.
+ *
+ *     sql`select body from cheese where id = ${id}`
+ *     sql`select * from cheese where ${condition}`      // a nested statement is spliced in, values and all
+ */
+
+export type Engine = 'sqlite' | 'postgres';
+export type Value = string | number | null;
+
+/** A piece of SQL that reads differently on the two engines. */
+class DialectText {
+  readonly texts: Readonly<Record<Engine, string>>;
+
+  constructor(texts: Readonly<Record<Engine, string>>) {
+    this.texts = texts;
+  }
+}
+
+type Part = Value | Statement | DialectText;
+
+/** Text and values of one statement. The text is made once for each template that nests no other statement. */
+export class Statement {
+  readonly #strings: readonly string[];
+  readonly #parts: readonly Part[];
+
+  constructor(strings: readonly string[], parts: readonly Part[]) {
+    this.#strings = strings;
+    this.#parts = parts;
+  }
+
+  /** The statement for one engine: placeholders `?` on SQLite, `$1`, `$2` ... on PostgreSQL. */
+  render(engine: Engine): { text: string; values: Value[] } {
+    const known = plainTexts[engine].get(this.#strings);
+    if (known !== undefined) {
+      return { text: known, values: this.#parts as Value[] };
+    }
+    const values: Value[] = [];
+    const text = this.#append(engine, values);
+    if (values.length === this.#parts.length && this.#parts.every(isValue)) {
+      plainTexts[engine].set(this.#strings, text);
+    }
+    return { text, values };
+  }
+
+  #append(engine: Engine, values: Value[]): string {
+    let text = this.#strings[0] ?? '';
+    for (const [index, part] of this.#parts.entries()) {
+      if (part instanceof Statement) {
+        text += part.#append(engine, values);
+      } else if (part instanceof DialectText) {
+        text += part.texts[engine];
+      } else {
+        values.push(part);
+        text += engine === 'sqlite' ? '?' : `$${values.length}`;
+      }
+      text += this.#strings[index + 1];
+    }
+    return text;
+  }
+}
+
+const plainTexts: Record<Engine, WeakMap<readonly string[], string>> = {
+  sqlite: new WeakMap(),
+  postgres: new WeakMap(),
+};
+
+function isValue(part: Part): part is Value {
+  return !(part instanceof Statement || part instanceof DialectText);
+}
+
+/** Makes a statement out of a template; values become bound parameters, statements are nested. */
+export function sql(strings: TemplateStringsArray, ...parts: Part[]): Statement {
+  return new Statement(strings, parts);
+}
+
+/** Statements one after another, with `separator` (plain SQL of ours, never input) between them. */
+export function join(statements: readonly Statement[], separator: string): Statement {
+  const strings = statements.map((_, index) => (index === 0 ? '' : separator));
+  return new Statement([...strings, ''], statements);
+}
+
+/** Conditions joined by `and`; true where there are none. */
+export function allOf(conditions: readonly Statement[]): Statement {
+  return conditions.length === 0 ? sql`true` : join(conditions, ' and ');
+}
+
+/** Values as a list for `in (...)`. */
+export function list(values: readonly Value[]): Statement {
+  return join(
+    values.map((value) => sql`${value}`),
+    ', ',
+  );
+}
+
+/**
+ * Rows from one bound value, for statements that work on many rows at once: a table with one JSON column `value`,
+ * of which `value->>0` is the first column as text.
+ */
+export function rows(table: readonly (readonly Value[])[]): Statement {
+  return sql`${new DialectText({ sqlite: 'json_each(', postgres: 'jsonb_array_elements(' })}${JSON.stringify(table)}${new DialectText({ sqlite: ')', postgres: '::text::jsonb)' })}`;
+}
+
+/** Locks the rows of a `select` for the rest of the transaction. SQLite has one writer at a time and needs no lock. */
+export const forUpdate: Statement = sql`${new DialectText({ sqlite: '', postgres: ' for update' })}`;

@@ -1,0 +1,228 @@
+/**
+ * The embedded engine: node:sqlite in WAL mode, one connection that reads and one that writes.
+ *
+ * Writes are committed in groups. They wait in a queue; a flush opens one transaction, gives each waiting write a
+ * savepoint of its own, and commits once, with one fsync, before any of them is answered. What was answered is on
+ * disk, as with a commit each, at many times the rate.
+ */
+import { mkdirSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { DatabaseSync, type StatementSync } from 'node:sqlite';
+import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
+import { AppError } from '../errors.ts';
+import { ConstraintError, type Database, type Sql, type Transaction } from './database.ts';
+import type { Statement, Value } from './sql.ts';
+
+/** Another process (an import, say) may hold the write lock; we wait for it without blocking reads. */
+const lockWaitMs = 10_000;
+const groupSizeMax = 256;
+const cachedStatementsMax = 500;
+
+const SQLITE_BUSY = 5;
+const SQLITE_FULL = 13;
+const SQLITE_CONSTRAINT_UNIQUE = 2067;
+const SQLITE_CONSTRAINT_PRIMARYKEY = 1555;
+
+interface Write {
+  readonly work: (sql: Sql) => Promise<unknown>;
+  readonly resolve: (value: unknown) => void;
+  readonly reject: (error: unknown) => void;
+}
+
+/** Opens (and creates, folder included) the database file. */
+export function openSqlite(file: string): Database {
+  mkdirSync(dirname(file), { recursive: true });
+  const writer = connect(file);
+  const reader = connect(file);
+  reader.exec('pragma query_only = on');
+  const reads = statementsOn(reader);
+  const writes = statementsOn(writer);
+  const queue: Write[] = [];
+  let flushing: Promise<void> | undefined;
+
+  const transaction: Transaction = <T>(work: (sql: Sql) => Promise<T>) =>
+    new Promise<T>((resolve, reject) => {
+      queue.push({ work, resolve: resolve as (value: unknown) => void, reject });
+      flushing ??= flush().finally(() => {
+        flushing = undefined;
+      });
+    });
+
+  async function flush(): Promise<void> {
+    // One turn of the event loop lets every request that is already here join the group.
+    await nextTurn();
+    while (queue.length > 0) {
+      await commitGroup(queue.splice(0, groupSizeMax));
+    }
+  }
+
+  async function commitGroup(group: readonly Write[]): Promise<void> {
+    const answers: (() => void)[] = [];
+    try {
+      await begin(writer);
+      for (const write of group) {
+        answers.push(await runInSavepoint(write));
+      }
+      writer.exec('commit');
+    } catch (error) {
+      if (writer.isTransaction) {
+        writer.exec('rollback');
+      }
+      const failure = translate(error);
+      for (const write of group) {
+        write.reject(failure);
+      }
+      return;
+    }
+    for (const answer of answers) {
+      answer();
+    }
+  }
+
+  /** Runs one write and says how to answer it once the group is on disk. */
+  async function runInSavepoint(write: Write): Promise<() => void> {
+    writer.exec('savepoint one');
+    try {
+      const value = await write.work(writes);
+      writer.exec('release one');
+      return () => write.resolve(value);
+    } catch (error) {
+      if (!writer.isTransaction) {
+        throw error;
+      }
+      writer.exec('rollback to one');
+      writer.exec('release one');
+      return () => write.reject(error);
+    }
+  }
+
+  return {
+    engine: 'sqlite',
+    ...reads,
+    run: (statement) => transaction((sql) => sql.run(statement)),
+    transaction,
+    async migrate(work) {
+      await begin(writer);
+      try {
+        await work(async (script) => writer.exec(script), writes);
+        writer.exec('commit');
+      } catch (error) {
+        writer.exec('rollback');
+        throw error;
+      }
+    },
+    async close() {
+      await flushing;
+      reader.close();
+      writer.close();
+    },
+  };
+}
+
+function connect(file: string): DatabaseSync {
+  const connection = new DatabaseSync(file, { timeout: 0 });
+  retryWhileBusy(() => connection.exec('pragma journal_mode = wal'));
+  // FULL: a commit returns only when the log is on disk, so an answered write survives a power cut.
+  connection.exec(`
+    pragma synchronous = full;
+    pragma foreign_keys = on;
+    pragma cache_size = -32000;
+    pragma mmap_size = 0;
+    pragma journal_size_limit = 67108864;
+  `);
+  return connection;
+}
+
+/** Switching to WAL is the one step that a second starter can find locked; it lasts milliseconds. */
+function retryWhileBusy(step: () => void): void {
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      step();
+      return;
+    } catch (error) {
+      if (!isBusy(error) || attempt === 100) {
+        throw error;
+      }
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 20);
+    }
+  }
+}
+
+async function begin(connection: DatabaseSync): Promise<void> {
+  const deadline = performance.now() + lockWaitMs;
+  for (;;) {
+    try {
+      connection.exec('begin immediate');
+      return;
+    } catch (error) {
+      if (!isBusy(error)) {
+        throw error;
+      }
+      if (performance.now() > deadline) {
+        throw new AppError('unavailable', 'Another process is writing to the database. Try again shortly.', {
+          cause: error,
+          headers: { 'Retry-After': '1' },
+        });
+      }
+      await sleep(2);
+    }
+  }
+}
+
+function statementsOn(connection: DatabaseSync): Sql {
+  const prepared = new Map<string, StatementSync>();
+
+  function prepare(text: string): StatementSync {
+    let statement = prepared.get(text);
+    if (statement === undefined) {
+      statement = connection.prepare(text);
+      if (prepared.size >= cachedStatementsMax) {
+        prepared.delete(prepared.keys().next().value ?? '');
+      }
+      prepared.set(text, statement);
+    }
+    return statement;
+  }
+
+  function execute<T>(statement: Statement, use: (prepared: StatementSync, values: Value[]) => T): T {
+    const { text, values } = statement.render('sqlite');
+    try {
+      return use(prepare(text), values);
+    } catch (error) {
+      throw translate(error);
+    }
+  }
+
+  return {
+    all: async <Row>(statement: Statement) =>
+      execute(statement, (one, values) => one.all(...values) as Row[]),
+    get: async <Row>(statement: Statement) =>
+      execute(statement, (one, values) => one.get(...values) as Row | undefined),
+    run: async (statement) => execute(statement, (one, values) => Number(one.run(...values).changes)),
+  };
+}
+
+function errorCode(error: unknown): number | undefined {
+  return error instanceof Error && 'errcode' in error ? Number(error.errcode) : undefined;
+}
+
+function isBusy(error: unknown): boolean {
+  const code = errorCode(error);
+  // The low byte is the primary code; the rest says which kind of busy it was.
+  return code !== undefined && (code & 0xff) === SQLITE_BUSY;
+}
+
+function translate(error: unknown): unknown {
+  switch (errorCode(error)) {
+    case SQLITE_CONSTRAINT_UNIQUE:
+    case SQLITE_CONSTRAINT_PRIMARYKEY:
+      return new ConstraintError((error as Error).message.replace(/^UNIQUE constraint failed: /, ''), error);
+    case SQLITE_FULL:
+      return new AppError('unavailable', 'The disk is full: nothing was changed.', {
+        cause: error,
+        headers: { 'Retry-After': '60' },
+      });
+    default:
+      return error;
+  }
+}

@@ -1,0 +1,109 @@
+/**
+ * The catalogue of everything that can go wrong in public. Code throws an entry; only the HTTP error handler and
+ * the command line turn one into words for somebody. The finer meaning of a status lives in `type`.
+ */
+
+/** What an entry of the catalogue says: HTTP status, the `type` of the error body, and the message if none is given. */
+interface CatalogueEntry {
+  readonly status: number;
+  readonly type: string;
+  readonly message: string;
+}
+
+export const errorCatalogue = {
+  badRequest: {
+    status: 400,
+    type: 'bad_request',
+    message: 'A parameter or header of the request is not valid.',
+  },
+  unauthorized: { status: 401, type: 'unauthorized', message: 'A valid credential is needed here.' },
+  forbidden: { status: 403, type: 'forbidden', message: 'The credential does not permit this.' },
+  notFound: { status: 404, type: 'not_found', message: 'There is nothing at this address.' },
+  methodNotAllowed: {
+    status: 405,
+    type: 'method_not_allowed',
+    message: 'This address does not take that method.',
+  },
+  requestTimeout: { status: 408, type: 'request_timeout', message: 'The request took too long to arrive.' },
+  conflict: { status: 409, type: 'conflict', message: 'The request conflicts with what is stored.' },
+  preconditionFailed: {
+    status: 412,
+    type: 'precondition_failed',
+    message: 'The resource has changed: read it again and send its new ETag in If-Match.',
+  },
+  payloadTooLarge: {
+    status: 413,
+    type: 'payload_too_large',
+    message: 'The body is larger than this address takes.',
+  },
+  unsupportedMediaType: {
+    status: 415,
+    type: 'unsupported_media_type',
+    message: 'Send the body in a media type that the Accept header of this answer names.',
+  },
+  expectationFailed: {
+    status: 417,
+    type: 'expectation_failed',
+    message: 'Only "Expect: 100-continue" is understood.',
+  },
+  validation: { status: 422, type: 'validation_error', message: 'The request failed validation.' },
+  headerFieldsTooLarge: {
+    status: 431,
+    type: 'header_fields_too_large',
+    message: 'The request line and headers together are larger than 16 KiB.',
+  },
+  internal: {
+    status: 500,
+    type: 'internal_error',
+    message:
+      'Something went wrong on our side. The X-Request-Id of this answer leads to the details in the log.',
+  },
+  unavailable: {
+    status: 503,
+    type: 'unavailable',
+    message: 'The server cannot answer right now. Try again shortly.',
+  },
+} as const satisfies Record<string, CatalogueEntry>;
+
+export type ErrorCode = keyof typeof errorCatalogue;
+
+/** One field that failed: `items[0].quantity`, or `""` for the whole body. */
+export interface FieldError {
+  readonly field: string;
+  readonly message: string;
+}
+
+interface Details {
+  /** Why, for the log only: never shown to the caller. */
+  readonly cause?: unknown;
+  /** Response headers that the status calls for, such as `Retry-After`. */
+  readonly headers?: Readonly<Record<string, string>>;
+  /** Only with `validation`. */
+  readonly errors?: readonly FieldError[];
+}
+
+/** A failure with a public message and, at choice, a private cause. */
+export class AppError extends Error {
+  readonly code: ErrorCode;
+  readonly status: number;
+  readonly type: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly errors: readonly FieldError[];
+
+  constructor(code: ErrorCode, message: string = errorCatalogue[code].message, details: Details = {}) {
+    super(message, { cause: details.cause });
+    this.code = code;
+    this.status = errorCatalogue[code].status;
+    this.type = errorCatalogue[code].type;
+    this.headers = details.headers ?? {};
+    this.errors = details.errors ?? [];
+  }
+}
+
+/** A 422 that names each field that failed, in the order of the schema. */
+export function invalid(errors: readonly FieldError[]): AppError {
+  const [first] = errors;
+  const named = first?.field === '' ? first.message : `${first?.field}: ${first?.message}`;
+  const more = errors.length > 1 ? ` (and ${errors.length - 1} more)` : '';
+  return new AppError('validation', `The request failed validation. ${named}${more}`, { errors });
+}

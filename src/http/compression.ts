@@ -1,0 +1,35 @@
+/** Content coding of long answers (RFC 9110, section 12.5.3): gzip, for whoever accepts it. */
+import { pipeline, Readable } from 'node:stream';
+import { promisify } from 'node:util';
+import { createGzip, gzip } from 'node:zlib';
+
+/** Below this many bytes a packet more or less makes no difference. */
+const worthwhileBytes = 2048;
+const compress = promisify(gzip);
+
+/** Does Accept-Encoding take gzip? Named, or by `*`, and not with a weight of zero. */
+export function acceptsGzip(header: string | string[] | undefined): boolean {
+  const codings = String(header ?? '')
+    .split(',')
+    .map((coding) => /^\s*([\w*-]+)\s*(?:;\s*q=([\d.]+))?\s*$/i.exec(coding));
+  const weightOf = (name: string) => {
+    const match = codings.find((coding) => coding?.[1]?.toLowerCase() === name);
+    return match === undefined ? undefined : Number(match?.[2] ?? '1');
+  };
+  return (weightOf('gzip') ?? weightOf('*') ?? 0) > 0;
+}
+
+/** The compressed body, or null where it is not worth it. */
+export async function compressed(body: string | Readable): Promise<Buffer | Readable | null> {
+  if (body instanceof Readable) {
+    // Level 1: a stream of JSON shrinks to a tenth already, and the machine has other requests to serve.
+    return pipeline(Readable.from(bytesOf(body)), createGzip({ level: 1 }), () => {});
+  }
+  return body.length < worthwhileBytes ? null : compress(body, { level: 1 });
+}
+
+async function* bytesOf(texts: Readable): AsyncGenerator<Buffer> {
+  for await (const text of texts) {
+    yield Buffer.from(text);
+  }
+}

@@ -1,0 +1,51 @@
+/** Answers that many routes share, as their contract lists them. */
+import type { Answers, Schema } from './route.ts';
+
+export const ErrorSchema = {
+  title: 'Error',
+  type: 'object',
+  required: ['code', 'type', 'message'],
+  properties: {
+    code: { type: 'integer', description: 'The HTTP status' },
+    type: { type: 'string', description: 'The finer meaning, stable for programs' },
+    message: { type: 'string', description: 'What went wrong, and what to do about it' },
+  },
+} as const satisfies Schema;
+
+export const ValidationErrorSchema = {
+  title: 'ValidationError',
+  type: 'object',
+  required: ['code', 'type', 'message', 'errors'],
+  properties: {
+    ...ErrorSchema.properties,
+    errors: {
+      type: 'array',
+      minItems: 1,
+      description: 'Every field that failed, in the order of the schema',
+      items: {
+        type: 'object',
+        required: ['field', 'message'],
+        properties: {
+          field: {
+            type: 'string',
+            examples: ['items[0].quantity'],
+            description: 'Empty for the body as a whole',
+          },
+          message: { type: 'string' },
+        },
+      },
+    },
+  },
+} as const satisfies Schema;
+
+const errorAnswer =
+  (status: number) =>
+  (description: string): Answers => ({
+    [status]: { description, schema: status === 422 ? ValidationErrorSchema : ErrorSchema },
+  });
+
+export const badRequest = errorAnswer(400);
+export const notFound = errorAnswer(404);
+export const conflict = errorAnswer(409);
+export const preconditionFailed = errorAnswer(412)('The resource has changed since the version in If-Match');
+export const unprocessable = errorAnswer(422)('The request failed validation; nothing was changed');

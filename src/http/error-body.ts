@@ -1,0 +1,56 @@
+/** The one place where an error becomes JSON: the contract's shape, or problem details (RFC 9457) on request. */
+import { AppError, type FieldError } from '../errors.ts';
+
+export interface ErrorBody {
+  readonly code: number;
+  readonly type: string;
+  readonly message: string;
+  readonly errors?: readonly FieldError[];
+}
+
+/** The body of an error, and the media type it goes out as. */
+export function errorBody(
+  error: AppError,
+  accept: string | undefined,
+  path: string,
+): { mediaType: string; text: string } {
+  const { status, type, message, errors } = error;
+  const fields = errors.length > 0 ? { errors } : {};
+  if (accept !== undefined && /application\/problem\+json/i.test(accept)) {
+    const problem = {
+      type: `urn:curd:error:${type}`,
+      title: type.replaceAll('_', ' '),
+      status,
+      detail: message,
+      instance: path,
+      code: status,
+      errorType: type,
+      message,
+      ...fields,
+    };
+    return { mediaType: 'application/problem+json; charset=utf-8', text: JSON.stringify(problem) };
+  }
+  const body: ErrorBody = { code: status, type, message, ...fields };
+  return { mediaType: 'application/json; charset=utf-8', text: JSON.stringify(body) };
+}
+
+/** Whatever was thrown, as an entry of the catalogue: our own errors, the framework's, and faults of ours. */
+export function toAppError(thrown: unknown): AppError {
+  if (thrown instanceof AppError) {
+    return thrown;
+  }
+  const code = thrown instanceof Error && 'code' in thrown ? String(thrown.code) : '';
+  const status = thrown instanceof Error && 'statusCode' in thrown ? Number(thrown.statusCode) : 500;
+  switch (code) {
+    case 'FST_ERR_BAD_URL':
+      return new AppError('notFound', 'The path is not validly percent-encoded.', { cause: thrown });
+    case 'FST_ERR_CTP_BODY_TOO_LARGE':
+      return new AppError('payloadTooLarge', 'The body is larger than 1 MiB.', { cause: thrown });
+    case 'FST_ERR_CTP_INVALID_CONTENT_LENGTH':
+      return new AppError('badRequest', 'Content-Length does not agree with the body.', { cause: thrown });
+    default:
+      return status < 500
+        ? new AppError('badRequest', undefined, { cause: thrown })
+        : new AppError('internal', undefined, { cause: thrown });
+  }
+}

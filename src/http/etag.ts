@@ -1,0 +1,38 @@
+/** Entity tags and the preconditions on them (RFC 9110, sections 8.8.3 and 13.1). */
+import { AppError } from '../errors.ts';
+
+/** The strong tag of a resource at one version. */
+export function strongTag(version: number): string {
+  return `"${version}"`;
+}
+
+/** The weak tag of a list: it may be compressed on its way. */
+export function weakTag(version: number): string {
+  return `W/"${version}"`;
+}
+
+/** If-None-Match: true where the client has this version already. Weak comparison. */
+export function isCurrent(ifNoneMatch: string | undefined, tag: string): boolean {
+  return (
+    ifNoneMatch !== undefined &&
+    (ifNoneMatch.trim() === '*' || tagsOf(ifNoneMatch).some((one) => opaque(one) === opaque(tag)))
+  );
+}
+
+/**
+ * If-Match: the change goes ahead only where the client saw this version. Strong comparison.
+ * @throws AppError preconditionFailed
+ */
+export function requireMatch(ifMatch: string | undefined, tag: string): void {
+  if (ifMatch !== undefined && ifMatch.trim() !== '*' && !tagsOf(ifMatch).includes(tag)) {
+    throw new AppError('preconditionFailed');
+  }
+}
+
+function tagsOf(header: string): string[] {
+  return header.match(/(?:W\/)?"[^"]*"/g) ?? [];
+}
+
+function opaque(tag: string): string {
+  return tag.replace(/^W\//, '');
+}

@@ -1,0 +1,165 @@
+/**
+ * Idempotency-Key: a POST sent again with the same key is answered with what the first one was answered, and runs
+ * once. The answer is stored in the transaction of the change itself, so no crash can part the two.
+ *
+ * Stored answers are sealed (AES-256-GCM, key from CURD_SECRET): one of them may hold an API key that is shown once.
+ */
+import { createCipheriv, createDecipheriv, hash, hkdfSync } from 'node:crypto';
+import { type Clock, timestamp } from '../clock.ts';
+import { ConstraintError, type Database, type Transaction } from '../database/database.ts';
+import { sql } from '../database/sql.ts';
+import { AppError, invalid } from '../errors.ts';
+
+const lifetimeMs = 24 * 60 * 60 * 1000;
+const keyLengthMax = 255;
+
+/** An answer in a form that can be kept. */
+export interface StoredAnswer {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly text: string;
+}
+
+export interface Attempt {
+  /** Who sends it: keys of different callers never meet. */
+  readonly scope: string;
+  readonly method: string;
+  /** With the query. */
+  readonly url: string;
+  readonly key: string;
+  readonly body: Uint8Array;
+}
+
+/** Thrown out of a transaction that need not run, because its answer is known. */
+class Replay extends Error {
+  readonly answer: StoredAnswer;
+
+  constructor(answer: StoredAnswer) {
+    super('already answered');
+    this.answer = answer;
+  }
+}
+
+/** The key of the header: a quoted string (the IETF draft) or a bare one. */
+export function parseIdempotencyKey(header: string): string {
+  const key = /^"(.*)"$/.exec(header.trim())?.[1] ?? header.trim();
+  if (!/^[\x21-\x7e]+$/.test(key) || key.length > keyLengthMax) {
+    throw new AppError('badRequest', `Idempotency-Key: send 1 to ${keyLengthMax} visible ASCII characters.`);
+  }
+  return key;
+}
+
+export interface Idempotency {
+  /**
+   * Runs `work` once for an attempt. `work` gets the transaction to write in and how to remember its result;
+   * the second time, the first answer comes back with `isReplay`.
+   * @throws AppError conflict while the first attempt runs, validation where the key was used for another request
+   */
+  once<T>(
+    attempt: Attempt,
+    work: (transaction: Transaction) => Promise<T>,
+    answerFor: (result: T) => StoredAnswer,
+  ): Promise<{ answer: StoredAnswer; isReplay: boolean }>;
+  /** Deletes what has expired. */
+  purge(): Promise<void>;
+}
+
+export function createIdempotency(database: Database, clock: Clock, secret: string): Idempotency {
+  const sealingKey = Buffer.from(hkdfSync('sha256', secret, '', 'idempotent answers', 32));
+  const running = new Set<string>();
+
+  function seal(id: string, answer: StoredAnswer): string {
+    const nonce = clock.random(12);
+    const cipher = createCipheriv('aes-256-gcm', sealingKey, nonce).setAAD(Buffer.from(id));
+    const sealed = Buffer.concat([cipher.update(JSON.stringify(answer)), cipher.final()]);
+    return Buffer.concat([nonce, cipher.getAuthTag(), sealed]).toString('base64');
+  }
+
+  function unseal(id: string, text: string): StoredAnswer {
+    const bytes = Buffer.from(text, 'base64');
+    const decipher = createDecipheriv('aes-256-gcm', sealingKey, bytes.subarray(0, 12)).setAAD(
+      Buffer.from(id),
+    );
+    decipher.setAuthTag(bytes.subarray(12, 28));
+    return JSON.parse(decipher.update(bytes.subarray(28), undefined, 'utf8') + decipher.final('utf8'));
+  }
+
+  async function findStored(
+    id: string,
+    fingerprint: string,
+    sqlRunner: Pick<Database, 'get'>,
+  ): Promise<StoredAnswer | null> {
+    const row = await sqlRunner.get<{ fingerprint: string; sealed: string }>(sql`
+      select fingerprint, sealed from idempotent_answer
+      where id = ${id} and expires_at > ${timestamp(clock.now())}`);
+    if (row === undefined) {
+      return null;
+    }
+    if (row.fingerprint !== fingerprint) {
+      throw invalid([
+        { field: '', message: 'this Idempotency-Key was used for another request: take a new one' },
+      ]);
+    }
+    return unseal(id, row.sealed);
+  }
+
+  /** The database's transaction, with the check before the work and the answer stored after it. */
+  function remembering<T>(
+    id: string,
+    fingerprint: string,
+    answerFor: (result: T) => StoredAnswer,
+  ): Transaction {
+    return (work) =>
+      database.transaction(async (tx) => {
+        const stored = await findStored(id, fingerprint, tx);
+        if (stored !== null) {
+          throw new Replay(stored);
+        }
+        const result = await work(tx);
+        const sealed = seal(id, answerFor(result as unknown as T));
+        await tx.run(
+          sql`delete from idempotent_answer where id = ${id} and expires_at <= ${timestamp(clock.now())}`,
+        );
+        await tx.run(sql`
+          insert into idempotent_answer (id, fingerprint, sealed, expires_at)
+          values (${id}, ${fingerprint}, ${sealed}, ${timestamp(clock.now() + lifetimeMs)})`);
+        return result;
+      });
+  }
+
+  return {
+    async once(attempt, work, answerFor) {
+      const path = attempt.url.split('?', 1)[0];
+      const id = hash('sha256', JSON.stringify([attempt.scope, attempt.method, path, attempt.key]));
+      const fingerprint = hash(
+        'sha256',
+        Buffer.concat([Buffer.from(`${attempt.method} ${attempt.url}\n`), attempt.body]),
+      );
+      if (running.has(id)) {
+        throw new AppError('conflict', 'The first request with this Idempotency-Key is still running.', {
+          headers: { 'Retry-After': '1' },
+        });
+      }
+      running.add(id);
+      try {
+        const result = await work(remembering(id, fingerprint, answerFor));
+        return { answer: answerFor(result), isReplay: false };
+      } catch (error) {
+        if (error instanceof Replay) {
+          return { answer: error.answer, isReplay: true };
+        }
+        // Another instance was quicker with the same key: what we did was rolled back, its answer stands.
+        const stored = error instanceof ConstraintError ? await findStored(id, fingerprint, database) : null;
+        if (stored === null) {
+          throw error;
+        }
+        return { answer: stored, isReplay: true };
+      } finally {
+        running.delete(id);
+      }
+    },
+    async purge() {
+      await database.run(sql`delete from idempotent_answer where expires_at <= ${timestamp(clock.now())}`);
+    },
+  };
+}

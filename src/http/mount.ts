@@ -1,0 +1,238 @@
+/** Turns a route, which is data, into what happens when a request comes: the one chain that all requests share. */
+import { Readable } from 'node:stream';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { Clock } from '../clock.ts';
+import type { Context } from '../database/context.ts';
+import type { Transaction } from '../database/database.ts';
+import { AppError, type FieldError, invalid } from '../errors.ts';
+import { acceptsGzip, compressed } from './compression.ts';
+import { isCurrent } from './etag.ts';
+import { type Idempotency, parseIdempotencyKey, type StoredAnswer } from './idempotency.ts';
+import { parseJson } from './json-body.ts';
+import { readHeaders, readQuery } from './parameters.ts';
+import type { Principal } from './principal.ts';
+import { type Access, type Answer, type Call, fullPath, type Route, Text } from './route.ts';
+import { shape } from './shape.ts';
+import { traceIdOf } from './trace.ts';
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    principal: Principal | null;
+  }
+}
+
+/** Who is calling, and whether the route's access is met; throws 401 and 403. */
+export type Guard = (request: FastifyRequest, access: Access) => Promise<Principal | null>;
+
+export interface MountDependencies {
+  readonly guard: Guard;
+  readonly transaction: Transaction;
+  readonly idempotency: Idempotency;
+  readonly clock: Clock;
+}
+
+const jsonTypes = 'application/json, application/*+json';
+const formTypes = 'application/x-www-form-urlencoded, multipart/form-data';
+
+/**
+ * Registers a route. The order of refusals is that of the chain: credentials (401, 403), media type and size
+ * (415, 413), parameters (400), body (422), and then whatever the handler finds.
+ */
+export function mount(app: FastifyInstance, route: Route, dependencies: MountDependencies): void {
+  const { guard } = dependencies;
+  app.route({
+    method: route.method,
+    url: fullPath(route),
+    config: { route },
+    onRequest: async (request) => {
+      request.principal = await guard(request, route.access);
+      requireMediaType(route, request);
+    },
+    handler: async (request, reply) => {
+      const answer = await handle(route, request, dependencies);
+      return send(answer, route, request, reply);
+    },
+  });
+}
+
+async function handle(
+  route: Route,
+  request: FastifyRequest,
+  dependencies: MountDependencies,
+): Promise<Answer> {
+  const isStrict = /(^|[\s,;])handling\s*=\s*"?strict\b/i.test(String(request.headers.prefer ?? ''));
+  const query = readQuery(route.query ?? {}, request.query as URLSearchParams, isStrict);
+  failOn(query.errors, route.queryFailsAs ?? 'badRequest');
+  failOn(readHeaders(route.headers ?? {}, request.headers).errors, 'badRequest');
+  const body = route.body === undefined ? undefined : await readBody(route, request, isStrict);
+  const context = contextOf(request, dependencies);
+  const call: Call<unknown, unknown> = {
+    params: request.params as Record<string, string>,
+    query: query.values,
+    body,
+    headers: request.headers,
+    principal: request.principal,
+    context,
+    once: (verb, render) => runOnce(verb, render, context, request, dependencies),
+  };
+  return route.handle(call);
+}
+
+function failOn(errors: readonly FieldError[], as: 'badRequest' | 'validation'): void {
+  if (errors.length > 0) {
+    throw as === 'validation'
+      ? invalid(errors)
+      : new AppError('badRequest', errors.map(({ field, message }) => `${field}: ${message}`).join('; '));
+  }
+}
+
+function contextOf(request: FastifyRequest, { transaction, clock }: MountDependencies): Context {
+  return {
+    transaction,
+    origin: {
+      actor: request.principal?.id ?? 'anonymous',
+      requestId: request.id,
+      get traceId() {
+        return traceIdOf(request.headers.traceparent, clock);
+      },
+    },
+  };
+}
+
+function requireMediaType(route: Route, request: FastifyRequest): void {
+  const { 'content-type': contentType, 'content-encoding': encoding } = request.headers;
+  if (route.body === undefined) {
+    return;
+  }
+  const isJson = contentType === undefined || /^application\/([\w.+-]+\+)?json\s*(;|$)/i.test(contentType);
+  if (!isJson && !(route.takesForms && isForm(contentType))) {
+    const accept = route.takesForms ? `${jsonTypes}, ${formTypes}` : jsonTypes;
+    throw new AppError('unsupportedMediaType', `Send the body as one of ${accept}.`, {
+      headers: { Accept: accept },
+    });
+  }
+  if (encoding !== undefined && encoding.toLowerCase() !== 'identity') {
+    const headers = { 'Accept-Encoding': 'identity' };
+    throw new AppError('unsupportedMediaType', 'Send the body without Content-Encoding.', { headers });
+  }
+}
+
+function isForm(contentType: string): boolean {
+  return /^(application\/x-www-form-urlencoded|multipart\/form-data)\s*(;|$)/i.test(contentType);
+}
+
+async function readBody(route: Route, request: FastifyRequest, isStrict: boolean): Promise<unknown> {
+  const bytes = bytesOf(request);
+  if (route.bodyIsOptional && bytes.length === 0) {
+    return {};
+  }
+  const contentType = request.headers['content-type'] ?? 'application/json';
+  const given = isForm(contentType) ? await parseForm(bytes, contentType) : parseJson(bytes);
+  const { value, errors } = shape(route.body ?? {}, given, isStrict);
+  failOn(errors, 'validation');
+  return value;
+}
+
+function bytesOf(request: FastifyRequest): Uint8Array {
+  return Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0);
+}
+
+async function parseForm(bytes: Uint8Array, contentType: string): Promise<unknown> {
+  try {
+    const form = await new Response(Buffer.from(bytes), {
+      headers: { 'Content-Type': contentType },
+    }).formData();
+    return Object.fromEntries(form);
+  } catch (error) {
+    const message = 'the body is not the form that its Content-Type says';
+    throw new AppError('validation', message, { cause: error, errors: [{ field: '', message }] });
+  }
+}
+
+async function runOnce<T>(
+  verb: (context: Context) => Promise<T>,
+  render: (result: T) => Answer,
+  context: Context,
+  request: FastifyRequest,
+  { idempotency }: MountDependencies,
+): Promise<Answer> {
+  const header = request.headers['idempotency-key'];
+  if (header === undefined) {
+    return render(await verb(context));
+  }
+  const attempt = {
+    scope: request.principal?.id ?? request.ip,
+    method: request.method,
+    url: request.url,
+    key: parseIdempotencyKey(String(header)),
+    body: bytesOf(request),
+  };
+  const { answer, isReplay } = await idempotency.once(
+    attempt,
+    (transaction) => verb({ ...context, transaction }),
+    (result) => storable(render(result)),
+  );
+  const headers = isReplay ? { ...answer.headers, 'Idempotency-Replayed': 'true' } : answer.headers;
+  return { status: answer.status, headers, body: new Text(answer.text) };
+}
+
+function storable({ status, headers = {}, body }: Answer): StoredAnswer {
+  return { status, headers, text: body instanceof Text ? body.text : JSON.stringify(body) };
+}
+
+async function send(
+  answer: Answer,
+  route: Route,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): Promise<FastifyReply> {
+  const { status, headers = {}, body } = answer;
+  reply.headers(headers);
+  if (route.deprecated !== undefined) {
+    reply.headers(deprecationHeaders(route.deprecated));
+  }
+  const tag = headers.ETag;
+  if (tag !== undefined) {
+    reply.header('Cache-Control', 'private, no-cache').header('Vary', varyOf(reply));
+    if (
+      (request.method === 'GET' || request.method === 'HEAD') &&
+      isCurrent(request.headers['if-none-match'], tag)
+    ) {
+      return reply.code(304).send();
+    }
+  }
+  reply.code(status);
+  if (body === undefined) {
+    return reply.send();
+  }
+  reply.header('Content-Type', route.mediaType ?? 'application/json; charset=utf-8');
+  const text = textOf(body);
+  if (route.isLong && acceptsGzip(request.headers['accept-encoding'])) {
+    const smaller = await compressed(text);
+    if (smaller !== null) {
+      return reply.header('Content-Encoding', 'gzip').send(smaller);
+    }
+  }
+  return reply.send(text);
+}
+
+function textOf(body: NonNullable<Answer['body']>): string | Readable {
+  if (body instanceof Text) {
+    return body.text;
+  }
+  return body instanceof Readable ? body : JSON.stringify(body);
+}
+
+/** Answers differ by encoding and by problem details; an allow-list of origins has put its own name there before. */
+function varyOf(reply: FastifyReply): string {
+  const before = reply.getHeader('Vary');
+  return before === undefined ? 'Accept-Encoding, Accept' : `${before}, Accept-Encoding, Accept`;
+}
+
+/** RFC 9745, and RFC 8288 links to what comes after. No Sunset (RFC 8594) before a date is decided. */
+function deprecationHeaders({ since, successor }: NonNullable<Route['deprecated']>): Record<string, string> {
+  return {
+    Deprecation: `@${Date.parse(since) / 1000}`,
+    Link: `</docs>; rel="deprecation", </v2${successor}>; rel="successor-version"`,
+  };
+}

@@ -1,0 +1,171 @@
+/** The OpenAPI 3.1 document, made from the routes: what validates is what is described. */
+import { ErrorSchema } from './descriptions.ts';
+import { type Access, fullPath, type Parameter, type Parameters, type Route, type Schema } from './route.ts';
+
+type Document = Record<string, unknown>;
+
+const schemes = {
+  apiKey: {
+    type: 'apiKey',
+    in: 'header',
+    name: 'X-API-Key',
+    description: 'Also taken as `Authorization: Bearer <key>`',
+  },
+  oauth: {
+    type: 'oauth2',
+    description: 'An API key that was expressly created with the scope is taken as well',
+    flows: {
+      authorizationCode: {
+        authorizationUrl: '/oauth/authorize',
+        tokenUrl: '/oauth/token',
+        scopes: {
+          'read:cheeses': 'Read the catalogue',
+          'write:cheeses': 'Change the catalogue',
+          'read:orders': 'See past orders',
+          'write:orders': 'Place and cancel orders',
+          'read:profile': "See a customer's profile",
+          'write:profile': "Change a customer's profile",
+          admin: 'Everything; granted by hand',
+        },
+      },
+    },
+  },
+  session: {
+    type: 'http',
+    scheme: 'bearer',
+    bearerFormat: 'JWT',
+    description: 'The token of a customer who logged in',
+  },
+};
+
+/** Describes the routes; operational ones, which belong to whoever runs the server, are left out. */
+export function describeApi(routes: readonly Route[], version: string): Document {
+  const components = new Map<string, unknown>();
+  const paths: Record<string, Document> = {};
+  for (const route of routes.filter(({ access }) => access !== 'operational')) {
+    const path = fullPath(route).replace(/:(\w+)/g, '{$1}');
+    paths[path] = { ...paths[path], [route.method.toLowerCase()]: operation(route, components) };
+  }
+  return {
+    openapi: '3.1.0',
+    info: {
+      title: 'Curd',
+      version: '2.0.0',
+      description: `The API of an online cheese shop, served by Curd ${version}. Send an API key in X-API-Key to try it.`,
+      license: { name: 'MIT', identifier: 'MIT' },
+    },
+    servers: [{ url: '/' }],
+    paths,
+    components: { schemas: Object.fromEntries([...components].sort()), securitySchemes: schemes },
+  };
+}
+
+function operation(route: Route, components: Map<string, unknown>): Document {
+  const { operationId, tag, summary, description, access, body, deprecated } = route;
+  const content = (schema: Schema, types = ['application/json']) =>
+    Object.fromEntries(types.map((type) => [type, { schema: reference(schema, components) }]));
+  const answers = Object.entries({ ...route.answers, ...sharedAnswers(access) }).map(([status, answer]) => [
+    status,
+    {
+      description: answer.description,
+      ...(answer.schema === undefined ? {} : { content: content(answer.schema) }),
+    },
+  ]);
+  const bodyTypes = route.takesForms
+    ? ['application/json', 'application/x-www-form-urlencoded', 'multipart/form-data']
+    : ['application/json'];
+  return {
+    operationId,
+    tags: [tag],
+    summary,
+    ...(description === undefined ? {} : { description }),
+    ...(deprecated === undefined ? {} : { deprecated: true }),
+    security: securityOf(access),
+    parameters: parametersOf(route),
+    ...(body === undefined
+      ? {}
+      : { requestBody: { required: !route.bodyIsOptional, content: content(body, bodyTypes) } }),
+    responses: Object.fromEntries(answers),
+  };
+}
+
+/** What every guarded route may answer besides its own. */
+function sharedAnswers(access: Access): Route['answers'] {
+  const schema = ErrorSchema;
+  const forbidden = { 403: { description: 'The credential is valid and does not permit this', schema } };
+  return {
+    401: { description: 'No valid credential', schema },
+    ...(access === 'open' ? {} : forbidden),
+    429: { description: 'Too many requests: wait as long as Retry-After says', schema },
+  };
+}
+
+function securityOf(access: Access): Document[] {
+  if (typeof access === 'string') {
+    return [{}];
+  }
+  return access.map((requirement) => ({
+    [requirement.kind]: requirement.kind === 'oauth' ? [requirement.scope] : [],
+  }));
+}
+
+function parametersOf(route: Route): Document[] {
+  const inPath = [...route.path.matchAll(/:(\w+)/g)].map(([, name = '']) => ({
+    name,
+    in: 'path',
+    required: true,
+    schema: name.endsWith('Id') ? { type: 'integer', format: 'int64' } : { type: 'string' },
+  }));
+  const idempotencyKey: Parameters = {
+    'Idempotency-Key': {
+      type: 'string',
+      maxLength: 255,
+      description:
+        'Any text of your choice: the same request sent again with it within 24 hours runs only once',
+    },
+  };
+  const headers = { ...route.headers, ...(route.method === 'POST' ? idempotencyKey : {}) };
+  return [...inPath, ...declared(route.query ?? {}, 'query'), ...declared(headers, 'header')];
+}
+
+function declared(parameters: Parameters, place: 'query' | 'header'): Document[] {
+  return Object.entries(parameters).map(([name, parameter]) => {
+    const { isRequired = false, description, ...schema }: Parameter = parameter;
+    return {
+      name,
+      in: place,
+      ...(isRequired ? { required: true } : {}),
+      ...(description === undefined ? {} : { description }),
+      ...(schema.type === 'array' ? { style: 'form', explode: false } : {}),
+      schema: withoutOwnFormats(schema),
+    };
+  });
+}
+
+/** Schemas with a title become components; our own formats mean nothing to others. */
+function reference(schema: Schema, components: Map<string, unknown>): unknown {
+  const { properties, items, ...rest } = withoutOwnFormats(schema);
+  const full = {
+    ...rest,
+    ...(properties === undefined
+      ? {}
+      : {
+          properties: Object.fromEntries(
+            Object.entries(properties).map(([name, one]) => [name, reference(one, components)]),
+          ),
+        }),
+    ...(items === undefined ? {} : { items: reference(items, components) }),
+  };
+  if (schema.title === undefined) {
+    return full;
+  }
+  components.set(schema.title, full);
+  return { $ref: `#/components/schemas/${schema.title}` };
+}
+
+const publicFormats = ['int64', 'date-time', 'uri', 'email', 'password'];
+
+function withoutOwnFormats(schema: Schema): Schema {
+  const { format, ...rest } = schema;
+  return format === undefined || publicFormats.includes(format) ? schema : rest;
+}

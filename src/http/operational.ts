@@ -1,0 +1,113 @@
+/** Routes for whoever runs the server: health, the OpenAPI document and the reference page. */
+import Fastify from 'fastify';
+import type { Database } from '../database/database.ts';
+import { sql } from '../database/sql.ts';
+import { AppError } from '../errors.ts';
+import { describeApi } from './openapi.ts';
+import { type Answer, type Route, route, Text } from './route.ts';
+
+const tag = 'Operation';
+
+interface Dependencies {
+  readonly database: Database;
+  /** The routes to describe. */
+  readonly routes: readonly Route[];
+  /** Of Curd. */
+  readonly version: string;
+}
+
+export function operationalRoutes({ database, routes, version }: Dependencies): Route[] {
+  let description: Text | undefined;
+  const describe = (): Answer => {
+    description ??= new Text(JSON.stringify(describeApi(routes, version)));
+    return { status: 200, body: description };
+  };
+  const page = createReferencePage();
+  const openapi = {
+    method: 'GET',
+    operationId: 'getOpenapi',
+    tag,
+    summary: 'The OpenAPI document',
+    isLong: true,
+  } as const;
+  return [
+    route({
+      method: 'GET',
+      path: '/healthz',
+      operationId: 'getHealth',
+      tag,
+      summary: 'The process is alive',
+      access: 'operational',
+      answers: { 200: { description: 'Alive' } },
+      handle: () => ({ status: 200, body: { status: 'ok' } }),
+    }),
+    route({
+      method: 'GET',
+      path: '/readyz',
+      operationId: 'getReadiness',
+      tag,
+      summary: 'The server can answer: its database does',
+      access: 'operational',
+      answers: { 200: { description: 'Ready' }, 503: { description: 'The database does not answer' } },
+      handle: async () => {
+        try {
+          await database.get(sql`select 1 as answer`);
+        } catch (error) {
+          throw new AppError('unavailable', 'The database does not answer.', {
+            cause: error,
+            headers: { 'Retry-After': '1' },
+          });
+        }
+        return { status: 200, body: { status: 'ok' } };
+      },
+    }),
+    ...['/openapi.json', '/v2/openapi.json'].map((path) =>
+      route({
+        ...openapi,
+        path,
+        access: 'operational',
+        answers: { 200: { description: 'OpenAPI 3.1' } },
+        handle: describe,
+      }),
+    ),
+    ...[
+      { path: '/docs', url: '/docs/', mediaType: 'text/html; charset=utf-8' },
+      { path: '/docs/js/scalar.js', url: '/docs/js/scalar.js', mediaType: 'text/javascript; charset=utf-8' },
+    ].map(({ path, url, mediaType }) =>
+      route({
+        method: 'GET',
+        path,
+        operationId: 'getReference',
+        tag,
+        summary: 'The reference page',
+        access: 'operational',
+        isLong: true,
+        mediaType,
+        answers: { 200: { description: 'The page, or its script' } },
+        handle: async () => ({ status: 200, body: await page(url) }),
+      }),
+    ),
+  ];
+}
+
+/** The page's package costs 0.2 s and 20 MB, so it is loaded when somebody first looks at it. */
+function createReferencePage(): (url: string) => Promise<Text> {
+  let app: Promise<ReturnType<typeof Fastify>> | undefined;
+
+  async function load() {
+    const { default: reference } = await import('@scalar/fastify-api-reference');
+    const pages = Fastify();
+    await pages.register(reference, {
+      routePrefix: '/docs',
+      configuration: { url: '/openapi.json', pageTitle: 'Curd API', withDefaultFonts: false },
+    });
+    await pages.ready();
+    return pages;
+  }
+
+  return async (url) => {
+    app ??= load();
+    const { payload } = await (await app).inject(url);
+    return new Text(payload);
+  };
+}

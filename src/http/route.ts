@@ -1,0 +1,151 @@
+/**
+ * What a route is: data. A route file reads as the contract, and everything else is derived from it: the handler
+ * chain (mount.ts), the OpenAPI document (openapi.ts) and the tests that walk over every route.
+ */
+import type { IncomingHttpHeaders } from 'node:http';
+import type { Readable } from 'node:stream';
+import type { XStatic } from 'typebox/schema';
+import type { Context } from '../database/context.ts';
+import type { Principal } from './principal.ts';
+
+/** A JSON Schema 2020-12, written as a literal so that TypeScript can read its type from it. */
+export interface Schema {
+  readonly type?: string | readonly string[];
+  readonly title?: string;
+  readonly description?: string;
+  readonly properties?: Readonly<Record<string, Schema>>;
+  readonly required?: readonly string[];
+  readonly minProperties?: number;
+  readonly items?: Schema;
+  readonly minItems?: number;
+  readonly maxItems?: number;
+  readonly enum?: readonly (string | number | boolean | null)[];
+  readonly minLength?: number;
+  readonly maxLength?: number;
+  readonly minimum?: number;
+  readonly maximum?: number;
+  readonly format?: string;
+  readonly default?: unknown;
+  readonly examples?: readonly unknown[];
+  readonly additionalProperties?: boolean | Schema;
+}
+
+/** A query parameter or header: text that is read as the type its schema names. */
+export interface Parameter extends Schema {
+  readonly isRequired?: boolean;
+}
+
+export type Parameters = Readonly<Record<string, Parameter>>;
+
+type Read<P extends Parameter> = P extends { readonly type: 'array' }
+  ? P extends { readonly items: infer I }
+    ? XStatic<I>[]
+    : string[]
+  : XStatic<P>;
+
+/** The values of parameters: those with a default or `isRequired` are always there. */
+export type ParameterValues<P extends Parameters> = {
+  [K in keyof P as P[K] extends { readonly default: unknown } | { readonly isRequired: true }
+    ? K
+    : never]: Read<P[K]>;
+} & {
+  [K in keyof P as P[K] extends { readonly default: unknown } | { readonly isRequired: true }
+    ? never
+    : K]?: Read<P[K]>;
+};
+
+/** What may be declared about access. Kinds and scopes are checked by auth/access.ts. */
+export type Requirement =
+  | { readonly kind: 'apiKey' }
+  | { readonly kind: 'session' }
+  | { readonly kind: 'oauth'; readonly scope: string };
+
+/**
+ * Who may call a route: any one of the requirements. `open` takes anyone, but refuses a wrong credential;
+ * `operational` routes do not look at credentials at all.
+ */
+export type Access = readonly Requirement[] | 'open' | 'operational';
+
+/** Text that goes out as it is, JSON unless the route says otherwise. */
+export class Text {
+  readonly text: string;
+
+  constructor(text: string) {
+    this.text = text;
+  }
+}
+
+/** What a handler answers. `body` is a value to be serialised, ready text, a stream of text, or nothing. */
+export interface Answer {
+  readonly status: number;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: Text | Readable | Readonly<Record<string, unknown>> | readonly unknown[];
+}
+
+/** What a handler gets: checked values, who is calling, and the context for services. */
+export interface Call<Q, B> {
+  readonly params: Readonly<Record<string, string>>;
+  readonly query: Q;
+  readonly body: B;
+  readonly headers: IncomingHttpHeaders;
+  /** null where nobody in particular is calling. */
+  readonly principal: Principal | null;
+  readonly context: Context;
+  /**
+   * Runs a verb that writes once for each Idempotency-Key and answers with what `render` makes of its result.
+   * The result of the verb must be that of its transaction: the answer is stored with it.
+   */
+  readonly once: <T>(
+    verb: (context: Context) => Promise<T>,
+    render: (result: T) => Answer,
+  ) => Promise<Answer>;
+}
+
+/** What a route may answer, by status: a schema, or words alone where there is no body. */
+export type Answers = Readonly<Record<number, { readonly description: string; readonly schema?: Schema }>>;
+
+export interface RouteDefinition<Q extends Parameters, B extends Schema> {
+  readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE';
+  /** Relative to /v2, with parameters as `:name`; operational routes give the whole path. */
+  readonly path: string;
+  readonly operationId: string;
+  readonly tag: string;
+  readonly summary: string;
+  readonly description?: string;
+  readonly access: Access;
+  readonly query?: Q;
+  /** Query values that fail are 400, unless the contract of the route says 422. */
+  readonly queryFailsAs?: 'badRequest' | 'validation';
+  readonly headers?: Parameters;
+  readonly body?: B;
+  readonly bodyIsOptional?: boolean;
+  /** The body may be a form as well as JSON. */
+  readonly takesForms?: boolean;
+  readonly answers: Answers;
+  /** Answers may be long: they are compressed for whoever accepts it, and carry weak tags for that. */
+  readonly isLong?: boolean;
+  /** Of the answer, where it is not JSON. */
+  readonly mediaType?: string;
+  /** Since when (ISO date) the route is deprecated, and the path that takes its place. */
+  readonly deprecated?: { readonly since: string; readonly successor: string };
+  readonly handle: (call: Call<ParameterValues<Q>, XStatic<B>>) => Promise<Answer> | Answer;
+}
+
+/** A route whose types are no longer of interest. */
+export type Route = Omit<RouteDefinition<Parameters, Schema>, 'handle'> & {
+  // biome-ignore lint/suspicious/noExplicitAny: the values were checked against the schemas that gave the types.
+  readonly handle: (call: Call<any, any>) => Promise<Answer> | Answer;
+};
+
+/** The path of a route on the server. */
+export function fullPath(route: Pick<Route, 'path' | 'access'>): string {
+  return route.access === 'operational' ? route.path : `/v2${route.path}`;
+}
+
+/** Ties the types of a handler to the schemas beside it. */
+export function route<
+  const Q extends Parameters = Record<never, never>,
+  const B extends Schema = Record<never, never>,
+>(definition: RouteDefinition<Q, B>): Route {
+  return definition;
+}

@@ -1,0 +1,15 @@
+/** Names by which one request is found again: ours (X-Request-Id) and that of a distributed trace (W3C Trace Context). */
+import type { Clock } from '../clock.ts';
+
+/** A client's own id if it is harmless, else a fresh one. */
+export function requestIdOf(given: string | string[] | undefined, clock: Clock): string {
+  return typeof given === 'string' && /^[A-Za-z0-9._-]{1,128}$/.test(given) ? given : clock.uuid();
+}
+
+/** The trace id of a valid `traceparent`, else that of a new trace. A malformed header never fails a request. */
+export function traceIdOf(traceparent: string | string[] | undefined, clock: Clock): string {
+  const match = /^(?!ff)[0-9a-f]{2}-([0-9a-f]{32})-([0-9a-f]{16})-[0-9a-f]{2}(-|$)/.exec(String(traceparent));
+  const [, trace = '', parent = ''] = match ?? [];
+  const isValid = trace !== '' && !/^0+$/.test(trace) && !/^0+$/.test(parent);
+  return isValid ? trace : Buffer.from(clock.random(16)).toString('hex');
+}

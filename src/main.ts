@@ -1,0 +1,90 @@
+/** The executable: the tree of commands. What a command does is in the file of its name in cli/. */
+import { Command } from 'commander';
+import packageJson from '../package.json' with { type: 'json' };
+import { type CommandOptions, fail, withSettings } from './cli/command.ts';
+
+const program = new Command('curd')
+  .description('The server of an online cheese shop.')
+  .version(packageJson.version)
+  .showHelpAfterError('Run it with --help to see what it takes.')
+  .configureHelp({ showGlobalOptions: true });
+
+const collect = (value: string, previous: string[] = []) => [...previous, value];
+
+withSettings(program.command('serve'))
+  .description('start the server')
+  .addHelpText(
+    'after',
+    '\nThe first start in the environment local makes an account, prints an API key and fills a demo catalogue.',
+  )
+  .action(async (options: CommandOptions) => (await import('./cli/serve.ts')).serve(options));
+
+const accounts = program.command('accounts').description('accounts, which own API keys');
+withSettings(accounts.command('create <name>'))
+  .description('create an account')
+  .option('--plan <plan>', 'free, pro or enterprise (default: enterprise in local, free elsewhere)')
+  .action(async (name, options) => (await import('./cli/accounts.ts')).createAccount(name, options));
+withSettings(accounts.command('list'))
+  .description('list the accounts')
+  .action(async (options) => (await import('./cli/accounts.ts')).listAccounts(options));
+withSettings(accounts.command('set-plan <name> <plan>'))
+  .description('move an account to the plan free, pro or enterprise')
+  .action(async (name, plan, options) => (await import('./cli/accounts.ts')).setPlan(name, plan, options));
+
+const keys = program
+  .command('keys')
+  .description('API keys; what is changed here holds from the next request on');
+withSettings(keys.command('create'))
+  .description('create an API key and print it, this once')
+  .requiredOption('--account <name>', 'whose key it is')
+  .option('--type <type>', 'live or test (default: live in production, test elsewhere)')
+  .option('--scope <scopes>', 'what it may do beyond reading, separated by spaces: "write:cheeses admin"')
+  .option('--expires-in <duration>', 'for example 90d (default: never)')
+  .action(async (options) => (await import('./cli/keys.ts')).createKey(options));
+withSettings(keys.command('list'))
+  .description('list the active API keys of an account')
+  .requiredOption('--account <name>', 'whose keys')
+  .action(async (options) => (await import('./cli/keys.ts')).listKeys(options));
+withSettings(keys.command('rotate <id>'))
+  .description('create a key in place of another, which goes on working for the overlap')
+  .option('--overlap <duration>', 'how long the old key goes on working; 0s ends it at once', '24h')
+  .action(async (id, options) => (await import('./cli/keys.ts')).rotateKey(id, options));
+withSettings(keys.command('revoke <id>'))
+  .description('end an API key at once')
+  .action(async (id, options) => (await import('./cli/keys.ts')).revokeKey(id, options));
+
+const importing = program.command('import').description('bring data in from files');
+withSettings(importing.command('cheeses <file>'))
+  .description(
+    'import cheeses from a .csv, .json or .ndjson file; rows that are there already are left as they are',
+  )
+  .option(
+    '--map <field=Column[,Other]>',
+    'which columns hold a field, the first non-empty one counts; for tags all of them',
+    collect,
+  )
+  .addHelpText(
+    'after',
+    '\nFields: name, category, photoUrls, tags, status, origin, pricePerKg, ageMonths, organic.\nExit status 2: some rows were refused; all others are in.',
+  )
+  .action(async (file, options) => (await import('./cli/import-cheeses.ts')).runImport(file, options));
+
+const exporting = program.command('export').description('write data out to files');
+withSettings(exporting.command('cheeses <file>'))
+  .description('write all cheeses to a .csv, .json or .ndjson file, in a form that import reads')
+  .action(async (file, options) => (await import('./cli/export-cheeses.ts')).runExport(file, options));
+
+withSettings(program.command('migrate'))
+  .description('bring the database to the schema of this version (serve does it as well)')
+  .action(async (options) => (await import('./cli/migrate.ts')).runMigrate(options));
+
+program
+  .command('openapi')
+  .description('print the OpenAPI 3.1 document')
+  .action(async () => (await import('./cli/openapi.ts')).printOpenapi());
+
+try {
+  await program.parseAsync();
+} catch (error) {
+  fail(error);
+}
