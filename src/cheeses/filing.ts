@@ -37,53 +37,78 @@ function keyOf([kind, name]: Term): string {
   return `${kind} ${name}`;
 }
 
+/** A term as one call of `file` meets it. */
+interface Entry {
+  readonly term: Term;
+  id: number;
+  readonly deltas: Map<Status, number>;
+}
+
 /** Files changed cheeses anew: postings of their terms, and the counter of each term by status. */
 export async function file(tx: Sql, changes: readonly Change[]): Promise<void> {
-  const filed = changes.map(({ before, after }) => ({
-    before: before === null ? null : { cheese: before, terms: termsOf(before) },
-    after: after === null ? null : { cheese: after, terms: termsOf(after) },
-  }));
-  const idOf = await ensureTerms(
-    tx,
-    filed.flatMap(({ before, after }) => [...(before?.terms ?? []), ...(after?.terms ?? [])]),
-  );
-  const removed: Posting[] = [];
-  const added: Posting[] = [];
-  const deltas = new Map<string, [termId: number, status: Status, cheeses: number]>();
+  const entries = new Map<string, Entry>();
+  const catalogue: Entry = { term: ['prefix', ''], id: catalogueTerm, deltas: new Map() };
+  const removed: { entry: Entry; cheese: Cheese }[] = [];
+  const added: { entry: Entry; cheese: Cheese }[] = [];
 
-  function count(termId: number, status: Status, by: number): void {
-    const key = `${termId} ${status}`;
-    const delta = deltas.get(key) ?? [termId, status, 0];
-    delta[2] += by;
-    deltas.set(key, delta);
+  function entryOf(term: Term): Entry {
+    const key = keyOf(term);
+    let entry = entries.get(key);
+    if (entry === undefined) {
+      entry = { term, id: Number.NaN, deltas: new Map() };
+      entries.set(key, entry);
+    }
+    return entry;
   }
 
-  function enter(side: { cheese: Cheese; terms: Term[] } | null, postings: Posting[], by: 1 | -1): void {
-    if (side === null) {
+  function enter(cheese: Cheese | null, postings: typeof added, by: 1 | -1): void {
+    if (cheese === null) {
       return;
     }
-    const { id: cheeseId, name, status } = side.cheese;
-    count(catalogueTerm, status, by);
-    for (const term of side.terms) {
-      const termId = idOf(term);
-      count(termId, status, by);
+    count(catalogue, cheese.status, by);
+    for (const term of termsOf(cheese)) {
+      const entry = entryOf(term);
+      count(entry, cheese.status, by);
       // Prefixes have counters only: their postings are those of the words that begin with them.
       if (term[0] !== 'prefix') {
-        postings.push({ termId, cheeseId, name, status });
+        postings.push({ entry, cheese });
       }
     }
   }
 
-  for (const { before, after } of filed) {
+  for (const { before, after } of changes) {
     enter(before, removed, -1);
     enter(after, added, 1);
   }
+  const met = [...entries.values()];
+  const idOf = await ensureTerms(
+    tx,
+    met.map(({ term }) => term),
+  );
+  for (const entry of met) {
+    entry.id = idOf(entry.term);
+  }
   const queries = cheeseQueries(tx);
   if (removed.length > 0) {
-    await queries.deletePostings(removed);
+    await queries.deletePostings(removed.map(toPosting));
   }
   if (added.length > 0) {
-    await queries.insertPostings(added);
+    // In the order of the index: neighbours are written together.
+    await queries.insertPostings(
+      added.map(toPosting).sort((a, b) => a.termId - b.termId || a.cheeseId - b.cheeseId),
+    );
   }
-  await queries.updateCounts([...deltas.values()].filter(([, , by]) => by !== 0));
+  await queries.updateCounts(
+    [catalogue, ...met].flatMap(({ id, deltas }) =>
+      [...deltas].filter(([, by]) => by !== 0).map(([status, by]) => [id, status, by] as const),
+    ),
+  );
+}
+
+function count({ deltas }: Entry, status: Status, by: number): void {
+  deltas.set(status, (deltas.get(status) ?? 0) + by);
+}
+
+function toPosting({ entry, cheese }: { entry: Entry; cheese: Cheese }): Posting {
+  return { termId: entry.id, cheeseId: cheese.id, name: cheese.name, status: cheese.status };
 }

@@ -81,11 +81,11 @@ export const cheeseQueries = (tx: Sql) => ({
       join cheese c on c.category_id = coalesce(t.id, case when value->>0 is null then 0 end) and c.name_key = value->>1`),
 
   insert: (cheeses: readonly NewCheeseRow[]) =>
-    tx.run(sql`
-      insert into cheese (id, version, name, name_key, category_id, status, search, body)
-      select cast(value->>0 as bigint), cast(value->>1 as bigint), value->>2, value->>3, cast(value->>4 as bigint),
-        value->>5, value->>6, value->>7
-      from ${rows(cheeses.map((c) => [c.id, c.version, c.name, c.nameKey, c.categoryId, c.status, c.search, c.body]))}`),
+    tx.insert(
+      'cheese',
+      ['id', 'version', 'name', 'name_key', 'category_id', 'status', 'search', 'body'],
+      cheeses.map((c) => [c.id, c.version, c.name, c.nameKey, c.categoryId, c.status, c.search, c.body]),
+    ),
 
   update: (c: NewCheeseRow) =>
     tx.run(sql`
@@ -103,14 +103,14 @@ export const cheeseQueries = (tx: Sql) => ({
   findTermsById: (ids: readonly number[]) =>
     tx.all<TermRow>(sql`select id, kind, name from term where id in (${list(ids)})`),
 
-  insertTerms: (terms: readonly Term[]) =>
-    tx.run(sql`insert into term (kind, name) select value->>0, value->>1 from ${termRows(terms)}`),
+  insertTerms: (terms: readonly Term[]) => tx.insert('term', ['kind', 'name'], terms),
 
   insertPostings: (postings: readonly Posting[]) =>
-    tx.run(sql`
-      insert into cheese_term (term_id, cheese_id, name, status)
-      select cast(value->>0 as bigint), cast(value->>1 as bigint), value->>2, value->>3
-      from ${rows(postings.map((p) => [p.termId, p.cheeseId, p.name, p.status]))}`),
+    tx.insert(
+      'cheese_term',
+      ['term_id', 'cheese_id', 'name', 'status'],
+      postings.map((p) => [p.termId, p.cheeseId, p.name, p.status]),
+    ),
 
   deletePostings: (postings: readonly Posting[]) =>
     tx.run(sql`

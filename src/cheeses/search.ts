@@ -17,8 +17,13 @@ const ligatures: Readonly<Record<string, string>> = {
   ı: 'i',
 };
 
+const plainAscii = /^[\x20-\x7e]*$/;
+
 /** Lower case, without accents: "Gruyère" and "GRUYERE" fold to the same text. */
 export function fold(text: string): string {
+  if (plainAscii.test(text)) {
+    return text.toLowerCase();
+  }
   return text
     .normalize('NFKD')
     .replace(/\p{M}/gu, '')
@@ -49,16 +54,21 @@ export type Term = readonly [kind: TermKind, name: string];
 /** Every term of a cheese: category, tags, words of the name, and all beginnings of those words. */
 export function termsOf(cheese: Pick<Cheese, 'name' | 'category' | 'tags'>): Term[] {
   const words = new Set(wordsOf(cheese.name).map(filed));
-  const prefixes = new Set([...words].flatMap(prefixesOf));
-  return [
-    ...(cheese.category === undefined ? [] : [['category', cheese.category.name] as const]),
-    ...cheese.tags.map(({ name }) => ['tag', name] as const),
-    ...[...words].map((word) => ['word', word] as const),
-    ...[...prefixes].map((prefix) => ['prefix', prefix] as const),
-  ];
-}
-
-function prefixesOf(word: string): string[] {
-  const characters = [...word];
-  return characters.map((_, index) => characters.slice(0, index + 1).join(''));
+  const terms: Term[] = cheese.tags.map(({ name }) => ['tag', name]);
+  if (cheese.category !== undefined) {
+    terms.push(['category', cheese.category.name]);
+  }
+  const prefixes = new Set<string>();
+  for (const word of words) {
+    terms.push(['word', word]);
+    let prefix = '';
+    for (const character of word) {
+      prefix += character;
+      prefixes.add(prefix);
+    }
+  }
+  for (const prefix of prefixes) {
+    terms.push(['prefix', prefix]);
+  }
+  return terms;
 }

@@ -85,8 +85,8 @@ export function createCheeseService({ database, clock }: Dependencies): CheeseSe
       tx,
       cheeses.map((cheese) => ({ before: null, after: cheese })),
     );
-    const events = cheeses.map(
-      (cheese): Event => ({ type: 'cheese.created', subject: `cheese:${cheese.id}`, data: cheese }),
+    const events = rows.map(
+      (row): Event => ({ type: 'cheese.created', subject: `cheese:${row.id}`, data: row.body }),
     );
     await recordEvents(tx, context.origin, createdAt, events);
     return rows;
@@ -120,7 +120,7 @@ export function createCheeseService({ database, clock }: Dependencies): CheeseSe
       const changed = toRow(after, row.version + 1);
       await refusingDuplicates(() => queries.update(changed));
       await file(tx, [{ before, after }]);
-      const event = { type: 'cheese.updated', subject: `cheese:${id}`, data: after };
+      const event = { type: 'cheese.updated', subject: `cheese:${id}`, data: changed.body };
       await recordEvents(tx, context.origin, catalogue.last_written_at, [event]);
       return changed;
     });
@@ -163,7 +163,7 @@ export function createCheeseService({ database, clock }: Dependencies): CheeseSe
         const catalogue = await queries.updateCatalogue(now(), 0);
         await queries.delete(id);
         await file(tx, [{ before, after: null }]);
-        const event = { type: 'cheese.deleted', subject: `cheese:${id}`, data: before };
+        const event = { type: 'cheese.deleted', subject: `cheese:${id}`, data: row.body };
         await recordEvents(tx, context.origin, catalogue.last_written_at, [event]);
       }),
 

@@ -1,6 +1,5 @@
 /** What every service verb that writes receives: how to open its transaction, and on whose behalf it acts. */
 import type { Sql, Transaction } from './database.ts';
-import { rows, sql } from './sql.ts';
 
 /** Who caused a change, as events record it. */
 export interface Origin {
@@ -20,7 +19,8 @@ export interface Context {
 export interface Event {
   readonly type: string;
   readonly subject: string;
-  readonly data: unknown;
+  /** JSON of what there is to know about it. */
+  readonly data: string;
 }
 
 /** Writes events in the transaction of the change they tell of. */
@@ -30,9 +30,10 @@ export async function recordEvents(
   createdAt: string,
   events: readonly Event[],
 ): Promise<void> {
-  const table = events.map(({ type, subject, data }) => [type, subject, JSON.stringify(data)]);
-  await tx.run(sql`
-    insert into event (type, subject, data, actor, request_id, trace_id, created_at)
-    select value->>0, value->>1, value->>2, ${origin.actor}, ${origin.requestId}, ${origin.traceId}, ${createdAt}
-    from ${rows(table)}`);
+  const { actor, requestId, traceId } = origin;
+  await tx.insert(
+    'event',
+    ['type', 'subject', 'data', 'actor', 'request_id', 'trace_id', 'created_at'],
+    events.map(({ type, subject, data }) => [type, subject, data, actor, requestId, traceId, createdAt]),
+  );
 }

@@ -1,6 +1,6 @@
 /** The port to the database. Two adapters implement it: sqlite.ts and postgres.ts. */
 import type { Config } from '../config.ts';
-import type { Engine, Statement } from './sql.ts';
+import type { Engine, Statement, Value } from './sql.ts';
 
 /** Runs statements, alone or within a transaction. The type of a row is promised by whoever writes the statement. */
 export interface Sql {
@@ -9,6 +9,8 @@ export interface Sql {
   get<Row>(statement: Statement): Promise<Row | undefined>;
   /** How many rows changed. */
   run(statement: Statement): Promise<number>;
+  /** Inserts many rows as fast as the engine can. Table and columns are names of ours, never input. */
+  insert(table: string, columns: readonly string[], rows: readonly (readonly Value[])[]): Promise<void>;
 }
 
 /**

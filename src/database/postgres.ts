@@ -5,7 +5,7 @@
 import postgres from 'postgres';
 import { AppError } from '../errors.ts';
 import { ConstraintError, type Database, type Sql, type Transaction } from './database.ts';
-import type { Statement } from './sql.ts';
+import { Statement } from './sql.ts';
 
 const poolSizeMax = 10;
 const attemptsMax = 5;
@@ -71,6 +71,22 @@ function statementsOn(connection: Connection): Sql {
     all: async <Row>(statement: Statement) => (await execute(statement)) as unknown as Row[],
     get: async <Row>(statement: Statement) => (await execute(statement))[0] as Row | undefined,
     run: async (statement) => (await execute(statement)).count,
+    insert: async (table, columns, rows) => {
+      // One statement and one value whatever the number of rows; the table itself gives the types.
+      const names = columns.join(', ');
+      const records = rows.map((row) =>
+        Object.fromEntries(columns.map((column, index) => [column, row[index]])),
+      );
+      await execute(
+        new Statement(
+          [
+            `insert into ${table} (${names}) select ${names} from jsonb_populate_recordset(null::${table}, `,
+            '::text::jsonb)',
+          ],
+          [JSON.stringify(records)],
+        ),
+      );
+    },
   };
 }
 

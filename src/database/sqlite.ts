@@ -43,9 +43,7 @@ export function openSqlite(file: string): Database {
   const transaction: Transaction = <T>(work: (sql: Sql) => Promise<T>) =>
     new Promise<T>((resolve, reject) => {
       queue.push({ work, resolve: resolve as (value: unknown) => void, reject });
-      flushing ??= flush().finally(() => {
-        flushing = undefined;
-      });
+      flushing ??= flush();
     });
 
   async function flush(): Promise<void> {
@@ -54,6 +52,8 @@ export function openSqlite(file: string): Database {
     while (queue.length > 0) {
       await commitGroup(queue.splice(0, groupSizeMax));
     }
+    // In the same step as the look at the queue: a write that comes later starts a flush of its own.
+    flushing = undefined;
   }
 
   async function commitGroup(group: readonly Write[]): Promise<void> {
@@ -100,6 +100,7 @@ export function openSqlite(file: string): Database {
     engine: 'sqlite',
     ...reads,
     run: (statement) => transaction((sql) => sql.run(statement)),
+    insert: (table, columns, rows) => transaction((sql) => sql.insert(table, columns, rows)),
     transaction,
     async migrate(work) {
       await begin(writer);
@@ -127,7 +128,7 @@ function connect(file: string): DatabaseSync {
     pragma synchronous = full;
     pragma foreign_keys = on;
     pragma cache_size = -32000;
-    pragma mmap_size = 0;
+    pragma wal_autocheckpoint = 10000;
     pragma journal_size_limit = 67108864;
   `);
   return connection;
@@ -199,6 +200,17 @@ function statementsOn(connection: DatabaseSync): Sql {
     get: async <Row>(statement: Statement) =>
       execute(statement, (one, values) => one.get(...values) as Row | undefined),
     run: async (statement) => execute(statement, (one, values) => Number(one.run(...values).changes)),
+    insert: async (table, columns, rows) => {
+      const text = `insert into ${table} (${columns.join(', ')}) values (${columns.map(() => '?').join(', ')})`;
+      try {
+        const insert = prepare(text);
+        for (const row of rows) {
+          insert.run(...row);
+        }
+      } catch (error) {
+        throw translate(error);
+      }
+    },
   };
 }
 

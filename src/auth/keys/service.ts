@@ -90,7 +90,7 @@ export function createKeyService({ database, clock, environment }: Dependencies)
   }
 
   function record(tx: Sql, context: Context, type: string, keyId: number, data: unknown): Promise<void> {
-    const event = { type: `api_key.${type}`, subject: `api_key:${keyId}`, data };
+    const event = { type: `api_key.${type}`, subject: `api_key:${keyId}`, data: JSON.stringify(data) };
     return recordEvents(tx, context.origin, timestamp(clock.now()), [event]);
   }
 

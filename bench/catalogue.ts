@@ -1,0 +1,126 @@
+/** A catalogue of any size, made up but shaped like a real one; the same for the same size. */
+import type { CheeseInput } from '../src/cheeses/schemas.ts';
+import type { Services } from '../src/services.ts';
+
+const batchSize = 10_000;
+
+const categories = [
+  'Fresh',
+  'Soft',
+  'Semi-soft',
+  'Semi-hard',
+  'Hard',
+  'Blue',
+  'Washed rind',
+  'Bloomy rind',
+  'Whey',
+  'Brined',
+];
+const milks = ['cow', 'cow', 'cow', 'goat', 'sheep', 'buffalo'];
+const treatments = ['pasteurised', 'pasteurised', 'raw milk', 'thermised'];
+const families = [
+  'Cheddar',
+  'Gouda',
+  'Tomme',
+  'Brie',
+  'Comté',
+  'Gruyère',
+  'Pecorino',
+  'Feta',
+  'Bleu',
+  'Chèvre',
+  'Raclette',
+];
+const manners = [
+  'Affiné',
+  'Ancien',
+  'Blanc',
+  'Crémeux',
+  'Doux',
+  'Entier',
+  'Fermier',
+  'Grand',
+  'Jeune',
+  'Léger',
+  'Noir',
+  'Petit',
+  'Vieux',
+];
+const syllables = [
+  'ba',
+  'cor',
+  'du',
+  'el',
+  'fin',
+  'gra',
+  'hol',
+  'is',
+  'jo',
+  'kel',
+  'lun',
+  'mar',
+  'ne',
+  'or',
+  'pas',
+  'ri',
+  'sel',
+  'tu',
+  'val',
+  'zer',
+];
+const origins = [
+  'France',
+  'Switzerland',
+  'Italy',
+  'Spain',
+  'Canada',
+  'Netherlands',
+  'Greece',
+  'Austria',
+  'Norway',
+  null,
+];
+
+function pick<T>(options: readonly T[], number: number): T {
+  return options[Math.floor(number) % options.length] as T;
+}
+
+const placesMax = syllables.length ** 3;
+
+/** One of 8,000 made-up names of places: real catalogues repeat the words of their names, too. */
+function place(number: number): string {
+  return pick(syllables, number) + pick(syllables, number / 20) + pick(syllables, number / 400);
+}
+
+/** Cheese number `index` (from 0): each number always gives the same cheese. */
+function cheeseAt(index: number): CheeseInput {
+  // A mixed-up number in place of a random one, so that neighbours differ.
+  const random = Math.imul(index + 1, 2_654_435_761) >>> 0;
+  const run = Math.floor(index / placesMax);
+  return {
+    name: `${pick(families, run)} ${pick(manners, run / families.length)} ${place(index % placesMax)}`,
+    category: { name: pick(categories, random >>> 7) },
+    photoUrls: [`https://photos.example.com/${index}.jpg`],
+    tags: [{ name: pick(milks, random >>> 13) }, { name: pick(treatments, random >>> 17) }],
+    status: random % 100 < 85 ? 'available' : random % 100 < 95 ? 'pending' : 'sold',
+    origin: pick(origins, random >>> 5),
+    pricePerKg: (random % 8000) / 100,
+    ageMonths: random % 61,
+    organic: random % 8 === 0,
+  };
+}
+
+/** Fills an empty catalogue up to `size` cheeses by the same verb that imports use. */
+export async function fillCatalogue(
+  services: Services,
+  size: number,
+  onProgress: (done: number) => void,
+): Promise<void> {
+  for (let done = 0; done < size; done += batchSize) {
+    const inputs = Array.from({ length: Math.min(batchSize, size - done) }, (_, index) =>
+      cheeseAt(done + index),
+    );
+    await services.cheeses.import(services.contextOf('bench'), inputs, new Set());
+    onProgress(done + inputs.length);
+  }
+}

@@ -1,0 +1,71 @@
+/** Processes that a bench starts: each prints where it listens, and is measured from outside. */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+
+export interface Running {
+  readonly port: number;
+  /** From the start of the process to the line that says it listens. */
+  readonly startMs: number;
+  /** Resident memory in MB (Linux; NaN elsewhere). */
+  memoryMb(): number;
+  stop(): Promise<void>;
+}
+
+const curd = fileURLToPath(new URL('../bin/curd.js', import.meta.url));
+const limits = fileURLToPath(new URL('limits.ts', import.meta.url));
+
+export function startCurd(environment: Record<string, string>): Promise<Running> {
+  return start([curd, 'serve', '--json', '--port', '0', '--log-level', 'warn'], environment);
+}
+
+export function startLimits(input: unknown): Promise<Running> {
+  return start([limits], {}, JSON.stringify(input));
+}
+
+async function start(
+  args: readonly string[],
+  environment: Record<string, string>,
+  input = '',
+): Promise<Running> {
+  const startedAt = performance.now();
+  const child = spawn(process.execPath, args, {
+    env: { ...process.env, ...environment },
+    stdio: ['pipe', 'pipe', 'inherit'],
+  });
+  child.stdin.end(input);
+  const line = await firstLine(child);
+  const port = Number(/(\d+)\D*$/.exec(line.replace(/,"key".*/, ''))?.[1]);
+  return {
+    port,
+    startMs: performance.now() - startedAt,
+    memoryMb: () => residentMb(child.pid ?? 0),
+    stop: () =>
+      new Promise((resolve) => {
+        child.once('exit', () => resolve());
+        child.kill('SIGTERM');
+      }),
+  };
+}
+
+function firstLine(child: ChildProcess): Promise<string> {
+  return new Promise((resolve, reject) => {
+    let text = '';
+    child.stdout?.on('data', (chunk) => {
+      text += chunk;
+      if (text.includes('\n')) {
+        resolve(text.split('\n', 1)[0] ?? '');
+      }
+    });
+    child.once('exit', (code) => reject(new Error(`the process ended with ${code} before it listened`)));
+  });
+}
+
+function residentMb(pid: number): number {
+  try {
+    const kilobytes = /VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1];
+    return Number(kilobytes) / 1024;
+  } catch {
+    return Number.NaN;
+  }
+}

@@ -1,0 +1,264 @@
+/**
+ * `npm run bench -- [--engine sqlite|postgres|both] [--seconds 3] [--rounds 3] [--size 1000000] [--json]`
+ *
+ * Speed as a ratio in one run on one machine. What is compared is measured in turns, round after round, and the
+ * median of the rounds counts: a noisy neighbour then disturbs both sides alike.
+ */
+import { mkdtemp, rm } from 'node:fs/promises';
+import { cpus, tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { loadConfig } from '../src/config.ts';
+import type { Engine } from '../src/database/sql.ts';
+import { openServices } from '../src/services.ts';
+import { globalSetup, globalTeardown } from '../test/global-setup.ts';
+import { fillCatalogue } from './catalogue.ts';
+import { httpRequest, runLoad } from './load.ts';
+import { type Running, startCurd, startLimits } from './process.ts';
+
+const { values: options } = parseArgs({
+  options: {
+    engine: { type: 'string', default: 'both' },
+    seconds: { type: 'string', default: '3' },
+    rounds: { type: 'string', default: '3' },
+    size: { type: 'string', default: '1000000' },
+    json: { type: 'boolean', default: false },
+  },
+});
+const seconds = Number(options.seconds);
+const rounds = Number(options.rounds);
+const smallSize = 1000;
+const secret = 'a secret that is only good for benches';
+
+interface Row {
+  readonly engine: Engine;
+  readonly work: string;
+  readonly measured: string;
+  readonly limit: string;
+  readonly ratio: number | null;
+  readonly target: string;
+  readonly holds: boolean;
+}
+
+interface Target {
+  readonly port: number;
+  readonly requests: readonly Buffer[];
+}
+
+const results: Row[] = [];
+
+function record(row: Row): void {
+  results.push(row);
+  if (!options.json) {
+    const ratio = row.ratio === null ? '' : `  ratio ${row.ratio.toFixed(2)}`;
+    console.log(
+      `${row.holds ? 'holds ' : 'FALLS '} ${row.engine.padEnd(8)} ${row.work}: ${row.measured} (limit ${row.limit})${ratio}  target ${row.target}`,
+    );
+  }
+}
+
+/** Rates of several targets, taken in turns. */
+async function inTurns(targets: readonly Target[], connections = 64): Promise<number[]> {
+  const rates: number[][] = targets.map(() => []);
+  for (let round = -1; round < rounds; round += 1) {
+    for (const [index, target] of targets.entries()) {
+      const { requestsPerSecond } = await runLoad({
+        ...target,
+        connections,
+        seconds: round < 0 ? 1 : seconds,
+      });
+      if (round >= 0) {
+        rates[index]?.push(requestsPerSecond);
+      }
+    }
+  }
+  return rates.map((list) => list.sort((a, b) => a - b)[Math.floor(list.length / 2)] ?? 0);
+}
+
+function compare(engine: Engine, work: string, [ours = 0, limit = 0]: number[], least: number): void {
+  const ratio = ours / limit;
+  const rate = (value: number) => `${Math.round(value)}/s`;
+  record({
+    engine,
+    work,
+    measured: rate(ours),
+    limit: rate(limit),
+    ratio,
+    target: `>= ${least}`,
+    holds: ratio >= least,
+  });
+}
+
+function atMost(engine: Engine, work: string, value: number, limit: number, unit: string): void {
+  record({
+    engine,
+    work,
+    measured: `${Math.round(value)} ${unit}`,
+    limit: `${limit} ${unit}`,
+    ratio: null,
+    target: `<= ${limit} ${unit}`,
+    holds: value <= limit,
+  });
+}
+
+/** A filled shop with a key; `environment` starts a server on it. */
+async function makeShop(engine: Engine, name: string, size: number) {
+  const dataDir = await mkdtemp(join(tmpdir(), 'curd-bench-'));
+  const database = engine === 'postgres' ? { CURD_DATABASE: await createDatabase(name) } : {};
+  const environment = { CURD_DATA_DIR: dataDir, CURD_SECRET: secret, ...database };
+  const services = await openServices(loadConfig(environment));
+  const startedAt = performance.now();
+  await fillCatalogue(services, size, (done) => {
+    if (process.stderr.isTTY) {
+      process.stderr.write(`\r${engine}: ${done} of ${size} cheeses`);
+    }
+  });
+  const fillSeconds = (performance.now() - startedAt) / 1000;
+  const account = await services.keys.createAccount(services.contextOf('bench'), 'bench');
+  const { key } = await services.keys.create(services.contextOf('bench'), account.id, {
+    scopes: ['read:cheeses'],
+  });
+  await services.database.close();
+  const databaseUrl = engine === 'postgres' ? (environment as Record<string, string>).CURD_DATABASE : null;
+  return {
+    environment,
+    key,
+    fillSeconds,
+    databaseUrl,
+    remove: () => rm(dataDir, { recursive: true, force: true }),
+  };
+}
+
+async function createDatabase(name: string): Promise<string> {
+  const { default: postgres } = await import('postgres');
+  const url = process.env.CURD_TEST_POSTGRES;
+  const server = postgres(`${url}/postgres`, { max: 1 });
+  await server.unsafe(`create database ${name}`);
+  await server.end();
+  return `${url}/${name}`;
+}
+
+function get(path: string, key: string): Buffer {
+  return httpRequest('GET', path, { 'X-API-Key': key });
+}
+
+async function fetchText(server: Running, path: string, key: string): Promise<string> {
+  const response = await fetch(`http://127.0.0.1:${server.port}${path}`, { headers: { 'X-API-Key': key } });
+  return response.text();
+}
+
+async function benchSmall(engine: Engine): Promise<void> {
+  const shop = await makeShop(engine, `small_${engine}`, smallSize);
+  // Started once to warm the file cache, then measured.
+  await (await startCurd(shop.environment)).stop();
+  const server = await startCurd(shop.environment);
+  atMost(engine, 'start to first answer', server.startMs, engine === 'sqlite' ? 500 : 700, 'ms');
+  const idle = server.memoryMb();
+  const ids = Array.from({ length: smallSize }, (_, index) => index + 1);
+  const limits = await startLimits({
+    one: await fetchText(server, '/v2/cheeses/1', shop.key),
+    list: await fetchText(server, '/v2/cheeses?limit=20', shop.key),
+    databaseUrl: shop.databaseUrl,
+  });
+  const bare = (name: string) =>
+    engine === 'sqlite'
+      ? [httpRequest('GET', `/${name}`)]
+      : ids.map((id) => httpRequest('GET', `/${name}/${id}`));
+
+  const one = await inTurns([
+    { port: server.port, requests: ids.map((id) => get(`/v2/cheeses/${id}`, shop.key)) },
+    { port: limits.port, requests: bare('one') },
+  ]);
+  compare(engine, 'GET /v2/cheeses/{id}', one, engine === 'sqlite' ? 0.6 : 0.7);
+  const list = await inTurns([
+    { port: server.port, requests: [get('/v2/cheeses?limit=20', shop.key)] },
+    { port: limits.port, requests: bare('list') },
+  ]);
+  compare(engine, 'GET /v2/cheeses?limit=20', list, engine === 'sqlite' ? 0.35 : 0.6);
+  atMost(engine, 'memory idle', idle, 130, 'MB');
+  atMost(engine, 'memory after the load', server.memoryMb(), 250, 'MB');
+  await limits.stop();
+  await server.stop();
+  await shop.remove();
+}
+
+const filters = {
+  'first page': 'sort=name',
+  'newest first': 'sort=-createdAt',
+  status: 'status=sold',
+  category: 'category=Hard',
+  tag: 'tags=goat',
+  'any of two tags': 'tags=goat,sheep',
+  'both tags': 'tagsAll=goat,raw%20milk',
+  'word of the name': 'q=ched',
+  'two words': 'q=ched%20anc',
+  'tag and status': 'tags=goat&status=pending',
+};
+
+/** The cursor of a page far into the list, by walking there. */
+async function cursorAt(server: Running, key: string, pages: number): Promise<string> {
+  let cursor = '';
+  for (let page = 0; page < pages; page += 1) {
+    const text = await fetchText(
+      server,
+      `/v2/cheeses?limit=100${cursor === '' ? '' : `&cursor=${cursor}`}`,
+      key,
+    );
+    cursor = JSON.parse(text).nextCursor;
+  }
+  return cursor;
+}
+
+async function benchLarge(engine: Engine, size: number): Promise<void> {
+  const large = await makeShop(engine, `large_${engine}`, size);
+  atMost(engine, `building ${size} cheeses`, large.fillSeconds, 120, 's');
+  const small = await makeShop(engine, `compare_${engine}`, smallSize);
+  const servers = [await startCurd(large.environment), await startCurd(small.environment)] as const;
+  const keys = [large.key, small.key] as const;
+  // Page 10,000 of 20 is where 2,000 pages of 100 end; at 1,000 cheeses the middle stands for it.
+  const deep = [
+    await cursorAt(servers[0], keys[0], Math.min(2000, Math.floor(size / 200))),
+    await cursorAt(servers[1], keys[1], 5),
+  ] as const;
+  for (const [name, query] of Object.entries(filters)) {
+    const targets = servers.map(({ port }, index) => ({
+      port,
+      requests: [get(`/v2/cheeses?limit=20&${query}`, keys[index] ?? '')],
+    }));
+    compare(engine, `list at ${size}, ${name}`, await inTurns(targets), 0.8);
+  }
+  const targets = servers.map(({ port }, index) => ({
+    port,
+    requests: [get(`/v2/cheeses?limit=20&cursor=${deep[index]}`, keys[index] ?? '')],
+  }));
+  compare(engine, `list at ${size}, page 10,000`, await inTurns(targets), 0.8);
+  atMost(engine, `memory after the load at ${size}`, servers[0].memoryMb(), 250, 'MB');
+  for (const server of servers) {
+    await server.stop();
+  }
+  await large.remove();
+  await small.remove();
+}
+
+const engines = (['sqlite', 'postgres'] as const).filter(
+  (engine) => options.engine === 'both' || options.engine === engine,
+);
+const machine = `${cpus()[0]?.model ?? 'unknown CPU'}, ${cpus().length} cores, Node ${process.versions.node}`;
+if (!options.json) {
+  console.log(`${machine}; ${rounds} rounds of ${seconds} s in turns, 64 connections\n`);
+}
+if (engines.includes('postgres')) {
+  await globalSetup();
+}
+for (const engine of engines) {
+  await benchSmall(engine);
+  if (Number(options.size) > 0) {
+    await benchLarge(engine, Number(options.size));
+  }
+}
+if (engines.includes('postgres')) {
+  await globalTeardown();
+}
+if (options.json) {
+  console.log(JSON.stringify({ machine, seconds, rounds, results }, null, 2));
+}
