@@ -5,6 +5,7 @@
 import { connect, type Socket } from 'node:net';
 
 export interface LoadResult {
+  readonly requests: number;
   readonly requestsPerSecond: number;
   /** Milliseconds. */
   readonly p50: number;
@@ -53,7 +54,12 @@ export async function runLoad({ port, requests, connections, seconds }: Load): P
   const elapsed = (performance.now() - start) / 1000;
   latencies.sort((a, b) => a - b);
   const at = (share: number) => latencies[Math.floor(latencies.length * share)] ?? 0;
-  return { requestsPerSecond: latencies.length / elapsed, p50: at(0.5), p99: at(0.99) };
+  return {
+    requests: latencies.length,
+    requestsPerSecond: latencies.length / elapsed,
+    p50: at(0.5),
+    p99: at(0.99),
+  };
 }
 
 function oneConnection(socket: Socket, next: () => Buffer, end: number, latencies: number[]): Promise<void> {

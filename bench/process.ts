@@ -9,6 +9,8 @@ export interface Running {
   readonly startMs: number;
   /** Resident memory in MB (Linux; NaN elsewhere). */
   memoryMb(): number;
+  /** Processor seconds used so far (Linux; NaN elsewhere): unlike a rate, they do not grow with a busy neighbour. */
+  cpuSeconds(): number;
   stop(): Promise<void>;
 }
 
@@ -40,6 +42,7 @@ async function start(
     port,
     startMs: performance.now() - startedAt,
     memoryMb: () => residentMb(child.pid ?? 0),
+    cpuSeconds: () => cpuSecondsOf(child.pid ?? 0),
     stop: () =>
       new Promise((resolve) => {
         child.once('exit', () => resolve());
@@ -65,6 +68,18 @@ function residentMb(pid: number): number {
   try {
     const kilobytes = /VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1];
     return Number(kilobytes) / 1024;
+  } catch {
+    return Number.NaN;
+  }
+}
+
+/** Fields 14 and 15 of /proc/<pid>/stat, user and system time in hundredths of a second. */
+function cpuSecondsOf(pid: number): number {
+  try {
+    const fields = readFileSync(`/proc/${pid}/stat`, 'utf8')
+      .replace(/^.*\) /, '')
+      .split(' ');
+    return (Number(fields[11]) + Number(fields[12])) / 100;
   } catch {
     return Number.NaN;
   }

@@ -41,7 +41,7 @@ interface Row {
 }
 
 interface Target {
-  readonly port: number;
+  readonly server: Running;
   readonly requests: readonly Buffer[];
 }
 
@@ -57,32 +57,49 @@ function record(row: Row): void {
   }
 }
 
+/** What one target gives: answers a second, and the server's own processor time for one. */
+interface Rate {
+  readonly perSecond: number;
+  readonly cpuMicroseconds: number;
+}
+
 /** Rates of several targets, taken in turns. */
-async function inTurns(targets: readonly Target[], connections = 64): Promise<number[]> {
-  const rates: number[][] = targets.map(() => []);
+async function inTurns(targets: readonly Target[], connections = 64): Promise<Rate[]> {
+  const rates: Rate[][] = targets.map(() => []);
   for (let round = -1; round < rounds; round += 1) {
-    for (const [index, target] of targets.entries()) {
-      const { requestsPerSecond } = await runLoad({
-        ...target,
+    for (const [index, { server, requests }] of targets.entries()) {
+      const before = server.cpuSeconds();
+      const load = await runLoad({
+        port: server.port,
+        requests,
         connections,
         seconds: round < 0 ? 1 : seconds,
       });
+      const cpuMicroseconds = ((server.cpuSeconds() - before) * 1e6) / load.requests;
       if (round >= 0) {
-        rates[index]?.push(requestsPerSecond);
+        rates[index]?.push({ perSecond: load.requestsPerSecond, cpuMicroseconds });
       }
     }
   }
-  return rates.map((list) => list.sort((a, b) => a - b)[Math.floor(list.length / 2)] ?? 0);
+  return rates.map((list) => ({
+    perSecond: median(list.map(({ perSecond }) => perSecond)),
+    cpuMicroseconds: median(list.map(({ cpuMicroseconds }) => cpuMicroseconds)),
+  }));
 }
 
-function compare(engine: Engine, work: string, [ours = 0, limit = 0]: number[], least: number): void {
-  const ratio = ours / limit;
-  const rate = (value: number) => `${Math.round(value)}/s`;
+function median(values: readonly number[]): number {
+  return values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? Number.NaN;
+}
+
+function compare(engine: Engine, work: string, [ours, limit]: readonly Rate[], least: number): void {
+  const ratio = (ours?.perSecond ?? Number.NaN) / (limit?.perSecond ?? Number.NaN);
+  const words = (rate?: Rate) =>
+    `${Math.round(rate?.perSecond ?? 0)}/s, ${Math.round(rate?.cpuMicroseconds ?? 0)} us CPU`;
   record({
     engine,
     work,
-    measured: rate(ours),
-    limit: rate(limit),
+    measured: words(ours),
+    limit: words(limit),
     ratio,
     target: `>= ${least}`,
     holds: ratio >= least,
@@ -166,13 +183,13 @@ async function benchSmall(engine: Engine): Promise<void> {
       : ids.map((id) => httpRequest('GET', `/${name}/${id}`));
 
   const one = await inTurns([
-    { port: server.port, requests: ids.map((id) => get(`/v2/cheeses/${id}`, shop.key)) },
-    { port: limits.port, requests: bare('one') },
+    { server, requests: ids.map((id) => get(`/v2/cheeses/${id}`, shop.key)) },
+    { server: limits, requests: bare('one') },
   ]);
   compare(engine, 'GET /v2/cheeses/{id}', one, engine === 'sqlite' ? 0.6 : 0.7);
   const list = await inTurns([
-    { port: server.port, requests: [get('/v2/cheeses?limit=20', shop.key)] },
-    { port: limits.port, requests: bare('list') },
+    { server, requests: [get('/v2/cheeses?limit=20', shop.key)] },
+    { server: limits, requests: bare('list') },
   ]);
   compare(engine, 'GET /v2/cheeses?limit=20', list, engine === 'sqlite' ? 0.35 : 0.6);
   atMost(engine, 'memory idle', idle, 130, 'MB');
@@ -221,14 +238,14 @@ async function benchLarge(engine: Engine, size: number): Promise<void> {
     await cursorAt(servers[1], keys[1], 5),
   ] as const;
   for (const [name, query] of Object.entries(filters)) {
-    const targets = servers.map(({ port }, index) => ({
-      port,
+    const targets = servers.map((server, index) => ({
+      server,
       requests: [get(`/v2/cheeses?limit=20&${query}`, keys[index] ?? '')],
     }));
     compare(engine, `list at ${size}, ${name}`, await inTurns(targets), 0.8);
   }
-  const targets = servers.map(({ port }, index) => ({
-    port,
+  const targets = servers.map((server, index) => ({
+    server,
     requests: [get(`/v2/cheeses?limit=20&cursor=${deep[index]}`, keys[index] ?? '')],
   }));
   compare(engine, `list at ${size}, page 10,000`, await inTurns(targets), 0.8);
