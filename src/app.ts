@@ -7,6 +7,7 @@ import { keyRoutes } from './auth/keys/routes.ts';
 import { cheeseRoutes } from './cheeses/routes.ts';
 import { type Clock, systemClock } from './clock.ts';
 import type { Config } from './config.ts';
+import { createDeprecationReport } from './http/deprecation.ts';
 import { createIdempotency } from './http/idempotency.ts';
 import { operationalRoutes } from './http/operational.ts';
 import type { Route } from './http/route.ts';
@@ -43,7 +44,16 @@ export async function buildApp(config: Config, clock: Clock = systemClock): Prom
     ...operationalRoutes({ database, routes: described, version: packageJson.version }),
   ];
   const { transaction } = database;
-  const server = createServer(routes, { config, clock, log, guard, transaction, idempotency });
+  const reportDeprecated = createDeprecationReport(log, clock.now);
+  const server = createServer(routes, {
+    config,
+    clock,
+    log,
+    guard,
+    transaction,
+    idempotency,
+    reportDeprecated,
+  });
 
   async function keepHouse(): Promise<void> {
     try {

@@ -6,6 +6,7 @@ import type { Context } from '../database/context.ts';
 import type { Transaction } from '../database/database.ts';
 import { AppError, type FieldError, invalid } from '../errors.ts';
 import { acceptsGzip, compressed } from './compression.ts';
+import { deprecationHeaders } from './deprecation.ts';
 import { isCurrent } from './etag.ts';
 import { type Idempotency, parseIdempotencyKey, type StoredAnswer } from './idempotency.ts';
 import { parseJson } from './json-body.ts';
@@ -29,6 +30,7 @@ export interface MountDependencies {
   readonly transaction: Transaction;
   readonly idempotency: Idempotency;
   readonly clock: Clock;
+  readonly reportDeprecated: (operationId: string, principal: string) => void;
 }
 
 const jsonTypes = 'application/json, application/*+json';
@@ -39,7 +41,7 @@ const formTypes = 'application/x-www-form-urlencoded, multipart/form-data';
  * (415, 413), parameters (400), body (422), and then whatever the handler finds.
  */
 export function mount(app: FastifyInstance, route: Route, dependencies: MountDependencies): void {
-  const { guard } = dependencies;
+  const { guard, reportDeprecated } = dependencies;
   app.route({
     method: route.method,
     url: fullPath(route),
@@ -49,6 +51,9 @@ export function mount(app: FastifyInstance, route: Route, dependencies: MountDep
       requireMediaType(route, request);
     },
     handler: async (request, reply) => {
+      if (route.deprecated !== undefined) {
+        reportDeprecated(route.operationId, request.principal?.id ?? 'anonymous');
+      }
       const answer = await handle(route, request, dependencies);
       return send(answer, route, request, reply);
     },
@@ -189,7 +194,8 @@ async function send(
   const { status, headers = {}, body } = answer;
   reply.headers(headers);
   if (route.deprecated !== undefined) {
-    reply.headers(deprecationHeaders(route.deprecated));
+    const { Link, ...rest } = deprecationHeaders(route.deprecated);
+    reply.headers(rest).header('Link', headers.Link === undefined ? Link : `${headers.Link}, ${Link}`);
   }
   const tag = headers.ETag;
   if (tag !== undefined) {
@@ -227,12 +233,4 @@ function textOf(body: NonNullable<Answer['body']>): string | Readable {
 function varyOf(reply: FastifyReply): string {
   const before = reply.getHeader('Vary');
   return before === undefined ? 'Accept-Encoding, Accept' : `${before}, Accept-Encoding, Accept`;
-}
-
-/** RFC 9745, and RFC 8288 links to what comes after. No Sunset (RFC 8594) before a date is decided. */
-function deprecationHeaders({ since, successor }: NonNullable<Route['deprecated']>): Record<string, string> {
-  return {
-    Deprecation: `@${Date.parse(since) / 1000}`,
-    Link: `</docs>; rel="deprecation", </v2${successor}>; rel="successor-version"`,
-  };
 }
