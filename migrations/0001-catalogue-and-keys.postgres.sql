@@ -17,7 +17,8 @@ create table api_key (
   created_at text collate "C" not null,
   expires_at text collate "C",
   revoked_at text collate "C",
-  last_used_at text collate "C"
+  last_used_at text collate "C",
+  replaced_by bigint
 );
 create unique index api_key_hash on api_key (hash);
 create index api_key_account on api_key (account_id);

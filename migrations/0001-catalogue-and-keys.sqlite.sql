@@ -17,7 +17,8 @@ create table api_key (
   created_at text not null,
   expires_at text,
   revoked_at text,
-  last_used_at text
+  last_used_at text,
+  replaced_by integer
 );
 create unique index api_key_hash on api_key (hash);
 create index api_key_account on api_key (account_id);

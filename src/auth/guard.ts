@@ -75,7 +75,7 @@ function credentialsOf(headers: Readonly<Record<string, string | string[] | unde
   if (authorization !== undefined) {
     const token = /^bearer +(\S+) *$/i.exec(String(authorization))?.[1];
     if (token === undefined) {
-      throw unauthorized('Authorization must read "Bearer <token>".');
+      throw unauthorized('Authorization must read Bearer, a blank and the token.');
     }
     credentials.push({ header: 'authorization', text: token });
   }

@@ -10,7 +10,7 @@ export function createKey(options: CommandOptions): Promise<void> {
     const created = await keys.create(contextOf('cli'), account.id, {
       type: oneOf('--type', options.type, ['live', 'test']),
       scopes: parseScopes(options.scope),
-      lifetimeMs: options.expiresIn === undefined ? undefined : duration('--expires-in', options.expiresIn),
+      lifetimeMs: options.expiresIn === undefined ? undefined : lifetime(options.expiresIn),
     });
     printNew(options, created);
   });
@@ -35,13 +35,13 @@ export function listKeys(options: CommandOptions): Promise<void> {
 export function rotateKey(id: string, options: CommandOptions): Promise<void> {
   return withServices(options, async ({ keys, contextOf }) => {
     const overlapMs = duration('--overlap', options.overlap);
-    printNew(options, await keys.rotate(contextOf('cli'), null, keyId(id), overlapMs));
+    printNew(options, await keys.rotate(contextOf('cli'), keyId(id), overlapMs, { makeAdmin: true }));
   });
 }
 
 export function revokeKey(id: string, options: CommandOptions): Promise<void> {
   return withServices(options, async ({ keys, contextOf }) => {
-    await keys.revoke(contextOf('cli'), null, keyId(id));
+    await keys.revoke(contextOf('cli'), keyId(id));
     print(options, { id: keyId(id), revoked: true }, `Key ${id} is refused from the next request on.`);
   });
 }
@@ -66,6 +66,14 @@ function duration(flag: string, text: unknown): number {
   const milliseconds = parseDuration(String(text));
   if (milliseconds === null) {
     throw new ConfigError(`${flag} is "${text}": write a whole number and a unit, such as 15m, 24h or 90d.`);
+  }
+  return milliseconds;
+}
+
+function lifetime(text: unknown): number {
+  const milliseconds = duration('--expires-in', text);
+  if (milliseconds === 0) {
+    throw new ConfigError('--expires-in is 0: such a key would never work.');
   }
   return milliseconds;
 }

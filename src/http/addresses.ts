@@ -7,7 +7,8 @@ interface Registered {
 
 interface Address {
   readonly path: string;
-  readonly pattern: RegExp;
+  /** Decoded segments; null stands for a parameter. */
+  readonly segments: readonly (string | null)[];
   readonly methods: Set<string>;
 }
 
@@ -22,37 +23,51 @@ export interface Addresses {
 export function createAddresses(routes: readonly Registered[]): Addresses {
   const addresses = new Map<string, Address>();
   for (const { method, path } of routes) {
-    const address = addresses.get(path) ?? { path, pattern: patternOf(path), methods: new Set(['OPTIONS']) };
+    const segments = path.split('/').map((segment) => (segment.startsWith(':') ? null : segment));
+    const address = addresses.get(path) ?? { path, segments, methods: new Set(['OPTIONS']) };
     address.methods.add(method);
     addresses.set(path, address);
   }
   // Fewer parameters first, so that the first match is the most literal one.
-  const ordered = [...addresses.values()].sort((a, b) => parametersIn(a.path) - parametersIn(b.path));
+  const ordered = [...addresses.values()].sort((a, b) => parametersIn(a) - parametersIn(b));
 
   return {
     methodsOf(rawPath) {
       const path = rawPath.length > 1 ? rawPath.replace(/\/$/, '') : rawPath;
-      return [...(ordered.find(({ pattern }) => pattern.test(path))?.methods ?? [])].sort();
+      const segments = path.split('/').map(decoded);
+      return [...(ordered.find((address) => matches(address, segments))?.methods ?? [])].sort();
     },
     shadowed() {
-      return ordered
-        .filter(({ path }) => parametersIn(path) === 0)
-        .flatMap((literal) =>
-          ordered
-            .filter(({ path, pattern }) => parametersIn(path) > 0 && pattern.test(literal.path))
-            .flatMap(({ methods }) => [...methods])
-            .filter((method) => !literal.methods.has(method) && method !== 'OPTIONS')
-            .map((method) => ({ method, path: literal.path })),
+      const literals = ordered.filter((address) => parametersIn(address) === 0);
+      return literals.flatMap((literal) => {
+        const swallowing = ordered.filter(
+          (address) => parametersIn(address) > 0 && matches(address, literal.path.split('/')),
         );
+        const methods = new Set(swallowing.flatMap((address) => [...address.methods])).difference(
+          literal.methods,
+        );
+        return [...methods].map((method) => ({ method, path: literal.path }));
+      });
     },
   };
 }
 
-function patternOf(path: string): RegExp {
-  const source = path.replace(/[.*+?^${}()|[\]\\]/g, '\\$&').replace(/:[^/]+/g, '[^/]+');
-  return new RegExp(`^${source}$`);
+function matches({ segments }: Address, given: readonly (string | null)[]): boolean {
+  return (
+    segments.length === given.length &&
+    segments.every((segment, index) => (segment === null ? given[index] !== null : segment === given[index]))
+  );
 }
 
-function parametersIn(path: string): number {
-  return path.split('/:').length - 1;
+/** One segment decoded once; null where it is not validly encoded. */
+function decoded(segment: string): string | null {
+  try {
+    return decodeURIComponent(segment);
+  } catch {
+    return null;
+  }
+}
+
+function parametersIn({ segments }: Address): number {
+  return segments.filter((segment) => segment === null).length;
 }

@@ -1,5 +1,5 @@
 /** Answers that many routes share, as their contract lists them. */
-import type { Answers, Schema } from './route.ts';
+import type { Answers, Route, Schema } from './route.ts';
 
 export const ErrorSchema = {
   title: 'Error',
@@ -49,3 +49,29 @@ export const notFound = errorAnswer(404);
 export const conflict = errorAnswer(409);
 export const preconditionFailed = errorAnswer(412)('The resource has changed since the version in If-Match');
 export const unprocessable = errorAnswer(422)('The request failed validation; nothing was changed');
+
+/** Everything that a route may answer: what it declares, and what the chain in front of it does. */
+export function answersOf({ access, method, body, answers }: Route): Answers {
+  const schema = ErrorSchema;
+  const isGuarded = access !== 'open';
+  return {
+    ...(method === 'POST'
+      ? { 400: { description: 'A parameter or header, such as Idempotency-Key, is not valid', schema } }
+      : {}),
+    401: { description: 'No valid credential', schema },
+    ...(isGuarded
+      ? { 403: { description: 'The credential is valid and does not permit this', schema } }
+      : {}),
+    ...(method === 'POST'
+      ? { 409: { description: 'The first request with this Idempotency-Key is still running', schema } }
+      : {}),
+    ...(body === undefined
+      ? {}
+      : {
+          413: { description: 'The body is over 1 MiB', schema },
+          415: { description: 'The body is of no media type that is taken here', schema },
+        }),
+    429: { description: 'Too many requests: wait as long as Retry-After says', schema },
+    ...answers,
+  };
+}

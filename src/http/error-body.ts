@@ -16,7 +16,7 @@ export function errorBody(
 ): { mediaType: string; text: string } {
   const { status, type, message, errors } = error;
   const fields = errors.length > 0 ? { errors } : {};
-  if (accept !== undefined && /application\/problem\+json/i.test(accept)) {
+  if (accept !== undefined && asksForProblem(accept)) {
     const problem = {
       type: `urn:curd:error:${type}`,
       title: type.replaceAll('_', ' '),
@@ -32,6 +32,12 @@ export function errorBody(
   }
   const body: ErrorBody = { code: status, type, message, ...fields };
   return { mediaType: 'application/json; charset=utf-8', text: JSON.stringify(body) };
+}
+
+/** Named in Accept, and not with a weight of zero. */
+function asksForProblem(accept: string): boolean {
+  const weight = /application\/problem\+json\s*(?:;\s*q=([\d.]+))?/i.exec(accept);
+  return weight !== null && Number(weight[1] ?? '1') > 0;
 }
 
 /** Whatever was thrown, as an entry of the catalogue: our own errors, the framework's, and faults of ours. */

@@ -27,4 +27,8 @@ export const formats: Readonly<Record<string, Format>> = {
     test: (text) => parseDuration(text) !== null,
     says: 'must be a whole number and a unit, such as 15m, 24h or 90d',
   },
+  lifetime: {
+    test: (text) => (parseDuration(text) ?? 0) > 0,
+    says: 'must be a whole number above 0 and a unit, such as 24h or 90d',
+  },
 };

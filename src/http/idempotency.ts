@@ -6,7 +6,7 @@
  */
 import { createCipheriv, createDecipheriv, hash, hkdfSync } from 'node:crypto';
 import { type Clock, timestamp } from '../clock.ts';
-import { ConstraintError, type Database, type Transaction } from '../database/database.ts';
+import type { Database, Transaction } from '../database/database.ts';
 import { sql } from '../database/sql.ts';
 import { AppError, invalid } from '../errors.ts';
 
@@ -40,10 +40,12 @@ class Replay extends Error {
   }
 }
 
-/** The key of the header: a quoted string (the IETF draft) or a bare one. */
+/** The key of the header: a structured-field string (RFC 9651, as the IETF draft has it), or bare. */
 export function parseIdempotencyKey(header: string): string {
-  const key = /^"(.*)"$/.exec(header.trim())?.[1] ?? header.trim();
-  if (!/^[\x21-\x7e]+$/.test(key) || key.length > keyLengthMax) {
+  const text = header.trim();
+  const quoted = /^"((?:[\x20-\x21\x23-\x5b\x5d-\x7e]|\\["\\])*)"$/.exec(text)?.[1];
+  const key = quoted?.replace(/\\(.)/g, '$1') ?? text;
+  if (key === '' || key.length > keyLengthMax || (quoted === undefined && !/^[\x21\x23-\x7e]+$/.test(key))) {
     throw new AppError('badRequest', `Idempotency-Key: send 1 to ${keyLengthMax} visible ASCII characters.`);
   }
   return key;
@@ -148,8 +150,8 @@ export function createIdempotency(database: Database, clock: Clock, secret: stri
         if (error instanceof Replay) {
           return { answer: error.answer, isReplay: true };
         }
-        // Another instance was quicker with the same key: what we did was rolled back, its answer stands.
-        const stored = error instanceof ConstraintError ? await findStored(id, fingerprint, database) : null;
+        // Another instance may have been quicker with the same key: what we did was rolled back, its answer stands.
+        const stored = await findStored(id, fingerprint, database);
         if (stored === null) {
           throw error;
         }

@@ -69,6 +69,7 @@ async function handle(
   const query = readQuery(route.query ?? {}, request.query as URLSearchParams, isStrict);
   failOn(query.errors, route.queryFailsAs ?? 'badRequest');
   failOn(readHeaders(route.headers ?? {}, request.headers).errors, 'badRequest');
+  const idempotencyKey = route.method === 'POST' ? idempotencyKeyOf(request) : undefined;
   const body = route.body === undefined ? undefined : await readBody(route, request, isStrict);
   const context = contextOf(request, dependencies);
   const call: Call<unknown, unknown> = {
@@ -78,7 +79,7 @@ async function handle(
     headers: request.headers,
     principal: request.principal,
     context,
-    once: (verb, render) => runOnce(verb, render, context, request, dependencies),
+    once: (verb, render) => runOnce(verb, render, idempotencyKey, context, request, dependencies),
   };
   return route.handle(call);
 }
@@ -154,22 +155,27 @@ async function parseForm(bytes: Uint8Array, contentType: string): Promise<unknow
   }
 }
 
+function idempotencyKeyOf(request: FastifyRequest): string | undefined {
+  const header = request.headers['idempotency-key'];
+  return header === undefined ? undefined : parseIdempotencyKey(String(header));
+}
+
 async function runOnce<T>(
   verb: (context: Context) => Promise<T>,
   render: (result: T) => Answer,
+  key: string | undefined,
   context: Context,
   request: FastifyRequest,
   { idempotency }: MountDependencies,
 ): Promise<Answer> {
-  const header = request.headers['idempotency-key'];
-  if (header === undefined) {
+  if (key === undefined) {
     return render(await verb(context));
   }
   const attempt = {
     scope: request.principal?.id ?? request.ip,
     method: request.method,
     url: request.url,
-    key: parseIdempotencyKey(String(header)),
+    key,
     body: bytesOf(request),
   };
   const { answer, isReplay } = await idempotency.once(

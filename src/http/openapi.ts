@@ -1,5 +1,5 @@
 /** The OpenAPI 3.1 document, made from the routes: what validates is what is described. */
-import { ErrorSchema } from './descriptions.ts';
+import { answersOf } from './descriptions.ts';
 import { type Access, fullPath, type Parameter, type Parameters, type Route, type Schema } from './route.ts';
 
 type Document = Record<string, unknown>;
@@ -64,7 +64,7 @@ function operation(route: Route, components: Map<string, unknown>): Document {
   const { operationId, tag, summary, description, access, body, deprecated } = route;
   const content = (schema: Schema, types = ['application/json']) =>
     Object.fromEntries(types.map((type) => [type, { schema: reference(schema, components) }]));
-  const answers = Object.entries({ ...route.answers, ...sharedAnswers(access) }).map(([status, answer]) => [
+  const answers = Object.entries(answersOf(route)).map(([status, answer]) => [
     status,
     {
       description: answer.description,
@@ -86,17 +86,6 @@ function operation(route: Route, components: Map<string, unknown>): Document {
       ? {}
       : { requestBody: { required: !route.bodyIsOptional, content: content(body, bodyTypes) } }),
     responses: Object.fromEntries(answers),
-  };
-}
-
-/** What every guarded route may answer besides its own. */
-function sharedAnswers(access: Access): Route['answers'] {
-  const schema = ErrorSchema;
-  const forbidden = { 403: { description: 'The credential is valid and does not permit this', schema } };
-  return {
-    401: { description: 'No valid credential', schema },
-    ...(access === 'open' ? {} : forbidden),
-    429: { description: 'Too many requests: wait as long as Retry-After says', schema },
   };
 }
 

@@ -2,7 +2,7 @@
  * The HTTP server without a single business word: framework settings, what stands on every answer, and the answers
  * to requests that reach no route.
  */
-import { STATUS_CODES } from 'node:http';
+import { type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import type { Clock } from '../clock.ts';
@@ -17,8 +17,8 @@ import { requestIdOf } from './trace.ts';
 
 /** The size of a JSON body. */
 const bodyBytesMax = 1024 * 1024;
-/** Longer path segments belong to no resource of ours. */
-const parameterLengthMax = 4096;
+/** As long as a request line can be: what is too long to be an id is simply not found. */
+const parameterLengthMax = 16_384;
 
 const exposedHeaders =
   'ETag, Link, Location, RateLimit, RateLimit-Policy, Retry-After, X-Request-Id, Deprecation, Idempotency-Replayed';
@@ -50,24 +50,21 @@ export function createServer(routes: readonly Route[], dependencies: ServerDepen
       setCommonHeaders(request, reply);
       sendError(error, request, reply);
     },
-    clientErrorHandler: (error, socket) => answerUnparsed(error, socket, clock.uuid()),
+    clientErrorHandler: (error, socket) => answerUnparsed(error, socket, config, clock.uuid()),
+    // We ask for the Host header ourselves: Node's own answer has no body.
+    http: { requireHostHeader: false },
   });
+
+  const isAnyAllowed = config.corsOrigins.includes('*');
 
   function setCommonHeaders(request: FastifyRequest, reply: FastifyReply): void {
     reply.header('X-Request-Id', request.id);
     reply.header('X-Environment', config.environment);
-    const { origin } = request.headers;
-    if (origin !== undefined) {
-      allowOrigin(origin, reply);
-    }
-  }
-
-  function allowOrigin(origin: string, reply: FastifyReply): void {
-    const isAnyAllowed = config.corsOrigins.includes('*');
     if (!isAnyAllowed) {
       reply.header('Vary', 'Origin');
     }
-    if (isAnyAllowed || config.corsOrigins.includes(origin)) {
+    const { origin } = request.headers;
+    if (origin !== undefined && (isAnyAllowed || config.corsOrigins.includes(origin))) {
       reply.header('Access-Control-Allow-Origin', isAnyAllowed ? '*' : origin);
       reply.header('Access-Control-Expose-Headers', exposedHeaders);
     }
@@ -92,7 +89,11 @@ export function createServer(routes: readonly Route[], dependencies: ServerDepen
 
   app.addHook('onRequest', (request, reply, done) => {
     setCommonHeaders(request, reply);
-    done();
+    // Before the body is read: where nothing is, no body is too large or of the wrong kind.
+    done(request.is404 ? notHere(request, addresses) : hostFault(request));
+  });
+  app.server.on('checkExpectation', (request, response) => {
+    answerExpectation(request, response, config, requestIdOf(request.headers['x-request-id'], clock));
   });
   if (log.isLevelEnabled('debug')) {
     app.addHook('onResponse', async (request, reply) => {
@@ -118,7 +119,12 @@ export function createServer(routes: readonly Route[], dependencies: ServerDepen
     mount(app, route, dependencies);
   }
   for (const { method, path } of addresses.shadowed()) {
-    app.route({ method, url: path, handler: (request) => Promise.reject(notHere(request, addresses)) });
+    app.route({
+      method,
+      url: path,
+      onRequest: (request, _reply, done) => done(notHere(request, addresses)),
+      handler: () => undefined,
+    });
   }
   app.options('*', (request, reply) => answerOptions(request, reply, addresses));
   return app;
@@ -154,8 +160,43 @@ function answerOptions(request: FastifyRequest, reply: FastifyReply, addresses: 
   return reply.code(204).header('Allow', methods.join(', ')).send();
 }
 
+/** RFC 9112, section 3.2: a request of HTTP/1.1 says which host it means. */
+function hostFault(request: FastifyRequest): AppError | undefined {
+  return request.headers.host === undefined && request.raw.httpVersion === '1.1'
+    ? new AppError('badRequest', 'Host: the header is required.')
+    : undefined;
+}
+
+/** An Expect header that is not 100-continue never becomes a request of the framework. */
+function answerExpectation(
+  request: IncomingMessage,
+  response: ServerResponse,
+  config: Config,
+  requestId: string,
+): void {
+  const { mediaType, text } = errorBody(
+    new AppError('expectationFailed'),
+    request.headers.accept,
+    request.url ?? '',
+  );
+  response.writeHead(417, {
+    'Content-Type': mediaType,
+    'Content-Length': Buffer.byteLength(text),
+    'X-Request-Id': requestId,
+    'X-Environment': config.environment,
+    'Cache-Control': 'no-store',
+    Connection: 'close',
+  });
+  response.end(text);
+}
+
 /** What Node could not parse as HTTP never becomes a request; it is answered on the bare connection. */
-function answerUnparsed(error: Error & { code?: string }, socket: Socket, requestId: string): void {
+function answerUnparsed(
+  error: Error & { code?: string },
+  socket: Socket,
+  config: Config,
+  requestId: string,
+): void {
   if (error.code === 'ECONNRESET' || !socket.writable) {
     socket.destroy();
     return;
@@ -166,6 +207,7 @@ function answerUnparsed(error: Error & { code?: string }, socket: Socket, reques
     `Content-Type: ${mediaType}`,
     `Content-Length: ${Buffer.byteLength(text)}`,
     `X-Request-Id: ${requestId}`,
+    `X-Environment: ${config.environment}`,
     'Cache-Control: no-store',
     'Connection: close',
   ];

@@ -8,7 +8,11 @@ export function requestIdOf(given: string | string[] | undefined, clock: Clock):
 
 /** The trace id of a valid `traceparent`, else that of a new trace. A malformed header never fails a request. */
 export function traceIdOf(traceparent: string | string[] | undefined, clock: Clock): string {
-  const match = /^(?!ff)[0-9a-f]{2}-([0-9a-f]{32})-([0-9a-f]{16})-[0-9a-f]{2}(-|$)/.exec(String(traceparent));
+  // Version 00 ends after the flags; later versions may go on behind another dash.
+  const match =
+    /^(?!ff)(?:00(?=.{53}$)|(?!00)[0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-[0-9a-f]{2}(?:-|$)/.exec(
+      String(traceparent),
+    );
   const [, trace = '', parent = ''] = match ?? [];
   const isValid = trace !== '' && !/^0+$/.test(trace) && !/^0+$/.test(parent);
   return isValid ? trace : Buffer.from(clock.random(16)).toString('hex');

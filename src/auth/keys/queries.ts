@@ -19,6 +19,7 @@ export interface KeyRow {
   readonly created_at: string;
   readonly expires_at: string | null;
   readonly last_used_at: string | null;
+  readonly replaced_by: number | null;
 }
 
 /** A key with what a request needs to know of it. */
@@ -43,7 +44,8 @@ export const credentialByHash = {
   keyOf: (row: CredentialRow): string => row.hash,
 };
 
-const keyColumns = sql`id, account_id, type, last4, scopes, created_at, expires_at, last_used_at`;
+const keyColumns = sql`id, account_id, type, last4, scopes, created_at, expires_at, last_used_at,
+  replaced_by`;
 
 const isActive = (now: string) => sql`revoked_at is null and (expires_at is null or expires_at > ${now})`;
 
@@ -70,7 +72,7 @@ export const keyQueries = (tx: Sql) => ({
     return row?.active ?? 0;
   },
 
-  insert: (key: Omit<KeyRow, 'id' | 'last_used_at'> & { hash: string }) =>
+  insert: (key: Omit<KeyRow, 'id' | 'last_used_at' | 'replaced_by'> & { hash: string }) =>
     tx.get<KeyRow>(sql`
       insert into api_key (account_id, type, hash, last4, scopes, created_at, expires_at)
       values (${key.account_id}, ${key.type}, ${key.hash}, ${key.last4}, ${key.scopes}, ${key.created_at},
@@ -95,6 +97,9 @@ export const keyQueries = (tx: Sql) => ({
     tx.run(
       sql`update api_key set expires_at = ${at} where id = ${id} and (expires_at is null or expires_at > ${at})`,
     ),
+
+  updateReplacedBy: (id: number, successorId: number) =>
+    tx.run(sql`update api_key set replaced_by = ${successorId} where id = ${id}`),
 
   updateLastUsed: (used: readonly (readonly [id: number, at: string])[]) =>
     tx.run(sql`

@@ -91,9 +91,9 @@ export function keyRoutes(keys: KeyService): Route[] {
           (context) =>
             keys.rotate(
               context,
-              null,
               pathId(params.keyId, 'There is no such API key.'),
               parseDuration(body.overlap ?? '24h') ?? 0,
+              { makeAdmin: false },
             ),
           (key) => ({ status: 201, headers: { 'Cache-Control': 'no-store' }, body: { ...key } }),
         ),
@@ -108,7 +108,7 @@ export function keyRoutes(keys: KeyService): Route[] {
       access,
       answers: { 204: { description: 'The key is of no more use' }, ...noKey },
       handle: async ({ params, context }) => {
-        await keys.revoke(context, null, pathId(params.keyId, 'There is no such API key.'));
+        await keys.revoke(context, pathId(params.keyId, 'There is no such API key.'));
         return { status: 204 };
       },
     }),

@@ -57,7 +57,7 @@ export const ApiKeyInput = {
       items: { type: 'string', enum: scopes.filter((scope) => scope !== 'admin') },
       description: 'What the key may do beyond reading with an API key',
     },
-    expiresIn: { ...duration, description: 'Never by default', examples: ['90d'] },
+    expiresIn: { ...duration, format: 'lifetime', description: 'Never by default', examples: ['90d'] },
   },
 } as const;
 

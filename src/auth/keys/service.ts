@@ -43,9 +43,15 @@ export interface KeyService {
   /** @throws AppError conflict where three keys are active */
   create(context: Context, accountId: number, request: KeyRequest): Promise<NewApiKey>;
   list(accountId: number): Promise<ApiKey[]>;
-  /** A new key like the old one, which ends after `overlapMs`. `accountId` null: whosever it is. */
-  rotate(context: Context, accountId: number | null, keyId: number, overlapMs: number): Promise<NewApiKey>;
-  revoke(context: Context, accountId: number | null, keyId: number): Promise<void>;
+  /** A new key like the old one, which ends after `overlapMs`. @throws AppError notFound, conflict */
+  rotate(
+    context: Context,
+    keyId: number,
+    overlapMs: number,
+    may: { readonly makeAdmin: boolean },
+  ): Promise<NewApiKey>;
+  /** @throws AppError notFound */
+  revoke(context: Context, keyId: number): Promise<void>;
 }
 
 interface Dependencies {
@@ -82,7 +88,7 @@ export function createKeyService({ database, clock, environment }: Dependencies)
       type,
       hash: hashKey(key),
       last4: key.slice(-4),
-      scopes: (request.scopes ?? []).join(' '),
+      scopes: [...new Set(request.scopes)].join(' '),
       created_at: timestamp(now),
       expires_at: request.lifetimeMs === undefined ? null : timestamp(now + request.lifetimeMs),
     });
@@ -94,11 +100,11 @@ export function createKeyService({ database, clock, environment }: Dependencies)
     return recordEvents(tx, context.origin, timestamp(clock.now()), [event]);
   }
 
-  /** The active key with the account locked; what belongs to another account is not found. */
-  async function claim(tx: Sql, accountId: number | null, keyId: number): Promise<KeyRow> {
+  /** A key, ended or not, with its account locked. */
+  async function claim(tx: Sql, keyId: number): Promise<KeyRow> {
     const queries = keyQueries(tx);
     const known = await queries.find(keyId);
-    if (known === undefined || (accountId !== null && known.account_id !== accountId)) {
+    if (known === undefined) {
       throw new AppError('notFound', 'There is no such API key.');
     }
     await queries.lockAccount(known.account_id);
@@ -154,13 +160,22 @@ export function createKeyService({ database, clock, environment }: Dependencies)
       return rows.map(toApiKey);
     },
 
-    rotate: (context, accountId, keyId, overlapMs) =>
+    rotate: (context, keyId, overlapMs, may) =>
       context.transaction(async (tx) => {
-        const known = await claim(tx, accountId, keyId);
+        const known = await claim(tx, keyId);
         const now = timestamp(clock.now());
         const old = await keyQueries(tx).findActive(known.id, now);
         if (old === undefined) {
           throw new AppError('conflict', 'This API key has ended already: create a new one.');
+        }
+        if (old.replaced_by !== null) {
+          throw new AppError(
+            'conflict',
+            `Key ${old.replaced_by} has taken over from this one: rotate that one.`,
+          );
+        }
+        if (!may.makeAdmin && toApiKey(old).scopes.includes('admin')) {
+          throw new AppError('conflict', 'A key with the scope admin is rotated on the command line.');
         }
         // Ended first, so that with no overlap the new key takes the place of the old one among the three.
         await (overlapMs === 0
@@ -172,13 +187,14 @@ export function createKeyService({ database, clock, environment }: Dependencies)
           lifetimeMs:
             old.expires_at === null ? undefined : Date.parse(old.expires_at) - Date.parse(old.created_at),
         });
+        await keyQueries(tx).updateReplacedBy(old.id, created.id);
         await record(tx, context, 'rotated', old.id, { replacedBy: withoutSecret(created) });
         return created;
       }),
 
-    revoke: (context, accountId, keyId) =>
+    revoke: (context, keyId) =>
       context.transaction(async (tx) => {
-        const { id } = await claim(tx, accountId, keyId);
+        const { id } = await claim(tx, keyId);
         const changed = await keyQueries(tx).updateRevoked(id, timestamp(clock.now()));
         if (changed > 0) {
           await record(tx, context, 'revoked', id, { id });

@@ -1,0 +1,273 @@
+/** What holds for every address: routing, methods, CORS, names of requests, and the shapes of errors. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { assertError, type CallAnswer, openShop } from '../helper.ts';
+
+const corsName = 'access-control-allow-origin';
+const onCheeses = ['GET', 'HEAD', 'OPTIONS', 'POST', 'PUT'];
+const allowOf = ({ headers }: CallAnswer) => (headers.allow ?? '').split(', ').sort();
+
+test('An unknown path is 404, with and without credentials', async (t) => {
+  const shop = await openShop(t);
+  for (const path of ['/nope', '/v2', '/v2/', '/v1/cheeses', '/cheeses', '/v2/cheeses/1/2', '/v2/cheese']) {
+    for (const method of ['GET', 'POST', 'DELETE', 'OPTIONS', 'PROPFIND']) {
+      assertError(await shop.call(method, path), 404, 'not_found');
+      assertError(await shop.call(method, path, { as: shop.admin }), 404, 'not_found');
+    }
+  }
+});
+
+test('A known path answers 405 with Allow to any other method, before it asks for credentials', async (t) => {
+  const shop = await openShop(t);
+  const reads = ['GET', 'HEAD', 'OPTIONS'];
+  const one = ['DELETE', 'GET', 'HEAD', 'OPTIONS', 'POST'];
+  for (const [path, allowed, methods] of [
+    ['/v2/cheeses/findByStatus', reads, ['POST', 'DELETE', 'PUT', 'PATCH', 'TRACE', 'PROPFIND']],
+    ['/v2/cheeses/findByTags/', reads, ['POST', 'DELETE', 'PATCH']],
+    ['/v2/cheeses', onCheeses, ['PATCH', 'DELETE', 'TRACE', 'PROPFIND', 'MKCOL', 'SEARCH']],
+    ['/v2/cheeses/', onCheeses, ['PATCH']],
+    ['/v2/cheeses/1', one, ['PUT', 'PATCH', 'TRACE', 'PROPFIND', 'LOCK']],
+    ['/v2/cheeses/1?status=sold', one, ['PUT']],
+    ['/healthz', reads, ['POST', 'PATCH', 'TRACE', 'PROPFIND']],
+  ] as const) {
+    for (const method of methods) {
+      const answer = await shop.call(method, path);
+      assertError(answer, 405, 'method_not_allowed');
+      assert.deepEqual(allowOf(answer), allowed, `${method} ${path}`);
+    }
+  }
+});
+
+test('The method QUERY, new as it is, is 405 like any other that is not taken', async (t) => {
+  const shop = await openShop(t);
+  const answer = await shop.call('QUERY', '/v2/cheeses');
+  assertError(answer, 405, 'method_not_allowed');
+  assert.deepEqual(allowOf(answer), onCheeses);
+});
+
+test('A path is the same address percent-encoded, for 405 and OPTIONS too', async (t) => {
+  const shop = await openShop(t);
+  const path = '/v2/%63heeses';
+  assert.equal((await shop.call('GET', path, { as: shop.reader })).status, 200);
+  const options = await shop.call('OPTIONS', path);
+  assert.deepEqual([options.status, allowOf(options)], [204, onCheeses]);
+  const patch = await shop.call('PATCH', path);
+  assertError(patch, 405, 'method_not_allowed');
+  assert.deepEqual(allowOf(patch), onCheeses);
+});
+
+test('HEAD answers what GET does, without the body', async (t) => {
+  const shop = await openShop(t);
+  const { json } = await shop.call('POST', '/v2/cheeses', { as: shop.writer, body: { name: 'Brie' } });
+  const one = `/v2/cheeses/${json.id}`;
+  const paths = ['/v2/cheeses', one, '/v2/cheeses/999', '/v2/store/inventory', '/v2/cheeses?limit=0'];
+  const moving = new Set(['date', 'x-request-id']);
+  const fixed = ({ headers }: CallAnswer) =>
+    Object.entries(headers).filter(([name]) => !moving.has(name) && !name.startsWith('ratelimit'));
+  for (const path of [...paths, '/healthz', '/openapi.json', '/docs', '/nope', '/v2/cheeses/findByStatus']) {
+    const get = await shop.call('GET', path, { as: shop.reader });
+    const head = await shop.call('HEAD', path, { as: shop.reader });
+    assert.equal(head.text, '', path);
+    assert.equal(head.status, get.status, path);
+    assert.deepEqual(fixed(head).sort(), fixed(get).sort(), path);
+  }
+  assert.equal((await shop.call('HEAD', '/v2/cheeses')).status, 401);
+});
+
+test('OPTIONS answers 204 with Allow, without credentials', async (t) => {
+  const shop = await openShop(t);
+  for (const path of ['/v2/cheeses', '/v2/cheeses/', '/v2/cheeses?limit=0']) {
+    const answer = await shop.call('OPTIONS', path);
+    assert.equal(answer.status, 204, path);
+    assert.equal(answer.text, '');
+    assert.deepEqual(allowOf(answer), onCheeses);
+    assert.equal(answer.headers['access-control-allow-methods'], undefined);
+  }
+  const wrongKey = await shop.call('OPTIONS', '/v2/cheeses/1', { as: 'nonsense' });
+  assert.equal(wrongKey.status, 204);
+});
+
+test('Any web page may call, without cookies, and sees the headers it needs', async (t) => {
+  const shop = await openShop(t);
+  const headers = { origin: 'https://page.example' };
+  for (const [method, path, status] of [
+    ['GET', '/v2/cheeses', 401],
+    ['GET', '/nope', 404],
+    ['PATCH', '/v2/cheeses', 405],
+    ['GET', '/v2/cheeses/%zz', 404],
+    ['GET', '/healthz', 200],
+  ] as const) {
+    const answer = await shop.call(method, path, { headers });
+    assert.equal(answer.status, status);
+    assert.equal(answer.headers[corsName], '*', path);
+    assert.equal(answer.headers['access-control-allow-credentials'], undefined);
+    const exposed = (answer.headers['access-control-expose-headers'] ?? '').toLowerCase().split(', ');
+    for (const name of ['ETag', 'Link', 'Location', 'RateLimit', 'RateLimit-Policy', 'Retry-After']) {
+      assert.ok(exposed.includes(name.toLowerCase()), name);
+    }
+    assert.ok(exposed.includes('x-request-id'));
+  }
+  const preflight = await shop.call('OPTIONS', '/v2/cheeses', {
+    headers: {
+      ...headers,
+      'access-control-request-method': 'POST',
+      'access-control-request-headers': 'authorization,content-type,idempotency-key',
+    },
+  });
+  assert.equal(preflight.status, 204);
+  assert.equal(preflight.headers[corsName], '*');
+  assert.match(preflight.headers['access-control-allow-methods'] ?? '', /\bPOST\b/);
+  const allowed = (preflight.headers['access-control-allow-headers'] ?? '').toLowerCase().split(/, */);
+  assert.deepEqual(allowed, ['authorization', 'content-type', 'idempotency-key']);
+});
+
+test('With a list of origins only those may call, and caches are told that answers depend on the origin', async (t) => {
+  const settings = { CURD_CORS_ORIGINS: 'https://shop.example, https://admin.example' };
+  const shop = await openShop(t, { settings });
+  const ask = (method: string, path: string, headers: Record<string, string>) =>
+    shop.call(method, path, { as: shop.reader, headers });
+  for (const [method, path] of [
+    ['GET', '/v2/cheeses'],
+    ['GET', '/nope'],
+    ['OPTIONS', '/v2/cheeses'],
+  ] as const) {
+    const preflight = { 'access-control-request-method': 'GET' };
+    for (const origin of ['https://shop.example', 'https://admin.example']) {
+      const answer = await ask(method, path, { origin, ...preflight });
+      assert.equal(answer.headers[corsName], origin);
+      assert.match(answer.headers.vary ?? '', /\bOrigin\b/);
+    }
+    for (const origin of ['https://shop.example.evil', 'http://shop.example', 'null', '*', '']) {
+      const answer = await ask(method, path, { origin, ...preflight });
+      assert.equal(answer.headers[corsName], undefined, origin);
+      assert.match(answer.headers.vary ?? '', /\bOrigin\b/);
+    }
+  }
+  const { headers } = await ask('GET', '/v2/cheeses', { origin: 'https://shop.example' });
+  assert.match(headers.vary ?? '', /Accept-Encoding, Accept/);
+});
+
+test('With a list of origins, an answer to a request without an origin depends on it as well', async (t) => {
+  const shop = await openShop(t, { settings: { CURD_CORS_ORIGINS: 'https://shop.example' } });
+  const { headers } = await shop.call('GET', '/v2/cheeses', { as: shop.reader });
+  assert.equal(headers[corsName], undefined);
+  // Else a cache could keep this answer, which no page may read, for the request of a page.
+  assert.match(headers.vary ?? '', /\bOrigin\b/);
+});
+
+test('One trailing slash is ignored; case, a second slash and an encoded one are not', async (t) => {
+  const shop = await openShop(t);
+  const { json } = await shop.call('POST', '/v2/cheeses', { as: shop.writer, body: { name: 'Brie' } });
+  assert.equal(json.id, 1);
+  const found = [
+    ...['/v2/cheeses/', '/v2/cheeses/?limit=1', '/v2/cheeses/1/', '/healthz/', '/docs/'],
+    ...['/v2/%63heeses', '/v2/cheeses/%31', '/v2/cheeses/findBySt%61tus?status=sold'],
+  ];
+  const notFound = [
+    ...['/v2/cheeses//', '//v2/cheeses', '/v2//cheeses', '/v2/cheeses/1//', '/v2/cheeses//?limit=1'],
+    ...['/V2/cheeses', '/v2/Cheeses', '/v2/cheeses/findbystatus?status=sold', '/Healthz'],
+    ...['/v2/cheeses%2F1', '/v2%2fcheeses', '/v2/cheeses/1%2F', '/v2/cheeses/findByStatus%2F?status=sold'],
+    ...['/v2/cheeses/%2531', '/v2/cheeses/1;x', '/v2/cheeses/1%3Fx', '/v2/cheeses/1%00', '/v2/cheeses/%5C1'],
+    ...['/v2/cheeses/%', '/v2/cheeses/%zz', '/v2/cheeses/%E0%A4%A', '/v2/cheeses/%ff', '/v2/%c0%af'],
+  ];
+  const headers = { 'x-api-key': shop.admin };
+  for (const [status, paths] of [[200, found] as const, [404, notFound] as const]) {
+    for (const url of paths) {
+      const answer = await shop.app.server.inject({ url, headers });
+      assert.equal(answer.statusCode, status, url);
+    }
+  }
+  const rotation = { method: 'POST', url: '/v2/api-keys/1%2Frotate', headers } as const;
+  assert.equal((await shop.app.server.inject(rotation)).statusCode, 405);
+});
+
+test('A path segment of any length that names nothing is 404', async (t) => {
+  const shop = await openShop(t);
+  for (const length of [20, 4000, 4097, 8000]) {
+    const answer = await shop.call('GET', `/v2/cheeses/${'1'.repeat(length)}`, { as: shop.reader });
+    assertError(answer, 404, 'not_found');
+    assertError(await shop.call('GET', `/${'x'.repeat(length)}`), 404, 'not_found');
+  }
+});
+
+test('Bad percent-encoding answers in the shape of every other 404', async (t) => {
+  const shop = await openShop(t);
+  const answer = await shop.call('GET', '/v2/cheeses/%zz', { headers: { 'x-request-id': 'mine' } });
+  assertError(answer, 404, 'not_found');
+  assert.deepEqual([answer.headers['x-request-id'], answer.headers['x-environment']], ['mine', 'local']);
+});
+
+test('X-Request-Id is echoed where it is harmless, and made afresh where not', async (t) => {
+  const shop = await openShop(t);
+  const idOf = async (given?: string, path = '/healthz') => {
+    const headers = given === undefined ? {} : { 'x-request-id': given };
+    return (await shop.call('GET', path, { headers })).headers['x-request-id'] ?? '';
+  };
+  for (const id of ['a', 'A-b_c.9', 'x'.repeat(128)]) {
+    assert.equal(await idOf(id), id);
+    assert.equal(await idOf(id, '/v2/cheeses'), id);
+    assert.equal(await idOf(id, '/nope'), id);
+  }
+  const fresh = new Set<string>();
+  for (const id of [undefined, '', 'x'.repeat(129), 'a b', 'a,b', 'é', '<script>', 'a/b', 'a:b']) {
+    const made = await idOf(id);
+    assert.match(made, /^[A-Za-z0-9._-]{8,128}$/);
+    assert.notEqual(made, id);
+    fresh.add(made);
+  }
+  assert.equal(fresh.size, 9);
+});
+
+test('Every answer names the environment, and none the software', async (t) => {
+  const shop = await openShop(t, { settings: { CURD_ENVIRONMENT: 'sandbox' } });
+  for (const path of ['/healthz', '/v2/cheeses', '/nope', '/v2/cheeses/%', '/docs']) {
+    const { headers } = await shop.call('GET', path);
+    assert.equal(headers['x-environment'], 'sandbox');
+    assert.deepEqual([headers['x-powered-by'], headers.server], [undefined, undefined]);
+  }
+});
+
+test('Problem details go to whoever asks for them, and to nobody else', async (t) => {
+  const shop = await openShop(t);
+  const ask = (accept?: string) =>
+    shop.call('POST', '/v2/cheeses?x=1', {
+      as: shop.writer,
+      ...(accept === undefined ? {} : { headers: { accept } }),
+      body: { name: '' },
+    });
+  const none = ['*/*', 'application/json', 'text/html', 'application/problem+xml'];
+  for (const accept of [undefined, ...none]) {
+    const answer = await ask(accept);
+    assertError(answer, 422, 'validation_error');
+    assert.match(answer.headers['content-type'] ?? '', /^application\/json(;|$)/);
+    assert.deepEqual(Object.keys(answer.json), ['code', 'type', 'message', 'errors']);
+  }
+  const { json: plain } = await ask();
+  for (const accept of ['application/problem+json', 'application/json;q=0.5, Application/Problem+JSON']) {
+    const { status, headers, json } = await ask(accept);
+    assert.equal(status, 422);
+    assert.match(headers['content-type'] ?? '', /^application\/problem\+json/);
+    const { type, title, detail, instance, ...rest } = json;
+    assert.ok(URL.canParse(type), type);
+    assert.deepEqual([typeof title, detail, instance], ['string', plain.message, '/v2/cheeses']);
+    const { code, message, errors } = plain;
+    assert.deepEqual(rest, { status: 422, code, errorType: 'validation_error', message, errors });
+  }
+});
+
+test('Problem details do not go to whoever refuses them', async (t) => {
+  const shop = await openShop(t);
+  const headers = { accept: 'application/json, application/problem+json;q=0' };
+  assertError(await shop.call('GET', '/nope', { headers }), 404, 'not_found');
+});
+
+test('A fault of ours is 500 with a fixed text and a request id, and says nothing of its cause', async (t) => {
+  const shop = await openShop(t);
+  await shop.app.services.database.migrate((run) => run('alter table catalogue rename to elsewhere'));
+  const headers = { 'x-api-key': shop.reader, 'x-request-id': 'find-me' };
+  const answer = await shop.app.server.inject({ url: '/v2/cheeses', headers });
+  assert.equal(answer.statusCode, 500);
+  assert.equal(answer.headers['x-request-id'], 'find-me');
+  assert.deepEqual([answer.json().code, answer.json().type], [500, 'internal_error']);
+  assert.doesNotMatch(answer.payload, /catalogue|table|sql|at /i);
+});

@@ -1,0 +1,245 @@
+/** Idempotency-Key: a POST sent again is answered as the first time, and does its work once. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { sql } from '../../src/database/sql.ts';
+import { assertError, type CallAnswer, onBothEngines, openShop, type Shop, testClock } from '../helper.ts';
+
+const dayMs = 24 * 60 * 60 * 1000;
+
+function create(shop: Shop, key: string, body: unknown, as = shop.writer): Promise<CallAnswer> {
+  return shop.call('POST', '/v2/cheeses', { as, body, headers: { 'idempotency-key': key } });
+}
+
+async function total(shop: Shop): Promise<number> {
+  return (await shop.call('GET', '/v2/cheeses?limit=1', { as: shop.reader })).json.total;
+}
+
+const isReplay = ({ headers }: CallAnswer) => headers['idempotency-replayed'] === 'true';
+
+function assertReplayOf(first: CallAnswer, again: CallAnswer): void {
+  assert.ok(isReplay(again), again.text);
+  assert.equal(again.status, first.status);
+  assert.equal(again.text, first.text);
+  for (const name of ['location', 'etag', 'content-type', 'cache-control']) {
+    assert.equal(again.headers[name], first.headers[name], name);
+  }
+}
+
+/** One was first; each of the others got its answer, or was told to wait. */
+function assertRanOnce(answers: readonly CallAnswer[]): void {
+  const first = answers.filter((answer) => answer.status === 201 && !isReplay(answer));
+  assert.equal(first.length, 1, answers.map(({ status, text }) => `${status} ${text}`).join('\n'));
+  for (const answer of answers.filter((one) => !first.includes(one))) {
+    if (answer.status === 201) {
+      assertReplayOf(first[0] as CallAnswer, answer);
+    } else {
+      assertError(answer, 409, 'conflict');
+      assert.match(answer.headers['retry-after'] ?? '', /^[1-9]\d*$/, answer.text);
+    }
+  }
+}
+
+onBothEngines('Idempotency-Key', (engine) => {
+  test('replays status, body, Location and ETag, and does nothing a second time', async (t) => {
+    const shop = await openShop(t, { engine });
+    const first = await create(shop, 'once', { name: 'Brie' });
+    assert.deepEqual([first.status, isReplay(first)], [201, false]);
+    for (const again of [
+      await create(shop, 'once', { name: 'Brie' }),
+      await create(shop, 'once', { name: 'Brie' }),
+    ]) {
+      assertReplayOf(first, again);
+    }
+    assert.equal(await total(shop), 1);
+    const events = await shop.app.services.database.all(sql`select * from event where type like 'cheese.%'`);
+    assert.equal(events.length, 1);
+  });
+
+  test('gives the first answer still after the cheese was changed, and after it was deleted', async (t) => {
+    const shop = await openShop(t, { engine });
+    const first = await create(shop, 'once', { name: 'Brie' });
+    const url = `/v2/cheeses/${first.json.id}`;
+    await shop.call('POST', url, { as: shop.writer, body: { name: 'Edam', status: 'sold' } });
+    assertReplayOf(first, await create(shop, 'once', { name: 'Brie' }));
+    await shop.call('DELETE', url, { as: shop.writer, headers: { 'x-confirm-delete': 'true' } });
+    assertReplayOf(first, await create(shop, 'once', { name: 'Brie' }));
+    assert.equal(await total(shop), 0);
+  });
+
+  test('is free again after an attempt that failed', async (t) => {
+    const shop = await openShop(t, { engine });
+    const taken = await create(shop, 'first', { name: 'Brie' });
+    assertError(await create(shop, 'mine', { name: '' }), 422, 'validation_error');
+    assertError(await create(shop, 'mine', { name: 'Edam' }, shop.reader), 403, 'forbidden');
+    assertError(await create(shop, 'mine', { name: 'Brie' }), 409, 'conflict');
+    await shop.call('POST', `/v2/cheeses/${taken.json.id}`, { as: shop.writer, body: { name: 'Edam' } });
+    const made = await create(shop, 'mine', { name: 'Brie' });
+    assert.deepEqual([made.status, isReplay(made)], [201, false]);
+    assertReplayOf(made, await create(shop, 'mine', { name: 'Brie' }));
+  });
+
+  test('lets one of 20 parallel requests through', async (t) => {
+    const shop = await openShop(t, { engine });
+    const answers = await Promise.all(
+      Array.from({ length: 20 }, () => create(shop, 'race', { name: 'Brie' })),
+    );
+    assertRanOnce(answers);
+    assert.equal(await total(shop), 1);
+    assert.ok(isReplay(await create(shop, 'race', { name: 'Brie' })));
+  });
+
+  test('lets one of 20 parallel requests to two servers on one database through', async (t) => {
+    const shop = await openShop(t, { engine });
+    const other = await shop.another();
+    for (const name of ['Brie', 'Edam', 'Gouda']) {
+      const answers = await Promise.all(
+        Array.from({ length: 20 }, (_, index) =>
+          create(index % 2 === 0 ? shop : other, name, { name }, shop.writer),
+        ),
+      );
+      assertRanOnce(answers);
+    }
+    assert.equal(await total(shop), 3);
+    assertReplayOf(
+      await create(shop, 'Brie', { name: 'Brie' }),
+      await create(other, 'Brie', { name: 'Brie' }, shop.writer),
+    );
+  });
+
+  test('holds where a second run would be refused: one key is made of the last free place', async (t) => {
+    const shop = await openShop(t, { engine });
+    const other = await shop.another();
+    const as = await shop.newKey({ scopes: ['admin'] });
+    await shop.call('POST', '/v2/api-keys', { as, body: {} });
+    const headers = { 'idempotency-key': 'third' };
+    const answers = await Promise.all(
+      Array.from({ length: 8 }, (_, index) =>
+        (index % 2 === 0 ? shop : other).call('POST', '/v2/api-keys', { as, body: {}, headers }),
+      ),
+    );
+    assertRanOnce(answers);
+  });
+
+  test('is forgotten after 24 hours', async (t) => {
+    const clock = testClock();
+    const shop = await openShop(t, { engine, clock });
+    const first = await create(shop, 'once', { name: 'Brie' });
+    clock.advance(dayMs - 1);
+    assertReplayOf(first, await create(shop, 'once', { name: 'Brie' }));
+    clock.advance(1);
+    assertError(await create(shop, 'once', { name: 'Brie' }), 409, 'conflict');
+    const second = await create(shop, 'once', { name: 'Edam' });
+    assert.deepEqual([second.status, isReplay(second)], [201, false]);
+    assertReplayOf(second, await create(shop, 'once', { name: 'Edam' }));
+  });
+});
+
+test('The same key with another body or another query is 422, and does nothing', async (t) => {
+  const shop = await openShop(t);
+  const first = await create(shop, 'once', { name: 'Brie' });
+  for (const { url, body } of [
+    { url: '/v2/cheeses', body: { name: 'Edam' } },
+    { url: '/v2/cheeses', body: { name: 'Brie', status: 'sold' } },
+    { url: '/v2/cheeses?x=1', body: { name: 'Brie' } },
+  ]) {
+    const headers = { 'idempotency-key': 'once' };
+    const answer = await shop.call('POST', url, { as: shop.writer, body, headers });
+    assertError(answer, 422, 'validation_error');
+    assert.equal(isReplay(answer), false);
+  }
+  assert.equal(await total(shop), 1);
+  assertReplayOf(first, await create(shop, 'once', { name: 'Brie' }));
+});
+
+test('Another key, another path and another caller are each on their own', async (t) => {
+  const shop = await openShop(t);
+  const someone = await shop.newKey({ scopes: ['write:cheeses'] });
+  const first = await create(shop, 'a', { name: 'Brie' });
+  const others = [
+    await create(shop, 'b', { name: 'Edam' }),
+    await create(shop, 'a', { name: 'Gouda' }, someone),
+  ];
+  const update = (id: number) =>
+    shop.call('POST', `/v2/cheeses/${id}`, {
+      as: shop.writer,
+      body: { status: 'sold' },
+      headers: { 'idempotency-key': 'a' },
+    });
+  assert.deepEqual(
+    others.map((answer) => [answer.status, isReplay(answer)]),
+    [
+      [201, false],
+      [201, false],
+    ],
+  );
+  for (const { json } of [first, ...others]) {
+    const changed = await update(json.id);
+    assert.deepEqual([changed.status, isReplay(changed), changed.json.id], [200, false, json.id]);
+    assertReplayOf(changed, await update(json.id));
+  }
+  assertReplayOf(first, await create(shop, 'a', { name: 'Brie' }));
+  assert.equal(await total(shop), 3);
+});
+
+test('The quoted form and the bare form are the same key; case makes another', async (t) => {
+  const shop = await openShop(t);
+  const first = await create(shop, '"a-1"', { name: 'Brie' });
+  assert.equal(first.status, 201);
+  assertReplayOf(first, await create(shop, 'a-1', { name: 'Brie' }));
+  assert.equal((await create(shop, 'A-1', { name: 'Edam' })).status, 201);
+  const longest = 'x'.repeat(255);
+  assert.equal((await create(shop, longest, { name: 'Gouda' })).status, 201);
+  assert.ok(isReplay(await create(shop, `"${longest}"`, { name: 'Gouda' })));
+});
+
+test('A quoted key may hold spaces and escapes, as a structured string does', async (t) => {
+  const shop = await openShop(t);
+  const first = await create(shop, '"my \\"first\\" attempt"', { name: 'Brie' });
+  assert.equal(first.status, 201, first.text);
+  assertReplayOf(first, await create(shop, '"my \\"first\\" attempt"', { name: 'Brie' }));
+});
+
+test('A header that is no key is 400 before the body is looked at, and nothing happens', async (t) => {
+  const shop = await openShop(t);
+  for (const key of [
+    '',
+    ' ',
+    '""',
+    'a b',
+    'x'.repeat(256),
+    `"${'x'.repeat(256)}"`,
+    'clé',
+    'a, b',
+    'tab\there',
+  ]) {
+    for (const body of [{ name: 'Brie' }, { name: '' }]) {
+      const headers = {
+        'x-api-key': shop.writer,
+        'idempotency-key': key,
+        'content-type': 'application/json',
+      };
+      const payload = JSON.stringify(body);
+      const request = { method: 'POST', url: '/v2/cheeses', headers, payload } as const;
+      const { statusCode, json } = await shop.app.server.inject(request);
+      assert.equal(statusCode, 400, `${JSON.stringify(key)} ${payload}`);
+      assert.equal(json().type, 'bad_request');
+    }
+  }
+  assert.equal(await total(shop), 0);
+});
+
+test('The 400 to a header that is no key is among the answers that the route declares', async (t) => {
+  const shop = await openShop(t);
+  assertError(await create(shop, '', { name: 'Brie' }), 400, 'bad_request');
+});
+
+test('GET and DELETE take no notice of the header', async (t) => {
+  const shop = await openShop(t);
+  const { json } = await create(shop, 'once', { name: 'Brie' });
+  const headers = { 'idempotency-key': 'once', 'x-confirm-delete': 'true' };
+  const url = `/v2/cheeses/${json.id}`;
+  assert.equal((await shop.call('GET', url, { as: shop.reader, headers })).status, 200);
+  assert.equal((await shop.call('DELETE', url, { as: shop.writer, headers })).status, 204);
+  const again = await shop.call('DELETE', url, { as: shop.writer, headers });
+  assertError(again, 404, 'not_found');
+});

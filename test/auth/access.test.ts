@@ -1,0 +1,163 @@
+/** Who may call what: every route of the server is held against this table, and refuses before it looks at anything. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { type Scope, scopes } from '../../src/auth/access.ts';
+import { makeKey } from '../../src/auth/keys/format.ts';
+import { systemClock } from '../../src/clock.ts';
+import { fullPath, type Route } from '../../src/http/route.ts';
+import { assertError, type CallOptions, openShop, type Shop } from '../helper.ts';
+
+/** The contract's word on each endpoint: any one of these suffices. A new endpoint needs a line here. */
+const table: Readonly<Record<string, readonly ('apiKey' | 'session' | Scope)[] | 'open'>> = {
+  'GET /cheeses': ['apiKey', 'read:cheeses'],
+  'POST /cheeses': ['write:cheeses'],
+  'PUT /cheeses': ['write:cheeses'],
+  'GET /cheeses/findByStatus': ['read:cheeses'],
+  'GET /cheeses/findByTags': ['read:cheeses'],
+  'GET /cheeses/:cheeseId': ['apiKey', 'read:cheeses'],
+  'POST /cheeses/:cheeseId': ['write:cheeses'],
+  'DELETE /cheeses/:cheeseId': ['write:cheeses'],
+  'GET /store/inventory': ['apiKey', 'read:cheeses'],
+  'GET /api-keys': ['admin'],
+  'POST /api-keys': ['admin'],
+  'POST /api-keys/:keyId/rotate': ['admin'],
+  'DELETE /api-keys/:keyId': ['admin'],
+};
+
+/** Public pages, which look at no credential. */
+const operational = [
+  '/healthz',
+  '/readyz',
+  '/openapi.json',
+  '/v2/openapi.json',
+  '/docs',
+  '/docs/js/scalar.js',
+];
+
+const nameOf = ({ method, path }: Route) => `${method} ${path}`;
+
+function routesOf(shop: Shop): Route[] {
+  const routes = shop.app.routes.filter(({ access }) => access !== 'operational');
+  assert.ok(routes.length >= Object.keys(table).length);
+  return routes;
+}
+
+const scopesOf = ({ access }: Route) =>
+  typeof access === 'string' ? [] : access.flatMap((one) => (one.kind === 'oauth' ? [one.scope] : []));
+
+const takesKind = ({ access }: Route, kind: string) =>
+  typeof access !== 'string' && access.some((one) => one.kind === kind);
+
+/** A call in which everything but the credential is wrong: 400, 404, 415 and 422 are all to be had. */
+function sendGarbage(shop: Shop, route: Route, options: CallOptions = {}) {
+  const path = fullPath(route).replace(/:\w+/g, 'garbage');
+  return shop.call(route.method, `${path}?limit=none&status=none&tags=&account=&cursor=%00`, {
+    ...options,
+    raw: '{"',
+    headers: { 'content-type': 'text/garbage', 'x-confirm-delete': 'perhaps', ...options.headers },
+  });
+}
+
+test('Every route declares who may call it, just as the contract says', async (t) => {
+  const shop = await openShop(t);
+  const known = new Set<string>();
+  for (const route of shop.app.routes) {
+    if (route.access === 'operational') {
+      assert.ok(operational.includes(route.path), `${nameOf(route)} is open to everybody`);
+      continue;
+    }
+    const expected = table[nameOf(route)];
+    assert.ok(expected !== undefined, `${nameOf(route)} has no line in the table`);
+    const declared =
+      route.access === 'open'
+        ? 'open'
+        : route.access.map((one) => (one.kind === 'oauth' ? one.scope : one.kind));
+    assert.notEqual(declared?.length, 0, `${nameOf(route)} declares nobody`);
+    assert.deepEqual([...declared].sort(), [...expected].sort(), nameOf(route));
+    known.add(nameOf(route));
+  }
+  assert.deepEqual(
+    Object.keys(table).filter((name) => !known.has(name)),
+    [],
+    'lines without a route',
+  );
+});
+
+test('Every guarded route answers 401 with a challenge to a call without credentials, whatever else is wrong with it', async (t) => {
+  const shop = await openShop(t);
+  for (const route of routesOf(shop)) {
+    const answer = await sendGarbage(shop, route);
+    if (route.access === 'open') {
+      assert.ok(![401, 403].includes(answer.status), nameOf(route));
+      continue;
+    }
+    assertError(answer, 401, 'unauthorized');
+    assert.equal(answer.headers['www-authenticate'], 'Bearer realm="cheese"', nameOf(route));
+  }
+});
+
+test('Every route answers 401 to a wrong credential, whatever else is wrong with the call', async (t) => {
+  const shop = await openShop(t);
+  const unknown = makeKey('test', systemClock);
+  for (const route of routesOf(shop)) {
+    for (const headers of [{ 'x-api-key': unknown }, { authorization: `Bearer ${unknown}` }]) {
+      const answer = await sendGarbage(shop, route, { headers });
+      assertError(answer, 401, 'unauthorized');
+      assert.match(answer.headers['www-authenticate'] ?? '', /error="invalid_token"/, nameOf(route));
+    }
+  }
+});
+
+test('Every route that needs a scope answers 403 to a key without it, whatever else is wrong with the call', async (t) => {
+  const shop = await openShop(t);
+  for (const route of routesOf(shop).filter((one) => !takesKind(one, 'apiKey') && one.access !== 'open')) {
+    const answer = await sendGarbage(shop, route, { as: shop.reader });
+    assertError(answer, 403, 'forbidden');
+    const needed = scopesOf(route);
+    const scope = needed.length === 0 ? '' : `, scope="${needed.join(' ')}"`;
+    const challenge = `Bearer realm="cheese", error="insufficient_scope"${scope}`;
+    assert.equal(answer.headers['www-authenticate'], challenge, nameOf(route));
+  }
+});
+
+test('Each scope opens the routes that name it and no others; admin opens whatever takes a scope', async (t) => {
+  const shop = await openShop(t);
+  for (const scope of scopes) {
+    const key = await shop.newKey({ scopes: [scope] });
+    for (const route of routesOf(shop)) {
+      const needed = scopesOf(route);
+      const isOpen =
+        route.access === 'open' ||
+        takesKind(route, 'apiKey') ||
+        needed.includes(scope) ||
+        (scope === 'admin' && needed.length > 0);
+      const { status } = await sendGarbage(shop, route, { as: key });
+      assert.equal(![401, 403].includes(status), isOpen, `${nameOf(route)} with ${scope}: ${status}`);
+    }
+  }
+});
+
+test('Refusals come in one order: credential, scope, media type, size, parameters, body, resource, state', async (t) => {
+  const shop = await openShop(t);
+  const huge = JSON.stringify({ name: 'x'.repeat(2 * 1024 * 1024) });
+  const text = { 'content-type': 'text/plain' };
+  const send = (method: string, url: string, options: CallOptions) => shop.call(method, url, options);
+  const { reader, writer } = shop;
+  const calls: [number, string, string, CallOptions][] = [
+    [401, 'POST', '/v2/cheeses', { raw: huge, headers: text }],
+    [403, 'POST', '/v2/cheeses', { raw: huge, headers: text, as: reader }],
+    [415, 'POST', '/v2/cheeses', { raw: huge, headers: text, as: writer }],
+    [413, 'POST', '/v2/cheeses', { raw: huge, as: writer }],
+    [401, 'DELETE', '/v2/cheeses/999', {}],
+    [403, 'DELETE', '/v2/cheeses/999', { as: reader }],
+    [400, 'DELETE', '/v2/cheeses/999', { as: writer }],
+    [404, 'DELETE', '/v2/cheeses/999', { as: writer, headers: { 'x-confirm-delete': 'true' } }],
+    [422, 'PUT', '/v2/cheeses', { as: writer, body: { id: 999, name: '' } }],
+    [404, 'PUT', '/v2/cheeses', { as: writer, body: { id: 999, name: 'Brie', status: 'sold' } }],
+    [403, 'GET', '/v2/cheeses/findByStatus?status=none', { as: reader }],
+    [400, 'GET', '/v2/cheeses/findByStatus?status=none', { as: writer }],
+  ];
+  for (const [status, method, url, options] of calls) {
+    assert.equal((await send(method, url, options)).status, status, `${method} ${url} ${status}`);
+  }
+});

@@ -1,0 +1,264 @@
+/** API keys as credentials: which are taken, which are refused, and in which words. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { buildApp } from '../../src/app.ts';
+import { makeKey } from '../../src/auth/keys/format.ts';
+import { systemClock, timestamp } from '../../src/clock.ts';
+import { assertError, type CallAnswer, onBothEngines, openShop, type Shop, testClock } from '../helper.ts';
+
+const nothingSent = 'Bearer realm="cheese"';
+
+function descriptionOf({ headers }: CallAnswer): string {
+  const challenge = headers['www-authenticate'] ?? '';
+  const found = /^Bearer realm="cheese", error="invalid_token", error_description="([^"]+)"$/.exec(challenge);
+  assert.ok(found !== null, challenge);
+  return found[1] ?? '';
+}
+
+const inBearer = (token: string) => ({ headers: { authorization: `Bearer ${token}` } });
+
+const list = (shop: Shop, headers: Record<string, string>) =>
+  shop.call('GET', '/v2/cheeses?limit=1', { headers });
+
+/** The last character, which belongs to the checksum, replaced. */
+const mistyped = (key: string) => key.slice(0, -1) + (key.endsWith('0') ? '1' : '0');
+
+onBothEngines('An API key', (engine) => {
+  test('is taken in X-API-Key and as a bearer value alike, whatever the case of the scheme', async (t) => {
+    const shop = await openShop(t, { engine });
+    const answers = await Promise.all([
+      list(shop, { 'x-api-key': shop.reader }),
+      ...['Bearer', 'bearer', 'BEARER', 'bEaReR'].map((scheme) =>
+        list(shop, { authorization: `${scheme} ${shop.reader}` }),
+      ),
+    ]);
+    for (const answer of answers) {
+      assert.equal(answer.status, 200);
+      assert.equal(answer.headers['www-authenticate'], undefined);
+      assert.equal(answer.text, answers[0]?.text);
+    }
+    const body = { name: 'Comté' };
+    const written = await shop.call('POST', '/v2/cheeses', { ...inBearer(shop.writer), body });
+    assert.equal(written.status, 201);
+  });
+
+  test('that is wrong in any way gets one and the same 401 body; only the challenge tells why', async (t) => {
+    const clock = testClock();
+    const shop = await openShop(t, { engine, clock });
+    const expired = await shop.newKey({ lifetimeMs: 1000 });
+    const owner = await shop.newKey({ scopes: ['admin'] });
+    const { json } = await shop.call('POST', '/v2/api-keys', { as: owner, body: {} });
+    const revoked: string = json.key;
+    await shop.call('DELETE', `/v2/api-keys/${json.id}`, { as: owner });
+    assert.equal((await list(shop, { 'x-api-key': expired })).status, 200);
+    clock.advance(1000);
+
+    const kinds = {
+      malformed: [
+        'nonsense',
+        '',
+        'sk_',
+        revoked.slice(0, -1),
+        `${revoked}0`,
+        revoked.toUpperCase(),
+        mistyped(shop.reader),
+      ],
+      unknown: [makeKey('test', systemClock), makeKey('live', systemClock)],
+      expired: [expired],
+      revoked: [revoked],
+    };
+    const bodies = new Set<string>();
+    const descriptions = new Map<string, Set<string>>();
+    for (const [kind, keys] of Object.entries(kinds)) {
+      const said = new Set<string>();
+      for (const key of keys) {
+        const answer = await list(shop, { 'x-api-key': key });
+        assertError(answer, 401, 'unauthorized');
+        bodies.add(answer.text);
+        said.add(descriptionOf(answer));
+      }
+      assert.equal(said.size, 1, kind);
+      descriptions.set(kind, said);
+    }
+    assert.equal(bodies.size, 1, [...bodies].join('\n'));
+    const allSaid = [...descriptions.values()].flatMap((said) => [...said]);
+    assert.equal(new Set(allSaid).size, 4, allSaid.join('\n'));
+
+    for (const key of [expired, revoked, mistyped(shop.reader), ...kinds.unknown]) {
+      const one = await list(shop, { 'x-api-key': key });
+      const other = await list(shop, { authorization: `Bearer ${key}` });
+      assert.equal(other.text, one.text);
+      assert.equal(other.headers['www-authenticate'], one.headers['www-authenticate']);
+    }
+  });
+
+  test('shows in the list when it was last used, once the server that saw it has closed', async (t) => {
+    const clock = testClock();
+    const shop = await openShop(t, { engine, clock });
+    const admin = await shop.newKey({ scopes: ['admin'] });
+    const { json: unused } = await shop.call('POST', '/v2/api-keys', { as: admin, body: {} });
+    const { json: used } = await shop.call('POST', '/v2/api-keys', { as: admin, body: {} });
+
+    const app = await buildApp(shop.config, clock);
+    const url = '/v2/cheeses';
+    const useIt = () => app.server.inject({ method: 'GET', url, headers: { 'x-api-key': used.key } });
+    assert.equal((await useIt()).statusCode, 200);
+    clock.advance(5000);
+    assert.equal((await useIt()).statusCode, 200);
+    const lastUsedAt = timestamp(clock.now());
+    clock.advance(5000);
+    await app.close();
+
+    const { json } = await shop.call('GET', '/v2/api-keys', { as: admin });
+    const shown = new Map(json.items.map((item: { id: number }) => [item.id, item]));
+    assert.equal((shown.get(used.id) as { lastUsedAt: string }).lastUsedAt, lastUsedAt);
+    assert.equal((shown.get(unused.id) as { lastUsedAt: string }).lastUsedAt, null);
+  });
+});
+
+test('A request without a credential gets 401 and a challenge that names no error', async (t) => {
+  const shop = await openShop(t);
+  const answer = await shop.call('GET', '/v2/cheeses');
+  assertError(answer, 401, 'unauthorized');
+  assert.equal(answer.headers['www-authenticate'], nothingSent);
+});
+
+test('An Authorization header other than "Bearer <token>" gets 401, the bare key included', async (t) => {
+  const shop = await openShop(t);
+  const basic = Buffer.from(`${shop.reader}:`).toString('base64');
+  for (const authorization of [
+    shop.reader,
+    'Bearer',
+    'Bearer ',
+    `Bearer${shop.reader}`,
+    `Bearer ${shop.reader} ${shop.reader}`,
+    `Token ${shop.reader}`,
+    `Basic ${basic}`,
+    `X-API-Key ${shop.reader}`,
+    'Bearer something-else',
+    'Bearer eyJhbGciOiJub25lIn0.e30.x',
+    '',
+  ]) {
+    const answer = await list(shop, { authorization });
+    assertError(answer, 401, 'unauthorized');
+    assert.match(answer.headers['www-authenticate'] ?? '', /^Bearer realm="cheese", error="invalid_token"/);
+  }
+});
+
+test('The challenge can be parsed whatever was wrong: no quotes stand in its description', async (t) => {
+  const shop = await openShop(t);
+  for (const authorization of [
+    'Basic nonsense',
+    'Bearer',
+    'Bearer something-else',
+    `Bearer ${mistyped(shop.reader)}`,
+  ]) {
+    descriptionOf(await list(shop, { authorization }));
+  }
+});
+
+test('A key in the query string, in a cookie or in the body is not read', async (t) => {
+  const shop = await openShop(t);
+  const names = ['api_key', 'apiKey', 'key', 'access_token', 'X-API-Key', 'x-api-key', 'authorization'];
+  const query = names.map((name) => `${name}=${shop.admin}`).join('&');
+  const byQuery = await shop.call('GET', `/v2/cheeses?${query}`);
+  assertError(byQuery, 401, 'unauthorized');
+  assert.equal(byQuery.headers['www-authenticate'], nothingSent);
+  const byCookie = await list(shop, { cookie: `X-API-Key=${shop.admin}; access_token=${shop.admin}` });
+  assert.equal(byCookie.headers['www-authenticate'], nothingSent);
+  const body = { name: 'Brie', access_token: shop.admin, api_key: shop.admin };
+  assertError(await shop.call('POST', '/v2/cheeses', { body }), 401, 'unauthorized');
+});
+
+test('Of two credentials each must be valid, and either may be the one that suffices', async (t) => {
+  const shop = await openShop(t);
+  const send = (name: string, apiKey: string, bearer: string) =>
+    shop.call('POST', '/v2/cheeses', {
+      headers: { 'x-api-key': apiKey, authorization: `Bearer ${bearer}` },
+      body: { name },
+    });
+  assert.equal((await send('One', shop.reader, shop.writer)).status, 201);
+  assert.equal((await send('Two', shop.writer, shop.reader)).status, 201);
+  assert.equal((await send('Three', shop.writer, shop.writer)).status, 201);
+  assertError(await send('Four', shop.reader, shop.reader), 403, 'forbidden');
+  const unknown = makeKey('test', systemClock);
+  for (const wrong of [unknown, mistyped(shop.writer), 'nonsense']) {
+    assertError(await send('Five', shop.writer, wrong), 401, 'unauthorized');
+    assertError(await send('Five', wrong, shop.writer), 401, 'unauthorized');
+  }
+  const bare = { 'x-api-key': shop.writer, authorization: shop.writer };
+  assertError(await list(shop, bare), 401, 'unauthorized');
+  const { json } = await shop.call('GET', '/v2/cheeses', { as: shop.reader });
+  assert.equal(json.total, 3);
+});
+
+test('Local takes keys of both types; production refuses test keys, and sandbox live ones', async (t) => {
+  const local = await openShop(t);
+  const live = await local.newKey({ type: 'live' });
+  const trial = await local.newKey({ type: 'test' });
+  // All three on one database, so that nothing but the environment can be the reason.
+  const database = `sqlite:${(local.config.database as { file: string }).file}`;
+  const production = await openShop(t, {
+    settings: {
+      CURD_ENVIRONMENT: 'production',
+      CURD_PUBLIC_URL: 'https://shop.example',
+      CURD_DATABASE: database,
+    },
+  });
+  const sandbox = await openShop(t, {
+    settings: { CURD_ENVIRONMENT: 'sandbox', CURD_DATABASE: database },
+  });
+  for (const { shop, taken, refused } of [
+    { shop: local, taken: [live, trial], refused: [] },
+    { shop: production, taken: [live], refused: [trial, sandbox.reader] },
+    { shop: sandbox, taken: [trial], refused: [live, production.reader] },
+  ]) {
+    for (const key of taken) {
+      assert.equal((await list(shop, { 'x-api-key': key })).status, 200);
+      assert.equal((await list(shop, { authorization: `Bearer ${key}` })).status, 200);
+    }
+    const unknown = await list(shop, { 'x-api-key': makeKey('live', systemClock) });
+    for (const key of refused) {
+      for (const headers of [{ 'x-api-key': key }, { authorization: `Bearer ${key}` }]) {
+        const answer = await list(shop, headers);
+        assertError(answer, 401, 'unauthorized');
+        assert.equal(answer.text, unknown.text);
+        assert.equal(answer.headers['x-environment'], shop.config.environment);
+      }
+    }
+  }
+});
+
+test('A key may do what its scopes say: nothing implies anything, except that admin may do all', async (t) => {
+  const shop = await openShop(t);
+  const onlyWriter = await shop.newKey({ scopes: ['write:cheeses'] });
+  const { json: cheese } = await shop.call('POST', '/v2/cheeses', {
+    as: onlyWriter,
+    body: { name: 'Brie' },
+  });
+  const writes = [
+    ['POST', '/v2/cheeses', { name: 'Edam' }, 201],
+    ['PUT', '/v2/cheeses', { id: cheese.id, name: 'Brie', status: 'sold' }, 200],
+    ['POST', `/v2/cheeses/${cheese.id}`, { status: 'pending' }, 200],
+    ['DELETE', `/v2/cheeses/${cheese.id}`, undefined, 204],
+  ] as const;
+  const headers = { 'x-confirm-delete': 'true' };
+  for (const [method, url, body] of writes) {
+    const answer = await shop.call(method, url, { as: shop.reader, headers, body });
+    assertError(answer, 403, 'forbidden');
+    const challenge = `${nothingSent}, error="insufficient_scope", scope="write:cheeses"`;
+    assert.equal(answer.headers['www-authenticate'], challenge);
+  }
+  const finding = '/v2/cheeses/findByStatus?status=available';
+  const refused = await shop.call('GET', finding, { as: onlyWriter });
+  assertError(refused, 403, 'forbidden');
+  assert.equal(
+    refused.headers['www-authenticate'],
+    `${nothingSent}, error="insufficient_scope", scope="read:cheeses"`,
+  );
+  assert.equal((await shop.call('GET', '/v2/cheeses', { as: onlyWriter })).status, 200);
+  assert.equal((await shop.call('GET', finding, { as: shop.admin })).status, 200);
+  for (const [method, url, body, status] of writes) {
+    assert.equal((await shop.call(method, url, { as: shop.admin, headers, body })).status, status);
+  }
+});

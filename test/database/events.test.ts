@@ -1,0 +1,268 @@
+/** What happened, as the table of events keeps it: in the transaction of the change, or not at all. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { timestamp } from '../../src/clock.ts';
+import { sql } from '../../src/database/sql.ts';
+import {
+  type CallAnswer,
+  type CallOptions,
+  onBothEngines,
+  openShop,
+  type Shop,
+  testClock,
+} from '../helper.ts';
+
+interface EventRow {
+  readonly id: number;
+  readonly type: string;
+  readonly subject: string;
+  readonly actor: string;
+  readonly request_id: string | null;
+  readonly trace_id: string | null;
+  readonly data: string;
+  readonly created_at: string;
+}
+
+/** Counts the rows that were there at the time, and gives those that came since. */
+async function eventsFrom({ app }: Shop): Promise<() => Promise<EventRow[]>> {
+  const all = () => app.services.database.all<EventRow>(sql`select * from event order by id`);
+  const before = (await all()).length;
+  return async () => (await all()).slice(before);
+}
+
+const confirmed = { 'x-confirm-delete': 'true' };
+const trace = '4bf92f3577b34da6a3ce929d0e0e4736';
+const parent = '00f067aa0ba902b7';
+
+async function actorOf({ app }: Shop, key: string): Promise<string> {
+  const row = await app.services.database.get<{ id: number }>(
+    sql`select id from api_key where last4 = ${key.slice(-4)} order by id desc`,
+  );
+  return `key:${row?.id}`;
+}
+
+function assertTold(event: EventRow | undefined, type: string, subject: string, data: unknown): void {
+  assert.deepEqual([event?.type, event?.subject], [type, subject]);
+  assert.deepEqual(JSON.parse(event?.data ?? ''), data);
+}
+
+onBothEngines('Events', (engine) => {
+  test('tell of a cheese that was created, updated and deleted, by whom and in which request', async (t) => {
+    const clock = testClock();
+    const shop = await openShop(t, { engine, clock });
+    const events = await eventsFrom(shop);
+    const send = (method: string, url: string, requestId: string, options: CallOptions) =>
+      shop.call(method, url, {
+        as: shop.writer,
+        ...options,
+        headers: { 'x-request-id': requestId, traceparent: `00-${trace}-${parent}-01`, ...options.headers },
+      });
+    const body = { name: 'Brie', category: { name: 'Soft' }, tags: [{ name: 'cow' }] };
+    const created = await send('POST', '/v2/cheeses', 'r-1', { body });
+    const { id } = created.json;
+    const url = `/v2/cheeses/${id}`;
+    clock.advance(1000);
+    const updated = await send('POST', url, 'r-2', { body: { status: 'sold' } });
+    clock.advance(1000);
+    const whole = { id, name: 'Edam', status: 'sold' };
+    const replaced = await send('PUT', '/v2/cheeses', 'r-3', { body: whole });
+    clock.advance(1000);
+    await send('DELETE', url, 'r-4', { headers: confirmed });
+
+    const rows = await events();
+    const subject = `cheese:${id}`;
+    assert.equal(rows.length, 4);
+    assertTold(rows[0], 'cheese.created', subject, created.json);
+    assertTold(rows[1], 'cheese.updated', subject, updated.json);
+    assertTold(rows[2], 'cheese.updated', subject, replaced.json);
+    assertTold(rows[3], 'cheese.deleted', subject, replaced.json);
+    const actor = await actorOf(shop, shop.writer);
+    for (const [index, row] of rows.entries()) {
+      assert.deepEqual([row.actor, row.request_id, row.trace_id], [actor, `r-${index + 1}`, trace]);
+      assert.equal(row.created_at, timestamp(clock.now() - (3 - index) * 1000));
+    }
+    assert.equal(rows[2]?.created_at, replaced.json.updatedAt);
+  });
+
+  test('tell of a key that was created, rotated and revoked, without its secret', async (t) => {
+    const shop = await openShop(t, { engine });
+    const admin = await shop.newKey({ scopes: ['admin'] });
+    const events = await eventsFrom(shop);
+    const created = await shop.call('POST', '/v2/api-keys', { as: admin, body: { scopes: ['read:orders'] } });
+    const { key, ...shown } = created.json;
+    const rotation = { as: admin, body: { overlap: '0s' } };
+    const rotated = await shop.call('POST', `/v2/api-keys/${shown.id}/rotate`, rotation);
+    const { key: newKey, ...newShown } = rotated.json;
+    const revoked = await shop.call('DELETE', `/v2/api-keys/${newShown.id}`, { as: admin });
+    assert.equal((await shop.call('DELETE', `/v2/api-keys/${newShown.id}`, { as: admin })).status, 204);
+
+    const rows = await events();
+    assert.deepEqual(
+      rows.map(({ type, subject }) => [type, subject]),
+      [
+        ['api_key.created', `api_key:${shown.id}`],
+        ['api_key.rotated', `api_key:${shown.id}`],
+        ['api_key.revoked', `api_key:${newShown.id}`],
+      ],
+    );
+    assert.equal(JSON.parse(rows[0]?.data ?? '').id, shown.id);
+    assert.deepEqual(JSON.parse(rows[0]?.data ?? '').scopes, ['read:orders']);
+    assert.ok(rows[1]?.data.includes(String(newShown.id)));
+    const actor = await actorOf(shop, admin);
+    for (const [index, answer] of [created, rotated, revoked].entries()) {
+      assert.equal(rows[index]?.actor, actor);
+      assert.equal(rows[index]?.request_id, answer.headers['x-request-id']);
+      assert.match(rows[index]?.trace_id ?? '', /^[0-9a-f]{32}$/);
+    }
+    const text = JSON.stringify(rows);
+    assert.ok(![key, newKey].some((secret) => text.includes(secret.slice(8, -6))));
+  });
+
+  test('are not written by what fails, by what changes nothing and by a replay', async (t) => {
+    const shop = await openShop(t, { engine });
+    const admin = await shop.newKey({ scopes: ['admin'] });
+    const as = shop.writer;
+    const headers = { 'idempotency-key': 'once' };
+    const body = { name: 'Brie', status: 'available' };
+    const { json: brie } = await shop.call('POST', '/v2/cheeses', { as, body, headers });
+    const { json: edam } = await shop.call('POST', '/v2/cheeses', { as, body: { name: 'Edam' } });
+    const keyIds = [];
+    for (let count = 0; count < 2; count += 1) {
+      keyIds.push((await shop.call('POST', '/v2/api-keys', { as: admin, body: {} })).json.id);
+    }
+    const events = await eventsFrom(shop);
+    const url = `/v2/cheeses/${edam.id}`;
+    const stale = { ...confirmed, 'if-match': '"99"' };
+    const calls: [number, string, string, CallOptions][] = [
+      [201, 'POST', '/v2/cheeses', { as, body, headers }],
+      [409, 'POST', '/v2/cheeses', { as, body }],
+      [422, 'POST', '/v2/cheeses', { as, body: { name: '' } }],
+      [403, 'POST', '/v2/cheeses', { as: shop.reader, body: { name: 'Gouda' } }],
+      [409, 'POST', url, { as, body: { name: 'Brie' } }],
+      [409, 'PUT', '/v2/cheeses', { as, body: { id: edam.id, name: 'Brie', status: 'sold' } }],
+      [404, 'PUT', '/v2/cheeses', { as, body: { id: 999, name: 'Brie', status: 'sold' } }],
+      [200, 'PUT', '/v2/cheeses', { as, body: { id: brie.id, ...body } }],
+      [200, 'POST', url, { as, body: {} }],
+      [412, 'POST', url, { as, body: { status: 'sold' }, headers: { 'if-match': '"99"' } }],
+      [412, 'DELETE', url, { as, headers: stale }],
+      [400, 'DELETE', url, { as }],
+      [409, 'POST', '/v2/api-keys', { as: admin, body: {} }],
+      [409, 'POST', `/v2/api-keys/${keyIds[0]}/rotate`, { as: admin, body: { overlap: '1h' } }],
+      [404, 'DELETE', '/v2/api-keys/999', { as: admin }],
+    ];
+    for (const [status, method, path, options] of calls) {
+      const answer: CallAnswer = await shop.call(method, path, options);
+      assert.equal(answer.status, status, `${method} ${path} ${answer.text}`);
+    }
+    assert.deepEqual(await events(), []);
+  });
+
+  test('and changes are one: where the event cannot be written, nothing is changed', async (t) => {
+    const shop = await openShop(t, { engine });
+    const admin = await shop.newKey({ scopes: ['admin'] });
+    const { json: cheese } = await shop.call('POST', '/v2/cheeses', {
+      as: shop.writer,
+      body: { name: 'Brie' },
+    });
+    const { json: key } = await shop.call('POST', '/v2/api-keys', { as: admin, body: {} });
+    const events = await eventsFrom(shop);
+    const { migrate } = shop.app.services.database;
+    await migrate((run) => run('alter table event rename to event_away'));
+    const url = `/v2/cheeses/${cheese.id}`;
+    for (const [method, path, payload] of [
+      ['POST', '/v2/cheeses', { name: 'Edam' }],
+      ['POST', url, { status: 'sold' }],
+      ['PUT', '/v2/cheeses', { id: cheese.id, name: 'Gouda', status: 'sold' }],
+      ['DELETE', url, undefined],
+      ['POST', '/v2/api-keys', {}],
+      ['POST', `/v2/api-keys/${key.id}/rotate`, { overlap: '0s' }],
+      ['DELETE', `/v2/api-keys/${key.id}`, undefined],
+    ] as const) {
+      const headers = { ...confirmed, 'x-api-key': admin };
+      const request = { method, url: path, headers, ...(payload === undefined ? {} : { payload }) };
+      const answer = await shop.app.server.inject(request);
+      assert.equal(answer.statusCode, 500, `${method} ${path}`);
+    }
+    await migrate((run) => run('alter table event_away rename to event'));
+
+    assert.deepEqual(await events(), []);
+    const list = await shop.call('GET', '/v2/cheeses', { as: shop.reader });
+    assert.deepEqual([list.json.total, list.json.items], [1, [cheese]]);
+    const keys = await shop.call('GET', '/v2/api-keys', { as: admin });
+    assert.equal(keys.json.items.length, 2);
+    assert.equal((await shop.call('GET', '/v2/cheeses', { as: key.key })).status, 200);
+    const { json: next } = await shop.call('POST', '/v2/cheeses', {
+      as: shop.writer,
+      body: { name: 'Edam' },
+    });
+    assert.equal((await events()).length, 1);
+    assert.ok(next.id > cheese.id);
+  });
+});
+
+/** Creates a cheese with the header and gives the trace of its event. */
+async function traceOf(shop: Shop, traceparent?: string): Promise<string> {
+  const events = await eventsFrom(shop);
+  const { app } = shop;
+  const row = await app.services.database.get<{ last: number }>(sql`select max(id) as last from event`);
+  const { status, text } = await shop.call('POST', '/v2/cheeses', {
+    as: shop.writer,
+    body: { name: `Cheese ${row?.last}` },
+    headers: traceparent === undefined ? {} : { traceparent },
+  });
+  assert.equal(status, 201, text);
+  return (await events())[0]?.trace_id ?? '';
+}
+
+test('An event carries the trace of a valid traceparent', async (t) => {
+  const shop = await openShop(t);
+  for (const valid of [
+    `00-${trace}-${parent}-01`,
+    `00-${trace}-${parent}-00`,
+    `cc-${trace}-${parent}-01`,
+    `cc-${trace}-${parent}-01-what-the-future-will-be`,
+  ]) {
+    assert.equal(await traceOf(shop, valid), trace, valid);
+  }
+});
+
+test('An event carries a fresh trace where traceparent is missing or invalid', async (t) => {
+  const shop = await openShop(t);
+  const invalid = [
+    undefined,
+    '',
+    'nonsense',
+    `00-${'0'.repeat(32)}-${parent}-01`,
+    `00-${trace}-${'0'.repeat(16)}-01`,
+    `ff-${trace}-${parent}-01`,
+    `00-${trace.toUpperCase()}-${parent}-01`,
+    `00-${trace.slice(1)}-${parent}-01`,
+    `00-${trace}-${parent}`,
+    `00-${trace}-${parent}-1`,
+    `00-${trace}-${parent}-01, 00-${trace}-${parent}-01`,
+    `0-${trace}-${parent}-01`,
+    `cc-${trace}-${parent}-01.what`,
+  ];
+  const fresh = new Set<string>();
+  for (const traceparent of invalid) {
+    const made = await traceOf(shop, traceparent);
+    assert.match(made, /^(?!0{32})[0-9a-f]{32}$/);
+    assert.notEqual(made, trace, `${traceparent} is not valid`);
+    fresh.add(made);
+  }
+  assert.equal(fresh.size, invalid.length);
+});
+
+test('A traceparent of version 00 with something after its end is invalid', async (t) => {
+  const shop = await openShop(t);
+  assert.notEqual(await traceOf(shop, `00-${trace}-${parent}-01-more`), trace);
+});
+
+test('Without HTTP an event names who acted, and no request', async (t) => {
+  const shop = await openShop(t);
+  const events = await eventsFrom(shop);
+  await shop.newKey();
+  const [created] = await events();
+  assert.equal(created?.type, 'api_key.created');
+  assert.deepEqual([created?.actor, created?.request_id, created?.trace_id], ['test', null, null]);
+});
