@@ -3,7 +3,7 @@
  * the page docs/configuration.md come. Nothing else reads `process.env`.
  */
 import { randomBytes } from 'node:crypto';
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, linkSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 
 export type Environment = 'local' | 'sandbox' | 'production';
@@ -209,10 +209,19 @@ function keptSecret(environment: Environment, engine: 'sqlite' | 'postgres', dat
     );
   }
   const file = join(dataDir, 'secret');
-  mkdirSync(dataDir, { recursive: true });
+  if (existsSync(file)) {
+    return readFileSync(file, 'utf8');
+  }
   try {
-    // 'wx' fails where the file exists, so that two first starts agree on one secret.
-    writeFileSync(file, randomBytes(32).toString('hex'), { flag: 'wx', mode: 0o600, flush: true });
+    mkdirSync(dataDir, { recursive: true });
+    // Written whole under another name, then linked, which fails where the file exists: two first starts agree.
+    const unfinished = `${file}.${process.pid}`;
+    writeFileSync(unfinished, randomBytes(32).toString('hex'), { mode: 0o600, flush: true });
+    try {
+      linkSync(unfinished, file);
+    } finally {
+      rmSync(unfinished);
+    }
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST') {
       throw new ConfigError(`The data folder ${dataDir} cannot be written: ${(error as Error).message}`);

@@ -15,6 +15,7 @@ const ligatures: Readonly<Record<string, string>> = {
   þ: 'th',
   ß: 'ss',
   ı: 'i',
+  ς: 'σ',
 };
 
 const plainAscii = /^[\x20-\x7e]*$/;
@@ -30,7 +31,7 @@ export function fold(text: string): string {
     .toLowerCase()
     .normalize('NFKD')
     .replace(/\p{M}/gu, '')
-    .replace(/[œæøłđðþßı]/g, (letter) => ligatures[letter] ?? letter);
+    .replace(/[œæøłđðþßıς]/g, (letter) => ligatures[letter] ?? letter);
 }
 
 /** The folded words of a text: runs of letters and digits, each once, in their order. */

@@ -8,8 +8,8 @@ import { type CommandOptions, configOf } from './command.ts';
 export async function serve(options: CommandOptions): Promise<void> {
   const config = configOf(options);
   const app = await buildApp(config);
-  const key = await prepare(app);
   try {
+    await seed(app);
     await app.server.listen({ host: config.host, port: config.port });
   } catch (error) {
     await app.close();
@@ -18,6 +18,8 @@ export async function serve(options: CommandOptions): Promise<void> {
       : error;
   }
   stopOnSignals(app);
+  // Only now: a key that is made is also shown.
+  const key = await firstKey(app);
   const { address, port, family } = app.server.server.address() as AddressInfo;
   const url = `http://${family === 'IPv6' ? `[${address}]` : address}:${port}`;
   process.stdout.write(
@@ -27,14 +29,18 @@ export async function serve(options: CommandOptions): Promise<void> {
   );
 }
 
-/** A first start has something to show: a demo catalogue outside production, and in local an account with a key. */
-async function prepare({ services }: App): Promise<string | null> {
-  const { config, cheeses, keys, contextOf } = services;
-  if (config.environment === 'production') {
-    return null;
+/** A first start has something to show. */
+async function seed({ services }: App): Promise<void> {
+  const { config, cheeses, contextOf } = services;
+  if (config.environment !== 'production') {
+    await seedDemoCatalogue(cheeses, contextOf('system'));
   }
-  await seedDemoCatalogue(cheeses, contextOf('system'));
-  if (config.environment === 'sandbox' || (await keys.listAccounts()).length > 0) {
+}
+
+/** In local, a database without accounts gets one, and a key. */
+async function firstKey({ services }: App): Promise<string | null> {
+  const { config, keys, contextOf } = services;
+  if (config.environment !== 'local' || (await keys.listAccounts()).length > 0) {
     return null;
   }
   const account = await keys.createAccount(contextOf('system'), 'local');

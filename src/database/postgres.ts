@@ -46,12 +46,16 @@ export function openPostgres(url: string): Database {
     ...queries,
     transaction,
     async migrate(work) {
-      await pool.begin(async (connection) => {
-        await connection.unsafe(`select pg_advisory_xact_lock(${MIGRATION_LOCK})`);
-        await work(async (script) => {
-          await connection.unsafe(script);
-        }, statementsOn(connection));
-      });
+      try {
+        await pool.begin(async (connection) => {
+          await connection.unsafe(`select pg_advisory_xact_lock(${MIGRATION_LOCK})`);
+          await work(async (script) => {
+            await connection.unsafe(script);
+          }, statementsOn(connection));
+        });
+      } catch (error) {
+        throw translate(error);
+      }
     },
     close: () => pool.end({ timeout: 5 }),
   };

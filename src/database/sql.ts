@@ -32,16 +32,16 @@ export class Statement {
 
   /** The statement for one engine: placeholders `?` on SQLite, `$1`, `$2` ... on PostgreSQL. */
   render(engine: Engine): { text: string; values: Value[] } {
-    const known = plainTexts[engine].get(this.#strings);
-    if (known !== undefined) {
-      return { text: known, values: this.#parts as Value[] };
-    }
     const values: Value[] = [];
-    const text = this.#append(engine, values);
-    if (values.length === this.#parts.length && this.#parts.every(isValue)) {
+    if (!this.#parts.every(isValue)) {
+      return { text: this.#append(engine, values), values };
+    }
+    let text = plainTexts[engine].get(this.#strings);
+    if (text === undefined) {
+      text = this.#append(engine, values);
       plainTexts[engine].set(this.#strings, text);
     }
-    return { text, values };
+    return { text, values: this.#parts as Value[] };
   }
 
   #append(engine: Engine, values: Value[]): string {

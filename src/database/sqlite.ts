@@ -31,8 +31,7 @@ interface Write {
 
 /** Opens (and creates, folder included) the database file. */
 export function openSqlite(file: string): Database {
-  mkdirSync(dirname(file), { recursive: true });
-  const writer = connect(file);
+  const writer = create(file);
   const reader = connect(file);
   reader.exec('pragma query_only = on');
   const reads = statementsOn(reader);
@@ -118,6 +117,16 @@ export function openSqlite(file: string): Database {
       writer.close();
     },
   };
+}
+
+function create(file: string): DatabaseSync {
+  try {
+    mkdirSync(dirname(file), { recursive: true });
+    return connect(file);
+  } catch (error) {
+    const message = `The data folder ${dirname(file)} cannot be written: ${(error as Error).message}`;
+    throw new AppError('unavailable', message, { cause: error });
+  }
 }
 
 function connect(file: string): DatabaseSync {

@@ -55,7 +55,7 @@ export function createAddresses(routes: readonly Registered[]): Addresses {
 function matches({ segments }: Address, given: readonly (string | null)[]): boolean {
   return (
     segments.length === given.length &&
-    segments.every((segment, index) => (segment === null ? given[index] !== null : segment === given[index]))
+    segments.every((segment, index) => (segment === null ? Boolean(given[index]) : segment === given[index]))
   );
 }
 

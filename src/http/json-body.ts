@@ -70,12 +70,58 @@ function endOfString(text: string, start: number): number {
   return text.length;
 }
 
-/** V8 names a position for most faults, and none where the text just ends. */
+/** V8 names a position for most faults, none where the text just ends, and none for a token that is out of place. */
 function positionOf(error: Error, text: string): string {
-  const found = /position (\d+)/.exec(error.message)?.[1];
-  const position = found === undefined ? text.length : Number(found);
+  const found = / JSON at position (\d+) \(line \d+ column \d+\)$/.exec(error.message)?.[1];
+  const isToken = found === undefined && error.message.startsWith('Unexpected token');
+  const position = found !== undefined ? Number(found) : isToken ? unexpectedAt(text) : text.length;
   const before = text.slice(0, position).split('\n');
   return `, at line ${before.length}, column ${(before.at(-1)?.length ?? 0) + 1}`;
+}
+
+/** Where the first token stands that cannot begin the value that is due. Everything before it is well-formed. */
+function unexpectedAt(text: string): number {
+  const number = /-?\d[\d.eE+-]*/y;
+  const open: string[] = [];
+  let isValueDue = true;
+  let previous = '';
+  for (let index = 0; index < text.length; index += 1) {
+    const char = text[index] ?? '';
+    if (/[ \t\r\n]/.test(char)) {
+      continue;
+    }
+    if (char === '"') {
+      index = endOfString(text, index);
+      isValueDue = false;
+    } else if (char === '{' || char === '[') {
+      open.push(char);
+      isValueDue = char === '[';
+    } else if (char === ':') {
+      isValueDue = true;
+    } else if (char === ',' && !isValueDue) {
+      isValueDue = open.at(-1) === '[';
+    } else if ((char === ']' && (!isValueDue || previous === '[')) || (char === '}' && !isValueDue)) {
+      open.pop();
+      isValueDue = false;
+    } else {
+      const word = ['true', 'false', 'null'].find((one) => one.startsWith(char)) ?? '';
+      number.lastIndex = index;
+      if (text.startsWith(word, index) && word !== '') {
+        index += word.length - 1;
+      } else if (number.test(text)) {
+        index = number.lastIndex - 1;
+      } else {
+        return (
+          index +
+          [...word].findIndex((letter, offset) => text[index + offset] !== letter) +
+          (word === '' ? 1 : 0)
+        );
+      }
+      isValueDue = false;
+    }
+    previous = char;
+  }
+  return text.length;
 }
 
 function isWellFormed(value: unknown): boolean {

@@ -163,6 +163,8 @@ function hasType(value: unknown, type: string): boolean {
       return typeof value === 'object' && value !== null && !Array.isArray(value);
     case 'integer':
       return Number.isInteger(value);
+    case 'number':
+      return Number.isFinite(value);
     default:
       // The remaining names are those of typeof.
       return typeof value === type;

@@ -1,6 +1,6 @@
 /** Files of cheeses, read and written as streams: CSV, NDJSON and JSON, told apart by the ending of the name. */
 import { createReadStream } from 'node:fs';
-import { createInterface } from 'node:readline';
+import type { Readable } from 'node:stream';
 import { parse } from 'csv-parse';
 import { streamArray } from 'stream-json/streamers/stream-array.js';
 import type { Cheese } from '../schemas.ts';
@@ -41,27 +41,60 @@ export function readRows(file: string): AsyncGenerator<ReadRow> {
 
 async function* readCsv(file: string): AsyncGenerator<ReadRow> {
   const source = createReadStream(file);
-  // `info` counts the lines up to the end of a record; a record may span several.
+  const lineAt = lineCounter(source);
   const records = source.pipe(
     parse({ bom: true, columns: true, info: true, relax_column_count: true, skip_empty_lines: true }),
   );
   source.on('error', (error) => records.destroy(error));
-  let endOfPrevious = 1;
-  for await (const { record, info } of records as AsyncIterable<{ record: Row; info: { lines: number } }>) {
-    yield { place: `line ${endOfPrevious + 1}`, row: record, bytesRead: source.bytesRead };
-    endOfPrevious = info.lines;
+  for await (const { record, info } of records as AsyncIterable<{ record: Row; info: { bytes: number } }>) {
+    const breaksWithin = Object.values(record).join('').split('\n').length - 1;
+    yield {
+      place: `line ${lineAt(info.bytes - 1) - breaksWithin}`,
+      row: record,
+      bytesRead: source.bytesRead,
+    };
   }
+}
+
+/** Counts lines while a file is read; the answer is the line of a byte. The parser's own count takes CR LF twice. */
+function lineCounter(source: Readable): (byte: number) => number {
+  const lineFeeds: number[] = [];
+  let length = 0;
+  let passed = 0;
+  source.on('data', (chunk: Buffer) => {
+    for (let at = chunk.indexOf(10); at !== -1; at = chunk.indexOf(10, at + 1)) {
+      lineFeeds.push(length + at);
+    }
+    length += chunk.length;
+  });
+  return (byte) => {
+    while ((lineFeeds[passed] ?? Number.POSITIVE_INFINITY) < byte) {
+      passed += 1;
+    }
+    return passed + 1;
+  };
 }
 
 async function* readNdjson(file: string): AsyncGenerator<ReadRow> {
   const source = createReadStream(file, { encoding: 'utf8' });
   let line = 0;
-  for await (const text of createInterface({ input: source, crlfDelay: Number.POSITIVE_INFINITY })) {
+  for await (const text of linesOf(source)) {
     line += 1;
     if (text.trim() !== '') {
       yield { ...parseLine(text.replace(/^\uFEFF/, '')), place: `line ${line}`, bytesRead: source.bytesRead };
     }
   }
+}
+
+/** Lines end at a line feed alone: JSON may hold the other separators of Unicode, at which node:readline breaks. */
+async function* linesOf(source: AsyncIterable<string>): AsyncGenerator<string> {
+  let rest = '';
+  for await (const chunk of source) {
+    const lines = (rest + chunk).split('\n');
+    rest = lines.pop() ?? '';
+    yield* lines;
+  }
+  yield rest;
 }
 
 function parseLine(text: string): { row: Row | null; reason?: string } {
@@ -76,8 +109,12 @@ async function* readJson(file: string): AsyncGenerator<ReadRow> {
   const source = createReadStream(file);
   const elements = source.pipe(streamArray.withParserAsStream());
   source.on('error', (error) => elements.destroy(error));
-  for await (const { key, value } of elements as AsyncIterable<{ key: number; value: unknown }>) {
-    yield { ...asRow(value), place: `element ${key + 1}`, bytesRead: source.bytesRead };
+  try {
+    for await (const { key, value } of elements as AsyncIterable<{ key: number; value: unknown }>) {
+      yield { ...asRow(value), place: `element ${key + 1}`, bytesRead: source.bytesRead };
+    }
+  } catch (error) {
+    throw new Error(`${file} is not a JSON array: ${(error as Error).message}`, { cause: error });
   }
 }
 

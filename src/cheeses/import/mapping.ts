@@ -90,7 +90,7 @@ function readField(field: ImportField, value: unknown, remarks: string[]): unkno
     case 'photoUrls':
       return text.split('\n').filter((url) => url !== '');
     case 'pricePerKg':
-      return /^\$?\s*\d+(\.\d+)?$/.test(text) ? Number(text.replace(/^\$\s*/, '')) : text;
+      return /^\$?\s*\d+(\.\d+)?(e[+-]?\d+)?$/i.test(text) ? Number(text.replace(/^\$\s*/, '')) : text;
     case 'ageMonths': {
       const months = parseRipening(text);
       if (months === null) {
@@ -114,7 +114,7 @@ function readTags(value: unknown): unknown[] {
   if (typeof value === 'string') {
     return value
       .split(',')
-      .map((tag) => ({ name: tag.trim() }))
+      .map((tag) => ({ name: tag.replace(/^ +| +$/g, '') }))
       .filter(({ name }) => name !== '');
   }
   return Array.isArray(value) ? value.map((tag) => (typeof tag === 'string' ? { name: tag } : tag)) : [value];

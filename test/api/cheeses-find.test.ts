@@ -1,0 +1,265 @@
+import assert from 'node:assert/strict';
+import { type TestContext, test } from 'node:test';
+import { gunzipSync } from 'node:zlib';
+import type { CheeseInput } from '../../src/cheeses/schemas.ts';
+import type { Engine } from '../../src/database/sql.ts';
+import { assertError, type CallAnswer, onBothEngines, openShop, type Shop } from '../helper.ts';
+
+const named = (...names: string[]) => names.map((name) => ({ name }));
+const namesOf = ({ json }: CallAnswer) => json.map(({ name }: { name: string }) => name);
+
+/** Cheeses whose order by name is not that of their ids. */
+const few: readonly CheeseInput[] = [
+  { name: 'e', status: 'sold', tags: named('cow', 'raw milk') },
+  { name: 'd', status: 'available', tags: named('goat', 'cow') },
+  { name: 'c', status: 'pending', tags: named('Cow') },
+  { name: 'b', status: 'sold' },
+  { name: 'a', status: 'available', tags: named('goat', 'raw milk') },
+];
+
+async function openWith(t: TestContext, engine: Engine, cheeses: readonly CheeseInput[]) {
+  const shop = await openShop(t, { engine });
+  await shop.app.services.cheeses.import(shop.app.services.contextOf('test'), cheeses, new Set());
+  const find = (query: string, headers: Record<string, string> = {}, method = 'GET') =>
+    shop.call(method, `/v2/cheeses/${query}`, { as: shop.writer, headers });
+  return { shop, find };
+}
+
+async function assertRefused(find: (query: string) => Promise<CallAnswer>, query: string): Promise<void> {
+  const answer = await find(query);
+  assert.equal(answer.status, 400, query);
+  assertError(answer, 400, 'bad_request');
+}
+
+/** Follows the Link headers from page to page. */
+async function follow(shop: Shop, url: string): Promise<string[]> {
+  const found: string[] = [];
+  for (let next: string | undefined = url; next !== undefined; ) {
+    const answer: CallAnswer = await shop.call('GET', next, { as: shop.writer });
+    assert.equal(answer.status, 200, `${next}: ${answer.text}`);
+    assert.ok(Array.isArray(answer.json));
+    found.push(...namesOf(answer));
+    next = /<([^>]+)>; rel="next"/.exec(answer.headers.link ?? '')?.[1];
+    assert.ok(found.length <= few.length);
+  }
+  return found;
+}
+
+onBothEngines('GET /cheeses/findByStatus', (engine) => {
+  test('answers 200 with every match once, ordered by id, for commas and repeats alike', async (t) => {
+    const { find } = await openWith(t, engine, few);
+    for (const [query, names] of [
+      ['sold', 'eb'],
+      ['pending', 'c'],
+      ['available,sold', 'edba'],
+      ['sold,available', 'edba'],
+      ['sold&status=available', 'edba'],
+      ['sold,sold&status=sold', 'eb'],
+      ['available&status=pending,sold&status=sold', 'edcba'],
+      ['available%2Cpending', 'dca'],
+    ] as const) {
+      const answer = await find(`findByStatus?status=${query}`);
+      assert.equal(answer.status, 200);
+      assert.deepEqual(namesOf(answer), [...names], query);
+    }
+    const { json } = await find('findByStatus?status=pending');
+    assert.deepEqual(json, [(await find(`${json[0].id}`)).json]);
+  });
+
+  test('answers 200 with an empty array where nothing matches', async (t) => {
+    const { find } = await openWith(t, engine, [{ name: 'a' }]);
+    assert.equal((await find('findByStatus?status=sold,pending')).text, '[]');
+  });
+
+  test('answers 400 when the status is missing, empty or not exactly one of the three', async (t) => {
+    const { find } = await openWith(t, engine, few);
+    for (const status of ['', '?status=', '?status', '?Status=sold', '?tags=cow', '?limit=1']) {
+      await assertRefused(find, `findByStatus${status}`);
+    }
+    const values = [
+      'Sold',
+      'SOLD',
+      'lost',
+      'sold,lost',
+      'lost,sold',
+      'sold,',
+      ',sold',
+      'sold,,pending',
+      'sold&status=',
+    ];
+    for (const value of [
+      ...values,
+      'sold%20',
+      'sold,%20pending',
+      '[]',
+      'sold&status=lost',
+      'sold%00',
+      'null',
+    ]) {
+      await assertRefused(find, `findByStatus?status=${value}`);
+    }
+  });
+
+  test('answers 401 without a credential and 403 to an API key without the scope', async (t) => {
+    const { shop } = await openWith(t, engine, few);
+    for (const url of ['/v2/cheeses/findByStatus', '/v2/cheeses/findByTags']) {
+      assertError(await shop.call('GET', url), 401, 'unauthorized');
+      assertError(await shop.call('GET', url, { as: shop.reader }), 403, 'forbidden');
+    }
+  });
+
+  test('answers so many as limit says, and links to the next until all were there', async (t) => {
+    const { shop, find } = await openWith(t, engine, few);
+    for (const limit of [1, 2, 3, 4, 5, 100]) {
+      const url = `/v2/cheeses/findByStatus?status=pending,sold&limit=${limit}`;
+      assert.deepEqual(await follow(shop, url), ['e', 'c', 'b'], `limit ${limit}`);
+    }
+    const first = await find('findByStatus?status=sold,pending&limit=1');
+    const cursor = /cursor=([^&>]+)/.exec(first.headers.link ?? '')?.[1] ?? '';
+    assert.deepEqual(namesOf(await find(`findByStatus?status=pending,sold&cursor=${cursor}`)), ['c', 'b']);
+    await assertRefused(find, `findByStatus?status=sold&cursor=${cursor}`);
+    await assertRefused(find, `findByStatus?cursor=${cursor}`);
+    await assertRefused(find, `findByTags?tags=cow&cursor=${cursor}`);
+    for (const page of [
+      'limit=0',
+      'limit=101',
+      'limit=',
+      'limit=x',
+      'cursor=',
+      'cursor=x',
+      `cursor=${cursor}x`,
+    ]) {
+      await assertRefused(find, `findByStatus?status=sold,pending&${page}`);
+    }
+  });
+
+  test('answers a HEAD with the headers of the GET alone, and 304 for a copy that is current', async (t) => {
+    const { shop, find } = await openWith(t, engine, few);
+    for (const url of ['findByStatus?status=sold', 'findByTags?tags=cow', 'findByTags?tags=nobody']) {
+      const get = await find(url);
+      const head = await find(url, {}, 'HEAD');
+      assert.deepEqual([head.status, head.text], [200, '']);
+      for (const name of ['etag', 'content-type', 'cache-control', 'vary', 'link', 'deprecation']) {
+        assert.equal(head.headers[name], get.headers[name], `${url} ${name}`);
+      }
+      assert.match(get.headers['content-type'] ?? '', /^application\/json/);
+      const etag = get.headers.etag ?? '';
+      const known = { 'if-none-match': etag, 'accept-encoding': 'gzip' };
+      const unchanged = await find(url, known);
+      assert.deepEqual([unchanged.status, unchanged.text, unchanged.headers.etag], [304, '', etag]);
+      assert.equal(unchanged.headers.deprecation, get.headers.deprecation);
+      await shop.call('POST', '/v2/cheeses', { as: shop.writer, body: { name: `new ${url}` } });
+      assert.equal((await find(url, known)).status, 200);
+    }
+  });
+
+  test('answers 400 for what is not valid, to a client whose copy is current as well', async (t) => {
+    const { find } = await openWith(t, engine, few);
+    for (const query of ['status=x', 'status=sold&limit=0', 'status=sold&cursor=x']) {
+      assertError(await find(`findByStatus?${query}`, { 'if-none-match': '*' }), 400, 'bad_request');
+    }
+  });
+
+  test('streams more matches than fit into one page, complete, in order and as valid JSON', async (t) => {
+    const cheeses = Array.from({ length: 1203 }, (_, index): CheeseInput => {
+      const tags = index % 2 ? named('cow', 'raw milk') : named('raw milk');
+      return {
+        name: `${(index * 7919) % 1203} "Äpler" \\ ${index}`,
+        status: index === 600 ? 'sold' : 'pending',
+        tags,
+      };
+    });
+    const { shop, find } = await openWith(t, engine, cheeses);
+    const names = cheeses.map(({ name }) => name);
+    const but600 = names.filter((_, index) => index !== 600);
+    const odd = names.filter((_, index) => index % 2);
+    const expectations = [
+      ['findByStatus?status=pending', but600],
+      ['findByStatus?status=pending,sold', names],
+      ['findByTags?tags=cow', odd],
+      ['findByTags?tags=cow,raw%20milk', names],
+    ] as const;
+    for (const [url, expected] of expectations) {
+      const answer = await find(url);
+      assert.deepEqual(namesOf(answer), expected, url);
+      const headers = { 'x-api-key': shop.writer, 'accept-encoding': 'gzip' };
+      const zipped = await shop.app.server.inject({ url: `/v2/cheeses/${url}`, headers });
+      assert.equal(zipped.headers['content-encoding'], 'gzip');
+      assert.equal(zipped.headers.etag, answer.headers.etag);
+      assert.equal(gunzipSync(zipped.rawPayload).toString(), answer.text);
+      const head = await find(url, {}, 'HEAD');
+      assert.deepEqual([head.status, head.text, head.headers.etag], [200, '', answer.headers.etag]);
+      assert.equal((await find(url, { 'if-none-match': answer.headers.etag ?? '' })).status, 304);
+    }
+  });
+
+  test('answers exactly one page, and one more, without a comma too many', async (t) => {
+    const cheeses = Array.from({ length: 501 }, (_, index): CheeseInput => {
+      return { name: `${index}`, status: index === 0 ? 'sold' : 'pending' };
+    });
+    const { find } = await openWith(t, engine, cheeses);
+    assert.equal((await find('findByStatus?status=pending')).json.length, 500);
+    assert.equal((await find('findByStatus?status=pending,sold')).json.length, 501);
+  });
+});
+
+onBothEngines('GET /cheeses/findByTags', (engine) => {
+  test('answers 200 with every cheese that has any of the tags, once and ordered by id', async (t) => {
+    const { find } = await openWith(t, engine, few);
+    for (const [query, names] of [
+      ['cow', 'ed'],
+      ['Cow', 'c'],
+      ['cow,goat', 'eda'],
+      ['goat&tags=cow,raw%20milk', 'eda'],
+      ['goat,goat&tags=goat', 'da'],
+      ['raw+milk,nobody', 'ea'],
+      ['nobody', ''],
+      ['e', ''],
+      ['x'.repeat(100), ''],
+      ['🧀'.repeat(100), ''],
+    ] as const) {
+      const answer = await find(`findByTags?tags=${query}`);
+      assert.equal(answer.status, 200);
+      assert.deepEqual(namesOf(answer), [...names], query);
+    }
+  });
+
+  test('answers 400 when a tag is missing, empty, too long or holds control characters', async (t) => {
+    const { find } = await openWith(t, engine, few);
+    for (const query of ['', '?tags=', '?tags', '?status=sold', '?tag=cow', '?limit=1']) {
+      await assertRefused(find, `findByTags${query}`);
+    }
+    const values = ['cow,', ',cow', 'cow,,goat', 'cow&tags=', ',', 'co%00w', 'co%0Aw', 'cow,%1F', '%C2%85'];
+    for (const value of [...values, 'x'.repeat(101), '🧀'.repeat(101), `cow,${'x'.repeat(101)}`]) {
+      await assertRefused(find, `findByTags?tags=${value}`);
+    }
+  });
+
+  test('says that it is deprecated, and where its successor is', async (t) => {
+    const { find } = await openWith(t, engine, few);
+    for (const url of ['findByTags?tags=cow', 'findByTags?tags=nobody', 'findByTags?tags=cow&limit=1']) {
+      const { headers } = await find(url);
+      assert.match(headers.deprecation ?? '', /^@[1-9]\d*$/);
+      assert.match(headers.link ?? '', /<[^>]+>; *rel="deprecation"/);
+      assert.match(headers.link ?? '', /<\/v2\/cheeses>; *rel="successor-version"/);
+      assert.equal('sunset' in headers, false);
+    }
+    assert.equal('deprecation' in (await find('findByStatus?status=sold')).headers, false);
+  });
+
+  test('answers the same cheeses as its successor does for the same value', async (t) => {
+    const { shop, find } = await openWith(t, engine, few);
+    for (const query of ['tags=cow', 'tags=cow,goat', 'tags=raw+milk&tags=goat', 'tags=nobody']) {
+      const { json } = await shop.call('GET', `/v2/cheeses?sort=createdAt&${query}`, { as: shop.reader });
+      assert.deepEqual((await find(`findByTags?${query}`)).json, json.items, query);
+    }
+  });
+
+  test('answers so many as limit says, and links to the next until all were there', async (t) => {
+    const { shop } = await openWith(t, engine, few);
+    for (const limit of [1, 2, 3, 100]) {
+      const url = `/v2/cheeses/findByTags?tags=raw+milk,cow&limit=${limit}`;
+      assert.deepEqual(await follow(shop, url), ['e', 'd', 'a'], `limit ${limit}`);
+    }
+  });
+});

@@ -1,0 +1,96 @@
+import assert from 'node:assert/strict';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { suite, test } from 'node:test';
+import type { Cheese } from '../../src/cheeses/schemas.ts';
+import { assertRefused, curd, curdJson, type Environment, freshShop } from './run.ts';
+
+const inShop = (shop: Environment, name: string) => join(shop.CURD_DATA_DIR ?? '', name);
+
+/** What an import cannot bring along is left out: ids and times. */
+function comparable({ category, tags, id: _, createdAt: _c, updatedAt: _u, ...rest }: Cheese) {
+  return { ...rest, category: category?.name ?? null, tags: tags.map(({ name }) => name) };
+}
+
+async function exported(shop: Environment, name: string) {
+  await curdJson(shop, 'export', 'cheeses', inShop(shop, name));
+  return (JSON.parse(readFileSync(inShop(shop, name), 'utf8')) as Cheese[]).map(comparable);
+}
+
+const cheeses = [
+  {
+    name: 'Brie, "double" crème',
+    category: { name: 'Soft, fresh' },
+    tags: [{ name: 'raw milk' }, { name: 'cow' }],
+  },
+  { name: '  Blanks in front', category: { name: ' Blank' }, origin: ' Côte d’Ivoire' },
+  { name: 'Blanks behind  ', tags: [{ name: '"quoted"' }] },
+  { name: '"Quoted"' },
+  { name: "'=1+1" },
+  { name: '2', ageMonths: 0, pricePerKg: 0 },
+  { name: 'true', organic: true, status: 'sold' },
+  { name: 'null', origin: null },
+  { name: 'Gruye\u0300re', pricePerKg: 32.05, ageMonths: 120, status: 'pending', origin: 'Switzerland' },
+  { name: '한국 치즈 🧀', category: { name: '치즈' }, tags: [{ name: '🧀' }] },
+  {
+    name: 'With photos',
+    photoUrls: ['https://x.org/a,b.jpg', 'https://x.org/"c"?d=e;f', '/g h.png', 'https://x.org/é'],
+  },
+  { name: 'With photos', category: { name: 'The same name elsewhere' }, photoUrls: ['one.jpg'] },
+];
+
+suite('curd export cheeses', { concurrency: 3 }, () => {
+  test('writes each format so that an empty shop gets the same catalogue from it', async (t) => {
+    const first = await freshShop(t);
+    writeFileSync(inShop(first, 'source.json'), JSON.stringify(cheeses));
+    const source = await curdJson(first, 'import', 'cheeses', inShop(first, 'source.json'));
+    assert.equal(source.created, cheeses.length, JSON.stringify(source.refused));
+    const before = await exported(first, 'catalogue.json');
+    assert.deepEqual(
+      before.map(({ name }) => name),
+      cheeses.map(({ name }) => name),
+    );
+
+    await Promise.all(
+      ['csv', 'ndjson', 'json'].map(async (format) => {
+        const file = inShop(first, `catalogue.${format}`);
+        const report = await curdJson(first, 'export', 'cheeses', file);
+        assert.deepEqual(report, { exported: cheeses.length, file });
+        const second = await freshShop(t);
+        assert.deepEqual(
+          await curdJson(second, 'import', 'cheeses', file),
+          { created: cheeses.length, unchanged: 0, refused: [], remarks: [] },
+          format,
+        );
+        assert.deepEqual(await exported(second, 'compare.json'), before, format);
+        const again = await curdJson(first, 'import', 'cheeses', file);
+        assert.equal(again.unchanged, cheeses.length, `${format} is not taken for what it came from`);
+      }),
+    );
+    assert.ok(!readdirSync(first.CURD_DATA_DIR ?? '').some((name) => name.includes('unfinished')));
+  });
+
+  test('writes an empty catalogue as an empty file of its format', async (t) => {
+    const shop = await freshShop(t);
+    const contents: Record<string, (text: string) => boolean> = {
+      json: (text) => Array.isArray(JSON.parse(text)) && JSON.parse(text).length === 0,
+      ndjson: (text) => text === '',
+      csv: (text) => /^id,name,[^\n]*\r\n$/.test(text),
+    };
+    for (const [format, isEmpty] of Object.entries(contents)) {
+      const file = inShop(shop, `empty.${format}`);
+      assert.equal((await curdJson(shop, 'export', 'cheeses', file)).exported, 0);
+      assert.ok(isEmpty(readFileSync(file, 'utf8')), format);
+    }
+  });
+
+  test('says in one sentence that it cannot write a file', async (t) => {
+    const shop = await freshShop(t);
+    const [unknown, unreachable] = await Promise.all([
+      curd(shop, 'export', 'cheeses', inShop(shop, 'cheeses.txt')),
+      curd(shop, 'export', 'cheeses', inShop(shop, 'no/such/folder.csv')),
+    ]);
+    assertRefused(unknown, /cheeses\.txt/, /\.csv, \.json or \.ndjson/);
+    assertRefused(unreachable, /folder\.csv/, /no such file/);
+  });
+});

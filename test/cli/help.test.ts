@@ -1,0 +1,85 @@
+import assert from 'node:assert/strict';
+import { suite, test } from 'node:test';
+import packageJson from '../../package.json' with { type: 'json' };
+import { settings } from '../../src/config.ts';
+import { curd } from './run.ts';
+
+/** Every command, with what its help must name besides the settings. */
+const commands: Readonly<Record<string, readonly string[]>> = {
+  serve: ['first start'],
+  'accounts create': ['<name>', '--plan', 'enterprise'],
+  'accounts list': [],
+  'accounts set-plan': ['<name>', '<plan>', 'enterprise'],
+  'keys create': ['--account', '--type', '--scope', '--expires-in', '90d'],
+  'keys list': ['--account'],
+  'keys rotate': ['<id>', '--overlap', '24h'],
+  'keys revoke': ['<id>'],
+  'import cheeses': ['<file>', '--map', 'pricePerKg', '.csv', '.ndjson', 'Exit status 2'],
+  'export cheeses': ['<file>', '.csv', '.ndjson'],
+  migrate: [],
+};
+const groups = ['accounts', 'keys', 'import', 'export'];
+
+const unwrapped = (text: string) => text.replace(/\s+/g, ' ');
+
+suite('curd --help', () => {
+  test('lists every command', async () => {
+    const { code, stdout } = await curd({}, '--help');
+    assert.equal(code, 0);
+    for (const name of new Set([...Object.keys(commands).map((one) => one.split(' ')[0]), 'openapi'])) {
+      assert.match(stdout, new RegExp(`^  ${name}\\b.* \\w`, 'm'), String(name));
+    }
+  });
+
+  test('of a command names its arguments, its options and every setting', async () => {
+    const pages = await Promise.all(
+      Object.keys(commands).map((name) => curd({}, ...name.split(' '), '--help')),
+    );
+    for (const [index, [name, expected]] of Object.entries(commands).entries()) {
+      const page = pages[index];
+      assert.equal(page?.code, 0, name);
+      assert.equal(page.stderr, '');
+      const words = unwrapped(page.stdout);
+      assert.ok(words.startsWith(`Usage: curd ${name} `), words.slice(0, 80));
+      assert.match(page.stdout, /^\n?[^\n]+\n\n\w[^\n]{10,}/, `${name} says what it does`);
+      for (const part of [...expected, '--json', '-h, --help']) {
+        assert.ok(words.includes(part), `${name} --help names ${part}`);
+      }
+      for (const { flag, variable } of settings) {
+        assert.match(words, new RegExp(`--${flag} <[^>]+> [^-].*${variable}`), `${name} --help: --${flag}`);
+      }
+    }
+  });
+
+  test('of a group lists its commands', async () => {
+    const pages = await Promise.all(groups.map((name) => curd({}, name, '--help')));
+    for (const [index, group] of groups.entries()) {
+      for (const name of Object.keys(commands).filter((one) => one.startsWith(`${group} `))) {
+        assert.match(pages[index]?.stdout ?? '', new RegExp(`^  ${name.split(' ')[1]}\\b.* \\w`, 'm'), name);
+      }
+    }
+  });
+
+  test('is where a mistyped command leads, on standard error and with exit status 1', async () => {
+    const mistyped = [
+      ['sevre'],
+      ['keys', 'creat'],
+      ['serve', '--prot', '1'],
+      ['keys', 'create'],
+      ['import', 'cheeses'],
+      [],
+    ];
+    const runs = await Promise.all(mistyped.map((args) => curd({}, ...args)));
+    for (const [index, { code, stdout, stderr }] of runs.entries()) {
+      assert.equal(code, 1, String(mistyped[index]));
+      assert.equal(stdout, '');
+      assert.match(stderr, /--help|Usage: curd/);
+    }
+  });
+
+  test('and --version work wherever they are run', async () => {
+    const { code, stdout } = await curd({}, '--version');
+    assert.equal(code, 0);
+    assert.equal(stdout, `${packageJson.version}\n`);
+  });
+});

@@ -1,0 +1,246 @@
+import assert from 'node:assert/strict';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { suite, test } from 'node:test';
+import { assertRefused, curd, curdJson, type Environment, freshShop } from './run.ts';
+
+const folderOf = (shop: Environment) => shop.CURD_DATA_DIR ?? '';
+
+function write(shop: Environment, name: string, text: string): string {
+  const file = join(folderOf(shop), name);
+  writeFileSync(file, text);
+  return file;
+}
+
+/** Runs an import with --json that is to end with the given status. */
+async function importing(shop: Environment, code: number, file: string, ...args: string[]) {
+  const run = await curd(shop, 'import', 'cheeses', file, '--json', ...args);
+  assert.equal(run.code, code, run.stderr);
+  assert.equal(run.stderr, '');
+  assert.match(run.stdout, /^[^\n]+\n$/);
+  const report = JSON.parse(run.stdout);
+  assert.deepEqual(Object.keys(report), ['created', 'unchanged', 'refused', 'remarks']);
+  return report;
+}
+
+/** The catalogue, cheese by cheese, without what a server supplies. */
+async function catalogue(shop: Environment) {
+  const file = join(folderOf(shop), 'check.ndjson');
+  await curdJson(shop, 'export', 'cheeses', file);
+  const lines = readFileSync(file, 'utf8').trimEnd().split('\n');
+  return lines
+    .filter((line) => line !== '')
+    .map((line) => {
+      const { id: _, createdAt: _c, updatedAt: _u, category, tags, ...rest } = JSON.parse(line);
+      return { ...rest, category: category?.name, tags: tags.map(({ name }: { name: string }) => name) };
+    });
+}
+
+const mapping = [
+  ...['--map', 'name=Name,NameFr', '--map', 'category=Kind', '--map', 'tags=Milk,Treatment'],
+  ...['--map', 'organic=Organic', '--map', 'ageMonths=Ripening', '--map', 'pricePerKg=Price'],
+];
+/** As spreadsheets write it: a byte order mark, CRLF, quotes where they are needed, a record over two lines. */
+const csv = `\uFEFF${[
+  'Id,Name,NameFr,Kind,Milk,Treatment,Organic,Ripening,Price,Notes',
+  '1,"Brie, double-crème",Autre nom,Soft,Cow,Raw Milk,0,2 Months,$12.50,"first line',
+  'second line, still line 2 of the file"',
+  '2,,"Tomme ""Le Champ Doré""",Semi-soft,Ewe,"Raw Milk, Thermised",1,Naturally brine-ripened,,',
+  '3,,,Soft,Cow,,0,,,a row without a name',
+  '4,Époisses,,Soft,Cow,,0,6 weeks,-3,',
+  '5,Tomme d’Été,,Soft,Cow,,maybe,9 Months,30,',
+  '6,Époisses,,Soft,Cow,Raw Milk,yes,6 weeks,30,',
+  '7,Époisses,,Soft,Goat,,no,,,the same name again',
+  '8,Époisses,,Hard,,,,Unripened,0,another category',
+].join('\r\n')}\r\n`;
+
+suite('curd import cheeses', { concurrency: 2 }, () => {
+  test('reads CSV with a mapping, tells what was refused and why, and is not changed by a second run', async (t) => {
+    const shop = await freshShop(t);
+    const file = write(shop, 'directory.csv', csv);
+    const report = await importing(shop, 2, file, ...mapping);
+    assert.equal(report.created, 4);
+    assert.equal(report.unchanged, 0);
+    assert.deepEqual(
+      report.refused.map(({ place }: { place: string }) => place),
+      ['line 5', 'line 6', 'line 7', 'line 9'],
+    );
+    const reasons = report.refused.map(({ reason }: { reason: string }) => reason);
+    for (const [index, says] of [
+      /^name: is required/,
+      /^pricePerKg: /,
+      /^organic: /,
+      /same name/,
+    ].entries()) {
+      assert.match(reasons[index], says);
+    }
+    assert.equal(report.remarks.length, 1);
+    assert.equal(report.remarks[0].place, 'line 4');
+    assert.match(report.remarks[0].remark, /ageMonths "Naturally brine-ripened"/);
+
+    const cheese = { photoUrls: [], status: 'available', origin: null };
+    const expected = [
+      {
+        ...cheese,
+        name: 'Brie, double-crème',
+        category: 'Soft',
+        tags: ['Cow', 'Raw Milk'],
+        pricePerKg: 12.5,
+        ageMonths: 2,
+        organic: false,
+      },
+      {
+        ...cheese,
+        name: 'Tomme "Le Champ Doré"',
+        category: 'Semi-soft',
+        tags: ['Ewe', 'Raw Milk', 'Thermised'],
+        organic: true,
+      },
+      {
+        ...cheese,
+        name: 'Époisses',
+        category: 'Soft',
+        tags: ['Cow', 'Raw Milk'],
+        pricePerKg: 30,
+        ageMonths: 1,
+        organic: true,
+      },
+      {
+        ...cheese,
+        name: 'Époisses',
+        category: 'Hard',
+        tags: [],
+        pricePerKg: 0,
+        ageMonths: 0,
+        organic: false,
+      },
+    ];
+    assert.deepEqual(await catalogue(shop), expected);
+
+    const again = await importing(shop, 2, file, ...mapping);
+    assert.deepEqual(again, { ...report, created: 0, unchanged: 4 });
+    assert.deepEqual(await catalogue(shop), expected);
+
+    const words = await curd(shop, 'import', 'cheeses', file, ...mapping);
+    assert.equal(words.code, 2);
+    assert.match(words.stdout, /^left out: line 4: /m);
+    assert.match(words.stdout, /^refused: line 7: organic/m);
+    assert.match(words.stdout, /^0 cheeses in, 4 unchanged, 4 refused\.$/m);
+  });
+
+  test('counts blank lines and line breaks in fields and header when it names a line', async (t) => {
+    const shop = await freshShop(t);
+    const file = write(
+      shop,
+      'lines.csv',
+      [
+        'name,"origin',
+        'of the milk",status',
+        'One,,sold',
+        '',
+        '',
+        'Two,,gone',
+        '"Three',
+        'lines",,sold',
+        'Four,,gone',
+      ].join('\r\n'),
+    );
+    const report = await importing(shop, 2, file);
+    assert.equal(report.created, 1);
+    assert.deepEqual(
+      report.refused.map(({ place, reason }: { place: string; reason: string }) => [
+        place,
+        reason.split(':')[0],
+      ]),
+      [
+        ['line 6', 'status'],
+        ['line 7', 'name'],
+        ['line 9', 'status'],
+      ],
+    );
+  });
+
+  test('reads NDJSON line by line, and passes over lines that are broken', async (t) => {
+    const shop = await freshShop(t);
+    const file = write(
+      shop,
+      'cheeses.ndjson',
+      [
+        '\uFEFF{"name":"Brie","category":{"name":"Soft"},"tags":["cow",{"name":"raw milk"}],"ageMonths":2}',
+        '{"name":"Broken"',
+        '',
+        '["an","array"]',
+        '{"name":"Feta","category":"Brined","tags":"ewe, goat","origin":"Greece","pricePerKg":20.5,"organic":true}',
+        '{"name":"Feta","status":"rotten","pricePerKg":-1}',
+      ].join('\n'),
+    );
+    const report = await importing(shop, 2, file);
+    assert.equal(report.created, 2);
+    assert.deepEqual(
+      report.refused.map(({ place }: { place: string }) => place),
+      ['line 2', 'line 4', 'line 6'],
+    );
+    assert.match(report.refused[0].reason, /not valid JSON/);
+    assert.match(report.refused[1].reason, /not an object/);
+    assert.match(report.refused[2].reason, /^status: .*1 more/);
+    const [brie, feta] = await catalogue(shop);
+    assert.deepEqual(brie.tags, ['cow', 'raw milk']);
+    assert.deepEqual(
+      [feta.category, feta.tags, feta.origin, feta.organic],
+      ['Brined', ['ewe', 'goat'], 'Greece', true],
+    );
+    assert.equal((await importing(shop, 2, file)).unchanged, 2);
+  });
+
+  test('reads a JSON array, and names the elements that it refuses', async (t) => {
+    const shop = await freshShop(t);
+    const cheeses = [{ name: 'Brie' }, 5, { name: '' }, null, { name: 'Feta', ageMonths: '3 to 6 months' }];
+    const report = await importing(shop, 2, write(shop, 'cheeses.json', JSON.stringify(cheeses)));
+    assert.equal(report.created, 2);
+    assert.deepEqual(
+      report.refused.map(({ place }: { place: string }) => place),
+      ['element 2', 'element 3', 'element 4'],
+    );
+    assert.equal((await catalogue(shop))[1].ageMonths, 3);
+  });
+
+  test('brings in more than one batch, with exit status 0 where nothing is refused', async (t) => {
+    const shop = await freshShop(t);
+    const rows = Array.from({ length: 1201 }, (_, index) => `Cheese ${index},${index % 7}`);
+    const file = write(shop, 'many.csv', ['name,category', ...rows].join('\n'));
+    assert.deepEqual(await importing(shop, 0, file), {
+      created: 1201,
+      unchanged: 0,
+      refused: [],
+      remarks: [],
+    });
+    assert.equal((await catalogue(shop)).length, 1201);
+  });
+
+  test('says in one sentence what is wrong with a file or a mapping, and brings nothing in', async (t) => {
+    const shop = await freshShop(t);
+    const file = write(shop, 'directory.csv', csv);
+    const refused: [args: string[], ...says: RegExp[]][] = [
+      [[join(folderOf(shop), 'missing.csv')], /missing\.csv/, /no such file/],
+      [[join(folderOf(shop), 'missing.json')], /missing\.json/, /no such file/],
+      [[write(shop, 'cheeses.xlsx', 'x')], /cheeses\.xlsx/, /\.csv, \.json or \.ndjson/],
+      [[file], /no column "name"/, /--map/, /NameFr/],
+      [[file, '--map', 'name=Name,Nom'], /no column Nom/, /NameFr/],
+      [[file, '--map', 'nmae=Name'], /nmae/, /pricePerKg/],
+      [[file, '--map', 'name'], /--map "name"/, /field=Column/],
+      [[file, '--map', 'tags=Milk'], /--map name=/],
+      [[write(shop, 'cut.json', '[{"name":"Brie"},{"na')], /cut\.json|JSON/i],
+      [[write(shop, 'object.json', '{"name":"Brie"}')], /object\.json|array/i],
+      [[write(shop, 'quote.csv', 'name\nBrie\n"Feta\n')], /quote/i, /line 3/],
+    ];
+    const runs = await Promise.all(refused.map(([args]) => curd(shop, 'import', 'cheeses', ...args)));
+    for (const [index, [args, ...says]] of refused.entries()) {
+      await t.test(args.map((one) => one.replace(folderOf(shop), '')).join(' '), () => {
+        const run = runs[index];
+        assert.ok(run !== undefined);
+        assertRefused(run, ...says);
+      });
+    }
+    assert.deepEqual(await catalogue(shop), []);
+  });
+});

@@ -1,0 +1,178 @@
+import assert from 'node:assert/strict';
+import { suite, test } from 'node:test';
+import { typeOfKey } from '../../src/auth/keys/format.ts';
+import { assertRefused, curd, curdJson, freshShop, serve } from './run.ts';
+
+const secret = 'a secret that is only good for tests';
+const newKeyFields = ['id', 'key', 'type', 'last4', 'expiresAt'];
+const listedKeyFields = ['id', 'type', 'last4', 'scopes', 'createdAt', 'expiresAt', 'lastUsedAt'];
+
+function assertAbout(moment: string, expectedMs: number): void {
+  assert.match(moment, /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
+  assert.ok(Math.abs(Date.parse(moment) - expectedMs) < 60_000, moment);
+}
+
+suite('curd accounts', { concurrency: 2 }, () => {
+  test('create, list and set-plan print what the contract of commands names', async (t) => {
+    const shop = await freshShop(t);
+    const first = await curdJson(shop, 'accounts', 'create', 'Käserei 1');
+    assert.deepEqual(first, { id: first.id, name: 'Käserei 1', plan: 'enterprise' });
+    assert.ok(Number.isInteger(first.id));
+    const second = await curdJson(shop, 'accounts', 'create', 'two', '--plan', 'pro');
+    assert.deepEqual(Object.keys(second), ['id', 'name', 'plan']);
+    assert.equal(second.plan, 'pro');
+    const moved = await curdJson(shop, 'accounts', 'set-plan', 'two', 'free');
+    assert.deepEqual(moved, { name: 'two', plan: 'free' });
+    const all = await curdJson(shop, 'accounts', 'list');
+    assert.deepEqual(all, [first, { ...second, plan: 'free' }]);
+    const words = await curd(shop, 'accounts', 'list');
+    assert.match(words.stdout, /^id +name +plan\n.*Käserei 1 +enterprise\n.*two +free\n$/);
+  });
+
+  test('give the plan free outside of local, and test keys in sandbox', async (t) => {
+    const shop = await freshShop(t, { CURD_ENVIRONMENT: 'sandbox', CURD_SECRET: secret });
+    assert.equal((await curdJson(shop, 'accounts', 'create', 'one')).plan, 'free');
+    assert.equal((await curdJson(shop, 'keys', 'create', '--account', 'one')).type, 'test');
+    assertRefused(
+      await curd(shop, 'keys', 'create', '--account', 'one', '--type', 'live'),
+      /live/,
+      /sandbox/,
+    );
+  });
+
+  test('give live keys in production, and no test keys', async (t) => {
+    const shop = await freshShop(t, {
+      CURD_ENVIRONMENT: 'production',
+      CURD_SECRET: secret,
+      CURD_PUBLIC_URL: 'https://cheese.example',
+    });
+    await curdJson(shop, 'accounts', 'create', 'one');
+    const made = await curdJson(shop, 'keys', 'create', '--account', 'one');
+    assert.equal(made.type, 'live');
+    assert.equal(typeOfKey(made.key), 'live');
+    const refused = await curd(shop, 'keys', 'create', '--account', 'one', '--type', 'test');
+    assertRefused(refused, /test/, /production/);
+  });
+});
+
+suite('curd keys', { concurrency: 2 }, () => {
+  test('create, list, rotate and revoke act at once on a running server', async (t) => {
+    const shop = await freshShop(t);
+    const server = await serve(t, shop);
+    await curdJson(shop, 'accounts', 'create', 'shop');
+
+    const reader = await curdJson(shop, 'keys', 'create', '--account', 'shop');
+    assert.deepEqual(Object.keys(reader), newKeyFields);
+    assert.equal(typeOfKey(reader.key), 'test');
+    assert.equal(reader.type, 'test');
+    assert.equal(reader.last4, reader.key.slice(-4));
+    assert.equal(reader.expiresAt, null);
+    assert.equal(await server.statusFor(reader.key), 200);
+    assert.equal(await server.statusFor(reader.key, 'POST'), 403);
+
+    const writer = await curdJson(
+      shop,
+      ...['keys', 'create', '--account', 'shop', '--type', 'live'],
+      ...['--scope', 'write:cheeses read:cheeses', '--expires-in', '90d'],
+    );
+    assert.equal(typeOfKey(writer.key), 'live');
+    assertAbout(writer.expiresAt, Date.now() + 90 * 86_400_000);
+    assert.equal(await server.statusFor(writer.key, 'POST'), 201);
+
+    const listed = await curdJson(shop, 'keys', 'list', '--account', 'shop');
+    assert.equal(listed.length, 2);
+    for (const [index, made] of [reader, writer].entries()) {
+      assert.deepEqual(Object.keys(listed[index]), listedKeyFields);
+      assert.equal(listed[index].id, made.id);
+      assert.equal(listed[index].type, made.type);
+      assert.equal(listed[index].last4, made.last4);
+      assert.equal(listed[index].expiresAt, made.expiresAt);
+      assertAbout(listed[index].createdAt, Date.now());
+    }
+    assert.deepEqual(listed[0].scopes, []);
+    assert.deepEqual(listed[1].scopes, ['write:cheeses', 'read:cheeses']);
+    assert.ok(!JSON.stringify(listed).includes(reader.key));
+
+    const successor = await curdJson(shop, 'keys', 'rotate', String(writer.id), '--overlap', '0s');
+    assert.deepEqual(Object.keys(successor), newKeyFields);
+    assert.equal(successor.type, 'live');
+    assert.equal(await server.statusFor(writer.key), 401);
+    assert.equal(await server.statusFor(successor.key, 'POST'), 201, 'the scopes go over to the new key');
+
+    await curdJson(shop, 'keys', 'revoke', String(reader.id));
+    assert.equal(await server.statusFor(reader.key), 401);
+    const left = await curdJson(shop, 'keys', 'list', '--account', 'shop');
+    assert.deepEqual(
+      left.map(({ id }: { id: number }) => id),
+      [successor.id],
+    );
+    assert.deepEqual(await server.stop(), { code: 0, stderr: '' });
+  });
+
+  test('rotate lets the old key go on for a day, and counts it among the three', async (t) => {
+    const shop = await freshShop(t);
+    await curdJson(shop, 'accounts', 'create', 'shop');
+    const first = await curdJson(shop, 'keys', 'create', '--account', 'shop');
+    await curdJson(shop, 'keys', 'rotate', String(first.id));
+    const [old] = await curdJson(shop, 'keys', 'list', '--account', 'shop');
+    assert.equal(old.id, first.id);
+    assertAbout(old.expiresAt, Date.now() + 86_400_000);
+
+    const third = await curdJson(shop, 'keys', 'create', '--account', 'shop');
+    const fourth = await curd(shop, 'keys', 'create', '--account', 'shop', '--json');
+    assertRefused(fourth, /3 keys/, /revoke/);
+    assertRefused(await curd(shop, 'keys', 'rotate', String(third.id)), /3 keys/);
+    const replaced = await curdJson(shop, 'keys', 'rotate', String(third.id), '--overlap', '0s');
+    const ids = (await curdJson(shop, 'keys', 'list', '--account', 'shop')).map(
+      ({ id }: { id: number }) => id,
+    );
+    assert.equal(ids.length, 3);
+    assert.ok(ids.includes(replaced.id) && !ids.includes(third.id));
+  });
+
+  test('create prints the key alone on its first line, and says that it is shown once', async (t) => {
+    const shop = await freshShop(t);
+    await curdJson(shop, 'accounts', 'create', 'shop');
+    const { stdout, stderr, code } = await curd(shop, 'keys', 'create', '--account', 'shop');
+    assert.equal(code, 0);
+    assert.equal(stderr, '');
+    const [key = '', words = ''] = stdout.split('\n');
+    assert.equal(typeOfKey(key), 'test');
+    assert.match(words, /not shown again/);
+  });
+});
+
+suite('Wrong arguments', { concurrency: 2 }, () => {
+  test('get one sentence, exit status 1, and nothing on standard output', async (t) => {
+    const shop = await freshShop(t);
+    await curdJson(shop, 'accounts', 'create', 'shop');
+    const create = ['keys', 'create', '--account', 'shop'];
+    const refused: [args: string[], ...says: RegExp[]][] = [
+      [['accounts', 'create', 'shop'], /account named shop/],
+      [['accounts', 'create', ''], /name/],
+      [['accounts', 'set-plan', 'shop', 'gold'], /gold/, /free, pro, enterprise/],
+      [['accounts', 'set-plan', 'nobody', 'free'], /no account named nobody/],
+      [['keys', 'create', '--account', 'nobody'], /no account named nobody/],
+      [[...create, '--type', 'dead'], /dead/, /live, test/],
+      [[...create, '--scope', 'write:cheese'], /write:cheese"/, /write:cheeses/],
+      [[...create, '--expires-in', '90'], /--expires-in/, /90d/],
+      [['keys', 'rotate', '1', '--overlap', 'soon'], /--overlap/, /soon/],
+      [['keys', 'rotate', '99'], /no such API key/],
+      [['keys', 'rotate', 'abc'], /abc/, /keys list/],
+      [['keys', 'revoke', '99'], /no such API key/],
+    ];
+    const runs = await Promise.all(refused.map(([args]) => curd(shop, ...args, '--json')));
+    for (const [index, [args, ...says]] of refused.entries()) {
+      await t.test(args.join(' '), () => {
+        const run = runs[index];
+        assert.ok(run !== undefined);
+        assertRefused(run, ...says);
+      });
+    }
+    assert.deepEqual(
+      (await curdJson(shop, 'accounts', 'list')).map(({ name }: { name: string }) => name),
+      ['shop'],
+    );
+    assert.deepEqual(await curdJson(shop, 'keys', 'list', '--account', 'shop'), []);
+  });
+});

@@ -1,0 +1,122 @@
+import assert from 'node:assert/strict';
+import { readdirSync } from 'node:fs';
+import { suite, test } from 'node:test';
+import { ConfigError, loadConfig, type RawSettings } from '../../src/config.ts';
+import { assertRefused, curd, curdJson, type Environment, freshShop } from './run.ts';
+
+const secret = 'a secret that is only good for tests';
+const production = { CURD_ENVIRONMENT: 'production', CURD_SECRET: secret };
+const complete = { ...production, CURD_PUBLIC_URL: 'https://cheese.example' };
+
+type Refused = [name: string, environment: RawSettings, ...says: RegExp[]];
+
+/** Starts that would not be safe. */
+const unsafe: Refused[] = [
+  [
+    'production without an address',
+    { ...complete, CURD_PUBLIC_URL: '' },
+    /CURD_PUBLIC_URL is not set/,
+    /https/,
+  ],
+  ['production without a secret', { ...complete, CURD_SECRET: '' }, /CURD_SECRET is not set/, /32 bytes/],
+  ['production, short secret', { ...complete, CURD_SECRET: 'x'.repeat(31) }, /CURD_SECRET/, /32 bytes/],
+  [
+    'production on http',
+    { ...complete, CURD_PUBLIC_URL: 'http://cheese.example' },
+    /CURD_PUBLIC_URL/,
+    /https/,
+  ],
+  ['sandbox without a secret', { CURD_ENVIRONMENT: 'sandbox' }, /CURD_SECRET is not set/, /sandbox/],
+  ['sandbox, short secret', { CURD_ENVIRONMENT: 'sandbox', CURD_SECRET: 'short' }, /CURD_SECRET/, /32 bytes/],
+];
+
+const mistyped: Refused[] = [
+  ['short secret in local', { CURD_SECRET: 'é'.repeat(15) }, /CURD_SECRET/, /32 bytes/],
+  ['PostgreSQL without a secret', { CURD_DATABASE: 'postgres://127.0.0.1/x' }, /CURD_SECRET/, /PostgreSQL/],
+  ['unknown environment', { CURD_ENVIRONMENT: 'staging' }, /CURD_ENVIRONMENT/, /local, sandbox, production/],
+  ['port that is none', { CURD_PORT: '80a' }, /CURD_PORT/, /65535/],
+  ['port out of range', { CURD_PORT: '65536' }, /CURD_PORT/, /65535/],
+  ['unknown database', { CURD_DATABASE: 'mysql://x' }, /CURD_DATABASE/, /sqlite:<file>/, /postgres:\/\//],
+  ['SQLite without a file', { CURD_DATABASE: 'sqlite:' }, /CURD_DATABASE/],
+  ['unknown log level', { CURD_LOG_LEVEL: 'loud' }, /CURD_LOG_LEVEL/, /debug/],
+  ['address that is none', { CURD_PUBLIC_URL: 'cheese.example' }, /CURD_PUBLIC_URL/, /https?/],
+  ['address with a query', { CURD_PUBLIC_URL: 'https://cheese.example/?a' }, /CURD_PUBLIC_URL/, /query/],
+];
+
+suite('curd', { concurrency: 2 }, () => {
+  test('refuses unsafe settings in one sentence that says what to set, before it writes anything', async (t) => {
+    const shop = await freshShop(t);
+    const runs = await Promise.all(
+      unsafe.map(([, environment]) => curd({ ...shop, ...(environment as Environment) }, 'serve')),
+    );
+    for (const [index, [name, , ...says]] of unsafe.entries()) {
+      await t.test(name, () => {
+        const run = runs[index];
+        assert.ok(run !== undefined && !run.stderr.includes(secret));
+        assertRefused(run, ...says);
+      });
+    }
+    assert.deepEqual(readdirSync(shop.CURD_DATA_DIR ?? ''), []);
+  });
+
+  test('refuses mistyped settings with a sentence that names the variable', async (t) => {
+    const { CURD_DATA_DIR } = await freshShop(t);
+    for (const [name, environment, ...says] of mistyped) {
+      await t.test(name, () => {
+        assert.throws(
+          () => loadConfig({ CURD_DATA_DIR, ...environment }),
+          (error) => error instanceof ConfigError && says.every((words) => words.test(error.message)),
+        );
+      });
+    }
+  });
+
+  test('takes loopback addresses in production, and a secret of exactly 32 bytes', async (t) => {
+    const shop = await freshShop(t, {
+      ...production,
+      CURD_SECRET: 'é'.repeat(16),
+      CURD_PUBLIC_URL: 'http://localhost:8080',
+    });
+    assert.deepEqual(await curdJson(shop, 'accounts', 'list'), []);
+  });
+
+  test('lets a flag win over the environment, and takes an empty variable for none', async (t) => {
+    const shop = await freshShop(t, { CURD_ENVIRONMENT: 'nonsense', CURD_SECRET: '', CURD_LOG_LEVEL: '' });
+    assert.deepEqual(await curdJson(shop, 'accounts', 'list', '--environment', 'local'), []);
+  });
+
+  test('keeps SQLite where CURD_DATABASE says, with folders that are made for it', async (t) => {
+    const shop = await freshShop(t, { CURD_DATABASE: 'sqlite:one/two/shop.db' });
+    const account = await curdJson(shop, 'accounts', 'create', 'first');
+    assert.ok(readdirSync(`${shop.CURD_DATA_DIR}/one/two`).includes('shop.db'));
+    assert.deepEqual(await curdJson(shop, 'accounts', 'list'), [account]);
+  });
+
+  test('says in one sentence that PostgreSQL is not there', async (t) => {
+    const shop = await freshShop(t, {
+      CURD_DATABASE: 'postgres://curd:hidden@127.0.0.1:1/x',
+      CURD_SECRET: secret,
+    });
+    const runs = await Promise.all([curd(shop, 'accounts', 'list'), curd(shop, 'serve', '--port', '0')]);
+    for (const run of runs) {
+      assertRefused(run, /database/i, /ECONNREFUSED|refused/);
+      assert.ok(!run.stderr.includes('hidden'));
+    }
+  });
+
+  test('says in one sentence that a data folder cannot be written', async (t) => {
+    const shop = await freshShop(t);
+    const run = await curd(shop, 'migrate', '--data-dir', '/dev/null/data');
+    assertRefused(run, /data folder/, /\/dev\/null\/data/);
+  });
+
+  test('migrate brings a database to the newest schema once, by two at once', async (t) => {
+    const shop = await freshShop(t);
+    const [one, other] = await Promise.all([curdJson(shop, 'migrate'), curdJson(shop, 'migrate')]);
+    assert.deepEqual(Object.keys(one), ['applied']);
+    assert.notEqual(one.applied.length, other.applied.length);
+    assert.equal(Math.min(one.applied.length, other.applied.length), 0);
+    const again = await curd(shop, 'migrate');
+    assert.deepEqual(again, { code: 0, stdout: 'The database is up to date.\n', stderr: '' });
+  });
+});

@@ -1,0 +1,182 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { ConstraintError } from '../../src/database/database.ts';
+import { forUpdate, list, rows, sql, type Value } from '../../src/database/sql.ts';
+import { onBothEngines } from '../helper.ts';
+import { insertNote, openNotes, textsIn } from './notes.ts';
+
+onBothEngines('A database', (engine) => {
+  test('keeps nothing of a transaction that throws, and throws the same', async (t) => {
+    const database = await openNotes(t, engine);
+    const failure = new Error('no');
+    const work = database.transaction(async (tx) => {
+      await tx.run(insertNote(1, 'a'));
+      assert.equal((await tx.all(sql`select * from note`)).length, 1);
+      throw failure;
+    });
+    await assert.rejects(work, (error) => error === failure);
+    assert.deepEqual(await textsIn(database), []);
+  });
+
+  test('lets one failing write among many disturb no other', async (t) => {
+    const database = await openNotes(t, engine);
+    const writes = Array.from({ length: 60 }, (_, index) =>
+      database.transaction(async (tx) => {
+        await tx.run(insertNote(index, `note ${index}`));
+        if (index % 3 === 0) {
+          throw new Error(`refused ${index}`);
+        }
+        if (index % 3 === 1) {
+          await tx.run(insertNote(index, 'again'));
+        }
+        return index;
+      }),
+    );
+    const outcomes = await Promise.allSettled(writes);
+    for (const [index, outcome] of outcomes.entries()) {
+      assert.equal(outcome.status, index % 3 === 2 ? 'fulfilled' : 'rejected', String(index));
+      if (outcome.status === 'fulfilled') {
+        assert.equal(outcome.value, index);
+      } else if (index % 3 === 0) {
+        assert.equal(outcome.reason.message, `refused ${index}`);
+      } else {
+        assert.ok(outcome.reason instanceof ConstraintError);
+      }
+    }
+    assert.deepEqual(
+      await textsIn(database),
+      Array.from({ length: 20 }, (_, index) => `note ${index * 3 + 2}`),
+    );
+  });
+
+  test('loses no increment of many at once', async (t) => {
+    const database = await openNotes(t, engine);
+    await database.run(insertNote(1, 'counter', 0));
+    const increments = Array.from({ length: 200 }, () =>
+      database.transaction(async (tx) => {
+        const row = await tx.get<{ number: number }>(sql`select number from note where id = 1${forUpdate}`);
+        const next = (row?.number ?? Number.NaN) + 1;
+        await tx.run(sql`update note set number = ${next} where id = 1`);
+        return next;
+      }),
+    );
+    await Promise.allSettled(increments);
+    const seen = await Promise.all(increments);
+    const row = await database.get<{ number: number }>(sql`select number from note`);
+    assert.equal(row?.number, 200);
+    assert.equal(new Set(seen).size, 200);
+  });
+
+  test('shows in every read what was answered before it', async (t) => {
+    const database = await openNotes(t, engine);
+    for (let id = 0; id < 50; id += 1) {
+      await database.transaction((tx) => tx.run(insertNote(id, `note ${id}`)));
+      const row = await database.get<{ text: string }>(sql`select text from note where id = ${id}`);
+      assert.equal(row?.text, `note ${id}`);
+    }
+  });
+
+  test('shows nobody what is not committed', async (t) => {
+    const database = await openNotes(t, engine);
+    let rowsSeenOutside = Number.NaN;
+    await database.transaction(async (tx) => {
+      await tx.run(insertNote(1, 'a'));
+      rowsSeenOutside = (await textsIn(database)).length;
+    });
+    assert.equal(rowsSeenOutside, 0);
+  });
+
+  test('gives back every value as it came', async (t) => {
+    const database = await openNotes(t, engine);
+    const large = 'Époisses 🧀 '.repeat(100_000);
+    const table: (readonly [text: Value, number: Value, fraction: Value])[] = [
+      ['', 0, 0.1],
+      ['it\'s "quoted" \\ %_ {x} $1 ? -- /* */ \'; drop table note; --', -1, -0.5],
+      ['Époisses, E\u0301poisses, 한국, עברית, 🧀👩‍🌾', 2 ** 53 - 1, Number.MAX_VALUE],
+      ['\t\r\n\u0001\uFFFD\uFEFF', -(2 ** 53 - 1), 5e-324],
+      ['null', 42, 1e21],
+      [large, 7, 0.1 + 0.2],
+      [null, null, null],
+    ];
+    for (const [id, [text, number, fraction]] of table.entries()) {
+      await database.run(
+        sql`insert into note (id, text, number, fraction) values (${id}, ${text}, ${number}, ${fraction})`,
+      );
+    }
+    const read = async () =>
+      (
+        await database.all<{ text: Value; number: Value; fraction: Value }>(
+          sql`select text, number, fraction from note order by id`,
+        )
+      ).map(({ text, number, fraction }) => [text, number, fraction]);
+    assert.deepEqual(await read(), table);
+
+    assert.equal(await database.run(sql`delete from note`), table.length);
+    await database.insert(
+      'note',
+      ['id', 'text', 'number', 'fraction'],
+      table.map((row, id) => [id, ...row]),
+    );
+    assert.deepEqual(await read(), table);
+    await database.insert('note', ['id', 'text'], []);
+  });
+
+  test('gives back any text, through parameters and through rows', async (t) => {
+    const database = await openNotes(t, engine);
+    // No column takes U+0000 on PostgreSQL, and half characters are not text.
+    const unit = fc
+      .integer({ min: 1, max: 0x10ffff - 0x800 })
+      .map((code) => String.fromCodePoint(code < 0xd800 ? code : code + 0x800));
+    await fc.assert(
+      fc.asyncProperty(fc.array(fc.string({ unit })), async (texts) => {
+        const row = await database.get<{ one: string; other: string | null }>(
+          sql`select cast(${texts[0] ?? ''} as text) as one,
+            (select max(value->>1) from ${rows(texts.map((text, index) => [String(index), text]))} where value->>0 = '0') as other`,
+        );
+        assert.equal(row?.one, texts[0] ?? '');
+        assert.equal(row?.other, texts[0] ?? null);
+      }),
+    );
+  });
+
+  test('says how many rows changed, and finds nothing as undefined', async (t) => {
+    const database = await openNotes(t, engine);
+    await database.insert(
+      'note',
+      ['id', 'text'],
+      [
+        [1, 'a'],
+        [2, 'b'],
+        [3, 'c'],
+      ],
+    );
+    assert.equal(await database.run(sql`update note set number = 1 where id in (${list([1, 2, 9])})`), 2);
+    assert.equal(await database.run(sql`delete from note where id = 9`), 0);
+    assert.equal(await database.get(sql`select * from note where id = 9`), undefined);
+    assert.equal((await database.all(sql`select * from note where id = 9`)).length, 0);
+  });
+
+  test('answers ConstraintError where a unique index refuses, and nothing of the statement stays', async (t) => {
+    const database = await openNotes(t, engine);
+    await database.run(insertNote(1, 'a'));
+    const pair = [
+      [2, 'b'],
+      [1, 'c'],
+    ] as const;
+    const attempts = [
+      () => database.run(insertNote(1, 'b')),
+      () => database.transaction((tx) => tx.run(insertNote(1, 'b'))),
+      () => database.insert('note', ['id', 'text'], pair),
+      () => database.run(sql`insert into note (id) select 3 union all select 1`),
+    ];
+    for (const attempt of attempts) {
+      await assert.rejects(attempt, (error) => {
+        assert.ok(error instanceof ConstraintError);
+        assert.match(error.constraint, /note.id/);
+        return true;
+      });
+    }
+    assert.deepEqual(await textsIn(database), ['a']);
+  });
+});

@@ -1,0 +1,163 @@
+import assert from 'node:assert/strict';
+import { readdirSync } from 'node:fs';
+import { suite, test } from 'node:test';
+import type { Database } from '../../src/database/database.ts';
+import { listMigrations, type Migration, migrate } from '../../src/database/migrate.ts';
+import { sql } from '../../src/database/sql.ts';
+import { engines, onBothEngines } from '../helper.ts';
+import { freshConfig, open } from './notes.ts';
+
+const namesOf = (migrations: readonly Migration[]) => migrations.map(({ name }) => name);
+
+/** What two databases of one engine must share to have the same schema, word by word. */
+async function schemaOf(database: Database): Promise<string[]> {
+  const statement =
+    database.engine === 'sqlite'
+      ? sql`select type || ' ' || name || ': ' || coalesce(sql, '') as line from sqlite_schema`
+      : sql`
+          select table_name || '.' || column_name || ': ' || data_type || ' ' || is_nullable || ' ' ||
+            coalesce(collation_name, '') || ' ' || coalesce(column_default, '') as line
+          from information_schema.columns where table_schema = 'public'
+          union all select indexdef from pg_indexes where schemaname = 'public'
+          union all select conrelid::regclass || ': ' || pg_get_constraintdef(oid) from pg_constraint
+          where connamespace = 'public'::regnamespace`;
+  const rows = await database.all<{ line: string }>(statement);
+  return rows.map(({ line }) => line).sort();
+}
+
+/** Tables and columns as both engines can tell them: name, and whether it may be null. */
+async function columnsOf(database: Database): Promise<string[]> {
+  const rows = await database.all<{ line: string }>(
+    database.engine === 'sqlite'
+      ? sql`
+          select t.name || '.' || c.name || case when c."notnull" = 1 or c.pk > 0 then ' not null' else '' end as line
+          from pragma_table_list t join pragma_table_info(t.name) c
+          where t.schema = 'main' and t.name not like 'sqlite_%'`
+      : sql`
+          select table_name || '.' || column_name || case is_nullable when 'NO' then ' not null' else '' end as line
+          from information_schema.columns where table_schema = 'public'`,
+  );
+  return rows.map(({ line }) => line).sort();
+}
+
+/** Indexes that have a name of ours: table, name, uniqueness and columns. */
+async function indexesOf(database: Database): Promise<string[]> {
+  const rows = await database.all<{ line: string }>(
+    database.engine === 'sqlite'
+      ? sql`
+          select t.name || ': ' || case i."unique" when 1 then 'unique ' else '' end || i.name || ' (' ||
+            (select group_concat(coalesce(name, '?'), ', ' order by seqno) from pragma_index_info(i.name)) || ')' as line
+          from pragma_table_list t join pragma_index_list(t.name) i where t.schema = 'main' and i.origin = 'c'`
+      : sql`
+          select i.indrelid::regclass || ': ' || case when i.indisunique then 'unique ' else '' end ||
+            i.indexrelid::regclass || ' (' ||
+            (select string_agg(coalesce(a.attname, '?'), ', ' order by k.place)
+             from unnest(i.indkey::int[]) with ordinality k (number, place)
+             left join pg_attribute a on a.attrelid = i.indrelid and a.attnum = k.number) || ')' as line
+          from pg_index i join pg_class c on c.oid = i.indexrelid
+          where c.relnamespace = 'public'::regnamespace and not i.indisprimary`,
+  );
+  return rows.map(({ line }) => line).sort();
+}
+
+onBothEngines('migrate', (engine) => {
+  const all = listMigrations(engine);
+
+  test('brings a fresh database to the newest schema, and does nothing the second time', async (t) => {
+    const database = await open(t, await freshConfig(t, engine));
+    assert.deepEqual(await migrate(database), namesOf(all));
+    const schema = await schemaOf(database);
+    assert.ok(schema.some((line) => line.includes('cheese')));
+    assert.deepEqual(await migrate(database), []);
+    assert.deepEqual(await schemaOf(database), schema);
+    const rows = await database.all<Migration>(sql`select number, name from migration order by number`);
+    assert.deepEqual(
+      rows.map(({ number, name }) => [number, name]),
+      all.map(({ number, name }) => [number, name]),
+    );
+  });
+
+  test('is done once by several starters at once', async (t) => {
+    const config = await freshConfig(t, engine);
+    const starters = await Promise.all(Array.from({ length: 4 }, () => open(t, config)));
+    const applied = await Promise.all(starters.map((database) => migrate(database)));
+    assert.deepEqual(applied.flat(), namesOf(all));
+  });
+
+  test('refuses a schema that is newer than the program, with advice, and leaves it alone', async (t) => {
+    const database = await open(t, await freshConfig(t, engine));
+    await migrate(database);
+    await database.run(sql`insert into migration (number, name) values (9999, 'of the future')`);
+    const schema = await schemaOf(database);
+    await assert.rejects(migrate(database), (error) => {
+      assert.ok(error instanceof Error);
+      assert.match(error.message, /9999/);
+      assert.match(error.message, /start the newer version/);
+      return true;
+    });
+    assert.deepEqual(await schemaOf(database), schema);
+  });
+
+  test('leads to the same schema one by one as all at once', async (t) => {
+    const atOnce = await open(t, await freshConfig(t, engine));
+    await migrate(atOnce);
+    const oneByOne = await open(t, await freshConfig(t, engine));
+    for (const [index, { name }] of all.entries()) {
+      assert.deepEqual(await migrate(oneByOne, all.slice(0, index + 1)), [name]);
+    }
+    assert.deepEqual(await schemaOf(oneByOne), await schemaOf(atOnce));
+  });
+
+  test('continues where an older program stopped, keeping what is stored', async (t) => {
+    const database = await open(t, await freshConfig(t, engine));
+    const older = [
+      { number: 1, name: 'one', script: 'create table a (x bigint); insert into a values (7);' },
+    ];
+    const script = "alter table a add column y text; update a set y = x || '!';";
+    const newer = [...older, { number: 2, name: 'two', script }];
+    assert.deepEqual(await migrate(database, older), ['one']);
+    assert.deepEqual(await migrate(database, newer), ['two']);
+    const row = await database.get<{ x: number; y: string }>(sql`select x, y from a`);
+    assert.deepEqual([row?.x, row?.y], [7, '7!']);
+  });
+
+  test('leaves nothing of a run of which one migration fails', async (t) => {
+    const database = await open(t, await freshConfig(t, engine));
+    const empty = await schemaOf(database);
+    const broken = [...all, { number: 9999, name: 'broken', script: 'create table half (x int); oops;' }];
+    await assert.rejects(migrate(database, broken), /oops/);
+    assert.deepEqual(await schemaOf(database), empty);
+    assert.deepEqual(await migrate(database), namesOf(all));
+  });
+});
+
+suite('The migrations', () => {
+  test('come in numbered pairs without a gap', () => {
+    const files = readdirSync(new URL('../../migrations/', import.meta.url)).sort();
+    const [sqlite = [], postgres = []] = engines.map((engine) =>
+      listMigrations(engine).map(({ number, name }) => `${String(number).padStart(4, '0')}-${name}`),
+    );
+    assert.deepEqual(sqlite, postgres);
+    assert.deepEqual(
+      files,
+      sqlite.flatMap((name) => [`${name}.postgres.sql`, `${name}.sqlite.sql`]),
+    );
+    assert.deepEqual(
+      listMigrations('sqlite').map(({ number }) => number),
+      sqlite.map((_, index) => index + 1),
+    );
+  });
+
+  test('define the same tables, columns and indexes on both engines, whatever the step', async (t) => {
+    const sqlite = await open(t, await freshConfig(t, 'sqlite'));
+    const postgres = await open(t, await freshConfig(t, 'postgres'));
+    for (const [index, { name }] of listMigrations('sqlite').entries()) {
+      await migrate(sqlite, listMigrations('sqlite').slice(0, index + 1));
+      await migrate(postgres, listMigrations('postgres').slice(0, index + 1));
+      assert.deepEqual(await columnsOf(postgres), await columnsOf(sqlite), name);
+      assert.deepEqual(await indexesOf(postgres), await indexesOf(sqlite), name);
+    }
+    assert.ok((await columnsOf(sqlite)).includes('cheese.name not null'));
+    assert.ok((await indexesOf(sqlite)).some((line) => line.includes('unique cheese_name_in_category')));
+  });
+});

@@ -1,0 +1,100 @@
+import assert from 'node:assert/strict';
+import { suite, test } from 'node:test';
+import { curd } from '../cli/run.ts';
+import { filesIn, read } from './sources.ts';
+
+interface Operation {
+  readonly operationId?: string;
+  readonly summary?: string;
+  readonly tags?: readonly string[];
+  readonly security?: readonly Record<string, readonly string[]>[];
+  readonly parameters?: readonly { readonly name: string; readonly in: string }[];
+  readonly responses?: Readonly<Record<string, { readonly description?: string }>>;
+}
+
+interface Document {
+  readonly openapi: string;
+  readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
+  readonly components: { readonly securitySchemes: Readonly<Record<string, unknown>> };
+}
+
+const current = await curd({}, 'openapi');
+const document = JSON.parse(current.stdout) as Document;
+const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
+  Object.entries(methods).map(([method, operation]) => ({
+    name: `${method.toUpperCase()} ${path}`,
+    path,
+    operation,
+  })),
+);
+
+/** Every member named `$ref`, however deep. */
+function referencesIn(value: unknown): string[] {
+  if (typeof value !== 'object' || value === null) {
+    return [];
+  }
+  return Object.entries(value).flatMap(([key, member]) =>
+    key === '$ref' && typeof member === 'string' ? [member] : referencesIn(member),
+  );
+}
+
+function resolves(reference: string): boolean {
+  const steps = reference.replace(/^#\//, '').split('/');
+  let place: unknown = reference.startsWith('#/') ? document : undefined;
+  for (const step of steps) {
+    place = (place as Record<string, unknown> | undefined)?.[step];
+  }
+  return place !== undefined;
+}
+
+suite('The OpenAPI document', () => {
+  test('stands in the repository as the routes make it', () => {
+    assert.equal(current.code, 0, current.stderr);
+    const committed = filesIn('openapi.json').length === 0 ? '' : read('openapi.json');
+    assert.ok(
+      committed === current.stdout,
+      'openapi.json is not current: run "npm run -s curd openapi > openapi.json"',
+    );
+  });
+
+  test('is of the version 3.1, with every reference leading somewhere', () => {
+    assert.match(document.openapi, /^3\.1\.\d+$/);
+    const references = referencesIn(document);
+    assert.ok(references.length > 10);
+    assert.deepEqual(
+      references.filter((one) => !resolves(one)),
+      [],
+    );
+  });
+
+  test('says of every operation what it is called, what it does, where it belongs and what it answers', () => {
+    assert.ok(operations.length > 5);
+    for (const { name, operation } of operations) {
+      assert.match(operation.operationId ?? '', /^[a-z]\w+$/i, name);
+      assert.match(operation.summary ?? '', /^[A-Z].{5,}/, name);
+      assert.equal(operation.tags?.filter((tag) => tag !== '').length, 1, name);
+      const answers = Object.entries(operation.responses ?? {});
+      assert.ok(
+        answers.some(([status]) => /^2\d\d$/.test(status)),
+        `${name} answers nothing`,
+      );
+      for (const [status, { description = '' }] of answers) {
+        assert.match(status, /^[2-5]\d\d$/, name);
+        assert.ok(description.length > 3, `${name} ${status} says nothing`);
+      }
+    }
+    const ids = operations.map(({ operation }) => operation.operationId);
+    assert.equal(new Set(ids).size, ids.length, 'each operationId stands once');
+  });
+
+  test('declares every parameter of a path, and no credential that is not described', () => {
+    for (const { name, path, operation } of operations) {
+      const inPath = [...path.matchAll(/\{(\w+)\}/g)].map(([, parameter]) => parameter);
+      const declared = (operation.parameters ?? []).filter((one) => one.in === 'path').map((one) => one.name);
+      assert.deepEqual(declared, inPath, name);
+      for (const scheme of (operation.security ?? []).flatMap((one) => Object.keys(one))) {
+        assert.ok(Object.hasOwn(document.components.securitySchemes, scheme), `${name}: ${scheme}`);
+      }
+    }
+  });
+});

@@ -1,0 +1,67 @@
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { existsSync, readFileSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { suite, test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { filesIn, placesOf, read } from './sources.ts';
+
+const root = fileURLToPath(new URL('../../', import.meta.url));
+const linesMax = 500;
+const usualLinesMax = 300;
+/** Files of `src` that are longer than usual because they read better whole. This list may only shrink. */
+const longFiles = ['src/cheeses/service.ts'];
+
+const linesOf = (path: string) => read(path).split('\n').length - 1;
+
+suite('The sources', () => {
+  test(`have no file of more than ${linesMax} lines`, () => {
+    const long = filesIn('{bin,src,test,bench}/**/*.{ts,js}').filter((path) => linesOf(path) > linesMax);
+    assert.deepEqual(long, [], 'split these files');
+  });
+
+  test(`have no file of more than ${usualLinesMax} lines in src, but for a list that may only shrink`, () => {
+    const long = filesIn('src/**/*.ts').filter((path) => linesOf(path) > usualLinesMax);
+    assert.deepEqual(long, longFiles, 'split what is new here, and take off the list what is short enough');
+  });
+
+  test('hold nothing that looks like an API key, in any file of the repository', (t) => {
+    if (!existsSync(join(root, '.git'))) {
+      t.skip('there is no repository');
+      return;
+    }
+    const options = { cwd: root, encoding: 'utf8' } as const;
+    const names = execFileSync(
+      'git',
+      ['ls-files', '-z', '--cached', '--others', '--exclude-standard'],
+      options,
+    );
+    const paths = names
+      .split('\0')
+      .filter((path) => statSync(join(root, path), { throwIfNoEntry: false })?.isFile());
+    assert.ok(paths.includes('package.json'));
+    const keyShaped = /sk_(?:live|test)_\w{20,}/;
+    const holding = paths.filter((path) => keyShaped.test(readFileSync(join(root, path), 'latin1')));
+    assert.deepEqual(holding, [], 'scanners for secrets would report these: build such texts in parts');
+  });
+
+  test('read the environment in one place', () => {
+    const places = placesOf(/process\.env\b/, ['src/config.ts', 'src/cli/command.ts']);
+    assert.deepEqual(places, [], 'make it a setting in src/config.ts');
+  });
+
+  test('take time and randomness from the clock alone', () => {
+    const sources =
+      /\bDate\.now\b|\bnew Date\(\)|\bMath\.random\b|\brandom(Bytes|UUID|Int|Fill)|\bgetRandomValues\b/;
+    const places = placesOf(sources, ['src/clock.ts', 'src/config.ts']);
+    assert.deepEqual(places, [], 'ask the Clock that is handed in, so that tests can');
+  });
+
+  test('write imports with their endings, and built-in modules with node:', () => {
+    const places = placesOf(
+      /from '(\.[^']*(?<!\.ts|\.json)|(fs|path|crypto|http|url|util|stream|zlib))'/,
+      [],
+    );
+    assert.deepEqual(places, []);
+  });
+});

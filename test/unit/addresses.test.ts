@@ -1,0 +1,116 @@
+import assert from 'node:assert/strict';
+import { suite, test } from 'node:test';
+import fc from 'fast-check';
+import { createAddresses } from '../../src/http/addresses.ts';
+
+const addresses = createAddresses([
+  { method: 'GET', path: '/v2/cheeses' },
+  { method: 'HEAD', path: '/v2/cheeses' },
+  { method: 'POST', path: '/v2/cheeses' },
+  { method: 'GET', path: '/v2/cheeses/findByStatus' },
+  { method: 'GET', path: '/v2/cheeses/:cheeseId' },
+  { method: 'POST', path: '/v2/cheeses/:cheeseId' },
+  { method: 'DELETE', path: '/v2/cheeses/:cheeseId' },
+  { method: 'POST', path: '/v2/cheeses/:cheeseId/uploadImage' },
+  { method: 'GET', path: '/openapi.json' },
+]);
+
+suite('methodsOf', () => {
+  test('gives the methods of an address, OPTIONS among them, sorted', () => {
+    assert.deepEqual(addresses.methodsOf('/v2/cheeses'), ['GET', 'HEAD', 'OPTIONS', 'POST']);
+    assert.deepEqual(addresses.methodsOf('/v2/cheeses/7'), ['DELETE', 'GET', 'OPTIONS', 'POST']);
+    assert.deepEqual(addresses.methodsOf('/v2/cheeses/7/uploadImage'), ['OPTIONS', 'POST']);
+  });
+
+  test('prefers the literal address to the parameter', () => {
+    assert.deepEqual(addresses.methodsOf('/v2/cheeses/findByStatus'), ['GET', 'OPTIONS']);
+    assert.deepEqual(addresses.methodsOf('/v2/cheeses/findBystatus'), ['DELETE', 'GET', 'OPTIONS', 'POST']);
+  });
+
+  test('passes over one slash at the end, and over no more', () => {
+    assert.deepEqual(addresses.methodsOf('/v2/cheeses/7/'), addresses.methodsOf('/v2/cheeses/7'));
+    for (const path of ['/v2/cheeses//', '/v2/cheeses/7//', '//v2/cheeses', '/v2//cheeses']) {
+      assert.deepEqual(addresses.methodsOf(path), [], path);
+    }
+  });
+
+  test('gives nothing for what is not there', () => {
+    for (const path of ['', '/', '/v2', '/V2/cheeses', '/v2/cheese', '/v2/cheeses/7/8', '/openapixjson']) {
+      assert.deepEqual(addresses.methodsOf(path), [], path);
+    }
+  });
+
+  test('decodes a segment once, and knows none that is badly encoded', () => {
+    assert.deepEqual(addresses.methodsOf('/v2/cheeses/findBy%53tatus'), ['GET', 'OPTIONS']);
+    assert.deepEqual(addresses.methodsOf('/v2/%63heeses'), addresses.methodsOf('/v2/cheeses'));
+    assert.deepEqual(
+      addresses.methodsOf('/v2/cheeses/findBy%2553tatus'),
+      addresses.methodsOf('/v2/cheeses/7'),
+    );
+    for (const path of ['/v2/cheeses/%', '/v2/cheeses/%zz', '/v2/cheeses/%ff']) {
+      assert.deepEqual(addresses.methodsOf(path), [], path);
+    }
+  });
+
+  test('takes an encoded slash for part of a segment', () => {
+    assert.deepEqual(addresses.methodsOf('/v2/cheeses/7%2FuploadImage'), [
+      'DELETE',
+      'GET',
+      'OPTIONS',
+      'POST',
+    ]);
+  });
+
+  test('holds for every filling of every parameter, and never fails', () => {
+    const segment = fc.string({ minLength: 1 }).map(encodeURIComponent);
+    fc.assert(
+      fc.property(segment, (one) => {
+        assert.ok(addresses.methodsOf(`/v2/cheeses/${one}`).includes('GET'));
+        assert.ok(addresses.methodsOf(`/v2/cheeses/${one}/uploadImage`).includes('POST'));
+        assert.deepEqual(addresses.methodsOf(`/${one}/x/y/z`), []);
+      }),
+    );
+    fc.assert(fc.property(fc.string(), (path) => assert.ok(Array.isArray(addresses.methodsOf(path)))));
+  });
+});
+
+suite('shadowed', () => {
+  test('names each method that a parameter would take from a literal address', () => {
+    assert.deepEqual(addresses.shadowed(), [
+      { method: 'POST', path: '/v2/cheeses/findByStatus' },
+      { method: 'DELETE', path: '/v2/cheeses/findByStatus' },
+    ]);
+  });
+
+  test('is empty where literals and parameters take the same methods', () => {
+    const same = createAddresses([
+      { method: 'GET', path: '/a/b' },
+      { method: 'GET', path: '/a/:name' },
+    ]);
+    assert.deepEqual(same.shadowed(), []);
+  });
+
+  test('never names what is registered, and always what only the parameter takes', () => {
+    const methods = fc.subarray(['GET', 'POST', 'PUT', 'DELETE']);
+    fc.assert(
+      fc.property(methods, methods, (literal, parameter) => {
+        const both = createAddresses([
+          ...literal.map((method) => ({ method, path: '/a/b' })),
+          ...parameter.map((method) => ({ method, path: '/a/:name' })),
+        ]);
+        const expected = literal.length === 0 ? [] : parameter.filter((method) => !literal.includes(method));
+        assert.deepEqual(
+          both.shadowed().map(({ method, path }) => `${method} ${path}`),
+          expected.map((method) => `${method} /a/b`),
+        );
+        assert.deepEqual(
+          both.methodsOf('/a/b'),
+          [
+            ...(literal.length > 0 ? literal : parameter),
+            ...(literal.length + parameter.length > 0 ? ['OPTIONS'] : []),
+          ].sort(),
+        );
+      }),
+    );
+  });
+});

@@ -1,0 +1,104 @@
+import assert from 'node:assert/strict';
+import { Readable } from 'node:stream';
+import { buffer } from 'node:stream/consumers';
+import { suite, test } from 'node:test';
+import { gunzipSync } from 'node:zlib';
+import fc from 'fast-check';
+import { acceptsGzip, compressed } from '../../src/http/compression.ts';
+
+suite('acceptsGzip', () => {
+  test('follows Accept-Encoding (RFC 9110, 12.5.3)', () => {
+    const table: [header: string | string[] | undefined, accepts: boolean][] = [
+      [undefined, false],
+      ['', false],
+      ['gzip', true],
+      ['GZip', true],
+      ['gzip, deflate, br', true],
+      ['deflate;q=0.5,gzip;q=1.0', true],
+      ['gzip;q=0.001', true],
+      ['gzip ; q=0.5', true],
+      ['*', true],
+      ['*;q=0.1', true],
+      ['br, *', true],
+      ['gzip;q=0', false],
+      ['gzip;q=0.000', false],
+      ['gzip;q=0, *', false],
+      ['*, gzip;q=0', false],
+      ['*;q=0', false],
+      ['*;q=0, gzip', true],
+      ['identity', false],
+      ['br', false],
+      ['gzipped', false],
+      ['xgzip', false],
+      ['identity;q=1, gzip;q=0', false],
+      [['br', 'gzip'], true],
+    ];
+    for (const [header, accepts] of table) {
+      assert.equal(acceptsGzip(header), accepts, String(header));
+    }
+  });
+
+  test('answers true or false for any header', () => {
+    const header = fc.oneof(
+      fc.string(),
+      fc.string({ unit: fc.constantFrom('gzip', '*', ';', 'q=', '0', '.', ',', ' ') }),
+    );
+    fc.assert(fc.property(header, (text) => assert.equal(typeof acceptsGzip(text), 'boolean')));
+  });
+
+  test('goes by the weight of gzip wherever it stands', () => {
+    const others = fc.array(fc.constantFrom<string>('br', 'deflate;q=0.3', 'identity;q=0', 'zstd'), {
+      maxLength: 4,
+    });
+    fc.assert(
+      fc.property(others, fc.nat(), fc.integer({ min: 0, max: 1000 }), (codings, random, weight) => {
+        const at = random % (codings.length + 1);
+        const header = codings.toSpliced(at, 0, `gzip;q=${(weight / 1000).toFixed(3)}`).join(', ');
+        assert.equal(acceptsGzip(header), weight > 0, header);
+      }),
+    );
+  });
+});
+
+suite('compressed', () => {
+  test('leaves short bodies alone', async () => {
+    assert.equal(await compressed(''), null);
+    assert.equal(await compressed('a'.repeat(2047)), null);
+  });
+
+  test('gives gzip that unpacks to the body', async () => {
+    const long = fc
+      .tuple(fc.string({ unit: 'grapheme' }), fc.integer({ min: 2048, max: 9000 }))
+      .map(([text, length]) => text.padEnd(length, 'Époisses 🧀 ').toWellFormed());
+    await fc.assert(
+      fc.asyncProperty(long, async (body) => {
+        const bytes = await compressed(body);
+        assert.ok(Buffer.isBuffer(bytes));
+        assert.equal(gunzipSync(bytes).toString(), body);
+      }),
+      { numRuns: 30 },
+    );
+  });
+
+  test('compresses streams as they come, the short ones too', async () => {
+    const pieces = fc.array(fc.string({ unit: 'grapheme' }), { maxLength: 20 });
+    await fc.assert(
+      fc.asyncProperty(pieces, async (texts) => {
+        const stream = await compressed(Readable.from(texts));
+        assert.ok(stream instanceof Readable);
+        assert.equal(gunzipSync(await buffer(stream)).toString(), texts.join(''));
+      }),
+      { numRuns: 30 },
+    );
+  });
+
+  test('fails where the stream fails, instead of ending early', async () => {
+    async function* failing() {
+      yield 'x'.repeat(100_000);
+      throw new Error('the database went away');
+    }
+    const stream = await compressed(Readable.from(failing()));
+    assert.ok(stream instanceof Readable);
+    await assert.rejects(buffer(stream), /the database went away/);
+  });
+});

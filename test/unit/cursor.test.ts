@@ -1,0 +1,103 @@
+import assert from 'node:assert/strict';
+import { suite, test } from 'node:test';
+import fc from 'fast-check';
+import { AppError } from '../../src/errors.ts';
+import { createCursors } from '../../src/http/cursor.ts';
+
+const cursors = createCursors('a secret that is only good for tests');
+const positions = fc.oneof(
+  fc.record({
+    sort: fc.constantFrom('name', '-createdAt'),
+    filters: fc.record({ q: fc.string({ unit: 'grapheme' }), tags: fc.array(fc.string()) }),
+    after: fc.record({ id: fc.maxSafeNat(), name: fc.string({ unit: 'grapheme' }) }),
+  }),
+  fc.jsonValue(),
+);
+
+function assertRefused(cursor: string): void {
+  assert.throws(
+    () => cursors.open(cursor),
+    (error) => error instanceof AppError && error.code === 'badRequest' && error.message.includes('cursor'),
+    cursor,
+  );
+}
+
+/** Any code point but halves of pairs. */
+const anyCharacter = fc
+  .integer({ min: 0, max: 0x10ffff - 0x800 })
+  .map((code) => String.fromCodePoint(code < 0xd800 ? code : code + 0x800));
+
+suite('Cursors', () => {
+  test('open to the position that was sealed', () => {
+    fc.assert(
+      fc.property(positions, (position) => {
+        const cursor = cursors.seal(position);
+        assert.deepEqual(cursors.open(cursor), JSON.parse(JSON.stringify(position)));
+      }),
+    );
+  });
+
+  test('go into a URL as they are', () => {
+    fc.assert(
+      fc.property(positions, (position) => {
+        const cursor = cursors.seal(position);
+        assert.equal(encodeURIComponent(cursor), cursor);
+      }),
+    );
+  });
+
+  test('are refused with any one character changed', () => {
+    const characters = fc.oneof(
+      fc.constantFrom(
+        ...'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_.=+/ ',
+        'é',
+        '€',
+        '\0',
+      ),
+      anyCharacter,
+    );
+    fc.assert(
+      fc.property(positions, fc.nat(), characters, (position, random, character) => {
+        const cursor = cursors.seal(position);
+        const at = random % cursor.length;
+        const changed = cursor.slice(0, at) + character + cursor.slice(at + 1);
+        fc.pre(changed !== cursor);
+        assertRefused(changed);
+      }),
+      { numRuns: 2000 },
+    );
+  });
+
+  test('are refused when cut, lengthened or put together from two', () => {
+    const cursor = cursors.seal({ after: 1 });
+    const other = cursors.seal({ after: 2 });
+    for (let length = 0; length < cursor.length; length += 1) {
+      assertRefused(cursor.slice(0, length));
+    }
+    const [payload = '', signature = ''] = cursor.split('.');
+    const [, otherSignature = ''] = other.split('.');
+    for (const text of [
+      `${cursor}A`,
+      `${cursor}.`,
+      `${cursor}.${signature}`,
+      `.${cursor}`,
+      ` ${cursor}`,
+      `${payload}.${otherSignature}`,
+      `${payload}=.${signature}`,
+      cursor.toUpperCase(),
+    ]) {
+      assertRefused(text);
+    }
+  });
+
+  test('are refused for any text that we never sealed', () => {
+    fc.assert(fc.property(fc.string({ unit: 'grapheme' }), (text) => assertRefused(text)));
+  });
+
+  test('hold under the same secret everywhere, and under no other', () => {
+    const position = { after: { id: 7 } };
+    const same = createCursors('a secret that is only good for tests');
+    assert.deepEqual(same.open(cursors.seal(position)), position);
+    assertRefused(createCursors('another secret that is only good for tests').seal(position));
+  });
+});

@@ -1,0 +1,106 @@
+import assert from 'node:assert/strict';
+import { suite, test } from 'node:test';
+import fc from 'fast-check';
+import { AppError } from '../../src/errors.ts';
+import { isCurrent, requireMatch, strongTag, weakTag } from '../../src/http/etag.ts';
+
+const versions = fc.maxSafeNat();
+/** Tags of others, with what RFC 9110 permits in them: commas, blanks inside of lists, obs-text. */
+const foreignTags = fc
+  .string({ unit: fc.constantFrom('a', 'b', ',', '!', "'", '/', 'W', 'ÿ'), maxLength: 5 })
+  .map((text) => `"x${text}"`);
+const separators = fc.constantFrom(',', ', ', ' ,\t');
+
+function matches(ifMatch: string | undefined, tag: string): boolean {
+  try {
+    requireMatch(ifMatch, tag);
+    return true;
+  } catch (error) {
+    assert.ok(error instanceof AppError && error.code === 'preconditionFailed');
+    return false;
+  }
+}
+
+suite('Entity tags', () => {
+  test('are strong for a resource and weak for a list, one for each version', () => {
+    assert.equal(strongTag(12), '"12"');
+    assert.equal(weakTag(12), 'W/"12"');
+    fc.assert(
+      fc.property(versions, versions, (a, b) => assert.equal(strongTag(a) === strongTag(b), a === b)),
+    );
+  });
+
+  test('match If-None-Match by weak comparison, wherever they stand in it', () => {
+    fc.assert(
+      fc.property(
+        versions,
+        fc.array(foreignTags, { maxLength: 4 }),
+        separators,
+        fc.nat(),
+        (version, others, separator, random) => {
+          const tag = strongTag(version);
+          const weak = weakTag(version);
+          const at = random % (others.length + 1);
+          for (const [mine, theirs] of [
+            [tag, tag],
+            [tag, weak],
+            [weak, tag],
+            [weak, weak],
+          ] as const) {
+            assert.ok(isCurrent(others.toSpliced(at, 0, theirs).join(separator), mine));
+          }
+          assert.ok(!isCurrent(others.join(separator), tag));
+        },
+      ),
+    );
+  });
+
+  test('match If-Match by strong comparison: a weak tag matches nothing', () => {
+    fc.assert(
+      fc.property(
+        versions,
+        fc.array(foreignTags, { maxLength: 4 }),
+        separators,
+        fc.nat(),
+        (version, others, separator, random) => {
+          const tag = strongTag(version);
+          const at = random % (others.length + 1);
+          assert.ok(matches(others.toSpliced(at, 0, tag).join(separator), tag));
+          assert.ok(!matches(others.toSpliced(at, 0, weakTag(version)).join(separator), tag));
+          assert.ok(!matches(others.join(separator), tag));
+        },
+      ),
+    );
+  });
+
+  test('of another version do not match', () => {
+    fc.assert(
+      fc.property(versions, versions, (a, b) => {
+        fc.pre(a !== b);
+        assert.ok(!isCurrent(strongTag(a), strongTag(b)));
+        assert.ok(!matches(strongTag(a), strongTag(b)));
+      }),
+    );
+  });
+
+  test('are matched by a star, and not where it stands among tags', () => {
+    for (const star of ['*', ' * ']) {
+      assert.ok(isCurrent(star, '"1"'));
+      assert.ok(matches(star, '"1"'));
+    }
+    assert.ok(!isCurrent('"*"', '"1"'));
+    assert.ok(!matches('"*"', '"1"'));
+  });
+
+  test('are not asked for where the header is absent', () => {
+    assert.ok(!isCurrent(undefined, '"1"'));
+    assert.ok(matches(undefined, '"1"'));
+  });
+
+  test('do not match text without quotes: a malformed If-Match changes nothing', () => {
+    for (const text of ['', '1', '"1', "'1'", '12']) {
+      assert.ok(!isCurrent(text, '"1"'), text);
+      assert.ok(!matches(text, '"1"'), text);
+    }
+  });
+});

@@ -1,0 +1,72 @@
+import assert from 'node:assert/strict';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { suite, test } from 'node:test';
+import fc from 'fast-check';
+import { readRows, writerFor } from '../../src/cheeses/import/files.ts';
+import { plainMapping, toCheeseInput } from '../../src/cheeses/import/mapping.ts';
+import { type Cheese, CheeseInput } from '../../src/cheeses/schemas.ts';
+import { shape } from '../../src/http/shape.ts';
+import { temporaryFolder } from '../helper.ts';
+
+const letters = fc.constantFrom(...'aBé🧀1.-=\'"/; \u0301\u00a0\u2028\uFEFF');
+const textOf = (unit: fc.Arbitrary<string>) => fc.string({ unit, minLength: 1, maxLength: 8 });
+const text = textOf(fc.oneof(letters, fc.constant(',')));
+
+/** Anything that the rules of the API let into the catalogue. */
+const cheeses = fc
+  .record(
+    {
+      name: text,
+      category: text.map((name) => ({ name })),
+      photoUrls: fc.array(text, { maxLength: 3 }),
+      // Tags in a column stand between commas, and blanks around them mean nothing.
+      tags: fc
+        .uniqueArray(
+          textOf(letters)
+            .map((name) => name.trim())
+            .filter((name) => name !== ''),
+          { maxLength: 3 },
+        )
+        .map((names) => names.map((name) => ({ name }))),
+      status: fc.constantFrom('available', 'pending', 'sold'),
+      origin: fc.option(text),
+      pricePerKg: fc.oneof(
+        fc.double({ min: 0, max: 1e6, noNaN: true }).map((price) => price + 0),
+        fc.nat({ max: 1e8 }).map((cents) => cents / 100),
+      ),
+      ageMonths: fc.nat({ max: 120 }),
+      organic: fc.boolean(),
+    },
+    { requiredKeys: ['name', 'photoUrls', 'tags', 'status', 'origin', 'organic'], noNullPrototype: true },
+  )
+  .filter((cheese) => shape(CheeseInput, cheese).errors.length === 0);
+
+/** What was read means what was written: an absent origin is none. */
+const meant = (cheese: object) => ({ origin: null, photoUrls: [], tags: [], ...cheese });
+
+suite('A file of cheeses', () => {
+  for (const format of ['csv', 'ndjson', 'json'] as const) {
+    test(`in ${format} reads as it was written, whatever the catalogue holds`, async (t) => {
+      const file = join(await temporaryFolder(t), `cheeses.${format}`);
+      const writer = writerFor(format);
+      await fc.assert(
+        fc.asyncProperty(fc.array(cheeses, { maxLength: 4 }), async (catalogue) => {
+          const items = catalogue.map((cheese, index) =>
+            writer.item({ id: index + 1, ...cheese } as unknown as Cheese, index),
+          );
+          writeFileSync(file, writer.head + items.join('') + writer.tail);
+          const read: object[] = [];
+          for await (const { row, reason } of readRows(file)) {
+            assert.ok(row !== null, String(reason));
+            const { input, remarks } = toCheeseInput(row, plainMapping);
+            assert.deepEqual(remarks, []);
+            read.push(meant(input));
+          }
+          assert.deepEqual(read, catalogue.map(meant));
+        }),
+        { numRuns: 100 },
+      );
+    });
+  }
+});

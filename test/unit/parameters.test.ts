@@ -1,0 +1,187 @@
+import assert from 'node:assert/strict';
+import { suite, test } from 'node:test';
+import fc from 'fast-check';
+import { readHeaders, readQuery } from '../../src/http/parameters.ts';
+import type { Parameters } from '../../src/http/route.ts';
+
+const declared = {
+  limit: { type: 'integer', minimum: 1, maximum: 100, default: 20 },
+  sort: { type: 'string', enum: ['name', '-name'], default: 'name' },
+  status: { type: 'array', items: { type: 'string', enum: ['available', 'sold'] } },
+  tags: { type: 'array', items: { type: 'string', maxLength: 5 }, maxItems: 3 },
+  q: { type: 'string', minLength: 1, maxLength: 5 },
+  dryRun: { type: 'boolean' },
+} as const satisfies Parameters;
+
+const read = (query: string, isStrict = false) => readQuery(declared, new URLSearchParams(query), isStrict);
+const faultsOf = (query: string, isStrict = false) =>
+  read(query, isStrict).errors.map(({ field, message }) => `${field} ${message}`);
+
+suite('readQuery', () => {
+  test('gives defaults, and nothing else, for an empty query', () => {
+    assert.deepEqual(read(''), { values: { limit: 20, sort: 'name' }, errors: [] });
+  });
+
+  test('turns text into the declared types', () => {
+    const { values, errors } = read('limit=7&status=sold,available&q=%C3%A9&dryRun=TRUE&sort=-name');
+    assert.deepEqual(errors, []);
+    assert.deepEqual(values, {
+      limit: 7,
+      sort: '-name',
+      status: ['sold', 'available'],
+      q: 'é',
+      dryRun: true,
+    });
+  });
+
+  test('takes a whole number exactly where it lies within the bounds', () => {
+    fc.assert(
+      fc.property(fc.oneof(fc.integer({ min: -5, max: 105 }), fc.integer()), (number) => {
+        const { values, errors } = read(`limit=${number}`);
+        const isInRange = number >= 1 && number <= 100;
+        assert.equal(values.limit, isInRange ? number : undefined);
+        assert.equal(errors.length, isInRange ? 0 : 1);
+      }),
+    );
+  });
+
+  test('refuses whatever else looks like a number to somebody', () => {
+    for (const text of [
+      '',
+      'abc',
+      '1.0',
+      '1e1',
+      '0x10',
+      '+5',
+      ' 5',
+      '5 ',
+      '5,6',
+      '٥',
+      'NaN',
+      'Infinity',
+      '--5',
+    ]) {
+      assert.deepEqual(
+        faultsOf(`limit=${encodeURIComponent(text)}`),
+        ['limit must be a whole number from 1 to 100'],
+        text,
+      );
+    }
+    assert.equal(faultsOf('limit=99999999999999999999').length, 1);
+  });
+
+  test('reads commas and repeats of a list alike, each value once, in their order', () => {
+    const statuses = fc.array(fc.constantFrom('available', 'sold'), { minLength: 1, maxLength: 6 });
+    fc.assert(
+      fc.property(fc.array(statuses, { minLength: 1, maxLength: 4 }), (groups) => {
+        const query = groups.map((group) => `status=${group.join(',')}`).join('&');
+        assert.deepEqual(read(query).values.status, [...new Set(groups.flat())]);
+        assert.deepEqual(read(query).errors, []);
+      }),
+    );
+  });
+
+  test('names one fault of a list, and gives no half of it', () => {
+    for (const query of [
+      'status=',
+      'status=sold,',
+      'status=,sold',
+      'status=sold,,sold',
+      'status=sold&status=',
+    ]) {
+      assert.deepEqual(faultsOf(query), ['status must not hold an empty value'], query);
+      assert.equal(read(query).values.status, undefined);
+    }
+    assert.deepEqual(faultsOf('status=sold,Sold'), ['status must be one of available, sold']);
+    assert.deepEqual(faultsOf('tags=a,b,c,d'), ['tags must name at most 3 values']);
+    assert.deepEqual(faultsOf('tags=a,abcdef'), ['tags must have at most 5 characters']);
+    assert.deepEqual(faultsOf('tags=a,b,c,a,b'), []);
+  });
+
+  test('refuses a parameter that stands twice, unless it is a list', () => {
+    assert.deepEqual(faultsOf('limit=1&limit=1&q=a&q=b'), [
+      'limit may stand only once',
+      'q may stand only once',
+    ]);
+  });
+
+  test('names all faults in the order of the declaration', () => {
+    assert.deepEqual(faultsOf('dryRun=yes&q=&status=x&limit=0'), [
+      'limit must be from 1 to 100',
+      'status must be one of available, sold',
+      'q must not be empty',
+      'dryRun must be true or false',
+    ]);
+  });
+
+  test('counts characters as Unicode does', () => {
+    assert.deepEqual(faultsOf(`q=${encodeURIComponent('🧀'.repeat(5))}`), []);
+    assert.deepEqual(faultsOf(`q=${encodeURIComponent('🧀'.repeat(6))}`), [
+      'q must have at most 5 characters',
+    ]);
+  });
+
+  test('passes over unknown parameters, and names each of them once when strict', () => {
+    assert.deepEqual(faultsOf('limt=5&limit=0&toString=1'), ['limit must be from 1 to 100']);
+    assert.deepEqual(faultsOf('limt=5&limt=6&limit=0&toString=1', true), [
+      'limit must be from 1 to 100',
+      'limt is not a known parameter',
+      'toString is not a known parameter',
+    ]);
+    assert.deepEqual(faultsOf('limit=5&q=a', true), []);
+  });
+
+  test('gives only declared names and values that their schemas permit, for any query', () => {
+    const names = fc.constantFrom(...Object.keys(declared), 'x', '__proto__');
+    const values = fc.oneof(fc.constantFrom('1', '100', 'sold', 'name', 'true', ',', ''), fc.string());
+    fc.assert(
+      fc.property(fc.array(fc.tuple(names, values), { maxLength: 6 }), (pairs) => {
+        const { values: got, errors } = readQuery(declared, new URLSearchParams(pairs), false);
+        assert.ok(Object.keys(got).every((name) => Object.hasOwn(declared, name)));
+        assert.ok(errors.every(({ field, message }) => Object.hasOwn(declared, field) && message !== ''));
+        assert.ok(errors.every(({ field }) => !Object.hasOwn(got, field)));
+        assert.ok(got.limit === undefined || (Number(got.limit) >= 1 && Number(got.limit) <= 100));
+        assert.ok(got.sort === undefined || got.sort === 'name' || got.sort === '-name');
+      }),
+    );
+  });
+
+  test('says which parameter is required', () => {
+    const required = {
+      status: { type: 'array', items: { type: 'string' }, isRequired: true },
+      name: { type: 'string', isRequired: true },
+    } as const satisfies Parameters;
+    assert.deepEqual(readQuery(required, new URLSearchParams(''), false), {
+      values: {},
+      errors: [
+        { field: 'status', message: 'is required' },
+        { field: 'name', message: 'is required' },
+      ],
+    });
+  });
+});
+
+suite('readHeaders', () => {
+  const headers = {
+    'X-Confirm-Delete': { type: 'boolean', isRequired: true },
+    'Idempotency-Key': { type: 'string', maxLength: 5 },
+  } as const satisfies Parameters;
+
+  test('finds a header by its name in lower case', () => {
+    assert.deepEqual(readHeaders(headers, { 'x-confirm-delete': 'True', 'idempotency-key': 'a' }), {
+      values: { 'X-Confirm-Delete': true, 'Idempotency-Key': 'a' },
+      errors: [],
+    });
+  });
+
+  test('names headers that are missing or do not fit, as they were declared', () => {
+    const { errors } = readHeaders(headers, { 'idempotency-key': ['abc', 'def'] });
+    assert.deepEqual(errors, [
+      { field: 'X-Confirm-Delete', message: 'is required' },
+      { field: 'Idempotency-Key', message: 'must have at most 5 characters' },
+    ]);
+    for (const value of ['1', 'yes', '', 'false ', 'truetrue']) {
+      assert.equal(readHeaders(headers, { 'x-confirm-delete': value }).errors.length, 1, value);
+    }
+  });
+});

@@ -1,0 +1,216 @@
+import assert from 'node:assert/strict';
+import { suite, test } from 'node:test';
+import fc from 'fast-check';
+import { filed, fold, searchText, termsOf, wordLengthMax, wordsOf } from '../../src/cheeses/search.ts';
+
+/** Any text, names as people write them, and words long enough to be cut. */
+const texts = fc.oneof(
+  fc.string({ unit: 'binary', maxLength: 80 }),
+  fc.string({ unit: 'grapheme', maxLength: 80 }),
+  fc.string({
+    unit: fc.constantFrom(
+      'a',
+      'É',
+      'é',
+      'œ',
+      'Ø',
+      'ß',
+      'İ',
+      'ﬁ',
+      '한',
+      '9',
+      '🧀',
+      '𝔸',
+      ' ',
+      '-',
+      '%',
+      '_',
+      "'",
+    ),
+    maxLength: 200,
+  }),
+);
+
+const cheeseNamed = (name: string) => ({
+  name,
+  category: { id: 1, name: 'Hard' },
+  tags: [
+    { id: 2, name: 'cow' },
+    { id: 3, name: 'raw milk' },
+  ],
+});
+
+const namesOf = (kind: string, name: string) =>
+  termsOf(cheeseNamed(name))
+    .filter(([one]) => one === kind)
+    .map(([, term]) => term);
+
+suite('fold', () => {
+  test('takes case and accents away', () => {
+    const table: [text: string, folded: string][] = [
+      ['Gruyère', 'gruyere'],
+      ['GRUYÈRE', 'gruyere'],
+      ['Gruye\u0300re', 'gruyere'],
+      ['Bœuf', 'boeuf'],
+      ['ŒUF', 'oeuf'],
+      ['Æbleost', 'aebleost'],
+      ['Brunøst', 'brunost'],
+      ['Wałęsa', 'walesa'],
+      ['Đorđe', 'dorde'],
+      ['Skyr þorsins', 'skyr thorsins'],
+      ['Weißkäse', 'weisskase'],
+      ['WEISSKÄSE', 'weisskase'],
+      ['İzmir tulumu', 'izmir tulumu'],
+      ['Kaşarlı', 'kasarli'],
+      ['ＦＵＬＬ', 'full'],
+      ['ﬁore', 'fiore'],
+      ['Žinčica', 'zincica'],
+      ['Tiếng', 'tieng'],
+    ];
+    for (const [text, folded] of table) {
+      assert.equal(fold(text), folded, text);
+    }
+  });
+
+  test('of a folded text changes nothing', () => {
+    fc.assert(fc.property(texts, (text) => assert.equal(fold(fold(text)), fold(text))));
+  });
+
+  test('is the same for all spellings of a text in Unicode', () => {
+    fc.assert(
+      fc.property(texts, (text) => {
+        assert.equal(fold(text.normalize('NFC')), fold(text));
+        assert.equal(fold(text.normalize('NFD')), fold(text));
+      }),
+    );
+  });
+
+  test('is the same in upper and lower case, for every letter that has both', () => {
+    const differing: string[] = [];
+    for (let code = 0; code <= 0x1ffff; code += 1) {
+      const letter = String.fromCodePoint(code);
+      const hasCase = /\p{Lu}|\p{Ll}/u.test(letter) && letter.toUpperCase().toLowerCase() === letter;
+      if (hasCase && fold(letter.toUpperCase()) !== fold(letter)) {
+        differing.push(letter);
+      }
+    }
+    assert.deepEqual(differing, []);
+  });
+
+  test('of the beginning of a name begins the folded name', () => {
+    const cased = fc.string({ unit: fc.constantFrom('G', 'r', 'È', 'ø', 'ß', 'Σ', 'ς', 'İ'), maxLength: 12 });
+    fc.assert(
+      fc.property(cased, fc.nat(12), (name, length) =>
+        assert.ok(
+          fold(name).startsWith(fold(name.slice(0, length))),
+          `${name.slice(0, length)} begins ${name}`,
+        ),
+      ),
+    );
+  });
+});
+
+suite('wordsOf', () => {
+  test('gives runs of letters and digits, each once, in their order', () => {
+    assert.deepEqual(wordsOf("Brie de Meaux (lait cru), 60% - L'Étivaz de Meaux"), [
+      'brie',
+      'de',
+      'meaux',
+      'lait',
+      'cru',
+      '60',
+      'l',
+      'etivaz',
+    ]);
+    assert.deepEqual(wordsOf(' -- % _ '), []);
+  });
+
+  test('never gives a wildcard of LIKE or a blank, whatever the text', () => {
+    fc.assert(
+      fc.property(texts, (text) => {
+        for (const word of wordsOf(text)) {
+          assert.match(word, /^[\p{L}\p{N}]+$/u);
+          assert.doesNotMatch(word, /[%_\s\\]/);
+        }
+        assert.doesNotMatch(searchText(text), /[%_\\]/);
+      }),
+    );
+  });
+
+  test('gives words that stand in the search text after a blank', () => {
+    fc.assert(
+      fc.property(texts, (text) =>
+        assert.ok(wordsOf(text).every((word) => searchText(text).includes(` ${word}`))),
+      ),
+    );
+  });
+});
+
+suite('termsOf', () => {
+  test('holds category and tags as they are, and the words of the name folded', () => {
+    const name = "Époisses d'Ép";
+    assert.deepEqual(namesOf('category', name), ['Hard']);
+    assert.deepEqual(namesOf('tag', name), ['cow', 'raw milk']);
+    assert.deepEqual(namesOf('word', name).sort(), ['d', 'ep', 'epoisses']);
+    assert.deepEqual(namesOf('prefix', name).sort(), [
+      'd',
+      'e',
+      'ep',
+      'epo',
+      'epoi',
+      'epois',
+      'epoiss',
+      'epoisse',
+      'epoisses',
+    ]);
+    assert.equal(termsOf(cheeseNamed(name)).length, 1 + 2 + 3 + 9);
+  });
+
+  test('holds no category for a cheese without one', () => {
+    assert.deepEqual(termsOf({ name: 'X', tags: [] }), [
+      ['word', 'x'],
+      ['prefix', 'x'],
+    ]);
+  });
+
+  test('holds every beginning of every word, so that whatever is typed of a word finds it', () => {
+    fc.assert(
+      fc.property(texts, (name) => {
+        const prefixes = new Set(namesOf('prefix', name));
+        for (const word of wordsOf(name)) {
+          const characters = [...word];
+          for (let length = 1; length <= characters.length; length += 1) {
+            const typed = characters.slice(0, length).join('');
+            assert.ok(prefixes.has(filed(typed)), `${typed} of ${name}`);
+          }
+        }
+      }),
+    );
+  });
+
+  test('holds each term once, and no prefix that begins no word', () => {
+    fc.assert(
+      fc.property(texts, (name) => {
+        const keys = termsOf(cheeseNamed(name)).map(([kind, term]) => JSON.stringify([kind, term]));
+        assert.equal(new Set(keys).size, keys.length);
+        const words = namesOf('word', name);
+        for (const prefix of namesOf('prefix', name)) {
+          assert.ok(words.some((word) => word.startsWith(prefix)));
+        }
+      }),
+    );
+  });
+
+  test(`holds no word longer than ${wordLengthMax} characters, and no half characters`, () => {
+    fc.assert(
+      fc.property(texts, (name) => {
+        for (const term of [...namesOf('word', name), ...namesOf('prefix', name)]) {
+          assert.ok([...term].length <= wordLengthMax);
+          assert.ok(term.isWellFormed());
+        }
+      }),
+    );
+    assert.equal([...filed('𐐷'.repeat(40))].length, wordLengthMax);
+    assert.equal(filed('a'.repeat(wordLengthMax)), 'a'.repeat(wordLengthMax));
+  });
+});

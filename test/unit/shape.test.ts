@@ -1,0 +1,236 @@
+import assert from 'node:assert/strict';
+import { suite, test } from 'node:test';
+import fc from 'fast-check';
+import { Compile } from 'typebox/schema';
+import {
+  Cheese,
+  CheeseInput,
+  CheeseList,
+  CheesePatch,
+  CheeseReplacement,
+} from '../../src/cheeses/schemas.ts';
+import type { Schema } from '../../src/http/route.ts';
+import { shape } from '../../src/http/shape.ts';
+
+const schemas: Record<string, Schema> = { Cheese, CheeseInput, CheeseList, CheesePatch, CheeseReplacement };
+
+/** Our own formats are unknown to the oracle. */
+function withoutFormats({ format: _, properties, items, ...rest }: Schema): Schema {
+  return {
+    ...rest,
+    ...(properties === undefined
+      ? {}
+      : {
+          properties: Object.fromEntries(
+            Object.entries(properties).map(([name, one]) => [name, withoutFormats(one)]),
+          ),
+        }),
+    ...(items === undefined ? {} : { items: withoutFormats(items) }),
+  };
+}
+
+const typesOf = ({ type = [] }: Schema): readonly string[] => (typeof type === 'string' ? [type] : type);
+const isPlainObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+/** What shape() promises beyond JSON Schema: null for what is not nullable, and unknown members, do not count. */
+function reduced(schema: Schema, value: unknown): unknown {
+  const { properties, items } = schema;
+  if (Array.isArray(value) && items !== undefined) {
+    return value.map((element) => reduced(items, element));
+  }
+  if (!isPlainObject(value) || properties === undefined) {
+    return value;
+  }
+  const kept = Object.entries(properties)
+    .filter(([name, one]) => Object.hasOwn(value, name) && (value[name] !== null || isNullable(one)))
+    .map(([name, one]) => [name, reduced(one, value[name])]);
+  return Object.fromEntries(kept);
+}
+
+const isNullable = (schema: Schema) => typesOf(schema).includes('null');
+
+const junk = fc.oneof(
+  fc.constantFrom<unknown>(null, true, false, 0, -1, 0.5, 120, 121, 1_000_000, 1_000_001, '', '1', [], {}),
+  fc.jsonValue({ maxDepth: 2 }),
+);
+
+/** Values that a schema takes, with here and there one that it does not, within and just outside of its bounds. */
+function near(schema: Schema): fc.Arbitrary<unknown> {
+  const { minimum = -1e9, maximum = 1e9 } = schema;
+  const byType = typesOf(schema).map((type): fc.Arbitrary<unknown> => {
+    switch (type) {
+      case 'object':
+        return nearObject(schema);
+      case 'array':
+        return fc.array(near(schema.items ?? {}), { maxLength: 2 });
+      case 'string':
+        return nearText(schema);
+      case 'integer':
+        return rarely(fc.constantFrom(minimum - 1, maximum + 1), fc.integer({ min: minimum, max: maximum }));
+      case 'number':
+        return rarely(fc.double(), fc.double({ min: minimum, max: maximum, noNaN: true }));
+      case 'boolean':
+        return fc.boolean();
+      default:
+        return fc.constant(null);
+    }
+  });
+  return rarely(junk, fc.oneof(...byType));
+}
+
+function rarely<T>(one: fc.Arbitrary<T>, usual: fc.Arbitrary<T>): fc.Arbitrary<T> {
+  return fc.oneof({ weight: 1, arbitrary: one }, { weight: 40, arbitrary: usual });
+}
+
+function nearText({ enum: options, minLength = 0, maxLength = 20 }: Schema): fc.Arbitrary<unknown> {
+  if (options !== undefined) {
+    return rarely<unknown>(fc.constant('unheard of'), fc.constantFrom(...options));
+  }
+  // Each of these is one code point and one grapheme, which is what the oracle counts.
+  const letters = fc.constantFrom('a', 'é', '🧀', ' ');
+  const repeated = (...lengths: number[]) =>
+    fc.tuple(letters, fc.constantFrom(...lengths)).map(([letter, length]) => letter.repeat(length));
+  return rarely(
+    repeated(Math.max(0, minLength - 1), maxLength + 1),
+    fc.oneof(
+      repeated(minLength, maxLength - 1, maxLength),
+      fc.string({ unit: letters, minLength, maxLength: 5 }),
+    ),
+  );
+}
+
+function nearObject({ properties = {}, required = [] }: Schema): fc.Arbitrary<unknown> {
+  const model = Object.fromEntries(Object.entries(properties).map(([name, one]) => [name, near(one)]));
+  const whole = fc.record(model, { requiredKeys: [...required] });
+  const partial = fc.record(model, { requiredKeys: [] });
+  const unknown = fc.dictionary(fc.constantFrom('x', 'Name', '__proto__', 'toString'), junk, { maxKeys: 2 });
+  return fc.tuple(rarely(partial, whole), unknown).map(([known, more]) => ({ ...known, ...more }));
+}
+
+suite('shape, against a general validator', () => {
+  for (const [name, original] of Object.entries(schemas)) {
+    test(`takes the same values as ${name}, and copies what it takes`, () => {
+      const schema = withoutFormats(original);
+      const oracle = Compile(schema as object);
+      let taken = 0;
+      fc.assert(
+        fc.property(near(schema), (value) => {
+          const expected = reduced(schema, value);
+          const isTaken = oracle.Check(expected);
+          const result = shape(schema, value);
+          assert.equal(result.errors.length === 0, isTaken, JSON.stringify(result.errors));
+          if (isTaken) {
+            taken += 1;
+            assert.deepEqual(result.value, expected);
+          }
+        }),
+        { numRuns: 500 },
+      );
+      assert.ok(taken > 50, `only ${taken} of 500 values were valid: the property hardly tests anything`);
+    });
+  }
+
+  test('leaves the value it was given as it was', () => {
+    fc.assert(
+      fc.property(near(CheeseInput), (value) => {
+        const before = structuredClone(value);
+        shape(CheeseInput, value);
+        assert.deepEqual(value, before);
+      }),
+    );
+  });
+
+  test('gives a copy that is taken again unchanged', () => {
+    fc.assert(
+      fc.property(near(CheeseInput), (value) => {
+        const { value: copy, errors } = shape(CheeseInput, value);
+        fc.pre(errors.length === 0);
+        assert.deepEqual(shape(CheeseInput, copy, true), { value: copy, errors: [] });
+      }),
+    );
+  });
+});
+
+suite('shape', () => {
+  const faultsOf = (value: unknown, isStrict = false) =>
+    shape(CheeseInput, value, isStrict).errors.map(({ field, message }) => `${field}: ${message}`);
+
+  test('names every fault with its path, in the order of the schema', () => {
+    assert.deepEqual(
+      faultsOf({
+        organic: 'yes',
+        ageMonths: 12.5,
+        pricePerKg: -1,
+        tags: [{ name: 'cow' }, { name: 'a,b' }, {}],
+        category: { name: '' },
+        name: ' ',
+      }),
+      [
+        'name: must hold at least one visible character and no control characters',
+        'category.name: must not be empty',
+        'tags[1].name: must hold at least one visible character, and neither commas nor control characters',
+        'tags[2]: must have at least one of id, name',
+        'pricePerKg: must be from 0 to 1000000',
+        'ageMonths: must be a whole number',
+        'organic: must be true or false',
+      ],
+    );
+  });
+
+  test('calls what is no object a fault of the whole body', () => {
+    for (const value of [null, [], 'x', 1, true]) {
+      assert.deepEqual(faultsOf(value), [': must be an object']);
+    }
+  });
+
+  test('takes null for an absent member, unless it is required', () => {
+    const { value, errors } = shape(CheeseInput, { name: 'Brie', origin: null, ageMonths: null, tags: null });
+    assert.deepEqual(errors, []);
+    assert.deepEqual(value, { name: 'Brie', origin: null });
+    assert.deepEqual(faultsOf({ name: null }), ['name: is required and must not be null']);
+    assert.deepEqual(faultsOf({}), ['name: is required']);
+  });
+
+  test('drops unknown members, and names them when strict', () => {
+    const value = { name: 'Brie', nmae: 1, tags: [{ name: 'cow', weight: 2 }] };
+    assert.deepEqual(shape(CheeseInput, value).value, { name: 'Brie', tags: [{ name: 'cow' }] });
+    assert.deepEqual(faultsOf(value, true), [
+      'tags[0].weight: is not a known field',
+      'nmae: is not a known field',
+    ]);
+  });
+
+  test('is not misled by members of prototypes', () => {
+    const value = JSON.parse('{"name":"Brie","__proto__":{"status":"sold"},"constructor":1}');
+    assert.deepEqual(shape(CheeseInput, value), { value: { name: 'Brie' }, errors: [] });
+    assert.deepEqual(shape(CheeseInput, Object.create({ name: 'Brie' })).errors.length, 1);
+  });
+
+  test('counts characters by code points, up to the bound and not beyond', () => {
+    for (const letter of ['a', 'é', '🧀', 'e\u0301'.at(0) ?? '']) {
+      assert.deepEqual(faultsOf({ name: letter.repeat(255) }), []);
+      assert.deepEqual(faultsOf({ name: letter.repeat(256) }), ['name: must have at most 255 characters']);
+    }
+    assert.deepEqual(faultsOf({ name: 'e\u0301'.repeat(128) }), ['name: must have at most 255 characters']);
+    const pair = { type: 'string', minLength: 2, maxLength: 2 } as const;
+    assert.deepEqual(shape(pair, '🧀').errors, [{ field: '', message: 'must have at least 2 characters' }]);
+    assert.deepEqual(shape(pair, '🧀🧀').errors, []);
+    assert.equal(shape(pair, '🧀🧀🧀').errors.length, 1);
+  });
+
+  test('looks into no element of an array that is too long', () => {
+    const tags = Array.from({ length: 101 }, () => ({ name: '' }));
+    assert.deepEqual(faultsOf({ name: 'Brie', tags }), ['tags: must have at most 100 elements']);
+    assert.equal(faultsOf({ name: 'Brie', tags: tags.slice(1) }).length, 100);
+  });
+
+  test('refuses addresses that carry a script or a local file, however they are written', () => {
+    for (const url of ['javascript:alert(1)', ' JavaScript:x', 'data:text/html,x', 'FILE:///etc', 'a\tb']) {
+      assert.equal(faultsOf({ name: 'Brie', photoUrls: [url] }).length, 1, url);
+    }
+    for (const url of ['https://x.org/a,b', 'photo.jpg', 'x', 'mydata:1']) {
+      assert.deepEqual(faultsOf({ name: 'Brie', photoUrls: [url] }), [], url);
+    }
+  });
+});

@@ -1,0 +1,101 @@
+import assert from 'node:assert/strict';
+import { suite, test } from 'node:test';
+import fc from 'fast-check';
+import { systemClock } from '../../src/clock.ts';
+import { requestIdOf, traceIdOf } from '../../src/http/trace.ts';
+
+const fresh = 'f'.repeat(32);
+const clock = {
+  ...systemClock,
+  uuid: () => 'fresh',
+  random: (length: number) => new Uint8Array(length).fill(0xff),
+};
+const hex = (length: number) =>
+  fc.string({ unit: fc.constantFrom(...'0123456789abcdef'), minLength: length, maxLength: length });
+const isNotZero = (text: string) => !/^0+$/.test(text);
+const traceIds = hex(32).filter(isNotZero);
+const parentIds = hex(16).filter(isNotZero);
+
+suite('requestIdOf', () => {
+  test("takes over a client's id of harmless characters", () => {
+    const unit = fc.constantFrom(...'ABCxyz019._-');
+    fc.assert(
+      fc.property(fc.string({ unit, minLength: 1, maxLength: 128 }), (id) =>
+        assert.equal(requestIdOf(id, clock), id),
+      ),
+    );
+  });
+
+  test('makes a fresh one in place of anything else', () => {
+    const others = [undefined, '', 'a'.repeat(129), 'a b', 'a\n', 'a\r\nSet-Cookie: x', 'é', 'a,b', ['a']];
+    for (const given of others) {
+      assert.equal(requestIdOf(given, clock), 'fresh', String(given));
+    }
+    assert.notEqual(requestIdOf(undefined, systemClock), requestIdOf(undefined, systemClock));
+  });
+});
+
+suite('traceIdOf', () => {
+  test('takes over the trace of a valid traceparent, whatever its flags', () => {
+    fc.assert(
+      fc.property(traceIds, parentIds, hex(2), (trace, parent, flags) =>
+        assert.equal(traceIdOf(`00-${trace}-${parent}-${flags}`, clock), trace),
+      ),
+    );
+  });
+
+  test('reads later versions, which may carry more after a dash', () => {
+    fc.assert(
+      fc.property(traceIds, parentIds, hex(2), (trace, parent, version) => {
+        fc.pre(version !== 'ff' && version !== '00');
+        assert.equal(traceIdOf(`${version}-${trace}-${parent}-01`, clock), trace);
+        assert.equal(traceIdOf(`${version}-${trace}-${parent}-01-what-the-future-brings`, clock), trace);
+        assert.equal(traceIdOf(`${version}-${trace}-${parent}-01.what`, clock), fresh);
+      }),
+    );
+  });
+
+  test('starts a new trace for a header that W3C Trace Context calls invalid', () => {
+    const trace = '4bf92f3577b34da6a3ce929d0e0e4736';
+    const parent = '00f067aa0ba902b7';
+    for (const header of [
+      undefined,
+      '',
+      'x',
+      `00-${trace}-${parent}`,
+      `00-${trace}-${parent}-`,
+      `00-${trace}-${parent}-0`,
+      `00-${trace}-${parent}-01.`,
+      `ff-${trace}-${parent}-01`,
+      `00-${'0'.repeat(32)}-${parent}-01`,
+      `00-${trace}-${'0'.repeat(16)}-01`,
+      `00-${trace.toUpperCase()}-${parent}-01`,
+      `00-${trace.slice(1)}-${parent}-01`,
+      `00-${trace}0-${parent}-01`,
+      `0-${trace}-${parent}-01`,
+      ` 00-${trace}-${parent}-01`,
+      `00_${trace}_${parent}_01`,
+      `00-${trace}-${parent}-zz`,
+    ]) {
+      assert.equal(traceIdOf(header, clock), fresh, String(header));
+    }
+  });
+
+  test('starts a new trace where version 00 carries more than it may (W3C Trace Context, 2.2.2)', () => {
+    const header = '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01-more';
+    assert.equal(traceIdOf(header, clock), fresh);
+  });
+
+  test('starts a trace of 32 hexadecimal digits, and another each time', () => {
+    assert.match(traceIdOf(undefined, systemClock), /^[0-9a-f]{32}$/);
+    assert.notEqual(traceIdOf(undefined, systemClock), traceIdOf(undefined, systemClock));
+  });
+
+  test('answers 32 hexadecimal digits for any header', () => {
+    fc.assert(
+      fc.property(fc.oneof(fc.string(), fc.array(fc.string())), (header) =>
+        assert.match(traceIdOf(header, clock), /^[0-9a-f]{32}$/),
+      ),
+    );
+  });
+});
