@@ -47,9 +47,21 @@ export interface CheesePage {
   readonly total: number | null;
 }
 
+/** In place of a page that the client has already. */
+export interface Unchanged {
+  readonly unchanged: true;
+  readonly version: number;
+}
+
+export interface ListOptions {
+  readonly withTotal: boolean;
+  /** Says of a version of the catalogue whether the client has its page. */
+  readonly isKnown?: ((version: number) => boolean) | undefined;
+}
+
 export interface CheeseListing {
   /** @throws AppError badRequest where the cursor is not ours, or belongs to other filters */
-  list(request: ListRequest, options: { readonly withTotal: boolean }): Promise<CheesePage>;
+  list(request: ListRequest, options: ListOptions): Promise<CheesePage | Unchanged>;
 }
 
 interface Dependencies {
@@ -158,11 +170,17 @@ export function createCheeseListing({ database, cursors }: Dependencies): Cheese
   }
 
   return {
-    async list(request, { withTotal }) {
+    async list(request, { withTotal, isKnown }) {
       const query = continued(request, cursors);
       const words = query.filters.q === undefined ? [] : wordsOf(query.filters.q);
       if (query.filters.q !== undefined && words.length === 0) {
         throw new AppError('badRequest', 'q: must hold at least one letter or digit');
+      }
+      if (isKnown !== undefined) {
+        const version = await cheeseQueries(database).findVersion();
+        if (isKnown(version)) {
+          return { unchanged: true, version };
+        }
       }
       const groups = await findGroups(query.filters, words);
       if (groups.some(({ cheeses }) => cheeses === 0)) {

@@ -3,35 +3,28 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { Readable } from 'node:stream';
 import { isCurrent, weakTag } from '../http/etag.ts';
 import { type Answer, Text } from '../http/route.ts';
-import type { CheeseListing, CheesePage, Filters } from './listing.ts';
-import type { CheeseService } from './service.ts';
+import type { CheeseListing, CheesePage, Filters, Unchanged } from './listing.ts';
 
 const streamedPageSize = 500;
 
-interface Dependencies {
-  readonly listing: CheeseListing;
-  readonly cheeses: CheeseService;
-}
-
 /** All matches in the order of their ids, or `limit` of them with a link to the next. */
 export async function answerArray(
-  { listing, cheeses }: Dependencies,
+  listing: CheeseListing,
   path: string,
   filters: Filters,
   { limit, cursor }: { readonly limit?: number; readonly cursor?: string },
   headers: IncomingHttpHeaders,
 ): Promise<Answer> {
-  const known = await unchanged(cheeses, headers);
-  if (known !== null) {
-    return known;
-  }
   // Ids are handed out in the order of creation.
-  const read = (after: string | undefined) =>
+  const read = (after: string | undefined, isKnown?: (version: number) => boolean) =>
     listing.list(
       { ...filters, sort: 'createdAt', cursor: after, limit: limit ?? streamedPageSize },
-      { withTotal: false },
+      { withTotal: false, isKnown },
     );
-  const first = await read(cursor);
+  const first = await read(cursor, knownTo(headers));
+  if ('unchanged' in first) {
+    return unchanged(first);
+  }
   const ETag = weakTag(first.version);
   if (first.nextCursor === null) {
     return { status: 200, headers: { ETag }, body: new Text(`[${first.items}]`) };
@@ -53,25 +46,24 @@ export function nextLink(path: string, query: Readonly<Record<string, string>>):
   return `<${path}?${new URLSearchParams(query)}>; rel="next"`;
 }
 
-/** The answer to a client whose copy is of the catalogue as it stands: it becomes 304 without reading a list. */
-export async function unchanged(
-  cheeses: CheeseService,
-  headers: IncomingHttpHeaders,
-): Promise<Answer | null> {
-  if (headers['if-none-match'] === undefined) {
-    return null;
-  }
-  const ETag = weakTag(await cheeses.version());
-  return isCurrent(headers['if-none-match'], ETag) ? { status: 200, headers: { ETag } } : null;
+/** Does the client have the list as it is at a version of the catalogue? Undefined where it says nothing. */
+export function knownTo(headers: IncomingHttpHeaders): ((version: number) => boolean) | undefined {
+  const header = headers['if-none-match'];
+  return header === undefined ? undefined : (version) => isCurrent(header, weakTag(version));
+}
+
+/** Becomes 304, as the client's If-None-Match has the tag. */
+export function unchanged({ version }: Unchanged): Answer {
+  return { status: 200, headers: { ETag: weakTag(version) } };
 }
 
 async function* arrayText(
   first: CheesePage,
-  read: (cursor: string) => Promise<CheesePage>,
+  read: (cursor: string) => Promise<CheesePage | Unchanged>,
 ): AsyncGenerator<string> {
   yield `[${first.items}`;
   for (let cursor = first.nextCursor; cursor !== null; ) {
-    const page = await read(cursor);
+    const page = (await read(cursor)) as CheesePage;
     yield page.items === '' ? '' : `,${page.items}`;
     cursor = page.nextCursor;
   }

@@ -6,7 +6,7 @@ import { requireMatch, strongTag, weakTag } from '../http/etag.ts';
 import { pathId } from '../http/path-id.ts';
 import { type Answer, type Parameters, type Route, route, Text } from '../http/route.ts';
 import type { CheeseListing } from './listing.ts';
-import { answerArray, nextLink, unchanged } from './matches.ts';
+import { answerArray, knownTo, nextLink, unchanged } from './matches.ts';
 import {
   Cheese,
   CheeseInput,
@@ -24,7 +24,7 @@ const tagItem = { type: 'string', minLength: 1, maxLength: 100, format: 'line' }
 const cursor = {
   type: 'string',
   minLength: 1,
-  maxLength: 8192,
+  maxLength: 12_000,
   description: 'nextCursor of an earlier page',
 } as const;
 const ifMatch = {
@@ -47,11 +47,11 @@ const listQuery = {
     description: 'Name of a category',
   },
   categoryId: { type: 'integer', minimum: 1, description: 'Id of a category' },
-  tags: { type: 'array', items: tagItem, maxItems: 50, description: 'Cheeses with any of these tags' },
+  tags: { type: 'array', items: tagItem, maxItems: 20, description: 'Cheeses with any of these tags' },
   tagsAll: {
     type: 'array',
     items: tagItem,
-    maxItems: 50,
+    maxItems: 20,
     description: 'Cheeses with every one of these tags',
   },
   q: {
@@ -98,11 +98,13 @@ export function cheeseRoutes({ cheeses, listing }: Dependencies): Route[] {
       },
       handle: async ({ query, headers }) => {
         const { status, ...rest } = query;
-        const known = await unchanged(cheeses, headers);
-        if (known !== null) {
-          return known;
+        const page = await listing.list(
+          { ...rest, statuses: status },
+          { withTotal: true, isKnown: knownTo(headers) },
+        );
+        if ('unchanged' in page) {
+          return unchanged(page);
         }
-        const page = await listing.list({ ...rest, statuses: status }, { withTotal: true });
         const { items, nextCursor, total, version } = page;
         const next =
           nextCursor === null
@@ -169,7 +171,7 @@ export function cheeseRoutes({ cheeses, listing }: Dependencies): Route[] {
         ...badRequest('The status is missing, or not one of the three'),
       },
       handle: ({ query: { status, ...page }, headers }) =>
-        answerArray({ listing, cheeses }, '/v2/cheeses/findByStatus', { statuses: status }, page, headers),
+        answerArray(listing, '/v2/cheeses/findByStatus', { statuses: status }, page, headers),
     }),
     route({
       method: 'GET',
@@ -185,7 +187,7 @@ export function cheeseRoutes({ cheeses, listing }: Dependencies): Route[] {
         tags: {
           type: 'array',
           items: tagItem,
-          maxItems: 50,
+          maxItems: 20,
           isRequired: true,
           description: 'Separated by commas',
         },
@@ -196,7 +198,7 @@ export function cheeseRoutes({ cheeses, listing }: Dependencies): Route[] {
         ...badRequest('The tags are missing, or one of them cannot be a tag'),
       },
       handle: ({ query: { tags, ...page }, headers }) =>
-        answerArray({ listing, cheeses }, '/v2/cheeses/findByTags', { tags }, page, headers),
+        answerArray(listing, '/v2/cheeses/findByTags', { tags }, page, headers),
     }),
     route({
       method: 'GET',

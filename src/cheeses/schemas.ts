@@ -118,11 +118,16 @@ const inputProperties = {
   organic: organicFlag,
 } as const;
 
+const supplied = {
+  createdAt: { ...moment, readOnly: true },
+  updatedAt: { ...moment, readOnly: true },
+} as const;
+
 export const CheeseInput = {
   title: 'CheeseInput',
   type: 'object',
   required: ['name'],
-  properties: inputProperties,
+  properties: { id: { ...int64, readOnly: true }, ...inputProperties, ...supplied },
 } as const;
 export type CheeseInput = XStatic<typeof CheeseInput>;
 
@@ -131,7 +136,7 @@ export const CheeseReplacement = {
   description: 'The whole cheese: optional fields that are left out return to their defaults',
   type: 'object',
   required: ['id', 'name', 'status'],
-  properties: { id: int64, ...inputProperties, status: statusText },
+  properties: { id: int64, ...inputProperties, status: statusText, ...supplied },
 } as const;
 export type CheeseReplacement = XStatic<typeof CheeseReplacement>;
 

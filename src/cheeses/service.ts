@@ -103,7 +103,7 @@ export function createCheeseService({ database, clock }: Dependencies): CheeseSe
       const queries = cheeseQueries(tx);
       await queries.lockCatalogue();
       const change = await prepare(tx);
-      const row = await queries.find(id);
+      const row = Number.isSafeInteger(id) ? await queries.find(id) : undefined;
       if (row === undefined) {
         throw notFound(id);
       }
@@ -251,10 +251,9 @@ async function toDraft(tx: Sql, input: CheeseInput): Promise<Draft> {
     one?.name === undefined && one?.id !== undefined ? [one.id] : [],
   );
   const names = new Map<string, string>();
-  if (references.length > 0) {
-    for (const { id, kind, name } of await cheeseQueries(tx).findTermsById(
-      references.filter(Number.isSafeInteger),
-    )) {
+  const possible = references.filter(Number.isSafeInteger);
+  if (possible.length > 0) {
+    for (const { id, kind, name } of await cheeseQueries(tx).findTermsById(possible)) {
       names.set(`${kind} ${id}`, name);
     }
   }

@@ -2,7 +2,7 @@ import { createWriteStream } from 'node:fs';
 import { rename } from 'node:fs/promises';
 import { pipeline } from 'node:stream/promises';
 import { formatOf, writerFor } from '../cheeses/import/files.ts';
-import type { CheeseListing } from '../cheeses/listing.ts';
+import type { CheeseListing, CheesePage } from '../cheeses/listing.ts';
 import type { Cheese } from '../cheeses/schemas.ts';
 import { type CommandOptions, print, withServices } from './command.ts';
 import { progressBar } from './progress.ts';
@@ -33,7 +33,10 @@ export async function runExport(file: string, options: CommandOptions): Promise<
 
 /** Every cheese in the order of creation, with a bar on the way. */
 async function* allCheeses(listing: CheeseListing): AsyncGenerator<Cheese> {
-  const first = await listing.list({ sort: 'createdAt', limit: pageSize }, { withTotal: true });
+  const first = (await listing.list(
+    { sort: 'createdAt', limit: pageSize },
+    { withTotal: true },
+  )) as CheesePage;
   const total = first.total ?? 0;
   const bar = progressBar(total);
   let done = 0;
@@ -46,6 +49,9 @@ async function* allCheeses(listing: CheeseListing): AsyncGenerator<Cheese> {
       bar.clear();
       return;
     }
-    page = await listing.list({ cursor: page.nextCursor, limit: pageSize }, { withTotal: false });
+    page = (await listing.list(
+      { cursor: page.nextCursor, limit: pageSize },
+      { withTotal: false },
+    )) as CheesePage;
   }
 }

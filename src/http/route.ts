@@ -26,6 +26,8 @@ export interface Schema {
   readonly maximum?: number;
   readonly format?: string;
   readonly default?: unknown;
+  /** Supplied by the server: accepted from a client that sends back what it has read, and dropped. */
+  readonly readOnly?: boolean;
   readonly examples?: readonly unknown[];
   readonly additionalProperties?: boolean | Schema;
 }

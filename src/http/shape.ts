@@ -55,6 +55,9 @@ function walkObject(
   const copy: Record<string, unknown> = {};
   for (const [name, property] of Object.entries(properties)) {
     const path = field === '' ? name : `${field}.${name}`;
+    if (property.readOnly) {
+      continue;
+    }
     const isRequired = schema.required?.includes(name) ?? false;
     const given = Object.hasOwn(value, name) ? value[name] : undefined;
     if (given === undefined || (given === null && !typesOf(property).includes('null'))) {

@@ -47,7 +47,7 @@ async function follow(shop: Shop, url: string): Promise<string[]> {
 
 onBothEngines('GET /cheeses/findByStatus', (engine) => {
   test('answers 200 with every match once, ordered by id, for commas and repeats alike', async (t) => {
-    const { find } = await openWith(t, engine, few);
+    const { shop, find } = await openWith(t, engine, few);
     for (const [query, names] of [
       ['sold', 'eb'],
       ['pending', 'c'],
@@ -63,12 +63,13 @@ onBothEngines('GET /cheeses/findByStatus', (engine) => {
       assert.deepEqual(namesOf(answer), [...names], query);
     }
     const { json } = await find('findByStatus?status=pending');
-    assert.deepEqual(json, [(await find(`${json[0].id}`)).json]);
-  });
-
-  test('answers 200 with an empty array where nothing matches', async (t) => {
-    const { find } = await openWith(t, engine, [{ name: 'a' }]);
-    assert.equal((await find('findByStatus?status=sold,pending')).text, '[]');
+    const one = await find(`${json[0].id}`);
+    assert.deepEqual(json, [one.json]);
+    await shop.call('DELETE', `/v2/cheeses/${one.json.id}`, {
+      as: shop.writer,
+      headers: { 'x-confirm-delete': 'true' },
+    });
+    assert.equal((await find('findByStatus?status=pending')).text, '[]');
   });
 
   test('answers 400 when the status is missing, empty or not exactly one of the three', async (t) => {
@@ -162,20 +163,18 @@ onBothEngines('GET /cheeses/findByStatus', (engine) => {
 
   test('streams more matches than fit into one page, complete, in order and as valid JSON', async (t) => {
     const cheeses = Array.from({ length: 1203 }, (_, index): CheeseInput => {
-      const tags = index % 2 ? named('cow', 'raw milk') : named('raw milk');
-      return {
-        name: `${(index * 7919) % 1203} "Äpler" \\ ${index}`,
-        status: index === 600 ? 'sold' : 'pending',
-        tags,
-      };
+      const name = `${(index * 7919) % 1203} "Äpler" \\ ${index}`;
+      // 500 fill one page of the stream exactly, 501 take a second one.
+      const status = index < 500 ? 'sold' : index < 1001 ? 'pending' : 'available';
+      return { name, status, tags: index % 2 ? named('cow', 'raw milk') : named('raw milk') };
     });
     const { shop, find } = await openWith(t, engine, cheeses);
     const names = cheeses.map(({ name }) => name);
-    const but600 = names.filter((_, index) => index !== 600);
     const odd = names.filter((_, index) => index % 2);
     const expectations = [
-      ['findByStatus?status=pending', but600],
-      ['findByStatus?status=pending,sold', names],
+      ['findByStatus?status=sold', names.slice(0, 500)],
+      ['findByStatus?status=pending', names.slice(500, 1001)],
+      ['findByStatus?status=pending,sold,available', names],
       ['findByTags?tags=cow', odd],
       ['findByTags?tags=cow,raw%20milk', names],
     ] as const;
@@ -191,15 +190,6 @@ onBothEngines('GET /cheeses/findByStatus', (engine) => {
       assert.deepEqual([head.status, head.text, head.headers.etag], [200, '', answer.headers.etag]);
       assert.equal((await find(url, { 'if-none-match': answer.headers.etag ?? '' })).status, 304);
     }
-  });
-
-  test('answers exactly one page, and one more, without a comma too many', async (t) => {
-    const cheeses = Array.from({ length: 501 }, (_, index): CheeseInput => {
-      return { name: `${index}`, status: index === 0 ? 'sold' : 'pending' };
-    });
-    const { find } = await openWith(t, engine, cheeses);
-    assert.equal((await find('findByStatus?status=pending')).json.length, 500);
-    assert.equal((await find('findByStatus?status=pending,sold')).json.length, 501);
   });
 });
 
@@ -235,8 +225,8 @@ onBothEngines('GET /cheeses/findByTags', (engine) => {
     }
   });
 
-  test('says that it is deprecated, and where its successor is', async (t) => {
-    const { find } = await openWith(t, engine, few);
+  test('says that it is deprecated, and where its successor is, which finds the same', async (t) => {
+    const { shop, find } = await openWith(t, engine, few);
     for (const url of ['findByTags?tags=cow', 'findByTags?tags=nobody', 'findByTags?tags=cow&limit=1']) {
       const { headers } = await find(url);
       assert.match(headers.deprecation ?? '', /^@[1-9]\d*$/);
@@ -245,10 +235,6 @@ onBothEngines('GET /cheeses/findByTags', (engine) => {
       assert.equal('sunset' in headers, false);
     }
     assert.equal('deprecation' in (await find('findByStatus?status=sold')).headers, false);
-  });
-
-  test('answers the same cheeses as its successor does for the same value', async (t) => {
-    const { shop, find } = await openWith(t, engine, few);
     for (const query of ['tags=cow', 'tags=cow,goat', 'tags=raw+milk&tags=goat', 'tags=nobody']) {
       const { json } = await shop.call('GET', `/v2/cheeses?sort=createdAt&${query}`, { as: shop.reader });
       assert.deepEqual((await find(`findByTags?${query}`)).json, json.items, query);

@@ -4,9 +4,19 @@ import { shape } from '../../http/shape.ts';
 import { CheeseInput } from '../schemas.ts';
 import { parseRipening } from './ripening.ts';
 
-export type ImportField = keyof typeof CheeseInput.properties;
-
-export const importFields = Object.keys(CheeseInput.properties) as ImportField[];
+/** What a file may hold of a cheese: everything that the server does not supply. */
+export const importFields = [
+  'name',
+  'category',
+  'photoUrls',
+  'tags',
+  'status',
+  'origin',
+  'pricePerKg',
+  'ageMonths',
+  'organic',
+] as const satisfies readonly (keyof CheeseInput)[];
+export type ImportField = (typeof importFields)[number];
 
 /** For each field the columns that may hold it: the first that is not empty counts, and for tags all of them. */
 export type Mapping = ReadonlyMap<ImportField, readonly string[]>;
@@ -88,7 +98,7 @@ function readField(field: ImportField, value: unknown, remarks: string[]): unkno
     case 'category':
       return { name: value };
     case 'photoUrls':
-      return text.split('\n').filter((url) => url !== '');
+      return value.split('\n').filter((url) => url !== '');
     case 'pricePerKg':
       return /^\$?\s*\d+(\.\d+)?(e[+-]?\d+)?$/i.test(text) ? Number(text.replace(/^\$\s*/, '')) : text;
     case 'ageMonths': {
