@@ -1,5 +1,6 @@
 /** Lists of cheeses: which index to walk, where a page ends, and how many match in all. */
 import type { Database } from '../database/database.ts';
+import { createLookup } from '../database/lookup.ts';
 import { AppError } from '../errors.ts';
 import type { Cursors } from '../http/cursor.ts';
 import {
@@ -11,13 +12,15 @@ import {
   type Selection,
   type TermCountRow,
 } from './listing-queries.ts';
-import { cheeseQueries } from './queries.ts';
+import { cheeseQueries, versionLookup } from './queries.ts';
 import type { Cheese, Sort, Status } from './schemas.ts';
 import { filed, type Term, wordLengthMax, wordsOf } from './search.ts';
 
 /** Above this many words with one prefix, their postings are not merged but passed over or through. */
 const mergedWordsMax = 20;
 const rememberedTotalsMax = 1000;
+/** Pages of one version of the catalogue, of up to 100 cheeses each. */
+const rememberedPagesMax = 200;
 
 export interface Filters {
   readonly statuses?: readonly Status[] | undefined;
@@ -87,21 +90,20 @@ interface Query {
 export function createCheeseListing({ database, cursors }: Dependencies): CheeseListing {
   const queries = listingQueries(database);
   const totals = new Map<string, number>();
+  const pages = new Map<string, CheesePage>();
+  const findVersion = createLookup<{ version: number }>(database, versionLookup);
 
-  async function totalOf(selection: Selection, page: PageRow, filters: Filters): Promise<number> {
-    if (page.total !== null) {
-      return page.total;
-    }
-    const key = JSON.stringify(filters);
-    const known = totals.get(`${page.version} ${key}`);
+  async function totalOf(selection: Selection, filters: Filters, version: number): Promise<number> {
+    const key = `${version} ${JSON.stringify(filters)}`;
+    const known = totals.get(key);
     if (known !== undefined) {
       return known;
     }
-    const { version, total } = await queries.count(selection);
+    const total = await queries.count(selection);
     if (totals.size >= rememberedTotalsMax) {
       totals.clear();
     }
-    totals.set(`${version} ${key}`, total);
+    totals.set(key, total);
     return total;
   }
 
@@ -169,35 +171,43 @@ export function createCheeseListing({ database, cursors }: Dependencies): Cheese
     return lead.cheeses * lead.cheeses <= limit * all ? { by: 'prefix', prefix } : { by: 'catalogue' };
   }
 
+  /** `version` was read first: what is shown is never older than what the page's tag will say. */
+  async function findPage(request: ListRequest, withTotal: boolean, version: number): Promise<CheesePage> {
+    const query = continued(request, cursors);
+    const words = query.filters.q === undefined ? [] : wordsOf(query.filters.q);
+    if (query.filters.q !== undefined && words.length === 0) {
+      throw new AppError('badRequest', 'q: must hold at least one letter or digit');
+    }
+    const groups = await findGroups(query.filters, words);
+    if (groups.some(({ cheeses }) => cheeses === 0)) {
+      return { version, items: '', nextCursor: null, total: 0 };
+    }
+    const selection = await select(query.filters, groups, request.limit);
+    const countedTerm = withTotal ? termThatCounts(groups) : null;
+    const page = await queries.findPage({ ...selection, ...query, limit: request.limit + 1, countedTerm });
+    const { items, last } = cut(page, request.limit);
+    return {
+      version,
+      items,
+      nextCursor:
+        last === null ? null : cursors.seal({ sort: query.sort, filters: query.filters, after: last }),
+      total: withTotal ? (page.total ?? (await totalOf(selection, query.filters, version))) : null,
+    };
+  }
+
   return {
     async list(request, { withTotal, isKnown }) {
-      const query = continued(request, cursors);
-      const words = query.filters.q === undefined ? [] : wordsOf(query.filters.q);
-      if (query.filters.q !== undefined && words.length === 0) {
-        throw new AppError('badRequest', 'q: must hold at least one letter or digit');
-      }
-      if (isKnown !== undefined) {
-        const version = await cheeseQueries(database).findVersion();
-        if (isKnown(version)) {
-          return { unchanged: true, version };
+      const key = JSON.stringify([request, withTotal]);
+      const version = (await findVersion('catalogue'))?.version ?? 0;
+      const known = pages.get(key);
+      const page = known?.version === version ? known : await findPage(request, withTotal, version);
+      if (known !== page) {
+        if (pages.size >= rememberedPagesMax) {
+          pages.clear();
         }
+        pages.set(key, page);
       }
-      const groups = await findGroups(query.filters, words);
-      if (groups.some(({ cheeses }) => cheeses === 0)) {
-        const version = await cheeseQueries(database).findVersion();
-        return { version, items: '', nextCursor: null, total: 0 };
-      }
-      const selection = await select(query.filters, groups, request.limit);
-      const countedTerm = withTotal ? termThatCounts(groups) : null;
-      const page = await queries.findPage({ ...selection, ...query, limit: request.limit + 1, countedTerm });
-      const { items, last } = cut(page, request.limit);
-      return {
-        version: page.version,
-        items,
-        nextCursor:
-          last === null ? null : cursors.seal({ sort: query.sort, filters: query.filters, after: last }),
-        total: withTotal ? await totalOf(selection, page, query.filters) : null,
-      };
+      return isKnown?.(page.version) ? { unchanged: true, version: page.version } : page;
     },
   };
 }

@@ -50,6 +50,13 @@ export const cheeseLookup = {
   keyOf: (row: CheeseRow): string => String(row.id),
 };
 
+/** The version of the catalogue, which every list needs. */
+export const versionLookup = {
+  one: (_key: string): Statement => sql`select version from catalogue`,
+  many: (_keys: readonly string[]): Statement => sql`select version from catalogue`,
+  keyOf: (_row: { version: number }): string => 'catalogue',
+};
+
 const termRows = (terms: readonly Term[]) => rows(terms.map(([kind, name]) => [kind, name]));
 
 export const cheeseQueries = (tx: Sql) => ({

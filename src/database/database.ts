@@ -23,6 +23,12 @@ export type Transaction = <T>(work: (sql: Sql) => Promise<T>) => Promise<T>;
 export interface Database extends Sql {
   readonly engine: Engine;
   readonly transaction: Transaction;
+  /**
+   * A number that changes with every commit of any process, asked for at most once in a turn of the event loop; null
+   * where the engine cannot tell as cheaply. A request is handled in the turn in which it is read or a later one, so
+   * what is remembered under an unchanged stamp is as fresh as a read.
+   */
+  stamp(): number | null;
   /** Runs a script of several statements, used by migrations only. */
   migrate(work: (run: (script: string) => Promise<void>, sql: Sql) => Promise<void>): Promise<void>;
   close(): Promise<void>;

@@ -1,10 +1,16 @@
 /**
- * Point reads that many requests want at once. On PostgreSQL those that come while one look-up is under way travel
- * together in the next: at 64 connections that was measured at 12 us of our CPU a row, against 55 us one by one.
- * A row is never older than the call that asked for it. SQLite answers in place, in 5 us.
+ * Point reads that every request needs, at a fraction of their price and never staler than the request.
+ *
+ * On PostgreSQL those that come while one look-up is under way travel together in the next: at 64 connections that
+ * was measured at 12 us of our CPU a row, against 55 us one by one. On SQLite rows are remembered as long as no
+ * process has committed anything: a read takes 6 us in a loop, and 30 between requests, when its pages and its code
+ * have left the processor's cache.
  */
 import type { Database } from './database.ts';
 import type { Statement } from './sql.ts';
+
+/** Rows of a few hundred bytes each. */
+const rememberedMax = 10_000;
 
 interface LookupStatements<Row> {
   readonly one: (key: string) => Statement;
@@ -22,9 +28,35 @@ export function createLookup<Row>(
   database: Database,
   { one, many, keyOf }: LookupStatements<Row>,
 ): (key: string) => Promise<Row | undefined> {
-  if (database.engine === 'sqlite') {
-    return (key) => database.get<Row>(one(key));
-  }
+  return database.stamp() === null ? together(database, many, keyOf) : remembering(database, one);
+}
+
+function remembering<Row>(
+  database: Database,
+  one: (key: string) => Statement,
+): (key: string) => Promise<Row | undefined> {
+  const rows = new Map<string, Row | undefined>();
+  let stamp: number | null = null;
+  return async (key) => {
+    const now = database.stamp();
+    if (now !== stamp || rows.size >= rememberedMax) {
+      rows.clear();
+      stamp = now;
+    }
+    if (rows.has(key)) {
+      return rows.get(key);
+    }
+    const row = await database.get<Row>(one(key));
+    rows.set(key, row);
+    return row;
+  };
+}
+
+function together<Row>(
+  database: Database,
+  many: (keys: readonly string[]) => Statement,
+  keyOf: (row: Row) => string,
+): (key: string) => Promise<Row | undefined> {
   let waiting = new Map<string, Waiting<Row>[]>();
   let isRunning = false;
 

@@ -45,6 +45,7 @@ export function openPostgres(url: string): Database {
     engine: 'postgres',
     ...queries,
     transaction,
+    stamp: () => null,
     async migrate(work) {
       try {
         await pool.begin(async (connection) => {

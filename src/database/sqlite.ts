@@ -36,7 +36,9 @@ export function openSqlite(file: string): Database {
   reader.exec('pragma query_only = on');
   const reads = statementsOn(reader);
   const writes = statementsOn(writer);
+  const dataVersion = reader.prepare('pragma data_version');
   const queue: Write[] = [];
+  let lastStamp: number | undefined;
   let flushing: Promise<void> | undefined;
 
   const transaction: Transaction = <T>(work: (sql: Sql) => Promise<T>) =>
@@ -73,6 +75,7 @@ export function openSqlite(file: string): Database {
       }
       return;
     }
+    lastStamp = undefined;
     for (const answer of answers) {
       answer();
     }
@@ -98,6 +101,15 @@ export function openSqlite(file: string): Database {
   return {
     engine: 'sqlite',
     ...reads,
+    stamp() {
+      if (lastStamp === undefined) {
+        lastStamp = Number(dataVersion.get()?.data_version);
+        setImmediate(() => {
+          lastStamp = undefined;
+        });
+      }
+      return lastStamp;
+    },
     run: (statement) => transaction((sql) => sql.run(statement)),
     insert: (table, columns, rows) => transaction((sql) => sql.insert(table, columns, rows)),
     transaction,

@@ -148,8 +148,16 @@ async function parseForm(bytes: Uint8Array, contentType: string): Promise<unknow
     const form = await new Response(Buffer.from(bytes), {
       headers: { 'Content-Type': contentType },
     }).formData();
+    const twice = [...form.keys()].filter((name) => new Set(form.getAll(name)).size > 1);
+    failOn(
+      [...new Set(twice)].map((field) => ({ field, message: 'is given twice, with different values' })),
+      'validation',
+    );
     return Object.fromEntries(form);
   } catch (error) {
+    if (error instanceof AppError) {
+      throw error;
+    }
     const message = 'the body is not the form that its Content-Type says';
     throw new AppError('validation', message, { cause: error, errors: [{ field: '', message }] });
   }

@@ -77,7 +77,12 @@ function readList(name: string, parameter: Parameter, texts: readonly string[], 
     return;
   }
   for (const element of elements) {
-    const fault = element === '' ? 'must not hold an empty value' : faultOfScalar(items, element);
+    const fault =
+      element === ''
+        ? 'must not hold an empty value'
+        : element.includes('\uFFFD')
+          ? 'must be Unicode text'
+          : faultOfScalar(items, element);
     if (fault !== null) {
       reading.errors.push({ field: name, message: fault });
       return;
@@ -93,7 +98,8 @@ function convert(parameter: Parameter, text: string): unknown {
     case 'boolean':
       return /^true$/i.test(text) ? true : /^false$/i.test(text) ? false : undefined;
     default:
-      return text.isWellFormed() ? text : undefined;
+      // What was no UTF-8 between the percent signs has become U+FFFD.
+      return text.includes('\uFFFD') ? undefined : text;
   }
 }
 

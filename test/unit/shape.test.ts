@@ -22,7 +22,10 @@ function withoutFormats({ format: _, properties, items, ...rest }: Schema): Sche
       ? {}
       : {
           properties: Object.fromEntries(
-            Object.entries(properties).map(([name, one]) => [name, withoutFormats(one)]),
+            // Nor does it know of members that are dropped unread.
+            Object.entries(properties)
+              .filter(([, one]) => !one.readOnly)
+              .map(([name, one]) => [name, withoutFormats(one)]),
           ),
         }),
     ...(items === undefined ? {} : { items: withoutFormats(items) }),
