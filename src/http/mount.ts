@@ -2,7 +2,7 @@
 import { Readable } from 'node:stream';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Clock } from '../clock.ts';
-import type { Context } from '../database/context.ts';
+import type { Context, Origin } from '../database/context.ts';
 import type { Transaction } from '../database/database.ts';
 import { AppError, type FieldError, invalid } from '../errors.ts';
 import { acceptsGzip, compressed } from './compression.ts';
@@ -71,7 +71,10 @@ async function handle(
   failOn(readHeaders(route.headers ?? {}, request.headers).errors, 'badRequest');
   const idempotencyKey = route.method === 'POST' ? idempotencyKeyOf(request) : undefined;
   const body = route.body === undefined ? undefined : await readBody(route, request, isStrict);
-  const context = contextOf(request, dependencies);
+  const context = {
+    transaction: dependencies.transaction,
+    origin: new RequestOrigin(request, dependencies.clock),
+  };
   const call: Call<unknown, unknown> = {
     params: request.params as Record<string, string>,
     query: query.values,
@@ -92,17 +95,23 @@ function failOn(errors: readonly FieldError[], as: 'badRequest' | 'validation'):
   }
 }
 
-function contextOf(request: FastifyRequest, { transaction, clock }: MountDependencies): Context {
-  return {
-    transaction,
-    origin: {
-      actor: request.principal?.id ?? 'anonymous',
-      requestId: request.id,
-      get traceId() {
-        return traceIdOf(request.headers.traceparent, clock);
-      },
-    },
-  };
+/** The trace is looked for only where an event is written. */
+class RequestOrigin implements Origin {
+  readonly actor: string;
+  readonly requestId: string;
+  readonly #request: FastifyRequest;
+  readonly #clock: Clock;
+
+  constructor(request: FastifyRequest, clock: Clock) {
+    this.actor = request.principal?.id ?? 'anonymous';
+    this.requestId = request.id;
+    this.#request = request;
+    this.#clock = clock;
+  }
+
+  get traceId(): string {
+    return traceIdOf(this.#request.headers.traceparent, this.#clock);
+  }
 }
 
 function requireMediaType(route: Route, request: FastifyRequest): void {
