@@ -13,12 +13,14 @@ import { type Addresses, createAddresses } from './addresses.ts';
 import { errorBody, toAppError } from './error-body.ts';
 import { type MountDependencies, mount } from './mount.ts';
 import { fullPath, type Route } from './route.ts';
-import { requestIdOf } from './trace.ts';
+import { createRequestIds } from './trace.ts';
 
 /** The size of a JSON body. */
 const bodyBytesMax = 1024 * 1024;
 /** As long as a request line can be: what is too long to be an id is simply not found. */
 const parameterLengthMax = 16_384;
+
+const noQuery = new URLSearchParams();
 
 const exposedHeaders =
   'ETag, Link, Location, RateLimit, RateLimit-Policy, Retry-After, X-Request-Id, Deprecation, Idempotency-Replayed';
@@ -32,11 +34,12 @@ export interface ServerDependencies extends MountDependencies {
 /** A server with the given routes mounted: those under /v2 relative to it, operational ones as they are. */
 export function createServer(routes: readonly Route[], dependencies: ServerDependencies): FastifyInstance {
   const { config, clock, log } = dependencies;
+  const requestId = createRequestIds(clock);
   const addresses = createAddresses(routes.flatMap(addressesOf));
   const app = Fastify({
     logger: false,
     bodyLimit: bodyBytesMax,
-    genReqId: (request) => requestIdOf(request.headers['x-request-id'], clock),
+    genReqId: (request) => requestId(request.headers['x-request-id']),
     requestTimeout: 60_000,
     keepAliveTimeout: 75_000,
     connectionTimeout: 0,
@@ -44,13 +47,14 @@ export function createServer(routes: readonly Route[], dependencies: ServerDepen
     routerOptions: {
       ignoreTrailingSlash: true,
       maxParamLength: parameterLengthMax,
-      querystringParser: (text) => new URLSearchParams(text) as unknown as Record<string, unknown>,
+      querystringParser: (text) =>
+        (text === '' ? noQuery : new URLSearchParams(text)) as unknown as Record<string, unknown>,
     },
     frameworkErrors: (error, request, reply) => {
       setCommonHeaders(request, reply);
       sendError(error, request, reply);
     },
-    clientErrorHandler: (error, socket) => answerUnparsed(error, socket, config, clock.uuid()),
+    clientErrorHandler: (error, socket) => answerUnparsed(error, socket, config, requestId()),
     // We ask for the Host header ourselves: Node's own answer has no body.
     http: { requireHostHeader: false },
   });
@@ -93,7 +97,7 @@ export function createServer(routes: readonly Route[], dependencies: ServerDepen
     done(request.is404 ? notHere(request, addresses) : hostFault(request));
   });
   app.server.on('checkExpectation', (request, response) => {
-    answerExpectation(request, response, config, requestIdOf(request.headers['x-request-id'], clock));
+    answerExpectation(request, response, config, requestId(request.headers['x-request-id']));
   });
   if (log.isLevelEnabled('debug')) {
     app.addHook('onResponse', async (request, reply) => {

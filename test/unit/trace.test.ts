@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import fc from 'fast-check';
 import { systemClock } from '../../src/clock.ts';
-import { requestIdOf, traceIdOf } from '../../src/http/trace.ts';
+import { createRequestIds, traceIdOf } from '../../src/http/trace.ts';
 
 const fresh = 'f'.repeat(32);
 const clock = {
@@ -16,12 +16,12 @@ const isNotZero = (text: string) => !/^0+$/.test(text);
 const traceIds = hex(32).filter(isNotZero);
 const parentIds = hex(16).filter(isNotZero);
 
-suite('requestIdOf', () => {
+suite('createRequestIds', () => {
   test("takes over a client's id of harmless characters", () => {
     const unit = fc.constantFrom(...'ABCxyz019._-');
     fc.assert(
       fc.property(fc.string({ unit, minLength: 1, maxLength: 128 }), (id) =>
-        assert.equal(requestIdOf(id, clock), id),
+        assert.equal(createRequestIds(clock)(id), id),
       ),
     );
   });
@@ -29,9 +29,11 @@ suite('requestIdOf', () => {
   test('makes a fresh one in place of anything else', () => {
     const others = [undefined, '', 'a'.repeat(129), 'a b', 'a\n', 'a\r\nSet-Cookie: x', 'é', 'a,b', ['a']];
     for (const given of others) {
-      assert.equal(requestIdOf(given, clock), 'fresh', String(given));
+      assert.equal(createRequestIds(clock)(given), 'fresh-1', String(given));
     }
-    assert.notEqual(requestIdOf(undefined, systemClock), requestIdOf(undefined, systemClock));
+    const fresh = createRequestIds(systemClock);
+    assert.notEqual(fresh(), fresh());
+    assert.notEqual(createRequestIds(systemClock)(), createRequestIds(systemClock)());
   });
 });
 
