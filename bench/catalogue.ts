@@ -85,8 +85,6 @@ function pick<T>(options: readonly T[], number: number): T {
   return options[Math.floor(number) % options.length] as T;
 }
 
-const placesMax = syllables.length ** 3;
-
 /** One of 8,000 made-up names of places: real catalogues repeat the words of their names, too. */
 function place(number: number): string {
   return pick(syllables, number) + pick(syllables, number / 20) + pick(syllables, number / 400);
@@ -96,9 +94,8 @@ function place(number: number): string {
 function cheeseAt(index: number): CheeseInput {
   // A mixed-up number in place of a random one, so that neighbours differ.
   const random = Math.imul(index + 1, 2_654_435_761) >>> 0;
-  const run = Math.floor(index / placesMax);
   return {
-    name: `${pick(families, run)} ${pick(manners, run / families.length)} ${place(index % placesMax)}`,
+    name: `${pick(families, index)} ${pick(manners, index / families.length)} ${place(index / (families.length * manners.length))}`,
     category: { name: pick(categories, random >>> 7) },
     photoUrls: [`https://photos.example.com/${index}.jpg`],
     tags: [{ name: pick(milks, random >>> 13) }, { name: pick(treatments, random >>> 17) }],

@@ -108,6 +108,7 @@ function createReferencePage(): (url: string) => Promise<Text> {
   return async (url) => {
     app ??= load();
     const { payload } = await (await app).inject(url);
-    return new Text(payload);
+    // The page expects a slash at the end of its address, and ours has none.
+    return new Text(payload.replace('src="js/', 'src="/docs/js/'));
   };
 }

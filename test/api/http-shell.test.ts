@@ -271,3 +271,14 @@ test('A fault of ours is 500 with a fixed text and a request id, and says nothin
   assert.deepEqual([answer.json().code, answer.json().type], [500, 'internal_error']);
   assert.doesNotMatch(answer.payload, /catalogue|table|sql|at /i);
 });
+
+test('The reference page finds its script, under both spellings of its address', async (t) => {
+  const shop = await openShop(t);
+  for (const address of ['/docs', '/docs/']) {
+    const { payload } = await shop.app.server.inject(address);
+    const source = /<script src="([^"]+)"/.exec(payload)?.[1] ?? '';
+    const script = await shop.app.server.inject(new URL(source, `http://shop.example${address}`).pathname);
+    assert.equal(script.statusCode, 200, source);
+    assert.match(String(script.headers['content-type']), /javascript/);
+  }
+});
