@@ -99,7 +99,17 @@ function createReferencePage(): (url: string) => Promise<Text> {
     const pages = Fastify();
     await pages.register(reference, {
       routePrefix: '/docs',
-      configuration: { url: '/openapi.json', pageTitle: 'Curd API', withDefaultFonts: false },
+      // Nothing on the page leaves this server: no fonts, no telemetry, no services of the package's maker.
+      configuration: {
+        url: '/openapi.json',
+        pageTitle: 'Curd API',
+        withDefaultFonts: false,
+        telemetry: false,
+        agent: { disabled: true },
+        mcp: { disabled: true },
+        showDeveloperTools: 'never',
+        hideClientButton: true,
+      },
     });
     await pages.ready();
     return pages;
