@@ -20,7 +20,7 @@ import { filed, type Term, wordLengthMax, wordsOf } from './search.ts';
 const mergedWordsMax = 20;
 const rememberedTotalsMax = 1000;
 /** Pages of one version of the catalogue, of up to 100 cheeses each. */
-const rememberedPagesMax = 200;
+const rememberedPagesMax = 100;
 
 export interface Filters {
   readonly statuses?: readonly Status[] | undefined;
