@@ -173,11 +173,7 @@ export function createCheeseListing({ database, cursors }: Dependencies): Cheese
 
   /** `version` was read first: what is shown is never older than what the page's tag will say. */
   async function findPage(request: ListRequest, withTotal: boolean, version: number): Promise<CheesePage> {
-    const query = continued(request, cursors);
-    const words = query.filters.q === undefined ? [] : wordsOf(query.filters.q);
-    if (query.filters.q !== undefined && words.length === 0) {
-      throw new AppError('badRequest', 'q: must hold at least one letter or digit');
-    }
+    const { query, words } = understood(request, cursors);
     const groups = await findGroups(query.filters, words);
     if (groups.some(({ cheeses }) => cheeses === 0)) {
       return { version, items: '', nextCursor: null, total: 0 };
@@ -199,6 +195,10 @@ export function createCheeseListing({ database, cursors }: Dependencies): Cheese
     async list(request, { withTotal, isKnown }) {
       const key = JSON.stringify([request, withTotal]);
       const version = (await findVersion('catalogue'))?.version ?? 0;
+      if (isKnown?.(version)) {
+        understood(request, cursors);
+        return { unchanged: true, version };
+      }
       const known = pages.get(key);
       const page = known?.version === version ? known : await findPage(request, withTotal, version);
       if (known !== page) {
@@ -207,9 +207,19 @@ export function createCheeseListing({ database, cursors }: Dependencies): Cheese
         }
         pages.set(key, page);
       }
-      return isKnown?.(page.version) ? { unchanged: true, version: page.version } : page;
+      return page;
     },
   };
+}
+
+/** The query of a request, and the words it looks for. @throws AppError badRequest */
+function understood(request: ListRequest, cursors: Cursors): { query: Query; words: string[] } {
+  const query = continued(request, cursors);
+  const words = query.filters.q === undefined ? [] : wordsOf(query.filters.q);
+  if (query.filters.q !== undefined && words.length === 0) {
+    throw new AppError('badRequest', 'q: must hold at least one letter or digit');
+  }
+  return { query, words };
 }
 
 /** One counter holds the exact total where at most one term filters: that of the term, or of the catalogue. */

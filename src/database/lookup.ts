@@ -47,7 +47,10 @@ function remembering<Row>(
       return rows.get(key);
     }
     const row = await database.get<Row>(one(key));
-    rows.set(key, row);
+    // A commit may have come in between: another call then has begun anew, and this row is not for it.
+    if (stamp === now) {
+      rows.set(key, row);
+    }
     return row;
   };
 }
