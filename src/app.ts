@@ -7,6 +7,7 @@ import { keyRoutes } from './auth/keys/routes.ts';
 import { cheeseRoutes } from './cheeses/routes.ts';
 import { type Clock, systemClock } from './clock.ts';
 import type { Config } from './config.ts';
+import { customerRoutes } from './customers/routes.ts';
 import { createDeprecationReport } from './http/deprecation.ts';
 import { createIdempotency } from './http/idempotency.ts';
 import { operationalRoutes } from './http/operational.ts';
@@ -14,6 +15,7 @@ import type { Route } from './http/route.ts';
 import { createServer } from './http/server.ts';
 import { createLog, type Log } from './log.ts';
 import { storeRoutes } from './orders/routes.ts';
+import { createOrderWorker, type OrderWorker } from './orders/worker.ts';
 import { openServices, type Services } from './services.ts';
 
 /** How often what can wait is written down or cleared away. */
@@ -24,6 +26,8 @@ export interface App {
   readonly services: Services;
   readonly routes: readonly Route[];
   readonly log: Log;
+  /** Approves orders; whoever starts the server starts it. */
+  readonly worker: OrderWorker;
   /** Finishes what runs, writes what waits, and closes the database. */
   close(): Promise<void>;
 }
@@ -31,14 +35,22 @@ export interface App {
 export async function buildApp(config: Config, clock: Clock = systemClock): Promise<App> {
   const log = createLog(config.logLevel);
   const services = await openServices(config, clock);
-  const { database, keys, cheeses, listing } = services;
-  const { environment, secret } = config;
+  const { database, keys, sessions, cheeses, listing, customers, throttle, login, orders, history } =
+    services;
+  const { environment, secret, registration, passwordLengthMin } = config;
 
   const keyResolver = createKeyResolver({ database, clock, environment });
-  const guard = createGuard([keyResolver.resolve]);
+  const guard = createGuard([keyResolver.resolve, sessions.resolve]);
   const idempotency = createIdempotency(database, clock, secret);
 
-  const described = [...cheeseRoutes({ cheeses, listing }), ...storeRoutes({ cheeses }), ...keyRoutes(keys)];
+  const worker = createOrderWorker({ database, clock, orders, context: services.contextOf('system'), log });
+
+  const described = [
+    ...cheeseRoutes({ cheeses, listing }),
+    ...storeRoutes({ cheeses, orders, history }),
+    ...customerRoutes({ customers, login, registration, passwordLengthMin }),
+    ...keyRoutes(keys),
+  ];
   const routes = [
     ...described,
     ...operationalRoutes({ database, routes: described, version: packageJson.version }),
@@ -59,6 +71,8 @@ export async function buildApp(config: Config, clock: Clock = systemClock): Prom
     try {
       await keyResolver.flushLastUsed();
       await idempotency.purge();
+      await sessions.purge();
+      await throttle.purge();
     } catch (error) {
       log.error({ err: error }, 'housekeeping failed; it is tried again in a minute');
     }
@@ -70,9 +84,11 @@ export async function buildApp(config: Config, clock: Clock = systemClock): Prom
     services,
     routes,
     log,
+    worker,
     async close() {
       clearInterval(timer);
       await server.close();
+      await worker.stop();
       await keyResolver.flushLastUsed();
       await database.close();
     },

@@ -1,15 +1,28 @@
-/**
- * Every setting of the server: one table, from which the flags of `curd serve`, the environment variables and
- * the page docs/configuration.md come. Nothing else reads `process.env`.
- */
+/** The settings as the rest of the program sees them. settings.ts lists them; nothing else reads `process.env`. */
 import { randomBytes } from 'node:crypto';
 import { existsSync, linkSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
+import { parseDuration } from './duration.ts';
+import type { settings } from './settings.ts';
 
 export type Environment = 'local' | 'sandbox' | 'production';
 export type LogLevel = 'debug' | 'info' | 'warn' | 'error' | 'silent';
 
-/** The settings as the rest of the program sees them: complete, checked and frozen. */
+/** US dollars of delivered orders from which a customer is in a tier; below the first it is bronze. */
+export interface TierThresholds {
+  readonly silver: number;
+  readonly gold: number;
+  readonly platinum: number;
+}
+
+/** Failed logins that are let through: of a username from an address, of an address, of a username. */
+export interface LoginLimits {
+  readonly pair: number;
+  readonly address: number;
+  readonly username: number;
+}
+
+/** Complete, checked and frozen. */
 export interface Config {
   readonly environment: Environment;
   readonly host: string;
@@ -22,86 +35,22 @@ export interface Config {
     | { readonly engine: 'postgres'; readonly url: string };
   /** At least 32 bytes: signs cursors and seals what must be stored but not read. */
   readonly secret: string;
+  readonly approvalDelayMs: number;
+  readonly shippingTimeMs: number;
+  readonly requirePrice: boolean;
+  /** null: as many as they like. */
+  readonly ordersPerHour: number | null;
+  readonly tiers: TierThresholds;
+  readonly registration: 'open' | 'key';
+  /** Characters. */
+  readonly passwordLengthMin: number;
+  readonly loginLimits: LoginLimits;
   readonly corsOrigins: readonly string[];
   readonly logLevel: LogLevel;
 }
 
 /** A setting that cannot be used, with a sentence that says what to set instead. */
 export class ConfigError extends Error {}
-
-export interface Setting {
-  readonly variable: `CURD_${string}`;
-  readonly flag: string;
-  readonly placeholder: string;
-  readonly default: string;
-  readonly help: string;
-}
-
-export const settings = [
-  {
-    variable: 'CURD_ENVIRONMENT',
-    flag: 'environment',
-    placeholder: 'name',
-    default: 'local',
-    help: 'local, sandbox or production: decides which API keys are taken and which defaults are safe',
-  },
-  {
-    variable: 'CURD_HOST',
-    flag: 'host',
-    placeholder: 'address',
-    default: '127.0.0.1',
-    help: 'address to listen on',
-  },
-  {
-    variable: 'CURD_PORT',
-    flag: 'port',
-    placeholder: 'number',
-    default: '8080',
-    help: 'port to listen on; 0 takes a free one',
-  },
-  {
-    variable: 'CURD_PUBLIC_URL',
-    flag: 'public-url',
-    placeholder: 'url',
-    default: 'from host and port',
-    help: 'where clients reach this server; https in production, unless it is a loopback address',
-  },
-  {
-    variable: 'CURD_DATA_DIR',
-    flag: 'data-dir',
-    placeholder: 'folder',
-    default: './data',
-    help: 'folder of the SQLite file',
-  },
-  {
-    variable: 'CURD_DATABASE',
-    flag: 'database',
-    placeholder: 'url',
-    default: 'sqlite: in the data folder',
-    help: 'sqlite:<file> or postgres://user:password@host/name',
-  },
-  {
-    variable: 'CURD_SECRET',
-    flag: 'secret',
-    placeholder: 'text',
-    default: 'made and kept in the data folder (local on SQLite only)',
-    help: 'at least 32 bytes; signs cursors and seals stored answers; the same on every instance',
-  },
-  {
-    variable: 'CURD_CORS_ORIGINS',
-    flag: 'cors-origins',
-    placeholder: 'list',
-    default: '*',
-    help: 'origins of web pages that may call this server, separated by commas',
-  },
-  {
-    variable: 'CURD_LOG_LEVEL',
-    flag: 'log-level',
-    placeholder: 'level',
-    default: 'info',
-    help: 'debug, info, warn, error or silent; debug writes a line for each request',
-  },
-] as const satisfies readonly Setting[];
 
 type Variable = (typeof settings)[number]['variable'];
 /** Values by variable name, as they come from the environment and from flags; later sources win. */
@@ -130,11 +79,28 @@ export function loadConfig(raw: RawSettings): Config {
   return Object.freeze({
     environment,
     host: raw.CURD_HOST ?? '127.0.0.1',
-    port: parsePort(raw.CURD_PORT ?? '8080'),
+    port: wholeNumber('CURD_PORT', raw.CURD_PORT ?? '8080', 0, 65_535),
     publicUrl,
     dataDir,
     database,
     secret,
+    approvalDelayMs: duration('CURD_APPROVAL_DELAY', raw.CURD_APPROVAL_DELAY ?? '5s'),
+    shippingTimeMs: duration('CURD_SHIPPING_TIME', raw.CURD_SHIPPING_TIME ?? '2d'),
+    requirePrice:
+      oneOf('CURD_REQUIRE_PRICE', raw.CURD_REQUIRE_PRICE ?? 'false', ['true', 'false']) === 'true',
+    ordersPerHour:
+      (raw.CURD_ORDERS_PER_HOUR ?? 'off') === 'off'
+        ? null
+        : wholeNumber('CURD_ORDERS_PER_HOUR', raw.CURD_ORDERS_PER_HOUR ?? '', 1, 1_000_000),
+    tiers: parseTiers(raw.CURD_TIERS),
+    registration: oneOf('CURD_REGISTRATION', raw.CURD_REGISTRATION ?? 'open', ['open', 'key']),
+    passwordLengthMin: wholeNumber(
+      'CURD_PASSWORD_MIN',
+      raw.CURD_PASSWORD_MIN ?? (environment === 'production' ? '8' : '1'),
+      1,
+      128,
+    ),
+    loginLimits: parseLoginLimits(raw.CURD_LOGIN_LIMITS, environment),
     corsOrigins: (raw.CURD_CORS_ORIGINS ?? '*').split(',').map((origin) => origin.trim()),
     logLevel: oneOf('CURD_LOG_LEVEL', raw.CURD_LOG_LEVEL ?? 'info', [
       'debug',
@@ -154,12 +120,62 @@ function oneOf<const T extends string>(variable: Variable, value: string, allowe
   return found;
 }
 
-function parsePort(text: string): number {
-  const port = Number(text);
-  if (!/^\d{1,5}$/.test(text) || port > 65_535) {
-    throw new ConfigError(`CURD_PORT is "${text}": set it to a number from 0 to 65535.`);
+function wholeNumber(variable: Variable, text: string, least: number, most: number): number {
+  const number = Number(text);
+  if (!/^\d{1,15}$/.test(text) || number < least || number > most) {
+    throw new ConfigError(`${variable} is "${text}": set it to a number from ${least} to ${most}.`);
   }
-  return port;
+  return number;
+}
+
+function duration(variable: Variable, text: string): number {
+  const milliseconds = parseDuration(text);
+  if (milliseconds === null) {
+    throw new ConfigError(
+      `${variable} is "${text}": set it to a whole number and a unit, such as 500ms, 5s or 2d.`,
+    );
+  }
+  return milliseconds;
+}
+
+/** A JSON object of numbers, laid over the defaults. */
+function numbers<T extends object>(variable: Variable, text: string | undefined, defaults: T): T {
+  if (text === undefined) {
+    return defaults;
+  }
+  const names = Object.keys(defaults);
+  let given: unknown;
+  try {
+    given = JSON.parse(text);
+  } catch {
+    given = null;
+  }
+  const isRecord = typeof given === 'object' && given !== null && !Array.isArray(given);
+  const entries = isRecord ? Object.entries(given as object) : [];
+  if (
+    !isRecord ||
+    entries.some(([name, value]) => !names.includes(name) || !Number.isFinite(value) || value < 0)
+  ) {
+    throw new ConfigError(`${variable} is "${text}": set it to JSON such as ${JSON.stringify(defaults)}.`);
+  }
+  return { ...defaults, ...(given as Partial<T>) };
+}
+
+function parseTiers(text: string | undefined): TierThresholds {
+  const tiers = numbers('CURD_TIERS', text, { silver: 500, gold: 2000, platinum: 10_000 });
+  if (tiers.silver > tiers.gold || tiers.gold > tiers.platinum) {
+    throw new ConfigError('CURD_TIERS must rise from silver over gold to platinum.');
+  }
+  return tiers;
+}
+
+function parseLoginLimits(text: string | undefined, environment: Environment): LoginLimits {
+  const factor = environment === 'local' ? 10 : 1;
+  return numbers('CURD_LOGIN_LIMITS', text, {
+    pair: 10 * factor,
+    address: 100 * factor,
+    username: 100 * factor,
+  });
 }
 
 function parseDatabase(text: string | undefined, dataDir: string): Config['database'] {

@@ -52,6 +52,11 @@ export const errorCatalogue = {
     type: 'header_fields_too_large',
     message: 'The request line and headers together are larger than 16 KiB.',
   },
+  rateLimited: {
+    status: 429,
+    type: 'rate_limit_exceeded',
+    message: 'Too many requests: wait as long as Retry-After says.',
+  },
   internal: {
     status: 500,
     type: 'internal_error',

@@ -53,6 +53,25 @@ withSettings(keys.command('revoke <id>'))
   .description('end an API key at once')
   .action(async (id, options) => (await import('./cli/keys.ts')).revokeKey(id, options));
 
+const customers = program.command('customers').description('customers of the shop');
+withSettings(customers.command('set-role <username> <role>'))
+  .description('make a customer staff, who may be granted more scopes, or customer again')
+  .action(async (username, role, options) =>
+    (await import('./cli/customers.ts')).setRole(username, role, options),
+  );
+
+const orders = program.command('orders').description('orders, moved on by hand');
+for (const [verb, description] of [
+  ['approve', 'approve an order that was placed, even one without prices'],
+  ['ship', 'say that an approved order is on its way'],
+  ['deliver', "say that a shipped order has arrived; it counts for the customer's tier"],
+  ['cancel', 'cancel an order that has not shipped'],
+] as const) {
+  withSettings(orders.command(`${verb} <orderId>`))
+    .description(description)
+    .action(async (id, options) => (await import('./cli/orders.ts')).moveOrder(verb, id, options));
+}
+
 const importing = program.command('import').description('bring data in from files');
 withSettings(importing.command('cheeses <file>'))
   .description(

@@ -1,21 +1,36 @@
 /** Everything below HTTP, wired by hand in dependency order. The command line works with this alone. */
 import { createKeyService, type KeyService } from './auth/keys/service.ts';
+import { createPasswords } from './auth/passwords.ts';
+import { createSessions, type Sessions } from './auth/sessions/service.ts';
 import { type CheeseListing, createCheeseListing } from './cheeses/listing.ts';
 import { type CheeseService, createCheeseService } from './cheeses/service.ts';
 import { type Clock, systemClock } from './clock.ts';
 import type { Config } from './config.ts';
+import { createLogin, type LoginService } from './customers/login.ts';
+import { type CustomerService, createCustomerService } from './customers/service.ts';
+import { createThrottle, type Throttle } from './customers/throttle.ts';
 import type { Context } from './database/context.ts';
 import { type Database, openDatabase } from './database/database.ts';
 import { migrate } from './database/migrate.ts';
 import { createCursors } from './http/cursor.ts';
+import { createOrderHistory, type OrderHistory } from './orders/history.ts';
+import { createOrderRelease } from './orders/release.ts';
+import { createOrderService, type OrderService } from './orders/service.ts';
+import { createSteps } from './orders/steps.ts';
 
 export interface Services {
   readonly config: Config;
   readonly clock: Clock;
   readonly database: Database;
   readonly keys: KeyService;
+  readonly sessions: Sessions;
   readonly cheeses: CheeseService;
   readonly listing: CheeseListing;
+  readonly customers: CustomerService;
+  readonly throttle: Throttle;
+  readonly login: LoginService;
+  readonly orders: OrderService;
+  readonly history: OrderHistory;
   /** A context for what nobody asked for over HTTP: `cli` or `system`. */
   contextOf(actor: string): Context;
 }
@@ -29,13 +44,45 @@ export async function openServices(config: Config, clock: Clock = systemClock): 
     await database.close();
     throw error;
   }
+  const { environment, secret, tiers } = config;
+  const cursors = createCursors(secret);
+  const keys = createKeyService({ database, clock, environment });
+  const passwords = createPasswords(clock);
+  const sessions = createSessions({ database, clock, config });
+  const throttle = createThrottle(database, clock, config.loginLimits);
+  const steps = createSteps(clock, config.shippingTimeMs);
+  const release = createOrderRelease(clock, steps);
+  const cheeses = createCheeseService({
+    database,
+    clock,
+    beforeDelete: async (tx, context, cheese) => {
+      await release.releaseCheese(tx, context, cheese);
+      await customers.forgetCheese(tx, cheese);
+    },
+  });
+  const customers: CustomerService = createCustomerService({
+    database,
+    clock,
+    cheeses,
+    passwords,
+    sessions,
+    tiers,
+    beforeDelete: release.releaseCustomer,
+  });
+  const orders = createOrderService({ database, clock, cheeses, customers, steps, settings: config });
   return {
     config,
     clock,
     database,
-    keys: createKeyService({ database, clock, environment: config.environment }),
-    cheeses: createCheeseService({ database, clock }),
-    listing: createCheeseListing({ database, cursors: createCursors(config.secret) }),
+    keys,
+    sessions,
+    cheeses,
+    listing: createCheeseListing({ database, cursors }),
+    customers,
+    throttle,
+    login: createLogin({ database, passwords, sessions, throttle }),
+    orders,
+    history: createOrderHistory(database, cursors),
     contextOf: (actor) => ({
       transaction: database.transaction,
       origin: { actor, requestId: null, traceId: null },

@@ -211,6 +211,7 @@ function closed(schema: Schema): Schema {
           ),
         }),
     ...(schema.items === undefined ? {} : { items: closed(schema.items) }),
+    ...(schema.anyOf === undefined ? {} : { anyOf: schema.anyOf.map(closed) }),
   };
 }
 

@@ -62,8 +62,14 @@ export function createGuard(resolvers: readonly Resolver[]): Guard {
     if (permitted === undefined) {
       throw forbidden(access);
     }
-    return permitted;
+    return onBehalf(permitted, principals);
   };
+}
+
+/** A key that comes along with a customer's session acts for that customer: so a web shop places orders for people. */
+function onBehalf(permitted: Principal, principals: readonly Principal[]): Principal {
+  const customerId = principals.find((one) => one.customerId !== null)?.customerId ?? null;
+  return permitted.customerId === customerId ? permitted : { ...permitted, customerId };
 }
 
 function credentialsOf(headers: Readonly<Record<string, string | string[] | undefined>>): Credential[] {

@@ -2,6 +2,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { Readable } from 'node:stream';
 import { isCurrent, weakTag } from '../http/etag.ts';
+import { nextLink } from '../http/link.ts';
 import { type Answer, Text } from '../http/route.ts';
 import type { CheeseListing, CheesePage, Filters, Unchanged } from './listing.ts';
 
@@ -39,11 +40,6 @@ export async function answerArray(
 /** status and tags are required on these addresses, so they stand beside the cursor. */
 function required({ statuses, tags = [] }: Filters): Record<string, string> {
   return statuses === undefined ? { tags: tags.join(',') } : { status: statuses.join(',') };
-}
-
-/** The Link header to the next page (RFC 8288). */
-export function nextLink(path: string, query: Readonly<Record<string, string>>): string {
-  return `<${path}?${new URLSearchParams(query)}>; rel="next"`;
 }
 
 /** Does the client have the list as it is at a version of the catalogue? Undefined where it says nothing. */

@@ -1,6 +1,6 @@
 /** Statements on cheeses, their terms and their counters. listing-queries.ts has those that page through them. */
 import type { Sql } from '../database/database.ts';
-import { forUpdate, list, rows, type Statement, sql } from '../database/sql.ts';
+import { forShare, forUpdate, list, rows, type Statement, sql } from '../database/sql.ts';
 import type { Status } from './schemas.ts';
 import type { Term, TermKind } from './search.ts';
 
@@ -78,6 +78,13 @@ export const cheeseQueries = (tx: Sql) => ({
     (await tx.get<{ version: number }>(sql`select version from catalogue`))?.version ?? 0,
 
   find: (id: number) => tx.get<CheeseRow>(sql`${cheeseById} = ${id}`),
+
+  /** Locked, as it is about to go. */
+  claim: (id: number) => tx.get<CheeseRow>(sql`${cheeseById} = ${id}${forUpdate}`),
+
+  /** In the order of their ids, so that two who hold several never wait for each other. */
+  hold: (ids: readonly number[]) =>
+    tx.all<CheeseRow>(sql`${cheeseById} in (${list(ids)}) order by id${forShare}`),
 
   /** Cheeses by category and name, as uniqueness compares them. */
   findByNames: (names: readonly (readonly [categoryName: string | null, nameKey: string])[]) =>

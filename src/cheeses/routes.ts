@@ -3,10 +3,11 @@ import { anyOf, apiKey, oauth } from '../auth/access.ts';
 import { invalid } from '../errors.ts';
 import { badRequest, conflict, notFound, preconditionFailed, unprocessable } from '../http/descriptions.ts';
 import { requireMatch, strongTag, weakTag } from '../http/etag.ts';
+import { nextLink } from '../http/link.ts';
 import { pathId } from '../http/path-id.ts';
 import { type Answer, type Parameters, type Route, route, Text } from '../http/route.ts';
 import type { CheeseListing } from './listing.ts';
-import { answerArray, knownTo, nextLink, unchanged } from './matches.ts';
+import { answerArray, knownTo, unchanged } from './matches.ts';
 import {
   Cheese,
   CheeseInput,

@@ -34,6 +34,9 @@ export type Precondition = (version: number) => void;
 export interface CheeseService {
   /** @throws AppError notFound */
   find(id: number): Promise<VersionedCheese>;
+  findIfThere(id: number): Promise<VersionedCheese | undefined>;
+  /** Those of the cheeses that are there, by id: none of them changes before the transaction ends. */
+  hold(tx: Sql, ids: readonly number[]): Promise<Map<number, VersionedCheese>>;
   /** @throws AppError conflict where the name is taken in its category */
   create(context: Context, input: CheeseInput): Promise<VersionedCheese>;
   /** @throws AppError notFound, preconditionFailed, conflict */
@@ -45,7 +48,7 @@ export interface CheeseService {
     patch: CheesePatch,
     precondition: Precondition,
   ): Promise<VersionedCheese>;
-  /** @throws AppError notFound, preconditionFailed */
+  /** @throws AppError notFound, preconditionFailed, and what `beforeDelete` throws */
   delete(context: Context, id: number, precondition: Precondition): Promise<void>;
   countByStatus(): Promise<Record<Status, number>>;
   /** Creates what is not there yet, all in one transaction. `seen` holds the ids met earlier in the same import. */
@@ -54,9 +57,13 @@ export interface CheeseService {
   version(): Promise<number>;
 }
 
+/** What else must happen, or must not be, when a cheese goes: in the same transaction. */
+export type BeforeDelete = (tx: Sql, context: Context, cheese: Cheese) => Promise<void>;
+
 interface Dependencies {
   readonly database: Database;
   readonly clock: Clock;
+  readonly beforeDelete: BeforeDelete;
 }
 
 /** A cheese with names where the answer will have ids as well, and without what the server supplies. */
@@ -65,7 +72,7 @@ type Draft = Omit<Cheese, 'id' | 'category' | 'tags' | 'createdAt' | 'updatedAt'
   readonly tagNames: readonly string[];
 };
 
-export function createCheeseService({ database, clock }: Dependencies): CheeseService {
+export function createCheeseService({ database, clock, beforeDelete }: Dependencies): CheeseService {
   const lookup = createLookup<CheeseRow>(database, cheeseLookup);
   const now = () => timestamp(clock.now());
 
@@ -135,6 +142,13 @@ export function createCheeseService({ database, clock }: Dependencies): CheeseSe
       return row;
     },
 
+    findIfThere: (id) => lookup(String(id)),
+
+    async hold(tx, ids) {
+      const rows = ids.length === 0 ? [] : await cheeseQueries(tx).hold(ids);
+      return new Map(rows.map((row) => [row.id, row]));
+    },
+
     create: (context, input) =>
       context.transaction(async (tx) => {
         const [created] = await insert(tx, context, [await toDraft(tx, input)]);
@@ -154,12 +168,13 @@ export function createCheeseService({ database, clock }: Dependencies): CheeseSe
       context.transaction(async (tx) => {
         const queries = cheeseQueries(tx);
         await queries.lockCatalogue();
-        const row = await queries.find(id);
+        const row = await queries.claim(id);
         if (row === undefined) {
           throw notFound(id);
         }
         precondition(row.version);
         const before = JSON.parse(row.body) as Cheese;
+        await beforeDelete(tx, context, before);
         const catalogue = await queries.updateCatalogue(now(), 0);
         await queries.delete(id);
         await file(tx, [{ before, after: null }]);

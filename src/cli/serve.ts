@@ -2,6 +2,7 @@ import type { AddressInfo } from 'node:net';
 import { type App, buildApp } from '../app.ts';
 import { seedDemoCatalogue } from '../cheeses/demo.ts';
 import { ConfigError } from '../config.ts';
+import { restoreTestOrders } from '../orders/test-orders.ts';
 import { type CommandOptions, configOf } from './command.ts';
 
 /** Starts the server and returns; it runs until it is told to stop by SIGTERM or SIGINT. */
@@ -11,6 +12,7 @@ export async function serve(options: CommandOptions): Promise<void> {
   try {
     await seed(app);
     await app.server.listen({ host: config.host, port: config.port });
+    app.worker.start();
   } catch (error) {
     await app.close();
     throw (error as NodeJS.ErrnoException).code === 'EADDRINUSE'
@@ -34,6 +36,7 @@ async function seed({ services }: App): Promise<void> {
   const { config, cheeses, contextOf } = services;
   if (config.environment !== 'production') {
     await seedDemoCatalogue(cheeses, contextOf('system'));
+    await restoreTestOrders(contextOf('system'));
   }
 }
 

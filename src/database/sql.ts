@@ -104,3 +104,9 @@ export function rows(table: readonly (readonly Value[])[]): Statement {
 
 /** Locks the rows of a `select` for the rest of the transaction. SQLite has one writer at a time and needs no lock. */
 export const forUpdate: Statement = sql`${new DialectText({ sqlite: '', postgres: ' for update' })}`;
+
+/** The same against changes only: any number of transactions may hold such a lock on one row. */
+export const forShare: Statement = sql`${new DialectText({ sqlite: '', postgres: ' for share' })}`;
+
+/** Locks like `forUpdate`, and passes over rows that another transaction has locked. */
+export const skippingLocked: Statement = sql`${new DialectText({ sqlite: '', postgres: ' for update skip locked' })}`;

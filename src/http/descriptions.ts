@@ -45,10 +45,15 @@ const errorAnswer =
   });
 
 export const badRequest = errorAnswer(400);
+export const unauthorized = errorAnswer(401);
 export const notFound = errorAnswer(404);
 export const conflict = errorAnswer(409);
 export const preconditionFailed = errorAnswer(412)('The resource has changed since the version in If-Match');
 export const unprocessable = errorAnswer(422)('The request failed validation; nothing was changed');
+
+export const unavailable = errorAnswer(503)(
+  'Too much is asked at once: try again as soon as Retry-After says',
+);
 
 /** Everything that a route may answer: what it declares, and what the chain in front of it does. */
 export function answersOf({ access, method, body, answers }: Route): Answers {

@@ -2,7 +2,7 @@
 import { AppError } from '../errors.ts';
 
 /** The strong tag of a resource at one version. */
-export function strongTag(version: number): string {
+export function strongTag(version: number | string): string {
   return `"${version}"`;
 }
 

@@ -8,11 +8,59 @@ interface Format {
 
 const control = /\p{Cc}/u;
 
+/** Assigned by ISO 3166-1 (2026), and XK, by which Kosovo goes everywhere. */
+const countries = new Set(
+  `AD AE AF AG AI AL AM AO AQ AR AS AT AU AW AX AZ BA BB BD BE BF BG BH BI BJ BL BM BN BO BQ BR BS BT BV BW BY BZ CA CC
+  CD CF CG CH CI CK CL CM CN CO CR CU CV CW CX CY CZ DE DJ DK DM DO DZ EC EE EG EH ER ES ET FI FJ FK FM FO FR GA GB GD GE
+  GF GG GH GI GL GM GN GP GQ GR GS GT GU GW GY HK HM HN HR HT HU ID IE IL IM IN IO IQ IR IS IT JE JM JO JP KE KG KH KI KM
+  KN KP KR KW KY KZ LA LB LC LI LK LR LS LT LU LV LY MA MC MD ME MF MG MH MK ML MM MN MO MP MQ MR MS MT MU MV MW MX MY MZ
+  NA NC NE NF NG NI NL NO NP NR NU NZ OM PA PE PF PG PH PK PL PM PN PR PS PT PW PY QA RE RO RS RU RW SA SB SC SD SE SG SH
+  SI SJ SK SL SM SN SO SR SS ST SV SX SY SZ TC TD TF TG TH TJ TK TL TM TN TO TR TT TV TW TZ UA UG UM US UY UZ VA VC VE VG
+  VI VN VU WF WS XK YE YT ZA ZM ZW`.split(/\s+/),
+);
+
+/** What is valid for an input of the type email in a browser (HTML, section 4.10.5.1.5). */
+const emailAddress =
+  /^[\w.!#$%&'*+/=?^`{|}~-]+@[a-z\d](?:[a-z\d-]{0,61}[a-z\d])?(?:\.[a-z\d](?:[a-z\d-]{0,61}[a-z\d])?)*$/i;
+
+/** Words that stand in paths where a username could: nobody with such a name could ever be read. */
+const reservedUsernames = ['login', 'logout', 'createmultiple', '.', '..'];
+
+const passwordBytesMax = 1024;
+
 export const formats: Readonly<Record<string, Format>> = {
   /** One line of visible text, kept exactly as sent. */
   line: {
     test: (text) => /\S/u.test(text) && !control.test(text),
     says: 'must hold at least one visible character and no control characters',
+  },
+  /** One line that may be empty. */
+  words: {
+    test: (text) => !control.test(text),
+    says: 'must not hold control characters',
+  },
+  /** Several lines, kept exactly as sent. */
+  text: {
+    test: (text) => !/[^\P{Cc}\t\n\r]/u.test(text),
+    says: 'must not hold control characters but tabs and line breaks',
+  },
+  username: {
+    test: (text) =>
+      !/[/\\\s\p{Cc}\p{Cf}]/u.test(text) && !reservedUsernames.includes(text.normalize('NFKC').toLowerCase()),
+    says: `must have no blanks, slashes, backslashes or invisible characters, and be none of login, logout, createMultiple, . and ..`,
+  },
+  email: {
+    test: (text) => emailAddress.test(text),
+    says: 'must be an e-mail address such as ada@example.com',
+  },
+  password: {
+    test: (text) => Buffer.byteLength(text) <= passwordBytesMax,
+    says: `must have at most ${passwordBytesMax} bytes in UTF-8`,
+  },
+  /** ISO 3166-1 alpha-2, in either case. */
+  country: {
+    test: (text) => /^[a-z]{2}$/i.test(text) && countries.has(text.toUpperCase()),
+    says: 'must be a country code of two letters (ISO 3166-1), such as CH',
   },
   tag: {
     test: (text) => /\S/u.test(text) && !control.test(text) && !text.includes(','),
@@ -22,6 +70,13 @@ export const formats: Readonly<Record<string, Format>> = {
   'photo-url': {
     test: (text) => !control.test(text) && !/^\s*(javascript|data|file)\s*:/i.test(text),
     says: 'must be an address without control characters, and not of the scheme javascript, data or file',
+  },
+  /** RFC 3339, section 5.6. */
+  moment: {
+    test: (text) =>
+      /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,9})?(Z|[+-]\d\d:\d\d)$/i.test(text) &&
+      !Number.isNaN(Date.parse(text)),
+    says: 'must be a time such as 2026-01-15T09:30:00Z',
   },
   duration: {
     test: (text) => parseDuration(text) !== null,

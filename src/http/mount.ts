@@ -45,6 +45,7 @@ export function mount(app: FastifyInstance, route: Route, dependencies: MountDep
   app.route({
     method: route.method,
     url: fullPath(route),
+    exposeHeadRoute: route.method === 'GET' && !route.isUnsafe,
     config: { route },
     onRequest: async (request) => {
       request.principal = await guard(request, route.access);
@@ -81,6 +82,7 @@ async function handle(
     body,
     headers: request.headers,
     principal: request.principal,
+    address: request.ip,
     context,
     once: (verb, render) => runOnce(verb, render, idempotencyKey, context, request, dependencies),
   };
@@ -189,7 +191,7 @@ async function runOnce<T>(
     return render(await verb(context));
   }
   const attempt = {
-    scope: request.principal?.id ?? request.ip,
+    scope: request.principal === null ? request.ip : scopeOf(request.principal),
     method: request.method,
     url: request.url,
     key,
@@ -202,6 +204,11 @@ async function runOnce<T>(
   );
   const headers = isReplay ? { ...answer.headers, 'Idempotency-Replayed': 'true' } : answer.headers;
   return { status: answer.status, headers, body: new Text(answer.text) };
+}
+
+/** A key that acts for several customers keeps their idempotency keys apart. */
+function scopeOf({ id, customerId }: Principal): string {
+  return customerId === null ? id : `${id} customer:${customerId}`;
 }
 
 function storable({ status, headers = {}, body }: Answer): StoredAnswer {

@@ -133,7 +133,7 @@ function declared(parameters: Parameters, place: 'query' | 'header'): Document[]
 
 /** Schemas with a title become components; our own formats mean nothing to others. */
 function reference(schema: Schema, components: Map<string, unknown>): unknown {
-  const { properties, items, ...rest } = withoutOwnFormats(schema);
+  const { properties, items, anyOf, itemsApart: _, ...rest } = withoutOwnFormats(schema);
   const full = {
     ...rest,
     ...(properties === undefined
@@ -144,6 +144,7 @@ function reference(schema: Schema, components: Map<string, unknown>): unknown {
           ),
         }),
     ...(items === undefined ? {} : { items: reference(items, components) }),
+    ...(anyOf === undefined ? {} : { anyOf: anyOf.map((one) => reference(one, components)) }),
   };
   if (schema.title === undefined) {
     return full;

@@ -3,7 +3,12 @@ export interface Principal {
   readonly kind: 'apiKey' | 'oauth' | 'session';
   /** Names the credential's holder in events and logs, for example `key:12`. */
   readonly id: string;
-  readonly accountId: number;
+  /** null for customers: their sessions belong to no account. */
+  readonly accountId: number | null;
   readonly plan: string;
   readonly scopes: ReadonlySet<string>;
+  /** The customer on whose behalf the call is made. */
+  readonly customerId: number | null;
+  /** SHA-256 of the session's token, where the credential is one. */
+  readonly sessionHash: string | null;
 }

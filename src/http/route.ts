@@ -30,6 +30,10 @@ export interface Schema {
   readonly readOnly?: boolean;
   readonly examples?: readonly unknown[];
   readonly additionalProperties?: boolean | Schema;
+  /** Any one of these; in answers only. */
+  readonly anyOf?: readonly Schema[];
+  /** Each element is checked by itself: the handler gets a clean copy or the faults of each, as `shape` returns them. */
+  readonly itemsApart?: boolean;
 }
 
 /** A query parameter or header: text that is read as the type its schema names. */
@@ -92,6 +96,8 @@ export interface Call<Q, B> {
   readonly headers: IncomingHttpHeaders;
   /** null where nobody in particular is calling. */
   readonly principal: Principal | null;
+  /** The address that the call came from. */
+  readonly address: string;
   readonly context: Context;
   /**
    * Runs a verb that writes once for each Idempotency-Key and answers with what `render` makes of its result.
@@ -124,6 +130,8 @@ export interface RouteDefinition<Q extends Parameters, B extends Schema> {
   /** The body may be a form as well as JSON. */
   readonly takesForms?: boolean;
   readonly answers: Answers;
+  /** A GET that changes something: it does not answer HEAD. */
+  readonly isUnsafe?: boolean;
   /** Answers may be long: they are compressed for whoever accepts it, and carry weak tags for that. */
   readonly isLong?: boolean;
   /** Of the answer, where it is not JSON. */

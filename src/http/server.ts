@@ -126,6 +126,7 @@ export function createServer(routes: readonly Route[], dependencies: ServerDepen
     app.route({
       method,
       url: path,
+      exposeHeadRoute: false,
       onRequest: (request, _reply, done) => done(notHere(request, addresses)),
       handler: () => undefined,
     });
@@ -136,7 +137,7 @@ export function createServer(routes: readonly Route[], dependencies: ServerDepen
 
 function addressesOf(route: Route): { method: string; path: string }[] {
   const path = fullPath(route);
-  const methods = route.method === 'GET' ? ['GET', 'HEAD'] : [route.method];
+  const methods = route.method === 'GET' && !route.isUnsafe ? ['GET', 'HEAD'] : [route.method];
   return methods.map((method) => ({ method, path }));
 }
 

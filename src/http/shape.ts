@@ -97,6 +97,9 @@ function walkArray(
     return value;
   }
   const { items } = schema;
+  if (items !== undefined && schema.itemsApart) {
+    return value.map((element) => shape(items, element, isStrict));
+  }
   return items === undefined
     ? value
     : value.map((element, index) => walk(items, element, `${field}[${index}]`, isStrict, errors));

@@ -1,16 +1,43 @@
 /** The store over HTTP: everything under /store. */
 import { anyOf, apiKey, oauth } from '../auth/access.ts';
 import type { CheeseService } from '../cheeses/service.ts';
-import { type Route, route } from '../http/route.ts';
-import { Inventory } from './schemas.ts';
+import type { Context } from '../database/context.ts';
+import { badRequest, conflict, notFound, unprocessable } from '../http/descriptions.ts';
+import { strongTag } from '../http/etag.ts';
+import { nextLink } from '../http/link.ts';
+import { pathId } from '../http/path-id.ts';
+import type { Principal } from '../http/principal.ts';
+import { type Answer, type Parameters, type Route, route } from '../http/route.ts';
+import type { OrderHistory } from './history.ts';
+import type { VersionedOrder } from './order.ts';
+import { orderStatuses } from './order-status.ts';
+import { Inventory, Order, OrderInput, OrderList, Timeline } from './schemas.ts';
+import type { OrderService } from './service.ts';
 
 const tag = 'Store';
+const noOrder = notFound('There is no such order');
+const oneOrder = (description: string) => ({ description, schema: Order });
+const time = { type: 'string', format: 'moment', maxLength: 40 } as const;
+
+const listQuery = {
+  cursor: { type: 'string', minLength: 1, maxLength: 2000, description: 'nextCursor of an earlier page' },
+  limit: { type: 'integer', minimum: 1, maximum: 100, default: 20, description: 'Orders on a page' },
+  status: {
+    type: 'array',
+    items: { type: 'string', enum: orderStatuses },
+    description: 'One status, or several with commas',
+  },
+  createdFrom: { ...time, description: 'Created then or later', examples: ['2026-01-01T00:00:00Z'] },
+  createdBefore: { ...time, description: 'Created before', examples: ['2026-02-01T00:00:00Z'] },
+} as const satisfies Parameters;
 
 interface Dependencies {
   readonly cheeses: CheeseService;
+  readonly orders: OrderService;
+  readonly history: OrderHistory;
 }
 
-export function storeRoutes({ cheeses }: Dependencies): Route[] {
+export function storeRoutes({ cheeses, orders, history }: Dependencies): Route[] {
   return [
     route({
       method: 'GET',
@@ -22,5 +49,144 @@ export function storeRoutes({ cheeses }: Dependencies): Route[] {
       answers: { 200: { description: 'How many cheeses are in each status', schema: Inventory } },
       handle: async () => ({ status: 200, body: await cheeses.countByStatus() }),
     }),
+    route({
+      method: 'GET',
+      path: '/store/orders',
+      operationId: 'listOrders',
+      tag,
+      summary: 'List orders, the newest first',
+      description: 'An API key sees all orders, a customer their own.',
+      access: anyOf(apiKey, oauth('read:orders')),
+      query: listQuery,
+      answers: {
+        200: { description: 'A page of orders', schema: OrderList },
+        ...badRequest('A parameter is not valid'),
+      },
+      handle: async ({ query: { status, createdFrom, createdBefore, ...rest }, principal }) => {
+        const page = await history.list(principal as Principal, {
+          ...rest,
+          statuses: status,
+          createdFrom: stored(createdFrom),
+          createdBefore: stored(createdBefore),
+        });
+        const Link =
+          page.nextCursor === null
+            ? {}
+            : { Link: nextLink('/v2/store/orders', { cursor: page.nextCursor, limit: String(rest.limit) }) };
+        return { status: 200, headers: { 'Cache-Control': 'private, no-cache', ...Link }, body: { ...page } };
+      },
+    }),
+    route({
+      method: 'POST',
+      path: '/store/order',
+      operationId: 'placeOrder',
+      tag,
+      summary: 'Place an order',
+      description:
+        "All of it or nothing: every cheese must be available. Names and prices are those of now. The order is approved by itself after a moment, unless a cheese has no price; read it again to see. A key may bring a customer's session along in Authorization: the order is then that customer's.",
+      access: anyOf(oauth('write:orders')),
+      body: OrderInput,
+      answers: { 201: oneOrder('The order, placed'), ...unprocessable },
+      handle: ({ body, principal, once }) =>
+        once(
+          (context) => orders.place(context, principal as Principal, body),
+          (order) => ({
+            ...shown(order, 201),
+            headers: { ...tagOf(order), Location: `/v2/store/order/${order.id}` },
+          }),
+        ),
+    }),
+    route({
+      method: 'GET',
+      path: '/store/order/:orderId',
+      operationId: 'getOrder',
+      tag,
+      summary: 'Read an order',
+      description: 'Outside of production, orders 1 to 10 are there for testing: two of each status.',
+      access: anyOf(apiKey, oauth('read:orders')),
+      answers: { 200: oneOrder('The order'), ...noOrder },
+      handle: async ({ params, principal }) =>
+        shown(await orders.find(orderId(params), principal as Principal), 200),
+    }),
+    route({
+      method: 'DELETE',
+      path: '/store/order/:orderId',
+      operationId: 'cancelOrder',
+      tag,
+      summary: 'Cancel an order that has not shipped',
+      description: 'It can still be read. Cancelling it again changes nothing.',
+      access: anyOf(oauth('write:orders')),
+      answers: {
+        204: { description: 'The order is cancelled' },
+        ...noOrder,
+        ...conflict('The order has shipped'),
+      },
+      handle: async ({ params, principal, context }) => {
+        await orders.cancel(context, orderId(params), principal as Principal);
+        return { status: 204 };
+      },
+    }),
+    route({
+      method: 'GET',
+      path: '/store/order/:orderId/timeline',
+      operationId: 'getOrderTimeline',
+      tag,
+      summary: 'What happened to an order, when, and who did it',
+      access: anyOf(apiKey, oauth('read:orders')),
+      answers: { 200: { description: 'The steps so far', schema: Timeline }, ...noOrder },
+      handle: async ({ params, principal }) => ({
+        status: 200,
+        headers: { 'Cache-Control': 'private, no-cache' },
+        body: { items: await history.timeline(orderId(params), principal as Principal) },
+      }),
+    }),
+    step('approve', 'Approve an order', 'Its cheeses must be available.', orders.approve),
+    step('ship', 'Ship an approved order', 'shipDate becomes now.', orders.ship),
+    step('deliver', 'Mark a shipped order as delivered', "Counts for the customer's tier.", orders.deliver),
   ];
+}
+
+/** One of the steps that an operator takes with an order. */
+function step(
+  name: 'approve' | 'ship' | 'deliver',
+  summary: string,
+  description: string,
+  verb: (context: Context, id: number) => Promise<VersionedOrder>,
+): Route {
+  return route({
+    method: 'POST',
+    path: `/store/order/:orderId/${name}`,
+    operationId: `${name}Order`,
+    tag,
+    summary,
+    description,
+    access: anyOf(oauth('admin')),
+    answers: {
+      200: oneOrder('The order as it is now'),
+      ...noOrder,
+      ...conflict('The order is not where this step begins'),
+    },
+    handle: ({ params, once }) =>
+      once(
+        (context) => verb(context, orderId(params)),
+        (order) => shown(order, 200),
+      ),
+  });
+}
+
+function orderId(params: Readonly<Record<string, string>>): number {
+  return pathId(params.orderId, 'There is no such order.');
+}
+
+/** As times are stored. */
+function stored(moment: string | undefined): string | undefined {
+  return moment === undefined ? undefined : new Date(moment).toISOString();
+}
+
+function tagOf({ version }: VersionedOrder): { ETag: string } {
+  return { ETag: strongTag(version) };
+}
+
+function shown(order: VersionedOrder, status: number): Answer {
+  return { status, headers: tagOf(order), body: { ...order.body } };
 }

@@ -1,6 +1,19 @@
-/** What the store shows. */
+/** What the store shows and takes. */
+import type { XStatic } from 'typebox/schema';
+import { orderStatuses } from './order-status.ts';
 
+const int64 = { type: 'integer', format: 'int64' } as const;
+const moment = { type: 'string', format: 'date-time', examples: ['2026-01-15T09:30:00.000Z'] } as const;
+const maybeMoment = { type: ['string', 'null'], format: 'date-time' } as const;
 const count = { type: 'integer', minimum: 0 } as const;
+const quantity = {
+  type: 'integer',
+  minimum: 1,
+  maximum: 100,
+  description: 'Whole kilograms',
+  examples: [2],
+} as const;
+const statusText = { type: 'string', enum: orderStatuses } as const;
 
 export const Inventory = {
   title: 'Inventory',
@@ -8,4 +21,155 @@ export const Inventory = {
   type: 'object',
   required: ['available', 'pending', 'sold'],
   properties: { available: count, pending: count, sold: count },
+} as const;
+
+export const OrderItem = {
+  title: 'OrderItem',
+  description: 'A line of an order, with the name and price of the cheese as they were then',
+  type: 'object',
+  required: ['cheeseId', 'cheeseName', 'quantity', 'pricePerKg'],
+  properties: {
+    cheeseId: int64,
+    cheeseName: { type: 'string' },
+    quantity,
+    pricePerKg: { type: 'number', description: 'US dollars; 0 where the cheese had no price' },
+  },
+} as const;
+export type OrderItem = XStatic<typeof OrderItem>;
+
+/** As it is answered: what became of it when its customer was deleted is empty. */
+export const ShownAddress = {
+  title: 'Address',
+  type: 'object',
+  required: ['street', 'city', 'state', 'country'],
+  properties: {
+    street: { type: 'string' },
+    city: { type: 'string' },
+    state: { type: ['string', 'null'] },
+    zipCode: { type: 'string' },
+    country: { type: 'string', description: 'ISO 3166-1 alpha-2, in upper case' },
+  },
+} as const;
+export type ShownAddress = XStatic<typeof ShownAddress>;
+
+export const Order = {
+  title: 'Order',
+  type: 'object',
+  required: [
+    'id',
+    'items',
+    'shippingAddress',
+    'status',
+    'notes',
+    'total',
+    'shipDate',
+    'createdAt',
+    'updatedAt',
+  ],
+  properties: {
+    id: int64,
+    items: { type: 'array', items: OrderItem },
+    shippingAddress: ShownAddress,
+    status: statusText,
+    notes: { type: ['string', 'null'] },
+    total: { type: 'number', description: 'US dollars for the items, rounded to cents once' },
+    shipDate: {
+      ...maybeMoment,
+      description:
+        'Estimated from the approval on, exact once the order has shipped; null before and without',
+    },
+    createdAt: moment,
+    updatedAt: moment,
+  },
+} as const;
+export type Order = XStatic<typeof Order>;
+
+export const OrderInput = {
+  title: 'OrderInput',
+  type: 'object',
+  required: ['items', 'shippingAddress'],
+  properties: {
+    items: {
+      type: 'array',
+      minItems: 1,
+      maxItems: 100,
+      items: {
+        type: 'object',
+        required: ['cheeseId', 'quantity'],
+        properties: { cheeseId: { ...int64, description: 'A cheese that is available' }, quantity },
+      },
+    },
+    shippingAddress: {
+      title: 'AddressInput',
+      type: 'object',
+      required: ['street', 'city', 'country'],
+      properties: {
+        street: {
+          type: 'string',
+          minLength: 1,
+          maxLength: 200,
+          format: 'line',
+          examples: ['Gerechtigkeitsgasse 1'],
+        },
+        city: { type: 'string', minLength: 1, maxLength: 100, format: 'line', examples: ['Bern'] },
+        state: { type: ['string', 'null'], maxLength: 100, format: 'words', examples: ['BE'] },
+        zipCode: { type: 'string', maxLength: 32, format: 'words', examples: ['3011'] },
+        country: {
+          type: 'string',
+          format: 'country',
+          description: 'ISO 3166-1 alpha-2, in either case',
+          examples: ['CH'],
+        },
+      },
+    },
+    notes: {
+      type: ['string', 'null'],
+      maxLength: 1000,
+      format: 'text',
+      description: 'Special wishes, kept as they are',
+      examples: ['Please ring twice'],
+    },
+  },
+} as const;
+export type OrderInput = XStatic<typeof OrderInput>;
+
+export const OrderList = {
+  title: 'OrderList',
+  type: 'object',
+  required: ['items', 'nextCursor', 'hasMore', 'total'],
+  properties: {
+    items: { type: 'array', items: Order, description: 'The newest first' },
+    nextCursor: {
+      type: ['string', 'null'],
+      description: 'Send it as cursor for the next page; null on the last',
+    },
+    hasMore: { type: 'boolean' },
+    total: { type: 'integer', description: 'Matching orders on all pages together' },
+  },
+} as const;
+
+export const Timeline = {
+  title: 'Timeline',
+  type: 'object',
+  required: ['items'],
+  properties: {
+    items: {
+      type: 'array',
+      description: 'What happened to the order, in its order',
+      items: {
+        type: 'object',
+        required: ['status', 'at', 'by', 'reason'],
+        properties: {
+          status: { ...statusText, description: 'The status that the order came to' },
+          at: moment,
+          by: {
+            type: 'string',
+            description:
+              'The credential (key:3, customer:7), cli for a command, system for the server itself',
+          },
+          reason: { type: ['string', 'null'] },
+        },
+      },
+    },
+  },
 } as const;

@@ -47,7 +47,7 @@ suite('The sources', () => {
 
   test('read the environment in one place', () => {
     const places = placesOf(/process\.env\b/, ['src/config.ts', 'src/cli/command.ts']);
-    assert.deepEqual(places, [], 'make it a setting in src/config.ts');
+    assert.deepEqual(places, [], 'make it a setting in src/settings.ts');
   });
 
   test('take time and randomness from the clock alone', () => {

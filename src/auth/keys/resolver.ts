@@ -92,6 +92,8 @@ export function createKeyResolver({ database, clock, environment }: Dependencies
         accountId: row.account_id,
         plan: row.plan,
         scopes: scopesOf(row.scopes),
+        customerId: null,
+        sessionHash: null,
       };
     },
 

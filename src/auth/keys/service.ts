@@ -60,6 +60,11 @@ interface Dependencies {
   readonly environment: Environment;
 }
 
+/** The plan of whoever was given none: nothing is held back where people try things. */
+export function defaultPlan(environment: Environment): Plan {
+  return environment === 'local' ? 'enterprise' : 'free';
+}
+
 /** Which keys an environment takes: production never sees a test key, and a sandbox never a live one. */
 export function takesKeys(environment: Environment, type: KeyType): boolean {
   return environment === 'local' || (environment === 'production') === (type === 'live');
@@ -112,7 +117,7 @@ export function createKeyService({ database, clock, environment }: Dependencies)
   }
 
   return {
-    createAccount: (context, name, plan = environment === 'local' ? 'enterprise' : 'free') =>
+    createAccount: (context, name, plan = defaultPlan(environment)) =>
       context.transaction(async (tx) => {
         if (!/^[\p{L}\p{N}][\p{L}\p{N} ._@-]{0,99}$/u.test(name)) {
           throw new AppError(

@@ -1,0 +1,41 @@
+/** Statements on the sessions of customers. */
+import type { Sql } from '../../database/database.ts';
+import { rows, type Statement, sql } from '../../database/sql.ts';
+
+export interface SessionRow {
+  readonly token_hash: string;
+  readonly customer_id: number;
+  readonly created_at: string;
+  readonly expires_at: string;
+}
+
+const session = sql`select token_hash, customer_id, created_at, expires_at from session`;
+
+export const sessionByHash = {
+  one: (hash: string): Statement => sql`${session} where token_hash = ${hash}`,
+  many: (hashes: readonly string[]): Statement =>
+    sql`${session} where token_hash in (select value->>0 from ${rows(hashes.map((hash) => [hash]))})`,
+  keyOf: (row: SessionRow): string => row.token_hash,
+};
+
+export const sessionQueries = (tx: Sql) => ({
+  insert: (row: SessionRow) =>
+    tx.run(sql`
+      insert into session (token_hash, customer_id, created_at, expires_at)
+      values (${row.token_hash}, ${row.customer_id}, ${row.created_at}, ${row.expires_at})`),
+
+  /** Leaves a customer one session, and the newest `others` besides. */
+  deleteOldest: (customerId: number, hash: string, others: number) =>
+    tx.run(sql`
+      delete from session where customer_id = ${customerId} and token_hash <> ${hash} and token_hash not in (
+        select token_hash from session where customer_id = ${customerId} and token_hash <> ${hash}
+        order by created_at desc, token_hash limit ${others})`),
+
+  delete: (hash: string) => tx.run(sql`delete from session where token_hash = ${hash}`),
+
+  /** All of a customer's, but for one where one is named. */
+  deleteOfCustomer: (customerId: number, except: string | null) =>
+    tx.run(sql`delete from session where customer_id = ${customerId} and token_hash <> ${except ?? ''}`),
+
+  deleteExpired: (now: string) => tx.run(sql`delete from session where expires_at <= ${now}`),
+});

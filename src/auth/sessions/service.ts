@@ -1,0 +1,110 @@
+/**
+ * Sessions of customers. The token is a JWT (RFC 7519) for whoever likes to look into it; what decides is the row that
+ * its SHA-256 leads to. A token that was forged, altered or signed anew leads nowhere, and logging out deletes the row,
+ * which holds on every instance at once.
+ */
+import { hash, hkdfSync } from 'node:crypto';
+import { type Clock, timestamp } from '../../clock.ts';
+import type { Config } from '../../config.ts';
+import type { Database, Sql } from '../../database/database.ts';
+import { createLookup } from '../../database/lookup.ts';
+import type { Resolver } from '../guard.ts';
+import { defaultPlan } from '../keys/service.ts';
+import { type SessionRow, sessionByHash, sessionQueries } from './queries.ts';
+
+const lifetimeSeconds = 24 * 60 * 60;
+const sessionsMax = 20;
+const tokenLengthMax = 2048;
+const noScopes: ReadonlySet<string> = new Set();
+
+/** A session that is not open yet: `token` is for the customer, the rest is kept. */
+export interface NewSession extends SessionRow {
+  readonly token: string;
+}
+
+export interface Sessions {
+  readonly resolve: Resolver;
+  /** Makes a token that expires in 24 hours. It is good for nothing until `open` wrote it down. */
+  issue(customerId: number): Promise<NewSession>;
+  /** In the transaction of the login; the oldest session goes where there are more than 20. */
+  open(tx: Sql, session: NewSession): Promise<void>;
+  /** False where it had ended already. */
+  end(tx: Sql, tokenHash: string): Promise<boolean>;
+  /** Ends all sessions of a customer, but for one where one is named. */
+  endAll(tx: Sql, customerId: number, except: string | null): Promise<void>;
+  /** Deletes what has expired. */
+  purge(): Promise<void>;
+}
+
+interface Dependencies {
+  readonly database: Database;
+  readonly clock: Clock;
+  readonly config: Config;
+}
+
+export function createSessions({ database, clock, config }: Dependencies): Sessions {
+  const find = createLookup<SessionRow>(database, sessionByHash);
+  const plan = defaultPlan(config.environment);
+  const key = new Uint8Array(hkdfSync('sha256', config.secret, '', 'session tokens', 32));
+  const kid = hash('sha256', key).slice(0, 16);
+
+  return {
+    async resolve({ header, text }) {
+      if (header !== 'authorization' || !/^eyJ[^.]*\.[^.]*\.[^.]*$/.test(text)) {
+        return 'not mine';
+      }
+      const row = text.length > tokenLengthMax ? undefined : await find(hash('sha256', text));
+      if (row === undefined) {
+        return { rejected: 'The session is not known, or has ended.' };
+      }
+      if (Date.parse(row.expires_at) <= clock.now()) {
+        return { rejected: 'The session has expired.' };
+      }
+      return {
+        kind: 'session',
+        id: `customer:${row.customer_id}`,
+        accountId: null,
+        plan,
+        scopes: noScopes,
+        customerId: row.customer_id,
+        sessionHash: row.token_hash,
+      };
+    },
+
+    async issue(customerId) {
+      const { SignJWT } = await import('jose');
+      const issuedAt = Math.floor(clock.now() / 1000);
+      const expiresAt = issuedAt + lifetimeSeconds;
+      const token = await new SignJWT({ jti: clock.uuid() })
+        .setProtectedHeader({ alg: 'HS256', typ: 'JWT', kid })
+        .setIssuer(config.publicUrl ?? 'curd')
+        .setAudience('customer')
+        .setSubject(String(customerId))
+        .setIssuedAt(issuedAt)
+        .setExpirationTime(expiresAt)
+        .sign(key);
+      return {
+        token,
+        token_hash: hash('sha256', token),
+        customer_id: customerId,
+        created_at: timestamp(clock.now()),
+        expires_at: timestamp(expiresAt * 1000),
+      };
+    },
+
+    async open(tx, session) {
+      await sessionQueries(tx).insert(session);
+      await sessionQueries(tx).deleteOldest(session.customer_id, session.token_hash, sessionsMax - 1);
+    },
+
+    end: async (tx, tokenHash) => (await sessionQueries(tx).delete(tokenHash)) > 0,
+
+    async endAll(tx, customerId, except) {
+      await sessionQueries(tx).deleteOfCustomer(customerId, except);
+    },
+
+    async purge() {
+      await sessionQueries(database).deleteExpired(timestamp(clock.now()));
+    },
+  };
+}

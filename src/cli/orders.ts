@@ -1,0 +1,31 @@
+import { ConfigError } from '../config.ts';
+import type { Context } from '../database/context.ts';
+import type { VersionedOrder } from '../orders/order.ts';
+import type { OrderService } from '../orders/service.ts';
+import { type CommandOptions, print, withServices } from './command.ts';
+
+type Verb = 'approve' | 'ship' | 'deliver' | 'cancel';
+
+const verbs: Readonly<
+  Record<Verb, (orders: OrderService, context: Context, id: number) => Promise<VersionedOrder>>
+> = {
+  approve: (orders, context, id) => orders.approve(context, id),
+  ship: (orders, context, id) => orders.ship(context, id),
+  deliver: (orders, context, id) => orders.deliver(context, id),
+  cancel: (orders, context, id) => orders.cancel(context, id, null),
+};
+
+/** Moves an order on, as an operator does. */
+export function moveOrder(verb: Verb, id: string, options: CommandOptions): Promise<void> {
+  return withServices(options, async ({ orders, contextOf }) => {
+    const { body } = await verbs[verb](orders, contextOf('cli'), orderId(id));
+    print(options, body, `Order ${body.id} is ${body.status}.`);
+  });
+}
+
+function orderId(text: string): number {
+  if (!/^[1-9]\d{0,14}$/.test(text)) {
+    throw new ConfigError(`"${text}" is no order id: it is the number that the order was answered with.`);
+  }
+  return Number(text);
+}

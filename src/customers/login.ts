@@ -1,0 +1,89 @@
+/** Lets customers in: the throttle first, then the password, then a session. */
+import type { Passwords } from '../auth/passwords.ts';
+import type { Sessions } from '../auth/sessions/service.ts';
+import type { Context } from '../database/context.ts';
+import type { Database } from '../database/database.ts';
+import { AppError } from '../errors.ts';
+import { formats } from '../http/formats.ts';
+import { sameName } from './names.ts';
+import { type CustomerRow, customerQueries } from './queries.ts';
+import type { Throttle } from './throttle.ts';
+
+export interface LoginService {
+  /**
+   * Unknown usernames and wrong passwords get the same answer after the same time.
+   * @throws AppError unauthorized, rateLimited, unavailable
+   */
+  login(
+    context: Context,
+    credentials: { readonly username: string; readonly password: string },
+    address: string,
+  ): Promise<{ token: string; expiresAt: string }>;
+  /** @throws AppError unauthorized where the session has ended already */
+  logout(context: Context, sessionHash: string | null): Promise<void>;
+}
+
+interface Dependencies {
+  readonly database: Database;
+  readonly passwords: Passwords;
+  readonly sessions: Sessions;
+  readonly throttle: Throttle;
+}
+
+export function createLogin({ database, passwords, sessions, throttle }: Dependencies): LoginService {
+  /** The customer with this name and password. @throws AppError unauthorized, unavailable */
+  async function verify(username: string, password: string): Promise<CustomerRow> {
+    const row = formats.username?.test(username)
+      ? await customerQueries(database).findByUsername(sameName(username))
+      : undefined;
+    const isRight = await passwords.verify(row?.password ?? null, password);
+    if (row === undefined || !isRight) {
+      throw wrong();
+    }
+    return row;
+  }
+
+  return {
+    async login(context, { username, password }, address) {
+      const name = sameName(username);
+      await throttle.begin(name, address);
+      try {
+        const customer = await verify(username, password);
+        const renewed = passwords.isOutdated(customer.password) ? await passwords.hash(password) : null;
+        const session = await sessions.issue(customer.id);
+        return await context.transaction(async (tx) => {
+          const current = await customerQueries(tx).claim(customer.id);
+          if (current?.password !== customer.password) {
+            throw wrong();
+          }
+          if (renewed !== null) {
+            await customerQueries(tx).updatePassword(customer.id, renewed);
+          }
+          await throttle.succeed(tx, name, address);
+          await sessions.open(tx, session);
+          return { token: session.token, expiresAt: session.expires_at };
+        });
+      } catch (error) {
+        if (!(error instanceof AppError && error.code === 'unauthorized')) {
+          await throttle.withdraw(name, address);
+        }
+        throw error;
+      }
+    },
+
+    logout: (context, sessionHash) =>
+      context.transaction(async (tx) => {
+        if (sessionHash === null || !(await sessions.end(tx, sessionHash))) {
+          throw new AppError('unauthorized', 'The session has ended already.', {
+            headers: { 'WWW-Authenticate': 'Bearer realm="cheese", error="invalid_token"' },
+          });
+        }
+      }),
+  };
+}
+
+function wrong(): AppError {
+  return new AppError('unauthorized', 'Username or password are wrong.', {
+    headers: { 'WWW-Authenticate': 'Bearer realm="cheese"' },
+  });
+}

@@ -1,0 +1,51 @@
+/** Between a customer's row and what goes over the wire. */
+import type { VersionedCheese } from '../cheeses/service.ts';
+import { sameName } from './names.ts';
+import type { CustomerRow, Profile } from './queries.ts';
+import type { CustomerInput } from './schemas.ts';
+
+/** A customer as it is answered. The version changes with the favourite cheese as well. */
+export interface VersionedCustomer {
+  readonly username: string;
+  readonly version: string;
+  readonly body: string;
+}
+
+/** @param password as it is kept */
+export function profileOf(input: CustomerInput, password: string): Profile {
+  const { favouriteCheese } = input;
+  return {
+    username: input.username,
+    username_key: sameName(input.username),
+    email: input.email,
+    email_key: sameName(input.email),
+    first_name: input.firstName ?? '',
+    last_name: input.lastName ?? '',
+    phone: input.phone ?? null,
+    password,
+    favourite_id: favouriteCheese?.id ?? null,
+    favourite_name: favouriteCheese?.name ?? null,
+  };
+}
+
+export function isUnchanged(row: CustomerRow, profile: Profile): boolean {
+  return Object.entries(profile).every(([name, value]) => row[name as keyof Profile] === value);
+}
+
+export function toCustomer(row: CustomerRow, favourite: VersionedCheese | undefined): VersionedCustomer {
+  const { id, username, email, phone, tier } = row;
+  const shown = JSON.stringify({
+    id,
+    username,
+    firstName: row.first_name,
+    lastName: row.last_name,
+    email,
+    phone,
+    customerStatus: tier,
+    ...(row.favourite_name === null ? {} : { favouriteCheese: { name: row.favourite_name } }),
+    createdAt: row.created_at,
+  });
+  // A cheese is stored as the JSON that answers for it.
+  const body = favourite === undefined ? shown : `${shown.slice(0, -1)},"favouriteCheese":${favourite.body}}`;
+  return { username, body, version: `${row.version}.${favourite?.version ?? 0}` };
+}

@@ -1,0 +1,206 @@
+/** Customers over HTTP: everything under /customer. */
+import { anyOf, apiKey, oauth, session } from '../auth/access.ts';
+import type { FieldError } from '../errors.ts';
+import {
+  conflict,
+  notFound,
+  preconditionFailed,
+  unauthorized,
+  unavailable,
+  unprocessable,
+} from '../http/descriptions.ts';
+import { requireMatch, strongTag } from '../http/etag.ts';
+import type { Principal } from '../http/principal.ts';
+import { type Answer, type Route, type RouteDefinition, route, Text } from '../http/route.ts';
+import type { LoginService } from './login.ts';
+import type { VersionedCustomer } from './profile.ts';
+import {
+  Customer,
+  CustomerBatchResult,
+  type CustomerInput,
+  customerBatchMax,
+  customerInput,
+  Login,
+  LoginResult,
+} from './schemas.ts';
+import type { CustomerService } from './service.ts';
+
+const tag = 'Customers';
+const noCustomer = notFound('There is no customer with this username');
+const oneCustomer = (description: string) => ({ description, schema: Customer });
+
+interface Dependencies {
+  readonly customers: CustomerService;
+  readonly login: LoginService;
+  readonly registration: 'open' | 'key';
+  readonly passwordLengthMin: number;
+}
+
+export function customerRoutes(dependencies: Dependencies): Route[] {
+  const { customers, login, registration, passwordLengthMin } = dependencies;
+  const input = customerInput(passwordLengthMin);
+  const mayRegister = registration === 'open' ? 'open' : anyOf(apiKey);
+
+  return [
+    route({
+      method: 'POST',
+      path: '/customer',
+      operationId: 'registerCustomer',
+      tag,
+      summary: 'Register a customer',
+      access: mayRegister,
+      body: input,
+      answers: {
+        201: oneCustomer('The new customer'),
+        ...conflict('The username or the e-mail address belongs to another customer'),
+        ...unprocessable,
+        ...unavailable,
+      },
+      handle: ({ body, once }) =>
+        once(
+          (context) => customers.register(context, body),
+          (customer) => ({
+            ...shown(customer, 201),
+            headers: {
+              ...tagOf(customer),
+              Location: `/v2/customer/${encodeURIComponent(customer.username)}`,
+            },
+          }),
+        ),
+    }),
+    route({
+      method: 'POST',
+      path: '/customer/createMultiple',
+      operationId: 'registerCustomers',
+      tag,
+      summary: 'Register several customers',
+      description:
+        'Each entry counts on its own: those that are valid are registered, whatever the others are.',
+      access: mayRegister,
+      body: { type: 'array', maxItems: customerBatchMax, items: input, itemsApart: true },
+      answers: {
+        200: { description: 'Who was registered, and why others were not', schema: CustomerBatchResult },
+        ...unprocessable,
+        ...unavailable,
+      },
+      handle: ({ body, once }) => {
+        const checked = body as unknown as { value: CustomerInput; errors: FieldError[] }[];
+        const entries = checked.map(({ value, errors }) => (errors.length > 0 ? errors : value));
+        return once(
+          (context) => customers.registerAll(context, entries),
+          ({ created, errors }) => ({
+            status: 200,
+            body: new Text(
+              `{"created":[${created.map((one) => one.body).join(',')}],"errors":${JSON.stringify(errors)}}`,
+            ),
+          }),
+        );
+      },
+    }),
+    route({
+      method: 'POST',
+      path: '/customer/login',
+      operationId: 'loginCustomer',
+      tag,
+      summary: 'Log in',
+      description: 'Of a customer, 20 sessions can be open at once; after that the oldest ends.',
+      access: 'open',
+      body: Login,
+      answers: {
+        200: { description: 'The session', schema: LoginResult },
+        ...unauthorized('Username or password are wrong, or a credential that came along is'),
+        ...unprocessable,
+        ...unavailable,
+      },
+      handle: ({ body, address, once }) =>
+        once(
+          (context) => login.login(context, body, address),
+          (opened) => ({ status: 200, headers: { 'Cache-Control': 'no-store' }, body: opened }),
+        ),
+    }),
+    route({ ...logout(login), method: 'GET', operationId: 'logoutCustomer', isUnsafe: true }),
+    route({
+      ...logout(login),
+      method: 'POST',
+      operationId: 'logoutCustomerSafely',
+      description: 'The same by POST: nothing that follows links or loads pages ahead ends a session by it.',
+    }),
+    route({
+      method: 'GET',
+      path: '/customer/:username',
+      operationId: 'getCustomer',
+      tag,
+      summary: 'Read a profile',
+      description: 'An API key reads any, a customer their own.',
+      access: anyOf(apiKey, session, oauth('read:profile')),
+      answers: { 200: oneCustomer('The customer'), ...noCustomer },
+      handle: async ({ params, principal }) =>
+        shown(await customers.find(params.username ?? '', principal as Principal), 200),
+    }),
+    route({
+      method: 'PUT',
+      path: '/customer/:username',
+      operationId: 'replaceCustomer',
+      tag,
+      summary: 'Replace a profile',
+      description:
+        'Optional fields that are left out return to their defaults. Another username renames. A new password ends all other sessions.',
+      access: anyOf(session, oauth('write:profile')),
+      headers: { 'If-Match': { type: 'string', description: 'Change the profile only at this ETag' } },
+      body: input,
+      answers: {
+        200: oneCustomer('The customer as they are now'),
+        ...noCustomer,
+        ...preconditionFailed,
+        ...unprocessable,
+        ...unavailable,
+      },
+      handle: async ({ params, body, headers, principal, context }) => {
+        const precondition = (version: string) => requireMatch(headers['if-match'], strongTag(version));
+        const { username = '' } = params;
+        return shown(
+          await customers.replace(context, username, body, principal as Principal, precondition),
+          200,
+        );
+      },
+    }),
+    route({
+      method: 'DELETE',
+      path: '/customer/:username',
+      operationId: 'deleteCustomer',
+      tag,
+      summary: 'Delete an account for good',
+      description:
+        'Profile and sessions go, orders that have not shipped are cancelled, and what remains of orders names nobody.',
+      access: anyOf(session, oauth('write:profile')),
+      answers: { 204: { description: 'The account is gone' }, ...noCustomer },
+      handle: async ({ params, principal, context }) => {
+        await customers.delete(context, params.username ?? '', principal as Principal);
+        return { status: 204 };
+      },
+    }),
+  ];
+}
+
+/** What logging out is, by either method. */
+function logout(login: LoginService) {
+  return {
+    path: '/customer/logout',
+    tag,
+    summary: 'Log out',
+    access: anyOf(session),
+    answers: { 204: { description: 'The session has ended' } },
+    handle: async ({ principal, context }) => {
+      await login.logout(context, principal?.sessionHash ?? null);
+      return { status: 204, headers: { 'Cache-Control': 'no-store' } };
+    },
+  } satisfies Omit<RouteDefinition<Record<never, never>, Record<never, never>>, 'method' | 'operationId'>;
+}
+
+function tagOf({ version }: VersionedCustomer): { ETag: string } {
+  return { ETag: strongTag(version) };
+}
+
+function shown(customer: VersionedCustomer, status: number): Answer {
+  return { status, headers: tagOf(customer), body: new Text(customer.body) };
+}

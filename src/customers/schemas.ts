@@ -1,0 +1,131 @@
+/** The customer as the API shows and takes it. */
+import type { XStatic } from 'typebox/schema';
+import { Cheese } from '../cheeses/schemas.ts';
+import { tiers } from './tiers.ts';
+
+const int64 = { type: 'integer', format: 'int64' } as const;
+const moment = { type: 'string', format: 'date-time', examples: ['2026-01-15T09:30:00.000Z'] } as const;
+const cheeseName = { type: 'string', minLength: 1, maxLength: 255, format: 'line' } as const;
+const personName = { type: 'string', maxLength: 100, format: 'words' } as const;
+const tierText = {
+  type: 'string',
+  enum: tiers,
+  description: 'Rises with what was delivered',
+} as const;
+
+const username = {
+  type: 'string',
+  minLength: 1,
+  maxLength: 64,
+  format: 'username',
+  description: 'Unique whatever the case and the width of its letters; an e-mail address will do',
+  examples: ['ada'],
+} as const;
+const email = {
+  type: 'string',
+  maxLength: 254,
+  format: 'email',
+  description: 'Unique whatever the case',
+  examples: ['ada@example.com'],
+} as const;
+const phone = {
+  type: ['string', 'null'],
+  maxLength: 32,
+  format: 'words',
+  examples: ['+41 31 000 00 00'],
+} as const;
+
+export const Customer = {
+  title: 'Customer',
+  type: 'object',
+  required: ['id', 'username', 'firstName', 'lastName', 'email', 'phone', 'customerStatus', 'createdAt'],
+  properties: {
+    id: int64,
+    username: { type: 'string' },
+    firstName: { type: 'string' },
+    lastName: { type: 'string' },
+    email: { type: 'string', format: 'email' },
+    phone: { type: ['string', 'null'] },
+    customerStatus: tierText,
+    favouriteCheese: {
+      description:
+        'The cheese itself, or its name alone where that is all there is; left out where there is none',
+      anyOf: [Cheese, { type: 'object', required: ['name'], properties: { name: { type: 'string' } } }],
+    },
+    createdAt: moment,
+  },
+} as const;
+
+/** What registers a customer, and replaces a profile. @param passwordLengthMin characters */
+export function customerInput(passwordLengthMin: number) {
+  return {
+    title: 'CustomerInput',
+    type: 'object',
+    required: ['username', 'email', 'password'],
+    properties: {
+      id: { ...int64, readOnly: true },
+      username,
+      firstName: personName,
+      lastName: personName,
+      email,
+      password: {
+        type: 'string',
+        minLength: passwordLengthMin,
+        format: 'password',
+        description: 'At most 1,024 bytes in UTF-8; never shown again',
+      },
+      phone,
+      favouriteCheese: {
+        type: 'object',
+        minProperties: 1,
+        description: 'A cheese of the catalogue by its id, or any cheese by its name',
+        properties: { id: int64, name: cheeseName },
+      },
+      customerStatus: { ...tierText, readOnly: true },
+      createdAt: { ...moment, readOnly: true },
+    },
+  } as const;
+}
+export type CustomerInput = XStatic<ReturnType<typeof customerInput>>;
+
+export const customerBatchMax = 100;
+
+export const CustomerBatchResult = {
+  title: 'CustomerBatchResult',
+  type: 'object',
+  required: ['created', 'errors'],
+  properties: {
+    created: { type: 'array', items: Customer, description: 'In the order in which they were sent' },
+    errors: {
+      type: 'array',
+      items: {
+        type: 'object',
+        required: ['index', 'message'],
+        properties: {
+          index: { type: 'integer', minimum: 0, description: 'Place of the entry in what was sent, from 0' },
+          message: { type: 'string', description: 'Every field that failed, and why' },
+        },
+      },
+    },
+  },
+} as const;
+
+export const Login = {
+  title: 'Login',
+  type: 'object',
+  required: ['username', 'password'],
+  properties: {
+    username: { type: 'string', maxLength: 255, examples: ['ada'] },
+    password: { type: 'string', format: 'password' },
+  },
+} as const;
+
+export const LoginResult = {
+  title: 'LoginResult',
+  type: 'object',
+  required: ['token', 'expiresAt'],
+  properties: {
+    token: { type: 'string', description: 'Send it as Authorization: Bearer <token>' },
+    expiresAt: { ...moment, description: '24 hours from now' },
+  },
+} as const;

@@ -1,0 +1,289 @@
+/** Customers: who may be one, what they may change, and what goes with them. login.ts lets them in. */
+import type { Passwords } from '../auth/passwords.ts';
+import type { Sessions } from '../auth/sessions/service.ts';
+import type { CheeseService, VersionedCheese } from '../cheeses/service.ts';
+import { type Clock, timestamp } from '../clock.ts';
+import type { TierThresholds } from '../config.ts';
+import { type Context, recordEvents } from '../database/context.ts';
+import { ConstraintError, type Database, type Sql } from '../database/database.ts';
+import { AppError, type FieldError, invalid } from '../errors.ts';
+import { formats } from '../http/formats.ts';
+import type { Principal } from '../http/principal.ts';
+import { sameName } from './names.ts';
+import { isUnchanged, profileOf, toCustomer, type VersionedCustomer } from './profile.ts';
+import { type CustomerRow, customerQueries, type Profile } from './queries.ts';
+import type { CustomerInput } from './schemas.ts';
+import { tierOf } from './tiers.ts';
+
+export interface BatchResult {
+  readonly created: readonly VersionedCustomer[];
+  readonly errors: readonly { readonly index: number; readonly message: string }[];
+}
+
+export type Role = 'customer' | 'staff';
+
+/** Throws where the caller wants to change another version than the one that is stored. */
+export type Precondition = (version: string) => void;
+
+export interface CustomerService {
+  /** @throws AppError conflict where username or e-mail address are taken, validation, unavailable */
+  register(context: Context, input: CustomerInput): Promise<VersionedCustomer>;
+  /** Each on its own, in order; an entry that failed already comes as its faults. @throws AppError unavailable */
+  registerAll(
+    context: Context,
+    entries: readonly (CustomerInput | readonly FieldError[])[],
+  ): Promise<BatchResult>;
+  /** @throws AppError notFound, forbidden */
+  find(username: string, principal: Principal): Promise<VersionedCustomer>;
+  /** @throws AppError notFound, forbidden, preconditionFailed, validation, unavailable */
+  replace(
+    context: Context,
+    username: string,
+    input: CustomerInput,
+    principal: Principal,
+    precondition: Precondition,
+  ): Promise<VersionedCustomer>;
+  /** With everything that is theirs. @throws AppError notFound, forbidden */
+  delete(context: Context, username: string, principal: Principal): Promise<void>;
+  /** @throws AppError notFound */
+  setRole(context: Context, username: string, role: Role): Promise<void>;
+  /** Keeps a customer to the end of the transaction; false where there is none. */
+  hold(tx: Sql, id: number): Promise<boolean>;
+  /** Goods were delivered to a customer, whose tier may rise. */
+  credit(tx: Sql, context: Context, id: number, cents: number): Promise<void>;
+  /** A cheese goes: whose favourite it was keep its name. */
+  forgetCheese(tx: Sql, cheese: { readonly id: number; readonly name: string }): Promise<void>;
+}
+
+interface Dependencies {
+  readonly database: Database;
+  readonly clock: Clock;
+  readonly cheeses: CheeseService;
+  readonly passwords: Passwords;
+  readonly sessions: Sessions;
+  readonly tiers: TierThresholds;
+  /** What else goes with a customer, in the same transaction. */
+  readonly beforeDelete: (tx: Sql, context: Context, customerId: number) => Promise<void>;
+}
+
+export function createCustomerService(dependencies: Dependencies): CustomerService {
+  const { database, clock, cheeses, passwords, sessions, tiers, beforeDelete } = dependencies;
+  const now = () => timestamp(clock.now());
+
+  function record(tx: Sql, context: Context, type: string, id: number, data: object = {}): Promise<void> {
+    // Ids and codes alone: what is personal must be gone when the customer is.
+    const event = {
+      type: `customer.${type}`,
+      subject: `customer:${id}`,
+      data: JSON.stringify({ id, ...data }),
+    };
+    return recordEvents(tx, context.origin, now(), [event]);
+  }
+
+  /** @throws AppError validation */
+  async function favouriteOf(
+    tx: Sql,
+    { favouriteCheese }: CustomerInput,
+  ): Promise<VersionedCheese | undefined> {
+    const { id, name } = favouriteCheese ?? {};
+    if (id === undefined) {
+      return undefined;
+    }
+    if (name !== undefined) {
+      throw invalid([{ field: 'favouriteCheese', message: 'takes an id or a name, not both' }]);
+    }
+    const cheese = Number.isSafeInteger(id) ? (await cheeses.hold(tx, [id])).get(id) : undefined;
+    if (cheese === undefined) {
+      throw invalid([{ field: 'favouriteCheese.id', message: 'there is no cheese with this id' }]);
+    }
+    return cheese;
+  }
+
+  async function favouriteNow(tx: Sql, row: CustomerRow): Promise<VersionedCheese | undefined> {
+    return row.favourite_id === null
+      ? undefined
+      : (await cheeses.hold(tx, [row.favourite_id])).get(row.favourite_id);
+  }
+
+  /** @throws AppError conflict, validation */
+  async function insert(tx: Sql, context: Context, input: CustomerInput, password: string) {
+    const favourite = await favouriteOf(tx, input);
+    const profile = profileOf(input, password);
+    const row = await customerQueries(tx).insert(profile, tierOf(0, tiers), now());
+    if (row === undefined) {
+      const faults = await takenFields(tx, profile, null);
+      throw new AppError(
+        'conflict',
+        faults.map(({ field }) => `The ${field} belongs to another customer.`).join(' '),
+        {
+          cause: faults,
+        },
+      );
+    }
+    await record(tx, context, 'created', row.id);
+    return toCustomer(row, favourite);
+  }
+
+  /** @throws AppError notFound, forbidden */
+  async function findMine(username: string, may: (customerId: number) => boolean): Promise<CustomerRow> {
+    // Whatever cannot be a username is nobody's, and is not asked for.
+    const row = formats.username?.test(username)
+      ? await customerQueries(database).findByUsername(sameName(username))
+      : undefined;
+    if (row === undefined) {
+      throw notFound();
+    }
+    if (!may(row.id)) {
+      throw new AppError('forbidden', 'This is the profile of another customer.');
+    }
+    return row;
+  }
+
+  /** The hash to keep: the one there is, where the password is still the same. */
+  async function passwordFor(row: CustomerRow, password: string): Promise<string> {
+    return (await passwords.verify(row.password, password)) ? row.password : passwords.hash(password);
+  }
+
+  return {
+    async register(context, input) {
+      const password = await passwords.hash(input.password);
+      return context.transaction((tx) => insert(tx, context, input, password));
+    },
+
+    async registerAll(context, entries) {
+      const prepared: { input: CustomerInput; password: string }[] = [];
+      for (const [index, entry] of entries.entries()) {
+        if ('username' in entry) {
+          prepared[index] = { input: entry, password: await passwords.hash(entry.password) };
+        }
+      }
+      return context.transaction(async (tx) => {
+        const created: VersionedCustomer[] = [];
+        const errors: { index: number; message: string }[] = [];
+        for (const [index, entry] of entries.entries()) {
+          const ready = prepared[index];
+          if (ready === undefined) {
+            errors.push({ index, message: inWords(entry as readonly FieldError[]) });
+            continue;
+          }
+          try {
+            created.push(await insert(tx, context, ready.input, ready.password));
+          } catch (error) {
+            errors.push({ index, message: refusal(error) });
+          }
+        }
+        return { created, errors };
+      });
+    },
+
+    async find(username, principal) {
+      const row = await findMine(username, (id) => principal.kind === 'apiKey' || mayManage(principal, id));
+      const favourite = row.favourite_id === null ? undefined : await cheeses.findIfThere(row.favourite_id);
+      return toCustomer(row, favourite);
+    },
+
+    async replace(context, username, input, principal, precondition) {
+      const known = await findMine(username, (id) => mayManage(principal, id));
+      const password = await passwordFor(known, input.password);
+      const profile = profileOf(input, password);
+      try {
+        return await context.transaction(async (tx) => {
+          const row = await customerQueries(tx).claim(known.id);
+          if (row === undefined) {
+            throw notFound();
+          }
+          const favourite = await favouriteOf(tx, input);
+          const stored = await favouriteNow(tx, row);
+          precondition(toCustomer(row, stored).version);
+          if (isUnchanged(row, profile)) {
+            return toCustomer(row, stored);
+          }
+          const changed = (await customerQueries(tx).update(row.id, profile)) as CustomerRow;
+          if (row.password !== password) {
+            await sessions.endAll(tx, row.id, principal.sessionHash);
+          }
+          await record(tx, context, 'updated', row.id);
+          return toCustomer(changed, favourite);
+        });
+      } catch (error) {
+        throw error instanceof ConstraintError
+          ? invalid(await takenFields(database, profile, known.id))
+          : error;
+      }
+    },
+
+    async delete(context, username, principal) {
+      const known = await findMine(username, (id) => mayManage(principal, id));
+      await context.transaction(async (tx) => {
+        if ((await customerQueries(tx).claim(known.id)) === undefined) {
+          throw notFound();
+        }
+        await beforeDelete(tx, context, known.id);
+        await sessions.endAll(tx, known.id, null);
+        await customerQueries(tx).delete(known.id);
+        await record(tx, context, 'deleted', known.id);
+      });
+    },
+
+    async setRole(context, username, role) {
+      const { id } = await findMine(username, () => true);
+      await context.transaction(async (tx) => {
+        if ((await customerQueries(tx).updateRole(id, role)) > 0) {
+          await record(tx, context, 'updated', id, { role });
+        }
+      });
+    },
+
+    hold: async (tx, id) => (await customerQueries(tx).hold(id)) !== undefined,
+
+    async credit(tx, context, id, cents) {
+      const row = await customerQueries(tx).updateDelivered(id, cents);
+      if (row === undefined) {
+        return;
+      }
+      const tier = tierOf(row.delivered_cents, tiers);
+      if (tier !== row.tier) {
+        await customerQueries(tx).updateTier(id, tier);
+        await record(tx, context, 'tier_changed', id, { customerStatus: tier, before: row.tier });
+      }
+    },
+
+    async forgetCheese(tx, { id, name }) {
+      await customerQueries(tx).updateFavourite(id, name);
+    },
+  };
+}
+
+/** The customer themselves, or an admin. */
+function mayManage({ scopes, customerId }: Principal, id: number): boolean {
+  return scopes.has('admin') || customerId === id;
+}
+
+/** Username and e-mail address, where they are another customer's. */
+async function takenFields(tx: Sql, profile: Profile, except: number | null): Promise<FieldError[]> {
+  const taken = await customerQueries(tx).listTaken(profile.username_key, profile.email_key);
+  const others = taken.filter(({ id }) => id !== except);
+  return [
+    ...(others.some((one) => one.username_key === profile.username_key) ? ['username'] : []),
+    ...(others.some((one) => one.email_key === profile.email_key) ? ['email'] : []),
+  ].map((field) => ({ field, message: 'belongs to another customer' }));
+}
+
+/** Why an entry of a batch was refused. What is no fault of the entry fails the batch. */
+function refusal(error: unknown): string {
+  if (error instanceof AppError && error.code === 'validation') {
+    return inWords(error.errors);
+  }
+  if (error instanceof AppError && error.code === 'conflict') {
+    return error.message;
+  }
+  throw error;
+}
+
+function inWords(errors: readonly FieldError[]): string {
+  return errors.map(({ field, message }) => (field === '' ? message : `${field}: ${message}`)).join('; ');
+}
+
+function notFound(): AppError {
+  return new AppError('notFound', 'There is no customer with this username.');
+}

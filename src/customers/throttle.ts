@@ -1,0 +1,94 @@
+/**
+ * Holds off whoever tries passwords out: failures are counted for a username from one address, for the address, and
+ * for the username from anywhere. An attempt counts as failed until its password turned out right, so that many sent at
+ * once get no more tries than one after another.
+ */
+import { hash } from 'node:crypto';
+import { type Clock, timestamp } from '../clock.ts';
+import type { LoginLimits } from '../config.ts';
+import type { Database, Sql } from '../database/database.ts';
+import { AppError } from '../errors.ts';
+import { customerQueries } from './queries.ts';
+
+const quarterHourMs = 15 * 60_000;
+const hourMs = 60 * 60_000;
+
+/** What failures are counted under, strictest first: whoever counts takes them in this order. */
+interface Counter {
+  readonly id: string;
+  readonly limit: number;
+  readonly windowMs: number;
+}
+
+export interface Throttle {
+  /** Counts an attempt as failed. @throws AppError rateLimited, before any password is looked at */
+  begin(usernameKey: string, address: string): Promise<void>;
+  /** Takes it back, in the transaction of the login; the failures from this address are forgotten. */
+  succeed(tx: Sql, usernameKey: string, address: string): Promise<void>;
+  /** Takes it back where no password was looked at. */
+  withdraw(usernameKey: string, address: string): Promise<void>;
+  /** Deletes what is over. */
+  purge(): Promise<void>;
+}
+
+export function createThrottle(database: Database, clock: Clock, limits: LoginLimits): Throttle {
+  function countersOf(
+    usernameKey: string,
+    address: string,
+  ): [pair: Counter, address: Counter, username: Counter] {
+    const counter = (
+      name: 'pair' | 'address' | 'username',
+      windowMs: number,
+      ...what: string[]
+    ): Counter => ({
+      id: hash('sha256', JSON.stringify([name, ...what])),
+      limit: limits[name],
+      windowMs,
+    });
+    return [
+      counter('pair', quarterHourMs, usernameKey, address),
+      counter('address', quarterHourMs, address),
+      counter('username', hourMs, usernameKey),
+    ];
+  }
+
+  return {
+    begin: (usernameKey, address) =>
+      database.transaction(async (tx) => {
+        const now = clock.now();
+        for (const { id, limit, windowMs } of countersOf(usernameKey, address)) {
+          const endsAt = timestamp(now + windowMs);
+          const row = await customerQueries(tx).insertFailure({ id, endsAt }, timestamp(now));
+          if (row !== undefined && row.failures > limit) {
+            // Rolls back what was counted: being turned away makes nothing worse.
+            throw tooMany(Date.parse(row.ends_at) - now);
+          }
+        }
+      }),
+
+    async succeed(tx, usernameKey, address) {
+      const [pair, ...others] = countersOf(usernameKey, address);
+      await customerQueries(tx).deleteFailures(pair.id);
+      for (const { id } of others) {
+        await customerQueries(tx).updateFailures(id);
+      }
+    },
+
+    withdraw: (usernameKey, address) =>
+      database.transaction(async (tx) => {
+        for (const { id } of countersOf(usernameKey, address)) {
+          await customerQueries(tx).updateFailures(id);
+        }
+      }),
+
+    async purge() {
+      await customerQueries(database).deletePastFailures(timestamp(clock.now()));
+    },
+  };
+}
+
+function tooMany(waitMs: number): AppError {
+  return new AppError('rateLimited', 'Too many logins have failed. Wait as long as Retry-After says.', {
+    headers: { 'Retry-After': String(Math.max(1, Math.ceil(waitMs / 1000))) },
+  });
+}

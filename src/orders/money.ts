@@ -1,0 +1,44 @@
+/** Sums of money, exactly: prices are decimal numbers of US dollars, totals are whole cents. */
+
+export interface Line {
+  /** Kilograms. */
+  readonly quantity: number;
+  /** US dollars. */
+  readonly pricePerKg: number;
+}
+
+/** An exact decimal: `digits` times ten to the power of minus `scale`. */
+interface Decimal {
+  readonly digits: bigint;
+  readonly scale: number;
+}
+
+/** The decimal number that JavaScript writes for a double, which is the one that was sent. */
+function decimalOf(number: number): Decimal {
+  const [mantissa = '', exponent = '0'] = String(number).split('e');
+  const [whole = '', fraction = ''] = mantissa.split('.');
+  const scale = fraction.length - Number(exponent);
+  const digits = BigInt(whole + fraction);
+  return scale >= 0 ? { digits, scale } : { digits: digits * 10n ** BigInt(-scale), scale: 0 };
+}
+
+/** Quantity times price of all lines, rounded once: half a cent goes up. */
+export function totalCents(lines: readonly Line[]): number {
+  const amounts = lines.map(({ quantity, pricePerKg }) => {
+    const { digits, scale } = decimalOf(pricePerKg);
+    return { digits: digits * BigInt(quantity), scale };
+  });
+  // At least thousandths, so that there is a half to round.
+  const scale = Math.max(3, ...amounts.map((amount) => amount.scale));
+  const sum = amounts.reduce(
+    (total, amount) => total + amount.digits * 10n ** BigInt(scale - amount.scale),
+    0n,
+  );
+  const cent = 10n ** BigInt(scale - 2);
+  return Number((sum + cent / 2n) / cent);
+}
+
+/** Cents as the API shows them: a number of US dollars. */
+export function dollars(cents: number): number {
+  return cents / 100;
+}

@@ -1,0 +1,172 @@
+/** Statements on orders, on which cheeses are in open ones, and on the jobs that wait. */
+import type { Sql } from '../database/database.ts';
+import { allOf, list, rows, type Statement, skippingLocked, sql } from '../database/sql.ts';
+import type { OrderStatus } from './order-status.ts';
+
+/** Orders below are for testing; real ones begin here. */
+export const firstRealId = 11;
+
+export interface OrderRow {
+  readonly id: number;
+  readonly status: OrderStatus;
+  /** The principal that placed it. */
+  readonly placed_by: string;
+  readonly customer_id: number | null;
+  /** JSON of the lines. */
+  readonly items: string;
+  /** JSON of the address. */
+  readonly address: string;
+  readonly notes: string | null;
+  readonly total_cents: number;
+  readonly ship_date: string | null;
+  readonly version: number;
+  readonly created_at: string;
+  readonly updated_at: string;
+}
+
+export type NewOrderRow = Omit<OrderRow, 'id' | 'version' | 'ship_date' | 'updated_at' | 'status'>;
+
+/** Whose orders: everybody's, a customer's, or those that a credential without a customer placed. */
+export type Owner = { readonly customerId: number } | { readonly placedBy: string } | null;
+
+export interface OrderFilters {
+  readonly statuses?: readonly OrderStatus[] | undefined;
+  /** Created at or after. */
+  readonly createdFrom?: string | undefined;
+  /** Created before. */
+  readonly createdBefore?: string | undefined;
+}
+
+const columns = sql`id, status, placed_by, customer_id, items, address, notes, total_cents, ship_date, version,
+  created_at, updated_at`;
+
+const newestFirst = sql`order by id desc`;
+
+export const orderQueries = (tx: Sql) => ({
+  insert: (order: NewOrderRow) =>
+    tx.get<OrderRow>(sql`
+      insert into orders (status, placed_by, customer_id, items, address, notes, total_cents, created_at, updated_at)
+      values ('placed', ${order.placed_by}, ${order.customer_id}, ${order.items}, ${order.address}, ${order.notes},
+        ${order.total_cents}, ${order.created_at}, ${order.created_at})
+      returning ${columns}`),
+
+  find: (id: number) => tx.get<OrderRow>(sql`select ${columns} from orders where id = ${id}`),
+
+  /** Moves an order on, if it is where it may come from; of several who try at once, one does. */
+  updateStatus: (
+    id: number,
+    from: readonly OrderStatus[],
+    change: { readonly status: OrderStatus; readonly shipDate: Statement; readonly now: string },
+  ) =>
+    tx.get<OrderRow>(sql`
+      update orders set status = ${change.status}, ship_date = ${change.shipDate}, version = version + 1,
+        updated_at = ${change.now}
+      where id = ${id} and status in (${list(from)}) returning ${columns}`),
+
+  list: (owner: Owner, filters: OrderFilters, before: number | null, limit: number) =>
+    tx.all<OrderRow>(sql`
+      select ${columns} from orders
+      where ${allOf([...chosen(owner, filters), ...(before === null ? [] : [sql`id < ${before}`])])}
+      ${newestFirst} limit ${limit}`),
+
+  count: async (owner: Owner, filters: OrderFilters) => {
+    const row = await tx.get<{ total: number }>(
+      sql`select count(*) as total from orders where ${allOf(chosen(owner, filters))}`,
+    );
+    return row?.total ?? 0;
+  },
+
+  /** Creation times of a credential's orders since a moment, the oldest first. */
+  listRecent: (placedBy: string, since: string) =>
+    tx.all<{ created_at: string }>(sql`
+      select created_at from orders where placed_by = ${placedBy} and created_at > ${since} order by id`),
+
+  listOfCustomer: (customerId: number) =>
+    tx.all<OrderRow>(sql`select ${columns} from orders where customer_id = ${customerId} order by id`),
+
+  /** Parts orders from the person they were for. */
+  updateAnonymous: (orders: readonly (readonly [id: number, address: string])[], now: string) =>
+    tx.run(sql`
+      update orders set address = named.address, notes = null, customer_id = null, version = version + 1,
+        updated_at = ${now}
+      from (select cast(value->>0 as bigint) as id, value->>1 as address from ${rows(orders)}) as named
+      where orders.id = named.id`),
+
+  insertOpenCheeses: (orderId: number, cheeseIds: readonly number[]) =>
+    tx.insert(
+      'open_order_cheese',
+      ['cheese_id', 'order_id'],
+      cheeseIds.map((cheeseId) => [cheeseId, orderId]),
+    ),
+
+  deleteOpenCheeses: (orderId: number) =>
+    tx.run(sql`delete from open_order_cheese where order_id = ${orderId}`),
+
+  /** Open orders that a cheese is in. */
+  listOpenWith: (cheeseId: number) =>
+    tx.all<{ id: number; status: OrderStatus }>(sql`
+      select o.id, o.status from open_order_cheese c join orders o on o.id = c.order_id
+      where c.cheese_id = ${cheeseId} order by o.id`),
+
+  listHistory: (orderId: number) =>
+    tx.all<{ data: string; actor: string; created_at: string }>(sql`
+      select data, actor, created_at from event where subject = ${`order:${orderId}`} order by id`),
+
+  /** Puts orders with given ids (test orders) back to what they shall be. */
+  restore: (
+    orders: readonly Pick<
+      OrderRow,
+      'id' | 'status' | 'ship_date' | 'items' | 'address' | 'total_cents' | 'created_at'
+    >[],
+  ) =>
+    tx.run(sql`
+      insert into orders (id, status, ship_date, items, address, total_cents, created_at, updated_at, placed_by)
+      select cast(value->>0 as bigint), value->>1, value->>2, value->>3, value->>4, cast(value->>5 as bigint),
+        value->>6, value->>6, 'system'
+      from ${rows(orders.map((o) => [o.id, o.status, o.ship_date, o.items, o.address, o.total_cents, o.created_at]))}
+      where true
+      on conflict (id) do update set status = excluded.status, ship_date = excluded.ship_date, notes = null,
+        items = excluded.items, address = excluded.address, total_cents = excluded.total_cents,
+        version = orders.version + 1, updated_at = excluded.updated_at`),
+
+  deleteHistory: (orderIds: readonly number[]) =>
+    tx.run(sql`delete from event where subject in (${list(orderIds.map((id) => `order:${id}`))})`),
+
+  insertJob: (orderId: number, dueAt: string) =>
+    tx.run(sql`insert into job (order_id, due_at) values (${orderId}, ${dueAt})`),
+
+  deleteJob: (orderId: number) => tx.run(sql`delete from job where order_id = ${orderId}`),
+
+  listDueJobs: (now: string, limit: number) =>
+    tx.all<{ order_id: number }>(sql`
+      select order_id from job where due_at <= ${now} order by due_at limit ${limit}`),
+
+  /** Takes a job away to do it in the same transaction. Undefined where another worker has it, or had it. */
+  claimJob: (orderId: number, now: string) =>
+    tx.get<{ order_id: number }>(sql`
+      delete from job where order_id in (
+        select order_id from job where order_id = ${orderId} and due_at <= ${now}${skippingLocked})
+      returning order_id`),
+
+  /** After a failure: later each time. */
+  updateJob: (orderId: number, dueAt: string) =>
+    tx.run(sql`update job set attempts = attempts + 1, due_at = ${dueAt} where order_id = ${orderId}`),
+
+  findAttempts: async (orderId: number) =>
+    (await tx.get<{ attempts: number }>(sql`select attempts from job where order_id = ${orderId}`))
+      ?.attempts ?? 0,
+});
+
+function chosen(owner: Owner, { statuses, createdFrom, createdBefore }: OrderFilters): Statement[] {
+  return [
+    sql`id >= ${firstRealId}`,
+    ...(owner === null
+      ? []
+      : 'customerId' in owner
+        ? [sql`customer_id = ${owner.customerId}`]
+        : [sql`placed_by = ${owner.placedBy}`]),
+    ...(statuses === undefined ? [] : [sql`status in (${list(statuses)})`]),
+    ...(createdFrom === undefined ? [] : [sql`created_at >= ${createdFrom}`]),
+    ...(createdBefore === undefined ? [] : [sql`created_at < ${createdBefore}`]),
+  ];
+}

@@ -1,0 +1,60 @@
+/** What becomes of orders when a cheese or a customer is deleted: in that transaction, and it may say no. */
+import { type Clock, timestamp } from '../clock.ts';
+import type { Context } from '../database/context.ts';
+import type { Sql } from '../database/database.ts';
+import { AppError } from '../errors.ts';
+import { sourcesOf } from './order-status.ts';
+import { orderQueries } from './queries.ts';
+import type { ShownAddress } from './schemas.ts';
+import type { Steps } from './steps.ts';
+
+const namedMax = 5;
+
+export interface OrderRelease {
+  /** Cancels orders that were only placed. @throws AppError conflict where more was promised */
+  releaseCheese(
+    tx: Sql,
+    context: Context,
+    cheese: { readonly id: number; readonly name: string },
+  ): Promise<void>;
+  /** Cancels what has not shipped, and parts the rest from the person. */
+  releaseCustomer(tx: Sql, context: Context, customerId: number): Promise<void>;
+}
+
+export function createOrderRelease(clock: Clock, steps: Steps): OrderRelease {
+  return {
+    async releaseCheese(tx, context, { id, name }) {
+      const open = await orderQueries(tx).listOpenWith(id);
+      const promised = open.filter(({ status }) => status !== 'placed');
+      if (promised.length > 0) {
+        const some = promised.slice(0, namedMax).map((order) => `${order.id} (${order.status})`);
+        const more = promised.length > namedMax ? ` and ${promised.length - namedMax} more` : '';
+        throw new AppError('conflict', `The cheese is in active orders: ${some.join(', ')}${more}.`);
+      }
+      for (const order of open) {
+        // Refused where a worker has approved it since: then the cheese stays.
+        await steps.take(tx, context, order.id, steps.cancellation(`${name} was taken out of the catalogue`));
+      }
+    },
+
+    async releaseCustomer(tx, context, customerId) {
+      const queries = orderQueries(tx);
+      const orders = await queries.listOfCustomer(customerId);
+      for (const { id, status } of orders) {
+        if (sourcesOf('cancelled').includes(status)) {
+          await steps.tryTake(tx, context, id, steps.cancellation('the customer was deleted'));
+        }
+      }
+      if (orders.length > 0) {
+        const anonymous = orders.map(({ id, address }) => [id, withoutPerson(address)] as const);
+        await queries.updateAnonymous(anonymous, timestamp(clock.now()));
+      }
+    },
+  };
+}
+
+/** The country stays, for the books. */
+function withoutPerson(address: string): string {
+  const { country } = JSON.parse(address) as ShownAddress;
+  return JSON.stringify({ street: '', city: '', state: null, country } satisfies ShownAddress);
+}

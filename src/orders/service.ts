@@ -1,0 +1,220 @@
+/** Orders: what it takes to place one, and how it moves on. history.ts reads them back, worker.ts moves them by itself. */
+import type { CheeseService } from '../cheeses/service.ts';
+import { type Clock, timestamp } from '../clock.ts';
+import type { Context } from '../database/context.ts';
+import type { Database, Sql } from '../database/database.ts';
+import { AppError, type FieldError, invalid } from '../errors.ts';
+import type { Principal } from '../http/principal.ts';
+import { totalCents } from './money.ts';
+import { findRow, requireOwner, toOrder, type VersionedOrder } from './order.ts';
+import { firstRealId, type OrderRow, orderQueries } from './queries.ts';
+import type { OrderInput, OrderItem, ShownAddress } from './schemas.ts';
+import type { Steps } from './steps.ts';
+
+const hourMs = 60 * 60_000;
+
+export interface OrderService {
+  /** @throws AppError validation where a cheese cannot be ordered, rateLimited */
+  place(context: Context, principal: Principal, input: OrderInput): Promise<VersionedOrder>;
+  /** @throws AppError notFound, forbidden */
+  find(id: number, principal: Principal): Promise<VersionedOrder>;
+  /** Cancelling again changes nothing. @throws AppError notFound, forbidden, conflict where it has shipped */
+  cancel(context: Context, id: number, principal: Principal | null): Promise<VersionedOrder>;
+  /** By a person, who may also approve what has no price. @throws AppError notFound, conflict */
+  approve(context: Context, id: number): Promise<VersionedOrder>;
+  /** @throws AppError notFound, conflict */
+  ship(context: Context, id: number): Promise<VersionedOrder>;
+  /** The customer's tier may rise. @throws AppError notFound, conflict */
+  deliver(context: Context, id: number): Promise<VersionedOrder>;
+  /** Approves an order whose time has come, or cancels it where a cheese is no longer to be had. */
+  approveDue(context: Context, id: number): Promise<void>;
+}
+
+/** What orders need to know of customers. */
+export interface Customers {
+  hold(tx: Sql, id: number): Promise<boolean>;
+  credit(tx: Sql, context: Context, id: number, cents: number): Promise<void>;
+}
+
+interface Dependencies {
+  readonly database: Database;
+  readonly clock: Clock;
+  readonly cheeses: CheeseService;
+  readonly customers: Customers;
+  readonly steps: Steps;
+  readonly settings: {
+    readonly approvalDelayMs: number;
+    readonly requirePrice: boolean;
+    readonly ordersPerHour: number | null;
+  };
+}
+
+export function createOrderService(dependencies: Dependencies): OrderService {
+  const { database, clock, cheeses, customers, steps, settings } = dependencies;
+
+  /** The lines of an order with the names and prices of now. @throws AppError validation */
+  async function price(
+    tx: Sql,
+    lines: OrderInput['items'],
+  ): Promise<{ items: OrderItem[]; isPriced: boolean }> {
+    const ids = [...new Set(lines.map(({ cheeseId }) => cheeseId))].filter(Number.isSafeInteger);
+    const rows = await cheeses.hold(tx, ids);
+    const known = new Map([...rows].map(([id, { body }]) => [id, JSON.parse(body)]));
+    const errors: FieldError[] = [];
+    const items = lines.map(({ cheeseId, quantity }, index): OrderItem => {
+      const cheese = known.get(cheeseId);
+      const message =
+        cheese === undefined
+          ? 'there is no cheese with this id'
+          : cheese.status !== 'available'
+            ? `the cheese is not available: it is ${cheese.status}`
+            : settings.requirePrice && cheese.pricePerKg === undefined
+              ? 'the cheese has no price yet'
+              : null;
+      if (message !== null) {
+        errors.push({ field: `items[${index}].cheeseId`, message });
+      }
+      return { cheeseId, cheeseName: cheese?.name, quantity, pricePerKg: cheese?.pricePerKg ?? 0 };
+    });
+    if (errors.length > 0) {
+      throw invalid(errors);
+    }
+    return { items, isPriced: [...known.values()].every(({ pricePerKg }) => pricePerKg !== undefined) };
+  }
+
+  /** @throws AppError rateLimited */
+  async function requireVelocity(tx: Sql, placedBy: string): Promise<void> {
+    if (settings.ordersPerHour === null) {
+      return;
+    }
+    const recent = await orderQueries(tx).listRecent(placedBy, timestamp(clock.now() - hourMs));
+    const oldest = recent.at(-settings.ordersPerHour);
+    if (oldest !== undefined) {
+      const waitMs = Date.parse(oldest.created_at) + hourMs - clock.now();
+      throw new AppError(
+        'rateLimited',
+        `At most ${settings.ordersPerHour} orders may be placed in an hour.`,
+        {
+          headers: { 'Retry-After': String(Math.max(1, Math.ceil(waitMs / 1000))) },
+        },
+      );
+    }
+  }
+
+  /** Names of cheeses of an order that cannot be had now. Test orders are of cheeses that no catalogue holds. */
+  async function missingOf(tx: Sql, { id, items }: OrderRow): Promise<string[]> {
+    if (id < firstRealId) {
+      return [];
+    }
+    const lines = JSON.parse(items) as OrderItem[];
+    const rows = await cheeses.hold(tx, [...new Set(lines.map(({ cheeseId }) => cheeseId))]);
+    const missing = lines.filter(({ cheeseId }) => {
+      const row = rows.get(cheeseId);
+      return row === undefined || JSON.parse(row.body).status !== 'available';
+    });
+    return [...new Set(missing.map(({ cheeseName }) => cheeseName))];
+  }
+
+  return {
+    place: (context, principal, input) =>
+      context.transaction(async (tx) => {
+        const { customerId } = principal;
+        if (customerId !== null && !(await customers.hold(tx, customerId))) {
+          throw new AppError('unauthorized', 'The customer of this session is gone.', {
+            headers: { 'WWW-Authenticate': 'Bearer realm="cheese", error="invalid_token"' },
+          });
+        }
+        await requireVelocity(tx, principal.id);
+        const { items, isPriced } = await price(tx, input.items);
+        const now = clock.now();
+        const queries = orderQueries(tx);
+        const row = (await queries.insert({
+          placed_by: principal.id,
+          customer_id: customerId,
+          items: JSON.stringify(items),
+          address: JSON.stringify(addressOf(input.shippingAddress)),
+          notes: input.notes ?? null,
+          total_cents: totalCents(items),
+          created_at: timestamp(now),
+        })) as OrderRow;
+        await queries.insertOpenCheeses(row.id, [...new Set(items.map(({ cheeseId }) => cheeseId))]);
+        if (isPriced) {
+          // What has no price waits for a person.
+          await queries.insertJob(row.id, timestamp(now + settings.approvalDelayMs));
+        }
+        await steps.record(tx, context, row, null);
+        return toOrder(row);
+      }),
+
+    async find(id, principal) {
+      const row = await findRow(database, id);
+      requireOwner(row, principal);
+      return toOrder(row);
+    },
+
+    async cancel(context, id, principal) {
+      const known = await findRow(database, id);
+      if (principal !== null) {
+        requireOwner(known, principal);
+      }
+      return context.transaction(async (tx) => {
+        const row =
+          (await steps.tryTake(tx, context, id, steps.cancellation(null))) ?? (await findRow(tx, id));
+        if (row.status !== 'cancelled') {
+          throw new AppError('conflict', `The order is ${row.status}: what has shipped cannot be cancelled.`);
+        }
+        return toOrder(row);
+      });
+    },
+
+    approve: (context, id) =>
+      context.transaction(async (tx) => {
+        const row = await steps.take(tx, context, id, steps.approval());
+        const missing = await missingOf(tx, row);
+        if (missing.length > 0) {
+          throw new AppError(
+            'conflict',
+            `Not available now: ${missing.join(', ')}. Cancel the order, or wait.`,
+          );
+        }
+        return toOrder(row);
+      }),
+
+    ship: (context, id) =>
+      context.transaction(async (tx) => toOrder(await steps.take(tx, context, id, steps.shipping()))),
+
+    deliver: (context, id) =>
+      context.transaction(async (tx) => {
+        const row = await steps.take(tx, context, id, steps.delivery());
+        if (row.customer_id !== null) {
+          await customers.credit(tx, context, row.customer_id, row.total_cents);
+        }
+        return toOrder(row);
+      }),
+
+    approveDue: (context, id) =>
+      context.transaction(async (tx) => {
+        const queries = orderQueries(tx);
+        const job = await queries.claimJob(id, timestamp(clock.now()));
+        if (job === undefined) {
+          return;
+        }
+        const missing = await missingOf(tx, await findRow(tx, id));
+        const step =
+          missing.length === 0
+            ? steps.approval()
+            : steps.cancellation(`no longer available: ${missing.join(', ')}`);
+        await steps.tryTake(tx, context, id, step);
+      }),
+  };
+}
+
+function addressOf({ street, city, state, zipCode, country }: OrderInput['shippingAddress']): ShownAddress {
+  return {
+    street,
+    city,
+    state: state ?? null,
+    ...(zipCode === undefined ? {} : { zipCode }),
+    country: country.toUpperCase(),
+  };
+}

@@ -1,0 +1,76 @@
+/** The steps of an order's life, each in one conditional statement with everything that goes along. */
+import { type Clock, timestamp } from '../clock.ts';
+import { type Context, recordEvents } from '../database/context.ts';
+import type { Sql } from '../database/database.ts';
+import { type Statement, sql } from '../database/sql.ts';
+import { AppError } from '../errors.ts';
+import { dollars } from './money.ts';
+import { findRow } from './order.ts';
+import { nextInWords, type OrderStatus, sourcesOf } from './order-status.ts';
+import { type OrderRow, orderQueries } from './queries.ts';
+
+export interface Step {
+  readonly to: OrderStatus;
+  /** Shown in the timeline. */
+  readonly reason: string | null;
+  readonly shipDate: Statement;
+}
+
+export interface Steps {
+  readonly approval: () => Step;
+  readonly shipping: () => Step;
+  readonly delivery: () => Step;
+  readonly cancellation: (reason: string | null) => Step;
+  /** Writes down what an order has come to. */
+  record(tx: Sql, context: Context, order: OrderRow, reason: string | null): Promise<void>;
+  /** Undefined where the order is not where the step begins: of several who try at once, one succeeds. */
+  tryTake(tx: Sql, context: Context, id: number, step: Step): Promise<OrderRow | undefined>;
+  /** @throws AppError notFound, conflict */
+  take(tx: Sql, context: Context, id: number, step: Step): Promise<OrderRow>;
+}
+
+/** @param shippingTimeMs from the approval to the estimated shipDate */
+export function createSteps(clock: Clock, shippingTimeMs: number): Steps {
+  const at = (milliseconds: number) => sql`${timestamp(milliseconds)}`;
+
+  const steps: Steps = {
+    approval: () => ({ to: 'approved', reason: null, shipDate: at(clock.now() + shippingTimeMs) }),
+    shipping: () => ({ to: 'shipped', reason: null, shipDate: at(clock.now()) }),
+    delivery: () => ({ to: 'delivered', reason: null, shipDate: sql`ship_date` }),
+    cancellation: (reason) => ({ to: 'cancelled', reason, shipDate: sql`null` }),
+
+    async record(tx, context, { id, status, total_cents, updated_at }, reason) {
+      // Neither address nor notes: what is personal must be gone when the customer is.
+      const data = JSON.stringify({ id, status, total: dollars(total_cents), reason });
+      const event = { type: `order.${status}`, subject: `order:${id}`, data };
+      await recordEvents(tx, context.origin, updated_at, [event]);
+    },
+
+    async tryTake(tx, context, id, { to, reason, shipDate }) {
+      const queries = orderQueries(tx);
+      const now = timestamp(clock.now());
+      const row = await queries.updateStatus(id, sourcesOf(to), { status: to, shipDate, now });
+      if (row === undefined) {
+        return undefined;
+      }
+      if (to === 'approved' || to === 'cancelled') {
+        await queries.deleteJob(id);
+      }
+      if (to === 'delivered' || to === 'cancelled') {
+        await queries.deleteOpenCheeses(id);
+      }
+      await steps.record(tx, context, row, reason);
+      return row;
+    },
+
+    async take(tx, context, id, step) {
+      const row = await steps.tryTake(tx, context, id, step);
+      if (row === undefined) {
+        const { status } = await findRow(tx, id);
+        throw new AppError('conflict', `The order is ${status}. ${nextInWords(status)}`);
+      }
+      return row;
+    },
+  };
+  return steps;
+}

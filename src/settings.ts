@@ -1,0 +1,131 @@
+/** Every setting of the server: flags of the commands, environment variables and docs/configuration.md come from it. */
+
+export interface Setting {
+  readonly variable: `CURD_${string}`;
+  readonly flag: string;
+  readonly placeholder: string;
+  readonly default: string;
+  readonly help: string;
+}
+
+export const settings = [
+  {
+    variable: 'CURD_ENVIRONMENT',
+    flag: 'environment',
+    placeholder: 'name',
+    default: 'local',
+    help: 'local, sandbox or production: decides which API keys are taken and which defaults are safe',
+  },
+  {
+    variable: 'CURD_HOST',
+    flag: 'host',
+    placeholder: 'address',
+    default: '127.0.0.1',
+    help: 'address to listen on',
+  },
+  {
+    variable: 'CURD_PORT',
+    flag: 'port',
+    placeholder: 'number',
+    default: '8080',
+    help: 'port to listen on; 0 takes a free one',
+  },
+  {
+    variable: 'CURD_PUBLIC_URL',
+    flag: 'public-url',
+    placeholder: 'url',
+    default: 'from host and port',
+    help: 'where clients reach this server; https in production, unless it is a loopback address',
+  },
+  {
+    variable: 'CURD_DATA_DIR',
+    flag: 'data-dir',
+    placeholder: 'folder',
+    default: './data',
+    help: 'folder of the SQLite file',
+  },
+  {
+    variable: 'CURD_DATABASE',
+    flag: 'database',
+    placeholder: 'url',
+    default: 'sqlite: in the data folder',
+    help: 'sqlite:<file> or postgres://user:password@host/name',
+  },
+  {
+    variable: 'CURD_SECRET',
+    flag: 'secret',
+    placeholder: 'text',
+    default: 'made and kept in the data folder (local on SQLite only)',
+    help: 'at least 32 bytes; signs cursors and seals stored answers; the same on every instance',
+  },
+  {
+    variable: 'CURD_APPROVAL_DELAY',
+    flag: 'approval-delay',
+    placeholder: 'duration',
+    default: '5s',
+    help: 'how long an order stays placed before it is approved by itself',
+  },
+  {
+    variable: 'CURD_SHIPPING_TIME',
+    flag: 'shipping-time',
+    placeholder: 'duration',
+    default: '2d',
+    help: 'from the approval of an order to its estimated shipDate',
+  },
+  {
+    variable: 'CURD_REQUIRE_PRICE',
+    flag: 'require-price',
+    placeholder: 'bool',
+    default: 'false',
+    help: 'true refuses orders of cheeses without a price; otherwise they wait for a person to approve them',
+  },
+  {
+    variable: 'CURD_ORDERS_PER_HOUR',
+    flag: 'orders-per-hour',
+    placeholder: 'number',
+    default: 'off',
+    help: 'how many orders one credential may place within an hour',
+  },
+  {
+    variable: 'CURD_TIERS',
+    flag: 'tiers',
+    placeholder: 'json',
+    default: '{"silver":500,"gold":2000,"platinum":10000}',
+    help: 'US dollars of delivered orders from which a customer is in a tier',
+  },
+  {
+    variable: 'CURD_REGISTRATION',
+    flag: 'registration',
+    placeholder: 'who',
+    default: 'open',
+    help: 'open lets anyone register a customer; key asks for an API key',
+  },
+  {
+    variable: 'CURD_PASSWORD_MIN',
+    flag: 'password-min',
+    placeholder: 'number',
+    default: '8 in production, 1 elsewhere',
+    help: 'least number of characters in a password',
+  },
+  {
+    variable: 'CURD_LOGIN_LIMITS',
+    flag: 'login-limits',
+    placeholder: 'json',
+    default: '{"pair":10,"address":100,"username":100}, ten times that in local',
+    help: 'failed logins for a username from one address and for an address in 15 minutes, for a username in an hour',
+  },
+  {
+    variable: 'CURD_CORS_ORIGINS',
+    flag: 'cors-origins',
+    placeholder: 'list',
+    default: '*',
+    help: 'origins of web pages that may call this server, separated by commas',
+  },
+  {
+    variable: 'CURD_LOG_LEVEL',
+    flag: 'log-level',
+    placeholder: 'level',
+    default: 'info',
+    help: 'debug, info, warn, error or silent; debug writes a line for each request',
+  },
+] as const satisfies readonly Setting[];
