@@ -2,14 +2,20 @@
  * The limits that Curd is held against: a bare Fastify that sends the same bytes, alone or after one call of a bare
  * driver. Run as a process of its own; prints its port.
  */
-import { readFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import * as argon2 from '@node-rs/argon2';
 import Fastify from 'fastify';
 import postgres from 'postgres';
 
-const { one, list, databaseUrl } = JSON.parse(readFileSync(0, 'utf8')) as {
-  one: string;
-  list: string;
+const { one, list, databaseUrl, cheeseIds } = JSON.parse(readFileSync(0, 'utf8')) as {
+  one?: string;
+  list?: string;
   databaseUrl: string | null;
+  /** To order: each with the one after it. */
+  cheeseIds?: number[];
 };
 
 const app = Fastify();
@@ -36,6 +42,147 @@ if (databaseUrl !== null) {
     return list;
   });
 }
+
+const lineSchema = {
+  type: 'object',
+  required: ['cheeseId', 'quantity'],
+  properties: { cheeseId: { type: 'integer' }, quantity: { type: 'integer', minimum: 1, maximum: 100 } },
+};
+const orderSchema = {
+  type: 'object',
+  required: ['items', 'shippingAddress'],
+  properties: {
+    items: { type: 'array', minItems: 1, maxItems: 100, items: lineSchema },
+    shippingAddress: {
+      type: 'object',
+      required: ['street', 'city', 'country'],
+      properties: {
+        street: { type: 'string', minLength: 1, maxLength: 200 },
+        city: { type: 'string', minLength: 1, maxLength: 100 },
+        zipCode: { type: 'string', maxLength: 32 },
+        country: { type: 'string', minLength: 2, maxLength: 2 },
+      },
+    },
+    notes: { type: 'string', maxLength: 1000 },
+  },
+};
+app.post('/echo', { schema: { body: orderSchema } }, (request, reply) => {
+  reply.code(201).send(request.body);
+});
+
+/** What an order comes to, as text: about as long as ours. */
+const items = JSON.stringify([
+  { cheeseId: 1, cheeseName: 'Tomme Noir kelisor', quantity: 2, pricePerKg: 61.25 },
+  { cheeseId: 2, cheeseName: 'Brie Vieux zerlunba', quantity: 1, pricePerKg: 12.4 },
+]);
+const shippingAddress = JSON.stringify({
+  street: 'Gerechtigkeitsgasse 1',
+  city: 'Bern',
+  zipCode: '3011',
+  country: 'CH',
+});
+const event = JSON.stringify({ id: 100_000, status: 'placed', total: 134.9, reason: null });
+const now = '2026-06-01T12:00:00.000Z';
+const later = '2099-06-01T13:00:00.000Z';
+
+/** The rows of an order and a commit, again and again: orders a second. */
+function ordersOnSqlite(seconds: number): number {
+  const folder = mkdtempSync(join(tmpdir(), 'curd-limit-'));
+  const database = new DatabaseSync(join(folder, 'orders.sqlite'));
+  database.exec('pragma journal_mode = wal; pragma synchronous = full');
+  const file = new URL('../migrations/0002-orders-and-customers.sqlite.sql', import.meta.url);
+  database.exec(readFileSync(new URL('0001-catalogue-and-keys.sqlite.sql', file), 'utf8'));
+  database.exec(readFileSync(file, 'utf8'));
+  const order = database.prepare(
+    `insert into orders (status, placed_by, items, address, notes, total_cents, created_at, updated_at)
+     values ('placed', 'key:1', ?, ?, 'Please ring twice', 13490, ?, ?)`,
+  );
+  const open = database.prepare('insert into open_order_cheese (cheese_id, order_id) values (?, ?)');
+  const job = database.prepare('insert into job (order_id, due_at) values (?, ?)');
+  const happened = database.prepare(
+    "insert into event (type, subject, data, actor, created_at) values ('order.placed', ?, ?, 'key:1', ?)",
+  );
+  let orders = 0;
+  const end = performance.now() + seconds * 1000;
+  while (performance.now() < end) {
+    database.exec('begin immediate');
+    const { lastInsertRowid: id } = order.run(items, shippingAddress, now, now);
+    open.run(orders % 1000, id);
+    open.run((orders % 1000) + 1, id);
+    job.run(id, later);
+    happened.run(`order:${id}`, event, now);
+    database.exec('commit');
+    orders += 1;
+  }
+  database.close();
+  rmSync(folder, { recursive: true });
+  return orders / seconds;
+}
+
+/** The statements of an order by the driver alone, 64 at a time over its ten connections: orders a second. */
+async function ordersOnPostgres(url: string, ids: readonly number[], seconds: number): Promise<number> {
+  const sql = postgres(url, { max: 10, onnotice: () => {} });
+  let orders = 0;
+  const end = performance.now() + seconds * 1000;
+  async function lane(): Promise<void> {
+    while (performance.now() < end) {
+      const id = ids[orders % ids.length] ?? 1;
+      orders += 1;
+      await sql.begin(async (tx) => {
+        const run = (text: string, values: (string | number)[]) => tx.unsafe(text, values, { prepare: true });
+        await run('select id, version, body from cheese where id in ($1, $2) order by id for share', [
+          id,
+          id + 1,
+        ]);
+        const [row] = await run(
+          `insert into orders (status, placed_by, items, address, notes, total_cents, created_at, updated_at)
+           values ('placed', 'key:1', $1, $2, 'Please ring twice', 13490, $3, $3) returning *`,
+          [items, shippingAddress, now],
+        );
+        await run('insert into open_order_cheese (cheese_id, order_id) values ($1, $3), ($2, $3)', [
+          id,
+          id + 1,
+          row?.id,
+        ]);
+        await run('insert into job (order_id, due_at) values ($1, $2)', [row?.id, later]);
+        await run(
+          "insert into event (type, subject, data, actor, created_at) values ('order.placed', $1, $2, 'key:1', $3)",
+          [`order:${row?.id}`, event, now],
+        );
+      });
+    }
+  }
+  await Promise.all(Array.from({ length: 64 }, lane));
+  await sql.end();
+  return orders / seconds;
+}
+
+app.get<{ Querystring: { seconds: string } }>('/orders', async ({ query }) =>
+  String(
+    databaseUrl === null
+      ? ordersOnSqlite(Number(query.seconds))
+      : await ordersOnPostgres(databaseUrl, cheeseIds ?? [], Number(query.seconds)),
+  ),
+);
+
+/** Passwords checked two at a time: how many a second. */
+app.get<{ Querystring: { seconds: string } }>('/argon2', async ({ query }) => {
+  const stored = await argon2.hash('a password for the bench', {
+    memoryCost: 19_456,
+    timeCost: 2,
+    parallelism: 1,
+  });
+  const end = performance.now() + Number(query.seconds) * 1000;
+  let checked = 0;
+  async function slot(): Promise<void> {
+    while (performance.now() < end) {
+      await argon2.verify(stored, 'a password for the bench');
+      checked += 1;
+    }
+  }
+  await Promise.all([slot(), slot()]);
+  return String(checked / Number(query.seconds));
+});
 
 await app.listen({ host: '127.0.0.1', port: 0 });
 const address = app.server.address();

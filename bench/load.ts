@@ -18,6 +18,8 @@ export interface Load {
   readonly requests: readonly Buffer[];
   readonly connections: number;
   readonly seconds: number;
+  /** Between an answer and the next request. The load then sleeps while it waits, and leaves the processor to others. */
+  readonly pauseMs?: number;
 }
 
 const headEnd = Buffer.from('\r\n\r\n');
@@ -40,7 +42,7 @@ export function httpRequest(
 }
 
 /** Sends requests for a while. @throws Error on any answer that is not 2xx */
-export async function runLoad({ port, requests, connections, seconds }: Load): Promise<LoadResult> {
+export async function runLoad({ port, requests, connections, seconds, pauseMs }: Load): Promise<LoadResult> {
   const latencies: number[] = [];
   const start = performance.now();
   const end = start + seconds * 1000;
@@ -50,10 +52,12 @@ export async function runLoad({ port, requests, connections, seconds }: Load): P
   // Never asleep: on a virtual machine, a server that has to wake its client pays for that with each answer, and the
   // slower of two servers pays more often.
   const stayAwake = () => isRunning && setImmediate(stayAwake);
-  stayAwake();
+  if (pauseMs === undefined) {
+    stayAwake();
+  }
   await Promise.all(
     Array.from({ length: connections }, () =>
-      oneConnection(connect(port, '127.0.0.1'), next, end, latencies),
+      oneConnection(connect(port, '127.0.0.1'), next, end, latencies, pauseMs ?? 0),
     ),
   );
   isRunning = false;
@@ -68,7 +72,13 @@ export async function runLoad({ port, requests, connections, seconds }: Load): P
   };
 }
 
-function oneConnection(socket: Socket, next: () => Buffer, end: number, latencies: number[]): Promise<void> {
+function oneConnection(
+  socket: Socket,
+  next: () => Buffer,
+  end: number,
+  latencies: number[],
+  pauseMs: number,
+): Promise<void> {
   return new Promise((resolve, reject) => {
     let received: Buffer = Buffer.alloc(0);
     let wanted = -1;
@@ -103,7 +113,11 @@ function oneConnection(socket: Socket, next: () => Buffer, end: number, latencie
         received = Buffer.alloc(0);
         wanted = -1;
         if (performance.now() < end) {
-          send();
+          if (pauseMs > 0) {
+            setTimeout(send, pauseMs);
+          } else {
+            send();
+          }
         } else {
           socket.end();
         }

@@ -15,6 +15,7 @@ import { globalSetup, globalTeardown } from '../test/global-setup.ts';
 import { fillCatalogue } from './catalogue.ts';
 import { httpRequest, runLoad } from './load.ts';
 import { type Running, startCurd, startLimits } from './process.ts';
+import { benchLogin, benchPlacement } from './store.ts';
 
 const { values: options } = parseArgs({
   options: {
@@ -124,7 +125,7 @@ function atMost(engine: Engine, work: string, value: number, limit: number, unit
 async function makeShop(engine: Engine, name: string, size: number) {
   const dataDir = await mkdtemp(join(tmpdir(), 'curd-bench-'));
   const database = engine === 'postgres' ? { CURD_DATABASE: await createDatabase(name) } : {};
-  const environment = { CURD_DATA_DIR: dataDir, CURD_SECRET: secret, ...database };
+  const environment: Record<string, string> = { CURD_DATA_DIR: dataDir, CURD_SECRET: secret, ...database };
   const services = await openServices(loadConfig(environment));
   const startedAt = performance.now();
   await fillCatalogue(services, size, (done) => {
@@ -138,7 +139,7 @@ async function makeShop(engine: Engine, name: string, size: number) {
     scopes: ['read:cheeses'],
   });
   await services.database.close();
-  const databaseUrl = engine === 'postgres' ? (environment as Record<string, string>).CURD_DATABASE : null;
+  const databaseUrl = environment.CURD_DATABASE ?? null;
   return {
     environment,
     key,
@@ -198,6 +199,8 @@ async function benchSmall(engine: Engine): Promise<void> {
   atMost(engine, 'memory after the load', server.memoryMb(), 250, 'MB');
   await limits.stop();
   await server.stop();
+  await benchPlacement(engine, shop, { rounds, seconds, median, record });
+  await benchLogin(engine, shop, { rounds, seconds, median, record });
   await shop.remove();
 }
 

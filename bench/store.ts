@@ -1,0 +1,175 @@
+/** The rows of the store and of the login. What they are held against runs in processes of its own (limits.ts). */
+import { loadConfig } from '../src/config.ts';
+import { type Engine, sql } from '../src/database/sql.ts';
+import { openServices } from '../src/services.ts';
+import { httpRequest, runLoad } from './load.ts';
+import { type Running, startCurd, startLimits } from './process.ts';
+
+/** Of one round, and of all of them. */
+export interface Tools {
+  readonly rounds: number;
+  readonly seconds: number;
+  readonly median: (values: readonly number[]) => number;
+  readonly record: (row: {
+    engine: Engine;
+    work: string;
+    measured: string;
+    limit: string;
+    ratio: number;
+    target: string;
+    holds: boolean;
+  }) => void;
+}
+
+interface Shop {
+  readonly environment: Readonly<Record<string, string>>;
+  readonly databaseUrl: string | null;
+}
+
+const connections = 64;
+const loginConnections = 8;
+const customer = { username: 'bench', email: 'bench@example.com', password: 'a password for the bench' };
+
+function orderOf(cheeseId: number): string {
+  return JSON.stringify({
+    items: [
+      { cheeseId, quantity: 2 },
+      { cheeseId: cheeseId + 1, quantity: 1 },
+    ],
+    shippingAddress: { street: 'Gerechtigkeitsgasse 1', city: 'Bern', zipCode: '3011', country: 'CH' },
+    notes: 'Please ring twice',
+  });
+}
+
+/** `POST /v2/store/order` by 64 clients, each with two lines, every one on disk before it is answered. */
+export async function benchPlacement(engine: Engine, shop: Shop, tools: Tools): Promise<void> {
+  const { rounds, seconds, median, record } = tools;
+  const services = await openServices(loadConfig(shop.environment));
+  const account = await services.keys.createAccount(services.contextOf('bench'), 'bench orders');
+  const { key } = await services.keys.create(services.contextOf('bench'), account.id, {
+    scopes: ['write:orders'],
+  });
+  const available = await services.database.all<{ id: number }>(
+    // Two that follow each other, as an order has.
+    sql`select a.id from cheese a join cheese b on b.id = a.id + 1 where a.status = 'available' and b.status = 'available' limit 100`,
+  );
+  await services.database.close();
+  const bodies = available.map(({ id }) => orderOf(id));
+  // Approval is other work, and would begin in the middle of a round.
+  const server = await startCurd({ ...shop.environment, CURD_APPROVAL_DELAY: '1h' });
+  const limits = await startLimits({
+    databaseUrl: shop.databaseUrl,
+    cheeseIds: available.map(({ id }) => id),
+  });
+  const ours: number[] = [];
+  const echoes: number[] = [];
+  const bare: number[] = [];
+  const post = (path: string, headers: Record<string, string>) =>
+    bodies.map((body) => httpRequest('POST', path, headers, body));
+  for (let round = -1; round < rounds; round += 1) {
+    const time = round < 0 ? 1 : seconds;
+    const placed = await runLoad({
+      port: server.port,
+      requests: post('/v2/store/order', { 'X-API-Key': key }),
+      connections,
+      seconds: time,
+    });
+    const echoed = await runLoad({
+      port: limits.port,
+      requests: post('/echo', {}),
+      connections,
+      seconds: time,
+    });
+    const written = await askLimit(limits, `/orders?seconds=${time}`);
+    if (round >= 0) {
+      ours.push(placed.requestsPerSecond);
+      echoes.push(echoed.requestsPerSecond);
+      bare.push(written);
+    }
+  }
+  const [mine, echo, orders] = [median(ours), median(echoes), median(bare)];
+  const row = (limit: number, what: string, least: number) =>
+    record({
+      engine,
+      work: `POST /v2/store/order against ${what}`,
+      measured: `${Math.round(mine)}/s`,
+      limit: `${Math.round(limit)}/s`,
+      ratio: mine / limit,
+      target: `>= ${least}`,
+      holds: mine / limit >= least,
+    });
+  if (engine === 'sqlite') {
+    row(orders, 'the same rows with a commit each', 4);
+    row(echo, 'a bare POST that validates and echoes', 0.2);
+  } else {
+    row(orders, 'the same statements run bare', 0.5);
+  }
+  await limits.stop();
+  await server.stop();
+}
+
+/** Logins against bare argon2 in two slots, and what they do to other requests. */
+export async function benchLogin(engine: Engine, shop: Shop, tools: Tools): Promise<void> {
+  const { rounds, seconds, median, record } = tools;
+  const services = await openServices(loadConfig(shop.environment));
+  const account = await services.keys.createAccount(services.contextOf('bench'), 'bench login');
+  const { key } = await services.keys.create(services.contextOf('bench'), account.id, {});
+  await services.customers.register(services.contextOf('bench'), customer);
+  await services.database.close();
+  const server = await startCurd(shop.environment);
+  const limits = await startLimits({ databaseUrl: null, cheeseIds: [] });
+  const body = JSON.stringify({ username: customer.username, password: customer.password });
+  const logins = { port: server.port, requests: [httpRequest('POST', '/v2/customer/login', {}, body)] };
+  const reads = {
+    port: server.port,
+    requests: [httpRequest('GET', '/v2/cheeses/1', { 'X-API-Key': key })],
+    connections: 1,
+    pauseMs: 2,
+  };
+  const rates: number[] = [];
+  const bare: number[] = [];
+  const quiet: number[] = [];
+  const busy: number[] = [];
+  for (let round = -1; round < rounds; round += 1) {
+    const time = round < 0 ? 1 : seconds;
+    const calm = await runLoad({ ...reads, seconds: time });
+    const [login, beside] = await Promise.all([
+      runLoad({ ...logins, connections: loginConnections, seconds: time, pauseMs: 0 }),
+      runLoad({ ...reads, seconds: time }),
+    ]);
+    const hashes = await askLimit(limits, `/argon2?seconds=${time}`);
+    if (round >= 0) {
+      rates.push(login.requestsPerSecond);
+      bare.push(hashes);
+      quiet.push(calm.p99);
+      busy.push(beside.p99);
+    }
+  }
+  const [mine, limit, calm, beside] = [median(rates), median(bare), median(quiet), median(busy)];
+  record({
+    engine,
+    work: 'login against bare argon2 in as many slots',
+    measured: `${mine.toFixed(1)}/s`,
+    limit: `${limit.toFixed(1)}/s`,
+    ratio: mine / limit,
+    target: '>= 0.9',
+    holds: mine / limit >= 0.9,
+  });
+  record({
+    engine,
+    work: 'p99 of other requests during logins against their quiet p99',
+    measured: `${beside.toFixed(2)} ms`,
+    limit: `${calm.toFixed(2)} ms`,
+    ratio: beside / calm,
+    target: '<= 3',
+    holds: beside / calm <= 3,
+  });
+  await limits.stop();
+  await server.stop();
+}
+
+/** Times a second, as the limit itself has counted. */
+async function askLimit({ port }: Running, path: string): Promise<number> {
+  const response = await fetch(`http://127.0.0.1:${port}${path}`);
+  return Number(await response.text());
+}
