@@ -4,6 +4,7 @@ import { type Context, type Event, recordEvents } from '../database/context.ts';
 import { ConstraintError, type Database, type Sql } from '../database/database.ts';
 import { createLookup } from '../database/lookup.ts';
 import { AppError, invalid } from '../errors.ts';
+import { after, type Eventual } from '../eventual.ts';
 import { ensureTerms, file } from './filing.ts';
 import { type CheeseRow, cheeseLookup, cheeseQueries, type NewCheeseRow } from './queries.ts';
 import {
@@ -33,7 +34,7 @@ export type Precondition = (version: number) => void;
 
 export interface CheeseService {
   /** @throws AppError notFound */
-  find(id: number): Promise<VersionedCheese>;
+  find(id: number): Eventual<VersionedCheese>;
   /** @throws AppError conflict where the name is taken in its category */
   create(context: Context, input: CheeseInput): Promise<VersionedCheese>;
   /** @throws AppError notFound, preconditionFailed, conflict */
@@ -127,13 +128,13 @@ export function createCheeseService({ database, clock }: Dependencies): CheeseSe
   }
 
   return {
-    async find(id) {
-      const row = await lookup(String(id));
-      if (row === undefined) {
-        throw notFound(id);
-      }
-      return row;
-    },
+    find: (id) =>
+      after(lookup(String(id)), (row) => {
+        if (row === undefined) {
+          throw notFound(id);
+        }
+        return row;
+      }),
 
     create: (context, input) =>
       context.transaction(async (tx) => {
