@@ -3,9 +3,10 @@
  * any one of them may be the one that suffices. An ordered chain of resolvers knows the kinds.
  */
 import { AppError } from '../errors.ts';
+import { after, type Eventual } from '../eventual.ts';
 import type { Guard } from '../http/mount.ts';
 import type { Principal } from '../http/principal.ts';
-import type { Requirement } from '../http/route.ts';
+import type { Access, Requirement } from '../http/route.ts';
 import { permits } from './access.ts';
 
 /** One credential as it was sent: in X-API-Key, or as the bearer value of Authorization. */
@@ -17,53 +18,62 @@ export interface Credential {
 /** What a resolver says: it is not of its kind, it is this principal, or it is of its kind and wrong. */
 export type Resolution = 'not mine' | Principal | { readonly rejected: string };
 
-export type Resolver = (credential: Credential) => Resolution | Promise<Resolution>;
+export type Resolver = (credential: Credential) => Eventual<Resolution>;
 
 const realm = 'Bearer realm="cheese"';
 
 /** The guard in front of every route. */
 export function createGuard(resolvers: readonly Resolver[]): Guard {
-  async function resolve(credential: Credential): Promise<Principal> {
-    for (const resolver of resolvers) {
-      const resolution = await resolver(credential);
+  /** Asks one resolver after the other. */
+  function resolve(credential: Credential, [resolver, ...others] = resolvers): Eventual<Principal> {
+    if (resolver === undefined) {
+      throw unauthorized('The token is not known.');
+    }
+    return after(resolver(credential), (resolution) => {
       if (resolution === 'not mine') {
-        continue;
+        return resolve(credential, others);
       }
       if ('rejected' in resolution) {
         throw unauthorized(resolution.rejected);
       }
       return resolution;
-    }
-    throw unauthorized('The token is not known.');
+    });
   }
 
-  return async (request, access) => {
-    if (access === 'operational') {
-      return null;
-    }
-    const credentials = credentialsOf(request.headers);
-    const principals: Principal[] = [];
-    for (const credential of credentials) {
-      principals.push(await resolve(credential));
-    }
-    if (access === 'open') {
-      return principals[0] ?? null;
-    }
-    if (principals.length === 0) {
-      throw new AppError(
-        'unauthorized',
-        'Send an API key in X-API-Key, or a token as "Authorization: Bearer <token>".',
-        {
-          headers: { 'WWW-Authenticate': realm },
-        },
-      );
-    }
-    const permitted = principals.find((principal) => permits(access, principal));
-    if (permitted === undefined) {
-      throw forbidden(access);
-    }
-    return onBehalf(permitted, principals);
-  };
+  function resolveAll([credential, ...others]: readonly Credential[]): Eventual<Principal[]> {
+    return credential === undefined
+      ? []
+      : after(resolve(credential), (first) => after(resolveAll(others), (rest) => [first, ...rest]));
+  }
+
+  return (request, access) =>
+    access === 'operational'
+      ? null
+      : after(resolveAll(credentialsOf(request.headers)), (principals) => admitted(principals, access));
+}
+
+/** The principal that meets what the route asks for. @throws AppError unauthorized, forbidden */
+function admitted(
+  principals: readonly Principal[],
+  access: Exclude<Access, 'operational'>,
+): Principal | null {
+  if (access === 'open') {
+    return principals[0] ?? null;
+  }
+  if (principals.length === 0) {
+    throw new AppError(
+      'unauthorized',
+      'Send an API key in X-API-Key, or a token as "Authorization: Bearer <token>".',
+      {
+        headers: { 'WWW-Authenticate': realm },
+      },
+    );
+  }
+  const permitted = principals.find((principal) => permits(access, principal));
+  if (permitted === undefined) {
+    throw forbidden(access);
+  }
+  return onBehalf(permitted, principals);
 }
 
 /** A key that comes along with a customer's session acts for that customer: so a web shop places orders for people. */

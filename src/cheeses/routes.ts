@@ -1,6 +1,7 @@
 /** The catalogue over HTTP: everything under /cheeses. */
 import { anyOf, apiKey, oauth } from '../auth/access.ts';
 import { invalid } from '../errors.ts';
+import { after } from '../eventual.ts';
 import { badRequest, conflict, notFound, preconditionFailed, unprocessable } from '../http/descriptions.ts';
 import { requireMatch, strongTag, weakTag } from '../http/etag.ts';
 import { nextLink } from '../http/link.ts';
@@ -209,7 +210,7 @@ export function cheeseRoutes({ cheeses, listing }: Dependencies): Route[] {
       summary: 'Read a cheese',
       access: anyOf(apiKey, oauth('read:cheeses')),
       answers: { 200: oneCheese('The cheese'), ...noCheese },
-      handle: async ({ params }) => shown(await cheeses.find(cheeseId(params)), 200),
+      handle: ({ params }) => after(cheeses.find(cheeseId(params)), (cheese) => shown(cheese, 200)),
     }),
     route({
       method: 'POST',

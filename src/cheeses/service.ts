@@ -4,6 +4,7 @@ import { type Context, type Event, recordEvents } from '../database/context.ts';
 import { ConstraintError, type Database, type Sql } from '../database/database.ts';
 import { createLookup } from '../database/lookup.ts';
 import { AppError, invalid } from '../errors.ts';
+import { after, type Eventual } from '../eventual.ts';
 import { ensureTerms, file } from './filing.ts';
 import { type CheeseRow, cheeseLookup, cheeseQueries, type NewCheeseRow } from './queries.ts';
 import {
@@ -33,8 +34,8 @@ export type Precondition = (version: number) => void;
 
 export interface CheeseService {
   /** @throws AppError notFound */
-  find(id: number): Promise<VersionedCheese>;
-  findIfThere(id: number): Promise<VersionedCheese | undefined>;
+  find(id: number): Eventual<VersionedCheese>;
+  findIfThere(id: number): Eventual<VersionedCheese | undefined>;
   /** Those of the cheeses that are there, by id: none of them changes before the transaction ends. */
   hold(tx: Sql, ids: readonly number[]): Promise<Map<number, VersionedCheese>>;
   /** @throws AppError conflict where the name is taken in its category */
@@ -134,13 +135,13 @@ export function createCheeseService({ database, clock, beforeDelete }: Dependenc
   }
 
   return {
-    async find(id) {
-      const row = await lookup(String(id));
-      if (row === undefined) {
-        throw notFound(id);
-      }
-      return row;
-    },
+    find: (id) =>
+      after(lookup(String(id)), (row) => {
+        if (row === undefined) {
+          throw notFound(id);
+        }
+        return row;
+      }),
 
     findIfThere: (id) => lookup(String(id)),
 

@@ -6,6 +6,7 @@
  * process has committed anything: a read takes 6 us in a loop, and 30 between requests, when its pages and its code
  * have left the processor's cache.
  */
+import type { Eventual } from '../eventual.ts';
 import type { Database } from './database.ts';
 import type { Statement } from './sql.ts';
 
@@ -23,35 +24,37 @@ interface Waiting<Row> {
   readonly reject: (error: unknown) => void;
 }
 
-/** A function from a key to its row. */
+/** A function from a key to its row, which answers at once where the row is remembered. */
 export function createLookup<Row>(
   database: Database,
   { one, many, keyOf }: LookupStatements<Row>,
-): (key: string) => Promise<Row | undefined> {
+): (key: string) => Eventual<Row | undefined> {
   return database.stamp() === null ? together(database, many, keyOf) : remembering(database, one);
 }
 
 function remembering<Row>(
   database: Database,
   one: (key: string) => Statement,
-): (key: string) => Promise<Row | undefined> {
+): (key: string) => Eventual<Row | undefined> {
   const rows = new Map<string, Row | undefined>();
   let stamp: number | null = null;
-  return async (key) => {
-    const now = database.stamp();
-    if (now !== stamp || rows.size >= rememberedMax) {
-      rows.clear();
-      stamp = now;
-    }
-    if (rows.has(key)) {
-      return rows.get(key);
-    }
+
+  async function read(key: string, now: number | null): Promise<Row | undefined> {
     const row = await database.get<Row>(one(key));
     // A commit may have come in between: another call then has begun anew, and this row is not for it.
     if (stamp === now) {
       rows.set(key, row);
     }
     return row;
+  }
+
+  return (key) => {
+    const now = database.stamp();
+    if (now !== stamp || rows.size >= rememberedMax) {
+      rows.clear();
+      stamp = now;
+    }
+    return rows.has(key) ? rows.get(key) : read(key, now);
   };
 }
 

@@ -5,6 +5,7 @@ import type { Clock } from '../clock.ts';
 import type { Context, Origin } from '../database/context.ts';
 import type { Transaction } from '../database/database.ts';
 import { AppError, type FieldError, invalid } from '../errors.ts';
+import { after, type Eventual } from '../eventual.ts';
 import { acceptsGzip, compressed } from './compression.ts';
 import { deprecationHeaders } from './deprecation.ts';
 import { isCurrent } from './etag.ts';
@@ -23,7 +24,7 @@ declare module 'fastify' {
 }
 
 /** Who is calling, and whether the route's access is met; throws 401 and 403. */
-export type Guard = (request: FastifyRequest, access: Access) => Promise<Principal | null>;
+export type Guard = (request: FastifyRequest, access: Access) => Eventual<Principal | null>;
 
 export interface MountDependencies {
   readonly guard: Guard;
@@ -47,46 +48,53 @@ export function mount(app: FastifyInstance, route: Route, dependencies: MountDep
     url: fullPath(route),
     exposeHeadRoute: route.method === 'GET' && !route.isUnsafe,
     config: { route },
-    onRequest: async (request) => {
-      request.principal = await guard(request, route.access);
-      requireMediaType(route, request);
+    onRequest: (request, _reply, done) => {
+      const admitted = after(headRead(request), () =>
+        after(guard(request, route.access), (principal) => {
+          request.principal = principal;
+          requireMediaType(route, request);
+        }),
+      );
+      // Fastify goes on when the promise is kept or, without one, when it is told.
+      return admitted instanceof Promise ? admitted : done();
     },
-    handler: async (request, reply) => {
+    handler: (request, reply) => {
       if (route.deprecated !== undefined) {
         reportDeprecated(route.operationId, request.principal?.id ?? 'anonymous');
       }
-      const answer = await handle(route, request, dependencies);
-      return send(answer, route, request, reply);
+      return after(handle(route, request, dependencies), (answer) => send(answer, route, request, reply));
     },
   });
 }
 
-async function handle(
-  route: Route,
-  request: FastifyRequest,
-  dependencies: MountDependencies,
-): Promise<Answer> {
+/** Where a body is to come, the parser is not through: it may still refuse how the body is sent. */
+function headRead({ headers }: FastifyRequest): Eventual<void> {
+  const isBare = headers['content-length'] === undefined && headers['transfer-encoding'] === undefined;
+  return isBare ? undefined : Promise.resolve();
+}
+
+function handle(route: Route, request: FastifyRequest, dependencies: MountDependencies): Eventual<Answer> {
   const isStrict = /(^|[\s,;])handling\s*=\s*"?strict\b/i.test(String(request.headers.prefer ?? ''));
   const query = readQuery(route.query ?? {}, request.query as URLSearchParams, isStrict);
   failOn(query.errors, route.queryFailsAs ?? 'badRequest');
   failOn(readHeaders(route.headers ?? {}, request.headers).errors, 'badRequest');
   const idempotencyKey = route.method === 'POST' ? idempotencyKeyOf(request) : undefined;
-  const body = route.body === undefined ? undefined : await readBody(route, request, isStrict);
   const context = {
     transaction: dependencies.transaction,
     origin: new RequestOrigin(request, dependencies.clock),
   };
-  const call: Call<unknown, unknown> = {
+  const call: Omit<Call<unknown, unknown>, 'body'> = {
     params: request.params as Record<string, string>,
     query: query.values,
-    body,
     headers: request.headers,
     principal: request.principal,
     address: request.ip,
     context,
     once: (verb, render) => runOnce(verb, render, idempotencyKey, context, request, dependencies),
   };
-  return route.handle(call);
+  return route.body === undefined
+    ? route.handle({ ...call, body: undefined })
+    : readBody(route, request, isStrict).then((body) => route.handle({ ...call, body }));
 }
 
 function failOn(errors: readonly FieldError[], as: 'badRequest' | 'validation'): void {
@@ -215,12 +223,12 @@ function storable({ status, headers = {}, body }: Answer): StoredAnswer {
   return { status, headers, text: body instanceof Text ? body.text : JSON.stringify(body) };
 }
 
-async function send(
+function send(
   answer: Answer,
   route: Route,
   request: FastifyRequest,
   reply: FastifyReply,
-): Promise<FastifyReply> {
+): Eventual<FastifyReply> {
   const { status, headers = {}, body } = answer;
   reply.headers(headers);
   if (route.deprecated !== undefined) {
@@ -243,13 +251,14 @@ async function send(
   }
   reply.header('Content-Type', route.mediaType ?? 'application/json; charset=utf-8');
   const text = textOf(body);
-  if (route.isLong && acceptsGzip(request.headers['accept-encoding'])) {
-    const smaller = await compressed(text);
-    if (smaller !== null) {
-      return reply.header('Content-Encoding', 'gzip').send(smaller);
-    }
-  }
-  return reply.send(text);
+  return route.isLong && acceptsGzip(request.headers['accept-encoding'])
+    ? sendCompressed(text, reply)
+    : reply.send(text);
+}
+
+async function sendCompressed(text: string | Readable, reply: FastifyReply): Promise<FastifyReply> {
+  const smaller = await compressed(text);
+  return smaller === null ? reply.send(text) : reply.header('Content-Encoding', 'gzip').send(smaller);
 }
 
 function textOf(body: NonNullable<Answer['body']>): string | Readable {

@@ -6,6 +6,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { Readable } from 'node:stream';
 import type { XStatic } from 'typebox/schema';
 import type { Context } from '../database/context.ts';
+import type { Eventual } from '../eventual.ts';
 import type { Principal } from './principal.ts';
 
 /** A JSON Schema 2020-12, written as a literal so that TypeScript can read its type from it. */
@@ -138,13 +139,13 @@ export interface RouteDefinition<Q extends Parameters, B extends Schema> {
   readonly mediaType?: string;
   /** Since when (ISO date) the route is deprecated, and the path that takes its place. */
   readonly deprecated?: { readonly since: string; readonly successor: string };
-  readonly handle: (call: Call<ParameterValues<Q>, XStatic<B>>) => Promise<Answer> | Answer;
+  readonly handle: (call: Call<ParameterValues<Q>, XStatic<B>>) => Eventual<Answer>;
 }
 
 /** A route whose types are no longer of interest. */
 export type Route = Omit<RouteDefinition<Parameters, Schema>, 'handle'> & {
   // biome-ignore lint/suspicious/noExplicitAny: the values were checked against the schemas that gave the types.
-  readonly handle: (call: Call<any, any>) => Promise<Answer> | Answer;
+  readonly handle: (call: Call<any, any>) => Eventual<Answer>;
 };
 
 /** The path of a route on the server. */

@@ -3,7 +3,8 @@ import { type Clock, timestamp } from '../../clock.ts';
 import type { Environment } from '../../config.ts';
 import type { Database } from '../../database/database.ts';
 import { createLookup } from '../../database/lookup.ts';
-import type { Resolver } from '../guard.ts';
+import { after } from '../../eventual.ts';
+import type { Resolution, Resolver } from '../guard.ts';
 import { hashKey, type KeyType, typeOfKey } from './format.ts';
 import { type CredentialRow, credentialByHash, keyQueries } from './queries.ts';
 import { takesKeys } from './service.ts';
@@ -62,8 +63,32 @@ export function createKeyResolver({ database, clock, environment }: Dependencies
     return reading;
   }
 
+  /** Judged at this moment, and written down as used. */
+  function judge(row: CredentialRow | undefined): Resolution {
+    const now = clock.now();
+    if (row === undefined) {
+      return { rejected: 'The API key is not known.' };
+    }
+    if (row.revoked_at !== null) {
+      return { rejected: 'The API key was revoked.' };
+    }
+    if (row.expires_at !== null && Date.parse(row.expires_at) <= now) {
+      return { rejected: 'The API key has expired.' };
+    }
+    lastUsed.set(row.id, now);
+    return {
+      kind: 'apiKey',
+      id: `key:${row.id}`,
+      accountId: row.account_id,
+      plan: row.plan,
+      scopes: scopesOf(row.scopes),
+      customerId: null,
+      sessionHash: null,
+    };
+  }
+
   return {
-    async resolve({ header, text }) {
+    resolve({ header, text }) {
       if (header === 'authorization' && !/^sk_(live|test)_/.test(text)) {
         return 'not mine';
       }
@@ -74,27 +99,7 @@ export function createKeyResolver({ database, clock, environment }: Dependencies
       if (!takesKeys(environment, key.type)) {
         return { rejected: `A ${key.type} key is not accepted in ${environment}.` };
       }
-      const row = await findByHash(key.hash);
-      const now = clock.now();
-      if (row === undefined) {
-        return { rejected: 'The API key is not known.' };
-      }
-      if (row.revoked_at !== null) {
-        return { rejected: 'The API key was revoked.' };
-      }
-      if (row.expires_at !== null && Date.parse(row.expires_at) <= now) {
-        return { rejected: 'The API key has expired.' };
-      }
-      lastUsed.set(row.id, now);
-      return {
-        kind: 'apiKey',
-        id: `key:${row.id}`,
-        accountId: row.account_id,
-        plan: row.plan,
-        scopes: scopesOf(row.scopes),
-        customerId: null,
-        sessionHash: null,
-      };
+      return after(findByHash(key.hash), judge);
     },
 
     async flushLastUsed() {

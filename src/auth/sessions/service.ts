@@ -8,7 +8,8 @@ import { type Clock, timestamp } from '../../clock.ts';
 import type { Config } from '../../config.ts';
 import type { Database, Sql } from '../../database/database.ts';
 import { createLookup } from '../../database/lookup.ts';
-import type { Resolver } from '../guard.ts';
+import { after } from '../../eventual.ts';
+import type { Resolution, Resolver } from '../guard.ts';
 import { defaultPlan } from '../keys/service.ts';
 import { type SessionRow, sessionByHash, sessionQueries } from './queries.ts';
 
@@ -48,27 +49,30 @@ export function createSessions({ database, clock, config }: Dependencies): Sessi
   const key = new Uint8Array(hkdfSync('sha256', config.secret, '', 'session tokens', 32));
   const kid = hash('sha256', key).slice(0, 16);
 
+  function judge(row: SessionRow | undefined): Resolution {
+    if (row === undefined) {
+      return { rejected: 'The session is not known, or has ended.' };
+    }
+    if (Date.parse(row.expires_at) <= clock.now()) {
+      return { rejected: 'The session has expired.' };
+    }
+    return {
+      kind: 'session',
+      id: `customer:${row.customer_id}`,
+      accountId: null,
+      plan,
+      scopes: noScopes,
+      customerId: row.customer_id,
+      sessionHash: row.token_hash,
+    };
+  }
+
   return {
-    async resolve({ header, text }) {
+    resolve({ header, text }) {
       if (header !== 'authorization' || !/^eyJ[^.]*\.[^.]*\.[^.]*$/.test(text)) {
         return 'not mine';
       }
-      const row = text.length > tokenLengthMax ? undefined : await find(hash('sha256', text));
-      if (row === undefined) {
-        return { rejected: 'The session is not known, or has ended.' };
-      }
-      if (Date.parse(row.expires_at) <= clock.now()) {
-        return { rejected: 'The session has expired.' };
-      }
-      return {
-        kind: 'session',
-        id: `customer:${row.customer_id}`,
-        accountId: null,
-        plan,
-        scopes: noScopes,
-        customerId: row.customer_id,
-        sessionHash: row.token_hash,
-      };
+      return text.length > tokenLengthMax ? judge(undefined) : after(find(hash('sha256', text)), judge);
     },
 
     async issue(customerId) {
