@@ -66,7 +66,6 @@ create table open_order_cheese (
   order_id bigint not null,
   primary key (cheese_id, order_id)
 );
-create index open_order_cheese_by_order on open_order_cheese (order_id);
 
 -- Work that is due: placed orders that wait for their approval.
 create table job (

@@ -67,7 +67,6 @@ create table open_order_cheese (
   order_id integer not null,
   primary key (cheese_id, order_id)
 ) without rowid;
-create index open_order_cheese_by_order on open_order_cheese (order_id);
 
 -- Work that is due: placed orders that wait for their approval.
 create table job (

@@ -27,7 +27,7 @@ const cursor = {
   type: 'string',
   minLength: 1,
   maxLength: 12_000,
-  description: 'nextCursor of an earlier page',
+  description: 'nextCursor of a page',
 } as const;
 const ifMatch = {
   'If-Match': { type: 'string', description: 'Change the cheese only at this ETag' },
@@ -41,13 +41,7 @@ const listQuery = {
   limit: { type: 'integer', minimum: 1, maximum: 100, default: 20, description: 'Cheeses on a page' },
   status: { type: 'array', items: statusItem, description: 'One status, or several with commas' },
   sort: { type: 'string', enum: sorts, description: 'A minus sign turns the order round; name by default' },
-  category: {
-    type: 'string',
-    minLength: 1,
-    maxLength: 100,
-    format: 'line',
-    description: 'Name of a category',
-  },
+  category: { ...tagItem, description: 'Name of a category' },
   categoryId: { type: 'integer', minimum: 1, description: 'Id of a category' },
   tags: { type: 'array', items: tagItem, maxItems: 20, description: 'Cheeses with any of these tags' },
   tagsAll: {

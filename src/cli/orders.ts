@@ -1,6 +1,7 @@
 import { ConfigError } from '../config.ts';
 import type { Context } from '../database/context.ts';
 import type { VersionedOrder } from '../orders/order.ts';
+import type { Order } from '../orders/schemas.ts';
 import type { OrderService } from '../orders/service.ts';
 import { type CommandOptions, print, withServices } from './command.ts';
 
@@ -19,7 +20,8 @@ const verbs: Readonly<
 export function moveOrder(verb: Verb, id: string, options: CommandOptions): Promise<void> {
   return withServices(options, async ({ orders, contextOf }) => {
     const { body } = await verbs[verb](orders, contextOf('cli'), orderId(id));
-    print(options, body, `Order ${body.id} is ${body.status}.`);
+    const order = JSON.parse(body) as Order;
+    print(options, order, `Order ${order.id} is ${order.status}.`);
   });
 }
 

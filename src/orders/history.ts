@@ -6,10 +6,10 @@ import type { Principal } from '../http/principal.ts';
 import { findRow, requireOwner, seesAll, toOrder } from './order.ts';
 import type { OrderStatus } from './order-status.ts';
 import { type OrderFilters, type Owner, orderQueries } from './queries.ts';
-import type { Order } from './schemas.ts';
 
 export interface OrderPage {
-  readonly items: readonly Order[];
+  /** JSON of the orders, separated by commas: the inside of an array. */
+  readonly items: string;
   readonly nextCursor: string | null;
   readonly hasMore: boolean;
   readonly total: number;
@@ -53,7 +53,7 @@ export function createOrderHistory(database: Database, cursors: Cursors): OrderH
       const shown = rows.slice(0, limit);
       const last = rows.length > limit ? shown.at(-1) : undefined;
       return {
-        items: shown.map((row) => toOrder(row).body),
+        items: shown.map((row) => toOrder(row).body).join(','),
         nextCursor: last === undefined ? null : cursors.seal({ filters, before: last.id } satisfies Position),
         hasMore: last !== undefined,
         total,

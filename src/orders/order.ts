@@ -4,31 +4,34 @@ import { AppError } from '../errors.ts';
 import type { Principal } from '../http/principal.ts';
 import { dollars } from './money.ts';
 import { firstRealId, type OrderRow, orderQueries } from './queries.ts';
-import type { Order } from './schemas.ts';
+import type { OrderItem } from './schemas.ts';
 
-/** An order, and the version that its ETag carries. */
+/** An order as JSON, and the version that its ETag carries. */
 export interface VersionedOrder {
   readonly id: number;
   readonly version: number;
-  readonly body: Order;
+  readonly body: string;
 }
 
+/** Lines and address are stored as the JSON that answers for them. */
 export function toOrder(row: OrderRow): VersionedOrder {
-  return {
-    id: row.id,
-    version: row.version,
-    body: {
-      id: row.id,
-      items: JSON.parse(row.items),
-      shippingAddress: JSON.parse(row.address),
-      status: row.status,
-      notes: row.notes,
-      total: dollars(row.total_cents),
-      shipDate: row.ship_date,
-      createdAt: row.created_at,
-      updatedAt: row.updated_at,
-    },
-  };
+  const { id, status, notes, total_cents, ship_date, created_at, updated_at } = row;
+  const rest = JSON.stringify({
+    status,
+    notes,
+    total: dollars(total_cents),
+    shipDate: ship_date,
+    createdAt: created_at,
+    updatedAt: updated_at,
+  });
+  const body = `{"id":${id},"items":${row.items},"shippingAddress":${row.address},${rest.slice(1)}`;
+  return { id, version: row.version, body };
+}
+
+/** Ids of the cheeses of an order, each once. */
+export function cheesesOf({ items }: Pick<OrderRow, 'items'>): number[] {
+  const lines = JSON.parse(items) as OrderItem[];
+  return [...new Set(lines.map(({ cheeseId }) => cheeseId))];
 }
 
 /** @throws AppError notFound */

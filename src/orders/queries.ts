@@ -99,8 +99,9 @@ export const orderQueries = (tx: Sql) => ({
       cheeseIds.map((cheeseId) => [cheeseId, orderId]),
     ),
 
-  deleteOpenCheeses: (orderId: number) =>
-    tx.run(sql`delete from open_order_cheese where order_id = ${orderId}`),
+  deleteOpenCheeses: (orderId: number, cheeseIds: readonly number[]) =>
+    tx.run(sql`
+      delete from open_order_cheese where order_id = ${orderId} and cheese_id in (${list(cheeseIds)})`),
 
   /** Open orders that a cheese is in. */
   listOpenWith: (cheeseId: number) =>

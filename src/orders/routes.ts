@@ -7,7 +7,7 @@ import { strongTag } from '../http/etag.ts';
 import { nextLink } from '../http/link.ts';
 import { pathId } from '../http/path-id.ts';
 import type { Principal } from '../http/principal.ts';
-import { type Answer, type Parameters, type Route, route } from '../http/route.ts';
+import { type Answer, type Parameters, type Route, route, Text } from '../http/route.ts';
 import type { OrderHistory } from './history.ts';
 import type { VersionedOrder } from './order.ts';
 import { orderStatuses } from './order-status.ts';
@@ -62,9 +62,9 @@ export function storeRoutes({ cheeses, orders, history }: Dependencies): Route[]
         200: { description: 'A page of orders', schema: OrderList },
         ...badRequest('A parameter is not valid'),
       },
-      handle: async ({ query: { status, createdFrom, createdBefore, ...rest }, principal }) => {
+      handle: async ({ query: { status, createdFrom, createdBefore, ...paging }, principal }) => {
         const page = await history.list(principal as Principal, {
-          ...rest,
+          ...paging,
           statuses: status,
           createdFrom: stored(createdFrom),
           createdBefore: stored(createdBefore),
@@ -72,8 +72,16 @@ export function storeRoutes({ cheeses, orders, history }: Dependencies): Route[]
         const Link =
           page.nextCursor === null
             ? {}
-            : { Link: nextLink('/v2/store/orders', { cursor: page.nextCursor, limit: String(rest.limit) }) };
-        return { status: 200, headers: { 'Cache-Control': 'private, no-cache', ...Link }, body: { ...page } };
+            : {
+                Link: nextLink('/v2/store/orders', { cursor: page.nextCursor, limit: String(paging.limit) }),
+              };
+        const { items, ...rest } = page;
+        const text = `{"items":[${items}],${JSON.stringify(rest).slice(1)}`;
+        return {
+          status: 200,
+          headers: { 'Cache-Control': 'private, no-cache', ...Link },
+          body: new Text(text),
+        };
       },
     }),
     route({
@@ -188,5 +196,5 @@ function tagOf({ version }: VersionedOrder): { ETag: string } {
 }
 
 function shown(order: VersionedOrder, status: number): Answer {
-  return { status, headers: tagOf(order), body: { ...order.body } };
+  return { status, headers: tagOf(order), body: new Text(order.body) };
 }

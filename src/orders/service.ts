@@ -6,7 +6,7 @@ import type { Database, Sql } from '../database/database.ts';
 import { AppError, type FieldError, invalid } from '../errors.ts';
 import type { Principal } from '../http/principal.ts';
 import { totalCents } from './money.ts';
-import { findRow, requireOwner, toOrder, type VersionedOrder } from './order.ts';
+import { cheesesOf, findRow, requireOwner, toOrder, type VersionedOrder } from './order.ts';
 import { firstRealId, type OrderRow, orderQueries } from './queries.ts';
 import type { OrderInput, OrderItem, ShownAddress } from './schemas.ts';
 import type { Steps } from './steps.ts';
@@ -107,7 +107,7 @@ export function createOrderService(dependencies: Dependencies): OrderService {
       return [];
     }
     const lines = JSON.parse(items) as OrderItem[];
-    const rows = await cheeses.hold(tx, [...new Set(lines.map(({ cheeseId }) => cheeseId))]);
+    const rows = await cheeses.hold(tx, cheesesOf({ items }));
     const missing = lines.filter(({ cheeseId }) => {
       const row = rows.get(cheeseId);
       return row === undefined || JSON.parse(row.body).status !== 'available';
@@ -137,12 +137,13 @@ export function createOrderService(dependencies: Dependencies): OrderService {
           total_cents: totalCents(items),
           created_at: timestamp(now),
         })) as OrderRow;
-        await queries.insertOpenCheeses(row.id, [...new Set(items.map(({ cheeseId }) => cheeseId))]);
-        if (isPriced) {
+        // Sent together: PostgreSQL does one after the other without waiting for us in between.
+        await Promise.all([
+          queries.insertOpenCheeses(row.id, cheesesOf(row)),
           // What has no price waits for a person.
-          await queries.insertJob(row.id, timestamp(now + settings.approvalDelayMs));
-        }
-        await steps.record(tx, context, row, null);
+          isPriced ? queries.insertJob(row.id, timestamp(now + settings.approvalDelayMs)) : null,
+          steps.record(tx, context, row, null),
+        ]);
         return toOrder(row);
       }),
 

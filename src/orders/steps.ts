@@ -5,7 +5,7 @@ import type { Sql } from '../database/database.ts';
 import { type Statement, sql } from '../database/sql.ts';
 import { AppError } from '../errors.ts';
 import { dollars } from './money.ts';
-import { findRow } from './order.ts';
+import { cheesesOf, findRow } from './order.ts';
 import { nextInWords, type OrderStatus, sourcesOf } from './order-status.ts';
 import { type OrderRow, orderQueries } from './queries.ts';
 
@@ -57,7 +57,7 @@ export function createSteps(clock: Clock, shippingTimeMs: number): Steps {
         await queries.deleteJob(id);
       }
       if (to === 'delivered' || to === 'cancelled') {
-        await queries.deleteOpenCheeses(id);
+        await queries.deleteOpenCheeses(id, cheesesOf(row));
       }
       await steps.record(tx, context, row, reason);
       return row;
