@@ -1,6 +1,7 @@
 /** The settings as the rest of the program sees them. settings.ts lists them; nothing else reads `process.env`. */
 import { randomBytes } from 'node:crypto';
 import { existsSync, linkSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { isIP } from 'node:net';
 import { join, resolve } from 'node:path';
 import { parseDuration } from './duration.ts';
 import type { settings } from './settings.ts';
@@ -45,6 +46,8 @@ export interface Config {
   /** Characters. */
   readonly passwordLengthMin: number;
   readonly loginLimits: LoginLimits;
+  /** Addresses and networks in front of us; what they forward is believed. */
+  readonly trustedProxies: readonly string[];
   readonly corsOrigins: readonly string[];
   readonly logLevel: LogLevel;
 }
@@ -101,6 +104,7 @@ export function loadConfig(raw: RawSettings): Config {
       128,
     ),
     loginLimits: parseLoginLimits(raw.CURD_LOGIN_LIMITS, environment),
+    trustedProxies: parseProxies(raw.CURD_TRUSTED_PROXIES ?? 'none'),
     corsOrigins: (raw.CURD_CORS_ORIGINS ?? '*').split(',').map((origin) => origin.trim()),
     logLevel: oneOf('CURD_LOG_LEVEL', raw.CURD_LOG_LEVEL ?? 'info', [
       'debug',
@@ -159,6 +163,23 @@ function numbers<T extends object>(variable: Variable, text: string | undefined,
     throw new ConfigError(`${variable} is "${text}": set it to JSON such as ${JSON.stringify(defaults)}.`);
   }
   return { ...defaults, ...(given as Partial<T>) };
+}
+
+function parseProxies(text: string): string[] {
+  if (text === 'none') {
+    return [];
+  }
+  const proxies = text.split(',').map((one) => one.trim());
+  for (const proxy of proxies) {
+    const [address = '', bits = '0', ...rest] = proxy.split('/');
+    const widest = isIP(address) === 6 ? 128 : 32;
+    if (isIP(address) === 0 || !/^\d{1,3}$/.test(bits) || Number(bits) > widest || rest.length > 0) {
+      throw new ConfigError(
+        `CURD_TRUSTED_PROXIES holds "${proxy}": set it to addresses or networks such as 10.0.0.0/8.`,
+      );
+    }
+  }
+  return proxies;
 }
 
 function parseTiers(text: string | undefined): TierThresholds {

@@ -115,6 +115,13 @@ export const settings = [
     help: 'failed logins for a username from one address and for an address in 15 minutes, for a username in an hour',
   },
   {
+    variable: 'CURD_TRUSTED_PROXIES',
+    flag: 'trusted-proxies',
+    placeholder: 'list',
+    default: 'none',
+    help: 'addresses or networks, separated by commas, whose X-Forwarded-For says where a request comes from',
+  },
+  {
     variable: 'CURD_CORS_ORIGINS',
     flag: 'cors-origins',
     placeholder: 'list',

@@ -78,8 +78,12 @@ function admitted(
 
 /** A key that comes along with a customer's session acts for that customer: so a web shop places orders for people. */
 function onBehalf(permitted: Principal, principals: readonly Principal[]): Principal {
-  const customerId = principals.find((one) => one.customerId !== null)?.customerId ?? null;
-  return permitted.customerId === customerId ? permitted : { ...permitted, customerId };
+  const customer = principals.find((one) => one.customerId !== null);
+  if (customer === undefined || customer === permitted) {
+    return permitted;
+  }
+  const { customerId, sessionHash } = customer;
+  return { ...permitted, customerId, sessionHash };
 }
 
 function credentialsOf(headers: Readonly<Record<string, string | string[] | undefined>>): Credential[] {

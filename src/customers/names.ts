@@ -5,5 +5,5 @@
  * case does not count, by way of upper case so that "ß" and "SS" are one.
  */
 export function sameName(text: string): string {
-  return text.normalize('NFKC').toUpperCase().toLowerCase().normalize('NFKC');
+  return text.normalize('NFKC').toLowerCase().toUpperCase().toLowerCase().normalize('NFKC');
 }

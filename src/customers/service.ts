@@ -263,10 +263,15 @@ function mayManage({ scopes, customerId }: Principal, id: number): boolean {
 async function takenFields(tx: Sql, profile: Profile, except: number | null): Promise<FieldError[]> {
   const taken = await customerQueries(tx).listTaken(profile.username_key, profile.email_key);
   const others = taken.filter(({ id }) => id !== except);
-  return [
+  const fields = [
     ...(others.some((one) => one.username_key === profile.username_key) ? ['username'] : []),
     ...(others.some((one) => one.email_key === profile.email_key) ? ['email'] : []),
-  ].map((field) => ({ field, message: 'belongs to another customer' }));
+  ];
+  // None, where whoever had them is gone by now: trying again will do.
+  return (fields.length > 0 ? fields : ['username']).map((field) => ({
+    field,
+    message: 'belongs to another customer',
+  }));
 }
 
 /** Why an entry of a batch was refused. What is no fault of the entry fails the batch. */

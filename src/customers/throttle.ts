@@ -3,7 +3,7 @@
  * for the username from anywhere. An attempt counts as failed until its password turned out right, so that many sent at
  * once get no more tries than one after another.
  */
-import { hash } from 'node:crypto';
+import { createHmac } from 'node:crypto';
 import { type Clock, timestamp } from '../clock.ts';
 import type { LoginLimits } from '../config.ts';
 import type { Database, Sql } from '../database/database.ts';
@@ -31,7 +31,15 @@ export interface Throttle {
   purge(): Promise<void>;
 }
 
-export function createThrottle(database: Database, clock: Clock, limits: LoginLimits): Throttle {
+interface Dependencies {
+  readonly database: Database;
+  readonly clock: Clock;
+  readonly limits: LoginLimits;
+  /** Names and addresses are kept as digests under it. */
+  readonly secret: string;
+}
+
+export function createThrottle({ database, clock, limits, secret }: Dependencies): Throttle {
   function countersOf(
     usernameKey: string,
     address: string,
@@ -41,7 +49,9 @@ export function createThrottle(database: Database, clock: Clock, limits: LoginLi
       windowMs: number,
       ...what: string[]
     ): Counter => ({
-      id: hash('sha256', JSON.stringify([name, ...what])),
+      id: createHmac('sha256', secret)
+        .update(JSON.stringify([name, ...what]))
+        .digest('hex'),
       limit: limits[name],
       windowMs,
     });

@@ -7,7 +7,7 @@ export type Tier = (typeof tiers)[number];
 /** The tier of a customer to whom goods of so many cents were delivered; thresholds are in US dollars. */
 export function tierOf(deliveredCents: number, thresholds: TierThresholds): Tier {
   const reached = (['platinum', 'gold', 'silver'] as const).find(
-    (tier) => deliveredCents >= thresholds[tier] * 100,
+    (tier) => deliveredCents >= Math.round(thresholds[tier] * 100),
   );
   return reached ?? 'bronze';
 }

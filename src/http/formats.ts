@@ -46,7 +46,8 @@ export const formats: Readonly<Record<string, Format>> = {
   },
   username: {
     test: (text) =>
-      !/[/\\\s\p{Cc}\p{Cf}]/u.test(text) && !reservedUsernames.includes(text.normalize('NFKC').toLowerCase()),
+      !/[/\\\s\p{Cc}\p{Cf}\p{Default_Ignorable_Code_Point}\u2800]/u.test(text) &&
+      !reservedUsernames.includes(text.normalize('NFKC').toUpperCase().toLowerCase()),
     says: `must have no blanks, slashes, backslashes or invisible characters, and be none of login, logout, createMultiple, . and ..`,
   },
   email: {

@@ -4,7 +4,7 @@
  *
  * Stored answers are sealed (AES-256-GCM, key from CURD_SECRET): one of them may hold an API key that is shown once.
  */
-import { createCipheriv, createDecipheriv, hash, hkdfSync } from 'node:crypto';
+import { createCipheriv, createDecipheriv, createHmac, hash, hkdfSync } from 'node:crypto';
 import { type Clock, timestamp } from '../clock.ts';
 import type { Database, Transaction } from '../database/database.ts';
 import { sql } from '../database/sql.ts';
@@ -68,6 +68,7 @@ export interface Idempotency {
 
 export function createIdempotency(database: Database, clock: Clock, secret: string): Idempotency {
   const sealingKey = Buffer.from(hkdfSync('sha256', secret, '', 'idempotent answers', 32));
+  const fingerprintKey = Buffer.from(hkdfSync('sha256', secret, '', 'idempotency fingerprints', 32));
   const running = new Set<string>();
 
   function seal(id: string, answer: StoredAnswer): string {
@@ -133,10 +134,11 @@ export function createIdempotency(database: Database, clock: Clock, secret: stri
     async once(attempt, work, answerFor) {
       const path = attempt.url.split('?', 1)[0];
       const id = hash('sha256', JSON.stringify([attempt.scope, attempt.method, path, attempt.key]));
-      const fingerprint = hash(
-        'sha256',
-        Buffer.concat([Buffer.from(`${attempt.method} ${attempt.url}\n`), attempt.body]),
-      );
+      // Keyed: a body may hold a password, which a plain digest would let somebody guess.
+      const fingerprint = createHmac('sha256', fingerprintKey)
+        .update(`${attempt.method} ${attempt.url}\n`)
+        .update(attempt.body)
+        .digest('hex');
       if (running.has(id)) {
         throw new AppError('conflict', 'The first request with this Idempotency-Key is still running.', {
           headers: { 'Retry-After': '1' },

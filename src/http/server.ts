@@ -43,6 +43,7 @@ export function createServer(routes: readonly Route[], dependencies: ServerDepen
     requestTimeout: 60_000,
     keepAliveTimeout: 75_000,
     connectionTimeout: 0,
+    trustProxy: config.trustedProxies.length > 0 && [...config.trustedProxies],
     return503OnClosing: false,
     routerOptions: {
       ignoreTrailingSlash: true,

@@ -1,0 +1,255 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { sql } from '../../src/database/sql.ts';
+import {
+  assertError,
+  type CallAnswer,
+  type CallOptions,
+  onBothEngines,
+  openShop,
+  type Shop,
+} from '../helper.ts';
+
+const customer = (username: string, more: object = {}) => ({
+  username,
+  email: `${username}@example.com`,
+  password: 'brie',
+  ...more,
+});
+
+function send(shop: Shop, body: unknown, options: CallOptions = {}): Promise<CallAnswer> {
+  return shop.call('POST', '/v2/customer/createMultiple', { body, ...options });
+}
+
+interface BatchError {
+  readonly index: number;
+  readonly message: string;
+}
+
+const createdIn = ({ json }: CallAnswer): string[] =>
+  json.created.map(({ username }: { username: string }) => username);
+const errorsIn = ({ json }: CallAnswer): BatchError[] => json.errors;
+const indexesIn = (answer: CallAnswer) => errorsIn(answer).map(({ index }) => index);
+
+async function stored(shop: Shop): Promise<string[]> {
+  const rows = await shop.app.services.database.all<{ username: string }>(
+    sql`select username from customer order by id`,
+  );
+  return rows.map(({ username }) => username);
+}
+
+async function countEvents(shop: Shop): Promise<number> {
+  return (await shop.app.services.database.all(sql`select id from event where type like 'customer.%'`))
+    .length;
+}
+
+/** Every field that an entry can get wrong, in the order of the schema. */
+const allWrong = {
+  username: 'a b',
+  firstName: 7,
+  lastName: 'x'.repeat(101),
+  email: 'nonsense',
+  password: '',
+  phone: 'x'.repeat(33),
+  favouriteCheese: {},
+};
+
+onBothEngines('POST /customer/createMultiple', (engine) => {
+  test('registers who is valid, and tells of everybody else where they stood and why', async (t) => {
+    const shop = await openShop(t, { engine });
+    const { json: cheese } = await shop.call('POST', '/v2/cheeses', {
+      as: shop.writer,
+      body: { name: 'Brie' },
+    });
+    const answer = await send(shop, [
+      customer('ada', { favouriteCheese: { id: cheese.id }, firstName: 'Ada' }),
+      allWrong,
+      customer('bob', { favouriteCheese: { id: cheese.id + 1 } }),
+      null,
+      customer('cleo', { id: 4711, customerStatus: 'gold', role: 'staff' }),
+      customer('dan', { favouriteCheese: { id: cheese.id, name: 'Brie' } }),
+    ]);
+    assert.equal(answer.status, 200);
+    assert.deepEqual(createdIn(answer), ['ada', 'cleo']);
+    assert.deepEqual(indexesIn(answer), [1, 2, 3, 5]);
+    const [wrong, bob, , dan] = errorsIn(answer);
+    const named = wrong?.message.split('; ').map((one) => one.split(': ')[0]);
+    assert.deepEqual(named, Object.keys(allWrong));
+    assert.match(bob?.message ?? '', /^favouriteCheese\.id: /);
+    assert.match(dan?.message ?? '', /^favouriteCheese: /);
+    assert.doesNotMatch(answer.text, /brie|argon2/);
+    for (const one of answer.json.created) {
+      const { json } = await shop.call('GET', `/v2/customer/${one.username}`, { as: shop.reader });
+      assert.deepEqual(one, json);
+    }
+    assert.deepEqual(answer.json.created[0].favouriteCheese, cheese);
+    assert.notEqual(answer.json.created[1].id, 4711);
+    assert.equal(answer.json.created[1].customerStatus, 'bronze');
+    assert.deepEqual(await stored(shop), ['ada', 'cleo']);
+    assert.equal(await countEvents(shop), 2);
+    for (const [username, status] of [
+      ['cleo', 200],
+      ['bob', 401],
+      ['dan', 401],
+    ] as const) {
+      const body = { username, password: 'brie' };
+      assert.equal((await shop.call('POST', '/v2/customer/login', { body })).status, status, username);
+    }
+  });
+
+  test('fails the later of two that are the same, and says in which of their names', async (t) => {
+    const shop = await openShop(t, { engine });
+    await send(shop, [customer('taken')]);
+    const answer = await send(
+      shop,
+      [
+        customer('Straße'),
+        customer('STRASSE', { email: 'other@example.com' }),
+        customer('bob', { email: 'Straße@example.com'.replace('ß', 'ss') }),
+        customer('cleo', { email: 'BOB@EXAMPLE.COM' }),
+        customer('TAKEN'),
+        customer('dan', { email: 'bob@example.com' }),
+        customer('bob', { email: 'bob2@example.com' }),
+      ].map((one) => ({ ...one, email: one.email.replace('ß', 'ss') })),
+    );
+    assert.deepEqual(createdIn(answer), ['Straße', 'cleo', 'bob']);
+    assert.deepEqual(
+      errorsIn(answer).map(({ index, message }) => [index, ...(message.match(/username|email/g) ?? [])]),
+      [
+        [1, 'username'],
+        [2, 'email'],
+        [4, 'username', 'email'],
+        [5, 'email'],
+      ],
+    );
+    assert.deepEqual(await stored(shop), ['taken', 'Straße', 'cleo', 'bob']);
+    assert.equal(await countEvents(shop), 4);
+  });
+
+  test('leaves names free that stood in an entry that failed', async (t) => {
+    const shop = await openShop(t, { engine });
+    const answer = await send(shop, [
+      customer('ada', { password: '' }),
+      customer('bob', { favouriteCheese: { id: 0 } }),
+      customer('ada'),
+      customer('bob'),
+    ]);
+    assert.deepEqual(createdIn(answer), ['ada', 'bob']);
+    assert.deepEqual(indexesIn(answer), [0, 1]);
+  });
+
+  test('answers 200 where nobody was valid, and where nobody was there', async (t) => {
+    const shop = await openShop(t, { engine });
+    const none = await send(shop, []);
+    assert.deepEqual([none.status, none.json], [200, { created: [], errors: [] }]);
+    const odd = [null, 7, 'ada', true, [], [customer('ada')], {}, { username: 'ada' }];
+    const answer = await send(shop, odd);
+    assert.deepEqual([answer.status, answer.json.created], [200, []]);
+    assert.deepEqual(indexesIn(answer), [...odd.keys()]);
+    for (const { index, message } of errorsIn(answer).slice(0, 6)) {
+      assert.match(message, /^must be an object$/, `entry ${index}`);
+    }
+    assert.deepEqual(
+      errorsIn(answer)
+        .slice(6)
+        .map(({ message }) => message.match(/username|email|password/g)),
+      [
+        ['username', 'email', 'password'],
+        ['email', 'password'],
+      ],
+    );
+    assert.deepEqual([await stored(shop), await countEvents(shop)], [[], 0]);
+  });
+
+  test('replays the answer to an Idempotency-Key, and registers once', async (t) => {
+    const shop = await openShop(t, { engine });
+    const headers = { 'idempotency-key': 'once' };
+    const batch = [customer('ada'), null];
+    const first = await send(shop, batch, { headers });
+    const again = await send(shop, batch, { headers });
+    assert.deepEqual([again.text, again.headers['idempotency-replayed']], [first.text, 'true']);
+    const other = await send(shop, batch);
+    assert.deepEqual([createdIn(other), indexesIn(other)], [[], [0, 1]]);
+    assert.deepEqual(await stored(shop), ['ada']);
+  });
+
+  test('makes one account of each name where two batches with the same names come at once', async (t) => {
+    const shop = await openShop(t, { engine });
+    const other = await shop.another();
+    const names = ['ada', 'bob', 'cleo', 'dan'];
+    const there = names.map((name) => customer(name));
+    const [one, two] = await Promise.all([send(shop, there), send(other, [...there].reverse())]);
+    assert.deepEqual([one.status, two.status], [200, 200]);
+    assert.deepEqual([...createdIn(one), ...createdIn(two)].sort(), names);
+    assert.equal(errorsIn(one).length + errorsIn(two).length, 4);
+    assert.deepEqual((await stored(shop)).sort(), names);
+  });
+});
+
+test('POST /customer/createMultiple answers 422 to what is no array, and to more than 100 entries', async (t) => {
+  const shop = await openShop(t);
+  for (const body of [{}, customer('ada'), { 0: customer('ada'), length: 1 }, null, 'ada', 7]) {
+    const answer = await send(shop, body);
+    assertError(answer, 422, 'validation_error');
+    assert.deepEqual(answer.json.errors, [{ field: '', message: 'must be an array' }]);
+  }
+  const tooMany = await send(
+    shop,
+    Array.from({ length: 101 }, (_, index) => customer(`user${index}`)),
+  );
+  assertError(tooMany, 422, 'validation_error');
+  assert.deepEqual(tooMany.json.errors, [{ field: '', message: 'must have at most 100 elements' }]);
+  assert.deepEqual(await stored(shop), []);
+});
+
+test('POST /customer/createMultiple registers 100 at once, in their order', async (t) => {
+  const shop = await openShop(t);
+  const hundred = Array.from({ length: 100 }, (_, index) => customer(`user${index}`));
+  const answer = await send(shop, hundred);
+  const names = hundred.map(({ username }) => username);
+  assert.deepEqual([createdIn(answer), errorsIn(answer)], [names, []]);
+  assert.deepEqual(await stored(shop), names);
+});
+
+test('POST /customer/createMultiple fails entries with unknown fields where that is asked for', async (t) => {
+  const shop = await openShop(t);
+  const batch = [customer('ada', { role: 'staff' }), customer('bob', { id: 7, createdAt: null })];
+  const strict = await send(shop, batch, { headers: { prefer: 'handling=strict' } });
+  assert.deepEqual([createdIn(strict), indexesIn(strict)], [['bob'], [0]]);
+  assert.match(errorsIn(strict)[0]?.message ?? '', /^role: /);
+  assert.deepEqual(createdIn(await send(shop, batch.slice(0, 1))), ['ada']);
+});
+
+test('POST /customer/createMultiple takes hostile texts for faults of their entry alone', async (t) => {
+  const shop = await openShop(t);
+  const hostile = ['a\u0000b', 'login', '..', 'a/b', 'x'.repeat(65)].map((username) =>
+    customer('x', { username }),
+  );
+  const raw = `{"__proto__": {"username": "eve"}, "email": "eve@example.com", "password": "brie"}`;
+  const entries = `[${[...hostile.map((one) => JSON.stringify(one)), raw, JSON.stringify(customer('__proto__'))]}]`;
+  const answer = await shop.call('POST', '/v2/customer/createMultiple', { raw: entries });
+  assert.deepEqual([createdIn(answer), indexesIn(answer)], [['__proto__'], [0, 1, 2, 3, 4, 5]]);
+  assert.ok(errorsIn(answer).every(({ message }) => message.startsWith('username: ')));
+});
+
+test('POST /customer/createMultiple answers 401 to a wrong credential, though it needs none', async (t) => {
+  const shop = await openShop(t);
+  assertError(await send(shop, [customer('ada')], { as: 'nonsense' }), 401, 'unauthorized');
+  assert.deepEqual(await stored(shop), []);
+});
+
+test('POST /customer and createMultiple need an API key of any kind where registration is by key', async (t) => {
+  const shop = await openShop(t, { settings: { CURD_REGISTRATION: 'key' } });
+  const registerOne = (name: string, options: CallOptions) =>
+    shop.call('POST', '/v2/customer', { body: customer(name), ...options });
+  assertError(await registerOne('ada', {}), 401, 'unauthorized');
+  assertError(await send(shop, [customer('ada')]), 401, 'unauthorized');
+  assert.equal((await registerOne('ada', { as: shop.reader })).status, 201);
+  assert.deepEqual(createdIn(await send(shop, [customer('bob')], { as: shop.reader })), ['bob']);
+  const body = { username: 'ada', password: 'brie' };
+  const { token } = (await shop.call('POST', '/v2/customer/login', { body })).json;
+  const session = { headers: { authorization: `Bearer ${token}` } };
+  assertError(await registerOne('eve', session), 403, 'forbidden');
+  assertError(await send(shop, [customer('eve')], session), 403, 'forbidden');
+  assert.deepEqual(await stored(shop), ['ada', 'bob']);
+});

@@ -1,0 +1,300 @@
+import assert from 'node:assert/strict';
+import { createHmac, hkdfSync } from 'node:crypto';
+import { type TestContext, test } from 'node:test';
+import { assertError, type CallAnswer, onBothEngines, openShop, type Shop, testClock } from '../helper.ts';
+
+const minuteMs = 60_000;
+const password = 'Roquefort 9';
+const limits = { CURD_LOGIN_LIMITS: '{"pair":3,"address":6,"username":5}' };
+
+async function register(shop: Shop, username: string): Promise<void> {
+  const body = { username, email: `${username}@example.com`, password };
+  assert.equal((await shop.call('POST', '/v2/customer', { body })).status, 201);
+}
+
+function logIn(shop: Shop, username: string, given = password, headers = {}): Promise<CallAnswer> {
+  return shop.call('POST', '/v2/customer/login', { body: { username, password: given }, headers });
+}
+
+const tokenOf = async (shop: Shop, name: string): Promise<string> => (await logIn(shop, name)).json.token;
+const bearer = (token: string) => ({ headers: { authorization: `Bearer ${token}` } });
+const read = (shop: Shop, token: string) => shop.call('GET', '/v2/customer/ada', bearer(token));
+const logOut = (shop: Shop, token: string, by = 'POST') =>
+  shop.call(by, '/v2/customer/logout', bearer(token));
+const decoded = (part = '') => JSON.parse(Buffer.from(part, 'base64url').toString());
+const partsOf = (token: string) => token.split('.', 2).map(decoded);
+const base64 = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url');
+
+/** A log-in from an address, as a status and, where it was turned away, the seconds to wait. */
+async function attempt(shop: Shop, username: string, given: string, remoteAddress = '10.0.0.1') {
+  const body = JSON.stringify({ username, password: given });
+  const { statusCode, headers, payload } = await shop.app.server.inject({
+    ...({ method: 'POST', url: '/v2/customer/login', payload: body, remoteAddress } as const),
+    headers: { 'content-type': 'application/json' },
+  });
+  if (statusCode === 429) {
+    assert.match(String(headers['retry-after']), /^[1-9]\d*$/);
+    assert.equal(JSON.parse(payload).type, 'rate_limit_exceeded');
+    return Number(headers['retry-after']);
+  }
+  return statusCode === 200 ? 'in' : statusCode === 401 ? 'wrong' : assert.fail(`${statusCode} ${payload}`);
+}
+
+async function attempts(shop: Shop, count: number, username: string, given = 'wrong', address?: string) {
+  const outcomes: (number | string)[] = [];
+  for (let index = 0; index < count; index += 1) {
+    outcomes.push(await attempt(shop, username, given, address));
+  }
+  return outcomes;
+}
+
+onBothEngines('Logging in', (engine) => {
+  const open = async (t: TestContext, clock = testClock()) => {
+    const shop = await openShop(t, { engine, clock });
+    await register(shop, 'ada');
+    return shop;
+  };
+
+  test('answers 200 with a JWT that names nobody, and when it expires', async (t) => {
+    const start = Date.parse('2026-06-01T12:00:00.789Z');
+    const shop = await open(t, testClock(start));
+    const answer = await logIn(shop, 'ada');
+    assert.equal(answer.status, 200, answer.text);
+    assert.equal(answer.headers['cache-control'], 'no-store');
+    assert.deepEqual(Object.keys(answer.json), ['token', 'expiresAt']);
+    assert.equal(answer.json.token.split('.').length, 3);
+    const [header, payload] = partsOf(answer.json.token);
+    assert.deepEqual([header.alg, header.typ], ['HS256', 'JWT']);
+    assert.deepEqual(Object.keys(payload).sort(), ['aud', 'exp', 'iat', 'iss', 'jti', 'sub']);
+    const { json: customer } = await read(shop, answer.json.token);
+    assert.equal(payload.sub, String(customer.id));
+    assert.deepEqual([payload.iat, payload.exp - payload.iat], [Math.floor(start / 1000), 24 * 60 * 60]);
+    assert.equal(answer.json.expiresAt, new Date(payload.exp * 1000).toISOString());
+    assert.notEqual(partsOf(await tokenOf(shop, 'ada'))[1].jti, payload.jti);
+  });
+
+  test('answers wrong passwords and unknown usernames with the very same bytes', async (t) => {
+    const shop = await open(t);
+    const wrong = await logIn(shop, 'ada', 'wrong');
+    assertError(wrong, 401, 'unauthorized');
+    const unknown = ['nobody', '', 'ada\u0000', 'a/b', 'x'.repeat(255), '__proto__', "' or 1=1 --"];
+    const mistyped = ['', `${password} `, password.toLowerCase(), `${password}\u0000`, 'x'.repeat(1024)];
+    for (const answer of [
+      ...(await Promise.all(unknown.map((username) => logIn(shop, username)))),
+      ...(await Promise.all(mistyped.map((given) => logIn(shop, 'ada', given)))),
+    ]) {
+      assert.deepEqual([answer.status, answer.text], [401, wrong.text]);
+      assert.equal(answer.headers['www-authenticate'], wrong.headers['www-authenticate']);
+    }
+    for (const username of ['ADA', 'Ada', 'ａｄａ']) {
+      assert.equal((await logIn(shop, username)).status, 200, username);
+    }
+  });
+
+  test('ends with GET or POST on logout, for this session alone and everywhere at once', async (t) => {
+    const shop = await open(t);
+    const other = await shop.another();
+    for (const method of ['GET', 'POST']) {
+      const token = await tokenOf(shop, 'ada');
+      const kept = await tokenOf(other, 'ada');
+      assert.equal((await read(other, token)).status, 200);
+      const answer = await logOut(shop, token, method);
+      assert.deepEqual([answer.status, answer.text, answer.headers['cache-control']], [204, '', 'no-store']);
+      for (const one of [other, shop]) {
+        assertError(await read(one, token), 401, 'unauthorized');
+        assertError(await logOut(one, token, method), 401, 'unauthorized');
+      }
+      const alongside = { as: shop.admin, ...bearer(token) };
+      assertError(await shop.call('GET', '/v2/cheeses', alongside), 401, 'unauthorized');
+      assert.equal((await read(shop, kept)).status, 200);
+    }
+  });
+
+  test('lasts 24 hours to the millisecond', async (t) => {
+    const clock = testClock();
+    const shop = await open(t, clock);
+    const token = await tokenOf(shop, 'ada');
+    clock.advance(24 * 60 * minuteMs - 1);
+    assert.equal((await read(shop, token)).status, 200);
+    clock.advance(1);
+    assertError(await read(shop, token), 401, 'unauthorized');
+    assertError(await logOut(shop, token), 401, 'unauthorized');
+    await shop.app.services.sessions.purge();
+    assertError(await read(shop, token), 401, 'unauthorized');
+  });
+
+  test('the 21st time ends the oldest session of that customer alone', async (t) => {
+    const clock = testClock();
+    const shop = await open(t, clock);
+    await register(shop, 'bob');
+    const bob = await tokenOf(shop, 'bob');
+    const tokens: string[] = [];
+    for (let count = 0; count < 21; count += 1) {
+      clock.advance(1);
+      tokens.push(await tokenOf(shop, 'ada'));
+      if (count === 19) {
+        assert.equal((await read(shop, tokens[0] ?? '')).status, 200);
+      }
+    }
+    const statuses = await Promise.all(tokens.map(async (token) => (await read(shop, token)).status));
+    assert.deepEqual(statuses, [401, ...Array.from({ length: 20 }, () => 200)]);
+    assert.equal((await shop.call('GET', '/v2/customer/bob', bearer(bob))).status, 200);
+  });
+
+  test('is turned away after the failures that the pair may have, whoever it is and with the right password', async (t) => {
+    const shop = await openShop(t, { engine, clock: testClock(), settings: limits });
+    const other = await shop.another();
+    await register(shop, 'ada');
+    assert.deepEqual(await attempts(shop, 4, 'nobody'), ['wrong', 'wrong', 'wrong', 900]);
+    assert.deepEqual(await attempts(other, 1, 'NOBODY'), [900]);
+    assert.deepEqual(await attempts(shop, 3, 'ADA'), ['wrong', 'wrong', 'wrong']);
+    assert.deepEqual(await attempts(other, 1, 'ada', password), [900]);
+    assert.deepEqual(await attempts(other, 1, 'ada', password, '10.0.0.2'), ['in']);
+  });
+
+  test('with the right password forgets the failures of the pair', async (t) => {
+    const shop = await openShop(t, { engine, clock: testClock(), settings: limits });
+    await register(shop, 'ada');
+    assert.deepEqual(await attempts(shop, 2, 'ada'), ['wrong', 'wrong']);
+    assert.deepEqual(await attempts(shop, 4, 'ada', password), ['in', 'in', 'in', 'in']);
+    assert.deepEqual(await attempts(shop, 4, 'ada'), ['wrong', 'wrong', 'wrong', 900]);
+  });
+
+  test('is limited by address over usernames, and by username over addresses for an hour', async (t) => {
+    const clock = testClock();
+    const shop = await openShop(t, { engine, clock, settings: limits });
+    await register(shop, 'ada');
+    for (const username of ['a', 'b', 'c', 'd', 'e', 'f']) {
+      assert.equal(await attempt(shop, username, 'wrong', '10.1.1.1'), 'wrong');
+    }
+    assert.equal(await attempt(shop, 'ada', password, '10.1.1.1'), 900);
+    assert.equal(await attempt(shop, 'ada', password, '10.1.1.2'), 'in');
+    for (let index = 0; index < 5; index += 1) {
+      assert.equal(await attempt(shop, 'ada', 'wrong', `10.2.2.${index}`), 'wrong');
+    }
+    assert.equal(await attempt(shop, 'ada', password, '10.3.3.3'), 3600);
+    assert.equal(await attempt(shop, 'nobody', 'wrong', '10.3.3.3'), 'wrong');
+    clock.advance(60 * minuteMs - 1);
+    await shop.app.services.throttle.purge();
+    assert.equal(await attempt(shop, 'ada', password, '10.1.1.1'), 1);
+    clock.advance(1);
+    assert.equal(await attempt(shop, 'ada', password, '10.3.3.3'), 'in');
+  });
+
+  test('is let through again when the window ends, which being turned away does not put off', async (t) => {
+    const clock = testClock();
+    const shop = await openShop(t, { engine, clock, settings: limits });
+    assert.deepEqual(await attempts(shop, 1, 'ada'), ['wrong']);
+    clock.advance(minuteMs);
+    assert.deepEqual(await attempts(shop, 4, 'ada'), ['wrong', 'wrong', 840, 840]);
+    clock.advance(14 * minuteMs - 1);
+    assert.deepEqual(new Set(await attempts(shop, 10, 'ada')), new Set([1]));
+    // Nor were those counted for the address, which has three failures left.
+    const others = await Promise.all(['a', 'b', 'c'].map((name) => attempt(shop, name, 'wrong')));
+    assert.deepEqual(others, ['wrong', 'wrong', 'wrong']);
+    assert.deepEqual(await attempts(shop, 1, 'd'), [1]);
+    clock.advance(1);
+    assert.deepEqual(await attempts(shop, 3, 'ada'), ['wrong', 'wrong', 2700]);
+  });
+
+  test('many times at once gets no more tries than the limit, and passwords are looked at for those alone', async (t) => {
+    const shop = await openShop(t, { engine, clock: testClock(), settings: limits });
+    const shops = [shop, await shop.another()];
+    const outcomes = await Promise.all(
+      Array.from({ length: 150 }, (_, index) => attempt(shops[index % 2] as Shop, 'ada', 'wrong')),
+    );
+    const counts = ['wrong', 900].map((kind) => outcomes.filter((one) => one === kind).length);
+    assert.deepEqual(counts, [3, 147]);
+  });
+});
+
+test('A login with a field missing or of another kind is 422, and counts as no failure', async (t) => {
+  const shop = await openShop(t, { settings: limits });
+  for (const [body, ...fields] of [
+    [{}, 'username', 'password'],
+    [{ username: 'ada' }, 'password'],
+    [{ password }, 'username'],
+    [{ username: null, password: 7 }, 'username', 'password'],
+    [{ username: 'x'.repeat(256), password: 'x'.repeat(1025) }, 'username', 'password'],
+    [[], ''],
+  ] as const) {
+    const answer = await shop.call('POST', '/v2/customer/login', { body });
+    assertError(answer, 422, 'validation_error');
+    const named = answer.json.errors.map(({ field }: { field: string }) => field);
+    assert.deepEqual(named, fields);
+  }
+  assert.deepEqual(await attempts(shop, 1, 'ada', 'wrong', '127.0.0.1'), ['wrong']);
+});
+
+test('A login with a credential along is 401 where that is wrong, and 200 where it is right', async (t) => {
+  const shop = await openShop(t);
+  await register(shop, 'ada');
+  const token = await tokenOf(shop, 'ada');
+  const wrong = [{ 'x-api-key': 'nonsense' }, { authorization: `Bearer ${token}x` }, { 'x-api-key': token }];
+  for (const headers of wrong) {
+    assertError(await logIn(shop, 'ada', password, headers), 401, 'unauthorized');
+  }
+  assert.equal((await logIn(shop, 'ada', password, { 'x-api-key': shop.reader })).status, 200);
+  assert.equal((await logIn(shop, 'ada', password, bearer(token).headers)).status, 200);
+});
+
+test('Logging out takes a session: 401 without anything, 403 with an API key, 405 by HEAD', async (t) => {
+  const shop = await openShop(t);
+  await register(shop, 'ada');
+  const token = await tokenOf(shop, 'ada');
+  for (const method of ['GET', 'POST']) {
+    assertError(await shop.call(method, '/v2/customer/logout'), 401, 'unauthorized');
+    assertError(await shop.call(method, '/v2/customer/logout', { as: shop.admin }), 403, 'forbidden');
+  }
+  const head = await shop.call('HEAD', '/v2/customer/logout', bearer(token));
+  assert.deepEqual([head.status, head.headers.allow], [405, 'GET, OPTIONS, POST']);
+  assert.equal((await read(shop, token)).status, 200);
+  const withKey = { as: shop.reader, ...bearer(token) };
+  assert.equal((await shop.call('POST', '/v2/customer/logout', withKey)).status, 204);
+  assertError(await read(shop, token), 401, 'unauthorized');
+});
+
+test('A token that was altered, made up or put elsewhere is 401, even signed with the right key', async (t) => {
+  const shop = await openShop(t);
+  await register(shop, 'ada');
+  const token = await tokenOf(shop, 'ada');
+  const [head = '', body = '', signature = ''] = token.split('.');
+  const [header, payload] = partsOf(token);
+  const key = new Uint8Array(hkdfSync('sha256', shop.config.secret, '', 'session tokens', 32));
+  const signed = (claims: object, by: Uint8Array = key) => {
+    const text = `${base64(header)}.${base64(claims)}`;
+    return `${text}.${createHmac('sha256', by).update(text).digest('base64url')}`;
+  };
+  assert.equal(signed(payload), token);
+  const flipped = (text: string, at: number) =>
+    `${text.slice(0, at)}${text[at] === 'A' ? 'B' : 'A'}${text.slice(at + 1)}`;
+  const none = base64({ ...header, alg: 'none' });
+  const forged = [
+    ...[5, head.length + 5, token.length - 5, token.length - 1].map((at) => flipped(token, at)),
+    ...[`${none}.${body}.`, `${none}.${body}.${signature}`, signed(payload, Buffer.alloc(32))],
+    ...[{ exp: payload.exp + 60 }, { jti: 'x' }, { sub: '2' }].map((one) => signed({ ...payload, ...one })),
+    ...[token.slice(0, -1), `${head}.${body}`, `${head}.${body}.`, head, `${token}=`, `${token}.x`],
+    ...[`${token}${'A'.repeat(2048)}`, `${head}.${'A'.repeat(2048)}.${signature}`, 'eyJ..', 'eyJ', '..'],
+  ];
+  for (const one of forged) {
+    assertError(await read(shop, one), 401, 'unauthorized');
+    assertError(await logOut(shop, one), 401, 'unauthorized');
+  }
+  const elsewhere = [{ 'x-api-key': token }, { authorization: token }, { authorization: `Basic ${token}` }];
+  for (const headers of elsewhere) {
+    assertError(await shop.call('GET', '/v2/customer/ada', { headers }), 401, 'unauthorized');
+  }
+  assert.equal((await read(shop, token)).status, 200);
+});
+
+test('A session is 403 where an endpoint does not name it', async (t) => {
+  const shop = await openShop(t);
+  await register(shop, 'ada');
+  const session = bearer(await tokenOf(shop, 'ada'));
+  for (const path of ['cheeses', 'cheeses/1', 'store/inventory', 'store/orders', 'store/order/1']) {
+    assertError(await shop.call('GET', `/v2/${path}`, session), 403, 'forbidden');
+  }
+  for (const path of ['cheeses', 'store/order', 'store/order/1/approve', 'api-keys']) {
+    assertError(await shop.call('POST', `/v2/${path}`, { ...session, body: {} }), 403, 'forbidden');
+  }
+});

@@ -1,0 +1,292 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { sql } from '../../src/database/sql.ts';
+import {
+  assertError,
+  type CallAnswer,
+  type CallOptions,
+  onBothEngines,
+  openShop,
+  type Shop,
+  testClock,
+} from '../helper.ts';
+
+let made = 0;
+
+/** Sends a customer who is fine but for what is given; their name is new unless given. */
+function register(shop: Shop, customer: object = {}, options: CallOptions = {}): Promise<CallAnswer> {
+  made += 1;
+  const fine = { username: `user${made}`, email: `user${made}@example.com`, password: 'brie' };
+  return shop.call('POST', '/v2/customer', { body: { ...fine, ...customer }, ...options });
+}
+
+const read = (shop: Shop, name: string) => shop.call('GET', `/v2/customer/${name}`, { as: shop.reader });
+const logIn = (shop: Shop, username: string, password: string) =>
+  shop.call('POST', '/v2/customer/login', { body: { username, password } });
+const fieldsOf = ({ json }: CallAnswer): string[] => json.errors.map(({ field }: { field: string }) => field);
+
+function assertFields(answer: CallAnswer, fields: readonly string[], what = answer.text): void {
+  assertError(answer, 422, 'validation_error');
+  assert.deepEqual(fieldsOf(answer), fields, what);
+}
+
+async function countCustomers(shop: Shop): Promise<number> {
+  const { database } = shop.app.services;
+  return (await database.all(sql`select id from customer`)).length;
+}
+
+const domain63 = `${'d'.repeat(63)}.example`;
+const email254 = `${'x'.repeat(254 - domain63.length - 1)}@${domain63}`;
+
+/** Customers at the edges of their fields, who come back as they were sent. */
+const edges: readonly object[] = [
+  { username: 'x', firstName: '', lastName: '', phone: null },
+  { username: '🧀'.repeat(64), firstName: '🧀'.repeat(100), lastName: '\u3000', phone: '🧀'.repeat(32) },
+  { username: 'a@b.c%20?#&+;=', email: "!#$%&'*+/=?^_`{|}~-.@b", firstName: ' ', phone: '' },
+  { username: 'loginx', email: email254, lastName: 'O’Brien-Çelik' },
+  { username: '...', email: 'a@b', firstName: '"\\%_', phone: '+41 31 000 00 00' },
+  { username: '__proto__', firstName: 'constructor', lastName: '👨‍👩‍👧' },
+];
+
+const reserved = 'login Login logout ＬＯＧＯＵＴ createMultiple CREATEMULTIPLE . .. ． ‥'.split(' ');
+const bad = ['a\u0000b', 'a\nb', '\t', 'a\u001fb', 'a\u007f', '\u0085'];
+const blank = ' |a b| a|a\u00a0b|a\u3000|\u2003a|a\u2028b|a/b|/|a\\b|\\'.split('|');
+const invisible = 'a\u200bb|\u200d|a\u202eb|\ufeffa|a\u00adb|\u2060'.split('|');
+const noEmail = '|a|@|@b|a@|a@b.|a@.b|a@-b|a@b-|a@b@c|a b@c| a@b|a@b |a@b\n|ä@b.c|a@bä.c|"a b"@c'.split('|');
+const noEmailEither = 'a@[127.0.0.1]|a@b_c|a@b..c|a\u0000@b|Ada <a@b>|ａ@b'.split('|');
+const long = (length: number) => ['x'.repeat(length + 1), '🧀'.repeat(length + 1)];
+
+/** Values just beyond, and of other kinds. */
+const beyond: readonly (readonly [field: string, values: readonly unknown[], named?: string])[] = [
+  ['username', ['', ...long(64), null, 7, true, [], {}, undefined, ...bad]],
+  ['username', [...reserved, ...blank, ...invisible]],
+  ['firstName', [...long(100), 7, false, ['Ada'], {}, ...bad]],
+  ['lastName', [...long(100), 7, false, ['Ada'], {}, ...bad]],
+  ['email', [...noEmail, ...noEmailEither, `x${email254}`, `a@d${domain63}`]],
+  ['email', [null, 7, ['a@b'], {}, undefined]],
+  ['password', ['', 'x'.repeat(1025), 'é'.repeat(513), '🧀'.repeat(257), null, 7, [], {}, undefined]],
+  ['phone', [...long(32), 7, false, [], {}, ...bad]],
+  ['favouriteCheese', [{}, { colour: 'blue' }, { id: null }, 'Brie', 7, ['Brie'], { name: null }]],
+  ['favouriteCheese', ['', ' ', ...long(255), 7, ...bad].map((name) => ({ name })), 'favouriteCheese.name'],
+  ['favouriteCheese', ['1', 1.5, true, {}].map((id) => ({ id })), 'favouriteCheese.id'],
+];
+
+onBothEngines('POST /customer', (engine) => {
+  test('answers 201 with exactly what is documented, address and ETag, and no password anywhere', async (t) => {
+    const clock = testClock();
+    const shop = await openShop(t, { engine, clock });
+    const sent = { username: 'Ada', email: 'Ada@Example.com', password: 'Roquefort 9' };
+    const answer = await register(shop, sent);
+    const { id, ...rest } = answer.json;
+    assert.equal(answer.status, 201);
+    assert.deepEqual(rest, {
+      username: 'Ada',
+      firstName: '',
+      lastName: '',
+      email: 'Ada@Example.com',
+      phone: null,
+      customerStatus: 'bronze',
+      createdAt: '2026-06-01T12:00:00.000Z',
+    });
+    assert.ok(Number.isSafeInteger(id) && id > 0);
+    assert.equal(answer.headers.location, '/v2/customer/Ada');
+    assert.match(answer.headers.etag ?? '', /^"[^"]+"$/);
+    const shown = await read(shop, 'Ada');
+    assert.deepEqual(shown.json, answer.json);
+    assert.equal(shown.headers.etag, answer.headers.etag);
+    const { database } = shop.app.services;
+    const stored = await database.all<{ password: string }>(sql`select * from customer`);
+    assert.match(stored[0]?.password ?? '', /^\$argon2id\$v=19\$m=19456,t=2,p=1\$/);
+    const everything = JSON.stringify([stored, await database.all(sql`select * from event`), answer, shown]);
+    assert.doesNotMatch(everything, /Roquefort/);
+  });
+
+  test('takes every field to its edge, keeps it as sent, and finds it under its address', async (t) => {
+    const shop = await openShop(t, { engine });
+    for (const edge of edges) {
+      const answer = await register(shop, edge);
+      assert.equal(answer.status, 201, answer.text);
+      assert.deepEqual({ ...answer.json, ...edge }, answer.json);
+      const shown = await shop.call('GET', answer.headers.location ?? '', { as: shop.reader });
+      assert.deepEqual([shown.status, shown.json], [200, answer.json]);
+    }
+    const nulls = await register(shop, { firstName: null, lastName: null, favouriteCheese: null });
+    assert.deepEqual([nulls.json.firstName, nulls.json.lastName, nulls.json.phone], ['', '', null]);
+    assert.equal('favouriteCheese' in nulls.json, false);
+  });
+
+  test('takes passwords of 1 to 1,024 bytes, each byte of which counts', async (t) => {
+    const shop = await openShop(t, { engine });
+    for (const password of [' ', '1'.repeat(1024), '🧀'.repeat(256), 'a\u0000b', ' padded\n']) {
+      const { json } = await register(shop, { password });
+      assert.equal((await logIn(shop, json.username, password)).status, 200, JSON.stringify(password));
+      assert.equal((await logIn(shop, json.username, [...password].slice(1).join(''))).status, 401);
+    }
+  });
+
+  test('ignores what only the server decides', async (t) => {
+    const shop = await openShop(t, { engine });
+    const columns = { tier: 'gold', delivered_cents: 9, version: 7, username_key: 'x', first_name: 'x' };
+    const supplied = { id: 4711, customerStatus: 'platinum', createdAt: '1999-01-01T00:00:00.000Z' };
+    const powers = { role: 'staff', scopes: ['admin'] };
+    const { status, json } = await register(shop, { ...supplied, ...columns, ...powers });
+    assert.deepEqual([status, json.customerStatus, json.firstName], [201, 'bronze', '']);
+    assert.notEqual(json.id, 4711);
+    assert.notEqual(json.createdAt, supplied.createdAt);
+    const stored = await shop.app.services.database.get(
+      sql`select role, tier, delivered_cents, version from customer where id = ${json.id}`,
+    );
+    const untouched = { role: 'customer', tier: 'bronze', delivered_cents: 0, version: 1 };
+    assert.deepEqual({ ...(stored as object) }, untouched);
+    const strict = { headers: { prefer: 'handling=strict' } };
+    assert.equal((await register(shop, supplied, strict)).status, 201);
+    assertFields(await register(shop, { ...supplied, role: 'staff' }, strict), ['role']);
+  });
+
+  test('answers 409 that names what is taken, whatever its case and width, and writes nothing', async (t) => {
+    const shop = await openShop(t, { engine });
+    const first = { username: 'Straße.é', email: 'Ada@Example.com' };
+    await register(shop, first);
+    for (const username of ['Straße.é', 'STRASSE.É', 'strasse.e\u0301', 'ｓｔｒａｓｓｅ.é', 'ﬆraßE.É']) {
+      const answer = await register(shop, { username });
+      assertError(answer, 409, 'conflict');
+      assert.deepEqual(answer.json.message.match(/username|email/g), ['username'], username);
+    }
+    const sameEmail = await register(shop, { email: 'aDA@eXAMPLE.COM' });
+    assertError(sameEmail, 409, 'conflict');
+    assert.deepEqual(sameEmail.json.message.match(/username|email/g), ['email']);
+    const both = await register(shop, { ...first, favouriteCheese: { name: 'Brie' } });
+    assertError(both, 409, 'conflict');
+    assert.deepEqual(both.json.message.match(/username|email/g), ['username', 'email']);
+    assert.equal(await countCustomers(shop), 1);
+    assert.equal((await register(shop, { username: 'Ada@Example.com' })).status, 201);
+    assert.equal((await register(shop, { username: 'Strase.é' })).status, 201);
+  });
+
+  test('shows a favourite cheese whole by its id, and by its name as it was sent', async (t) => {
+    const shop = await openShop(t, { engine });
+    const body = { name: 'Comté', category: { name: 'Hard' }, tags: [{ name: 'cow' }], pricePerKg: 32.5 };
+    const { json: cheese } = await shop.call('POST', '/v2/cheeses', { as: shop.writer, body });
+    const byId = await register(shop, { favouriteCheese: { id: cheese.id } });
+    assert.deepEqual([byId.status, byId.json.favouriteCheese], [201, cheese]);
+    assert.deepEqual((await read(shop, byId.json.username)).json, byId.json);
+    for (const name of ['Comté', 'x'.repeat(255), ' {"id":1} ']) {
+      const byName = await register(shop, { favouriteCheese: { name, colour: 'blue' } });
+      assert.deepEqual([byName.status, byName.json.favouriteCheese], [201, { name }]);
+      assert.deepEqual((await read(shop, byName.json.username)).json, byName.json);
+    }
+    const count = await countCustomers(shop);
+    const both = await register(shop, { favouriteCheese: { id: cheese.id, name: 'Comté' } });
+    assertFields(both, ['favouriteCheese']);
+    for (const id of [0, -1, cheese.id + 1, 2 ** 53, 1e300]) {
+      assertFields(await register(shop, { favouriteCheese: { id } }), ['favouriteCheese.id'], `id ${id}`);
+    }
+    assert.equal(await countCustomers(shop), count);
+  });
+
+  test('makes one account of 50 that come at once under one username', async (t) => {
+    const shop = await openShop(t, { engine });
+    const shops = [shop, await shop.another()];
+    const names = ['ada', 'ADA', 'ａｄａ'];
+    const send = (index: number) => register(shops[index % 2] as Shop, { username: names[index % 3] });
+    const answers = await Promise.all(Array.from({ length: 50 }, (_, index) => send(index)));
+    const statuses = answers.map(({ status }) => status).sort();
+    assert.deepEqual([statuses.length, statuses[0], new Set(statuses.slice(1))], [50, 201, new Set([409])]);
+    assert.equal(await countCustomers(shop), 1);
+    const winner = answers.find(({ status }) => status === 201);
+    assert.deepEqual((await read(shop, 'ada')).json, winner?.json);
+  });
+
+  test('replays the answer to an Idempotency-Key, and registers once', async (t) => {
+    const shop = await openShop(t, { engine });
+    const ada = { username: 'ada', email: 'ada@example.com', password: 'brie' };
+    const headers = { 'idempotency-key': 'once' };
+    const first = await register(shop, ada, { headers });
+    const again = await register(shop, ada, { headers });
+    assert.deepEqual([first.status, first.headers['idempotency-replayed']], [201, undefined]);
+    assert.deepEqual([again.status, again.text], [201, first.text]);
+    assert.equal(again.headers['idempotency-replayed'], 'true');
+    assert.equal(again.headers.location, first.headers.location);
+    assertFields(await register(shop, { ...ada, phone: '1' }, { headers }), ['']);
+    assertError(await register(shop, ada, { headers: { 'idempotency-key': 'other' } }), 409, 'conflict');
+    assert.equal(await countCustomers(shop), 1);
+    const { database } = shop.app.services;
+    assert.equal((await database.all(sql`select * from event where type like 'customer.%'`)).length, 1);
+  });
+
+  test('answers 404, never 5xx, where a path holds what no username can be', async (t) => {
+    const shop = await openShop(t, { engine });
+    const paths =
+      'a%00b %00 a%2Fb a%5Cb a%20b %E2%80%AE %F0%9F%A7%80 %27%20or%201=1-- %25 __proto__ constructor';
+    for (const path of [...paths.split(' '), 'x'.repeat(8000)]) {
+      for (const method of ['GET', 'DELETE']) {
+        const answer = await shop.call(method, `/v2/customer/${path}`, { as: shop.admin });
+        assertError(answer, 404, 'not_found');
+      }
+    }
+    for (const path of ['login', 'createMultiple']) {
+      assertError(await read(shop, path), 405, 'method_not_allowed');
+    }
+    for (const path of ['%ff', '%ED%A0%80', '%', '%zz']) {
+      const { statusCode } = await shop.app.server.inject({ method: 'GET', url: `/v2/customer/${path}` });
+      assert.ok(statusCode >= 400 && statusCode < 500, `${path} ${statusCode}`);
+    }
+  });
+});
+
+test('POST /customer answers 422 at each field beyond its edge', async (t) => {
+  const shop = await openShop(t);
+  for (const [field, values, named = field] of beyond) {
+    for (const value of values) {
+      assertFields(await register(shop, { [field]: value }), [named], `${field} ${JSON.stringify(value)}`);
+    }
+  }
+  assert.equal(await countCustomers(shop), 0);
+});
+
+test('POST /customer names all fields at once in the order of the schema', async (t) => {
+  const shop = await openShop(t);
+  const names = { username: 'a\u0000b', firstName: 'a\u0000b', lastName: 'a\u0000b', email: 'a\u0000@b' };
+  const everything = { ...names, password: '', phone: 'a\u0000b', favouriteCheese: { name: 'a\u0000b' } };
+  const reversed = Object.fromEntries(Object.entries(everything).reverse());
+  const answer = await shop.call('POST', '/v2/customer', { body: reversed });
+  assertFields(answer, [...Object.keys(everything).slice(0, -1), 'favouriteCheese.name']);
+  assertFields(await shop.call('POST', '/v2/customer', { body: {} }), ['username', 'email', 'password']);
+});
+
+test('POST /customer takes members of a prototype for data, and no half of a surrogate pair', async (t) => {
+  const shop = await openShop(t);
+  const rest = '"email": "a@b", "password": "brie"';
+  const proto = `{${rest}, "__proto__": {"username": "ada"}, "constructor": {"username": "ada"}}`;
+  assertFields(await shop.call('POST', '/v2/customer', { raw: proto }), ['username']);
+  for (const half of ['"username": "\\ud800"', '"username": "a", "phone": "\\udfff"']) {
+    assertFields(await shop.call('POST', '/v2/customer', { raw: `{${rest}, ${half}}` }), ['']);
+  }
+  for (const raw of ['null', '[]', '"ada"', '7', '']) {
+    assertFields(await shop.call('POST', '/v2/customer', { raw }), ['']);
+  }
+  assert.equal(await countCustomers(shop), 0);
+});
+
+test('POST /customer answers 401 to a wrong credential, though it needs none', async (t) => {
+  const shop = await openShop(t);
+  const wrong = [{ 'x-api-key': 'nonsense' }, { authorization: 'Bearer x' }, { authorization: shop.reader }];
+  for (const headers of wrong) {
+    assertError(await register(shop, {}, { headers }), 401, 'unauthorized');
+  }
+  assert.equal(await countCustomers(shop), 0);
+  assert.equal((await register(shop, {}, { as: shop.reader })).status, 201);
+});
+
+test('POST /customer wants 8 characters of a password in production, or what the setting says', async (t) => {
+  const production = { CURD_ENVIRONMENT: 'production', CURD_PUBLIC_URL: 'https://shop.example.com' };
+  const shop = await openShop(t, { settings: production });
+  for (const password of ['1234567', '🧀'.repeat(7), '']) {
+    assertFields(await register(shop, { password }), ['password'], password);
+  }
+  assert.equal((await register(shop, { password: '12345678' })).status, 201);
+  assert.equal((await register(shop, { password: '🧀'.repeat(8) })).status, 201);
+  const two = await openShop(t, { settings: { CURD_PASSWORD_MIN: '2' } });
+  assertFields(await register(two, { password: '🧀' }), ['password']);
+  assert.equal((await register(two, { password: '🧀🧀' })).status, 201);
+});

@@ -1,0 +1,32 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { openShop, type Shop } from '../helper.ts';
+
+/** A wrong login that claims to have been forwarded for an address. */
+async function statusFor(shop: Shop, forwardedFor: string): Promise<number> {
+  const answer = await shop.call('POST', '/v2/customer/login', {
+    body: { username: `nobody-${forwardedFor}`, password: 'x' },
+    headers: { 'x-forwarded-for': forwardedFor },
+  });
+  return answer.status;
+}
+
+const limits = { CURD_LOGIN_LIMITS: '{"address":1}' };
+
+test('X-Forwarded-For counts where the proxy is trusted', async (t) => {
+  const shop = await openShop(t, { settings: { ...limits, CURD_TRUSTED_PROXIES: '127.0.0.0/8' } });
+  assert.equal(await statusFor(shop, '192.0.2.1'), 401);
+  assert.equal(await statusFor(shop, '192.0.2.2'), 401);
+  assert.equal(await statusFor(shop, '192.0.2.1'), 429);
+  assert.equal(
+    await statusFor(shop, '198.51.100.7, 192.0.2.2'),
+    429,
+    'only the last one is the proxy’s word',
+  );
+});
+
+test('X-Forwarded-For counts for nothing where no proxy is trusted', async (t) => {
+  const shop = await openShop(t, { settings: limits });
+  assert.equal(await statusFor(shop, '192.0.2.1'), 401);
+  assert.equal(await statusFor(shop, '192.0.2.2'), 429);
+});

@@ -1,0 +1,117 @@
+import assert from 'node:assert/strict';
+import { suite, test } from 'node:test';
+import fc from 'fast-check';
+import { sameName } from '../../src/customers/names.ts';
+import { tierOf, tiers } from '../../src/customers/tiers.ts';
+
+/** Any text, and text of the letters whose case or width is out of the ordinary. */
+const texts = fc
+  .oneof(
+    fc.string({ unit: 'binary', maxLength: 64 }),
+    fc.string({ unit: 'grapheme', maxLength: 64 }),
+    fc.string({ unit: fc.constantFrom(...'aAéÉßſSsıIiİΣσς\u0301\u0307ﬁǅＡａ①㎒한🧀.'), maxLength: 20 }),
+  )
+  .filter((text) => !/\u0345/.test(text));
+
+suite('sameName', () => {
+  test('of what it gave changes nothing', () => {
+    fc.assert(fc.property(texts, (text) => assert.equal(sameName(sameName(text)), sameName(text))));
+  });
+
+  test('is the same for every case of a text', () => {
+    fc.assert(
+      fc.property(texts, (text) => {
+        assert.equal(sameName(text.toUpperCase()), sameName(text));
+        assert.equal(sameName(text.toLowerCase()), sameName(text));
+      }),
+    );
+  });
+
+  test('is the same for every spelling of a text in Unicode', () => {
+    fc.assert(
+      fc.property(texts, fc.constantFrom('NFC', 'NFD', 'NFKC', 'NFKD'), (text, form) =>
+        assert.equal(sameName(text.normalize(form)), sameName(text)),
+      ),
+    );
+  });
+
+  test('is the same for the full width of every character of ASCII', () => {
+    for (let code = 0x21; code <= 0x7e; code += 1) {
+      assert.equal(sameName(String.fromCharCode(code + 0xfee0)), sameName(String.fromCharCode(code)));
+    }
+  });
+
+  test('tells apart all that is lower case and digits, and keeps it as it is', () => {
+    const names = fc.string({ unit: fc.constantFrom(...'abcxyz0189._-@+'), maxLength: 64 });
+    fc.assert(fc.property(names, (name) => assert.equal(sameName(name), name)));
+  });
+
+  test('takes names for one that people take for one, and no others', () => {
+    for (const [one, other] of [
+      ['Straße', 'STRASSE'],
+      ['ΟΔΟΣ', 'οδος'],
+      ['οδοσ', 'οδος'],
+      ['Ada', 'ａＤａ'],
+      ['E\u0301', 'é'],
+      ['ﬁore', 'FIORE'],
+    ] as const) {
+      assert.equal(sameName(one), sameName(other), `${one} ${other}`);
+    }
+    for (const [one, other] of [
+      ['e', 'é'],
+      ['o', 'ø'],
+      ['a', 'а'],
+      ['ada', 'ada '],
+      ['0', 'o'],
+    ] as const) {
+      assert.notEqual(sameName(one), sameName(other), `${one} ${other}`);
+    }
+  });
+});
+
+suite('tierOf', () => {
+  const dollars = fc.integer({ min: 0, max: 1_000_000 });
+  const thresholds = fc
+    .tuple(dollars, dollars, dollars)
+    .map((three) => three.sort((a, b) => a - b))
+    .map(([silver = 0, gold = 0, platinum = 0]) => ({ silver, gold, platinum }));
+  const cents = fc.integer({ min: 0, max: 200_000_000 });
+
+  test('never falls when more is delivered', () => {
+    fc.assert(
+      fc.property(thresholds, cents, cents, (limits, before, more) => {
+        const rank = (delivered: number) => tiers.indexOf(tierOf(delivered, limits));
+        assert.ok(rank(before + more) >= rank(before));
+      }),
+    );
+  });
+
+  test('is reached with the very cent of its threshold', () => {
+    const usual = { silver: 500, gold: 2000, platinum: 10_000 };
+    const table = [
+      [0, 'bronze'],
+      [49_999, 'bronze'],
+      [50_000, 'silver'],
+      [199_999, 'silver'],
+      [200_000, 'gold'],
+      [999_999, 'gold'],
+      [1_000_000, 'platinum'],
+      [Number.MAX_SAFE_INTEGER, 'platinum'],
+    ] as const;
+    for (const [delivered, tier] of table) {
+      assert.equal(tierOf(delivered, usual), tier, `${delivered}`);
+    }
+    fc.assert(
+      fc.property(thresholds, fc.constantFrom('silver', 'gold', 'platinum'), (limits, name) => {
+        const at = limits[name] * 100;
+        assert.ok(tiers.indexOf(tierOf(at, limits)) >= tiers.indexOf(name));
+        assert.ok(tiers.indexOf(tierOf(at - 1, limits)) < tiers.indexOf(name));
+      }),
+    );
+  });
+
+  test('is the highest of those that begin at the same sum', () => {
+    assert.equal(tierOf(0, { silver: 0, gold: 0, platinum: 0 }), 'platinum');
+    assert.equal(tierOf(0, { silver: 0, gold: 0, platinum: 1 }), 'gold');
+  });
+});

@@ -1,0 +1,115 @@
+import assert from 'node:assert/strict';
+import { suite, test } from 'node:test';
+import { createPasswords } from '../../src/auth/passwords.ts';
+import { systemClock } from '../../src/clock.ts';
+import { AppError } from '../../src/errors.ts';
+
+const runningMax = 2;
+const waitingMax = 64;
+
+suite('Passwords', () => {
+  test('are verified by the hash that was made of them, and by no other', async () => {
+    const passwords = createPasswords(systemClock);
+    for (const password of ['x', ' ', 'Roquefort 9', '🧀'.repeat(256), 'a\u0000b', 'x'.repeat(1024)]) {
+      const stored = await passwords.hash(password);
+      assert.equal(await passwords.verify(stored, password), true);
+      assert.equal(await passwords.verify(stored, `${password} `), false);
+      assert.equal(await passwords.verify(stored, password.slice(0, -2)), false);
+      assert.equal(passwords.isOutdated(stored), false);
+    }
+    const stored = await passwords.hash('a\u0000b');
+    assert.equal(await passwords.verify(stored, 'a'), false);
+    assert.equal(await passwords.verify(stored, 'a\u0000c'), false);
+    assert.equal(await passwords.verify(stored, 'A\u0000b'), false);
+  });
+
+  test('are kept as argon2id with 19 MiB, two passes and one lane, under a salt of their own', async () => {
+    const passwords = createPasswords(systemClock);
+    const [one, other] = await Promise.all([passwords.hash('brie'), passwords.hash('brie')]);
+    for (const stored of [one, other]) {
+      assert.match(stored ?? '', /^\$argon2id\$v=19\$m=19456,t=2,p=1\$[\w+/]{22}\$[\w+/]{43}$/);
+    }
+    assert.notEqual(one, other);
+  });
+
+  test('of nobody are wrong, whatever they are', async () => {
+    const passwords = createPasswords(systemClock);
+    for (const password of ['', 'brie', systemClock.uuid()]) {
+      assert.equal(await passwords.verify(null, password), false);
+    }
+  });
+
+  test('are the same composed and decomposed, but not in another width', async () => {
+    const passwords = createPasswords(systemClock);
+    for (const [one, other] of [
+      ['caf\u00e9', 'cafe\u0301'],
+      ['cafe\u0301', 'caf\u00e9'],
+      ['\u1112\u1161\u11ab', '\ud55c'],
+    ] as const) {
+      assert.equal(await passwords.verify(await passwords.hash(one), other), true);
+    }
+    assert.equal(await passwords.verify(await passwords.hash('brie'), 'ｂｒｉｅ'), false);
+  });
+
+  test('are outdated where any figure differs from those of today', () => {
+    const { isOutdated } = createPasswords(systemClock);
+    const rest = 'c29tZXNhbHRzb21lc2FsdA$MDEyMzQ1Njc4OTAxMjM0NTY3ODkwMTIzNDU2Nzg5MDE';
+    assert.equal(isOutdated(`$argon2id$v=19$m=19456,t=2,p=1$${rest}`), false);
+    for (const figures of [
+      '$argon2id$v=19$m=1945,t=2,p=1$',
+      '$argon2id$v=19$m=194560,t=2,p=1$',
+      '$argon2id$v=19$m=19456,t=20,p=1$',
+      '$argon2id$v=19$m=19456,t=2,p=10$',
+      '$argon2id$v=16$m=19456,t=2,p=1$',
+      '$argon2i$v=19$m=19456,t=2,p=1$',
+    ]) {
+      assert.equal(isOutdated(`${figures}${rest}`), true, figures);
+    }
+  });
+
+  test('are worked out two at a time; 64 wait in their order, more are turned away, and later all is well', async () => {
+    const passwords = createPasswords(systemClock);
+    const stored = await passwords.hash('brie');
+    const ended: number[] = [];
+    const calls = Array.from({ length: runningMax + waitingMax + 3 }, async (_, index) => {
+      try {
+        return await passwords.verify(index % 2 === 0 ? stored : null, 'brie');
+      } finally {
+        ended.push(index);
+      }
+    });
+    const outcomes = await Promise.allSettled(calls);
+    const isRight = outcomes.map((one) => (one.status === 'fulfilled' ? one.value : one.reason));
+    for (const [index, outcome] of isRight.entries()) {
+      if (index < runningMax + waitingMax) {
+        assert.equal(outcome, index % 2 === 0, `call ${index}`);
+      } else {
+        assert.ok(outcome instanceof AppError, `call ${index}`);
+        assert.deepEqual(
+          [outcome.code, outcome.status, outcome.headers],
+          ['unavailable', 503, { 'Retry-After': '1' }],
+        );
+      }
+    }
+    const turnedAway = ended.slice(0, 3).sort((a, b) => a - b);
+    assert.deepEqual(turnedAway, [66, 67, 68]);
+    for (const [place, index] of ended.entries()) {
+      const earlier = Array.from({ length: index }, (_, one) => one);
+      const unfinished = earlier.filter((one) => !ended.slice(0, place).includes(one));
+      assert.ok(
+        index >= runningMax + waitingMax || unfinished.length < runningMax,
+        `${unfinished} before ${index}`,
+      );
+    }
+    const again = Array.from({ length: runningMax + waitingMax }, () => passwords.verify(stored, 'brie'));
+    assert.ok((await Promise.all(again)).every((one) => one));
+  });
+
+  test('that cannot be worked out leave their place to the next', async () => {
+    const passwords = createPasswords(systemClock);
+    for (let count = 0; count < 3 * runningMax; count += 1) {
+      await assert.rejects(passwords.verify('no hash', 'brie'));
+    }
+    assert.equal(await passwords.verify(await passwords.hash('brie'), 'brie'), true);
+  });
+});
