@@ -45,7 +45,6 @@ export async function openServices(config: Config, clock: Clock = systemClock): 
     throw error;
   }
   const { environment, secret, tiers } = config;
-  const cursors = createCursors(secret);
   const keys = createKeyService({ database, clock, environment });
   const passwords = createPasswords(clock);
   const sessions = createSessions({ database, clock, config });
@@ -77,12 +76,12 @@ export async function openServices(config: Config, clock: Clock = systemClock): 
     keys,
     sessions,
     cheeses,
-    listing: createCheeseListing({ database, cursors }),
+    listing: createCheeseListing({ database, cursors: createCursors(secret, 'cheeses') }),
     customers,
     throttle,
     login: createLogin({ database, passwords, sessions, throttle }),
     orders,
-    history: createOrderHistory(database, cursors),
+    history: createOrderHistory(database, createCursors(secret, 'orders')),
     contextOf: (actor) => ({
       transaction: database.transaction,
       origin: { actor, requestId: null, traceId: null },

@@ -49,6 +49,8 @@ export interface CustomerService {
   setRole(context: Context, username: string, role: Role): Promise<void>;
   /** Keeps a customer to the end of the transaction; false where there is none. */
   hold(tx: Sql, id: number): Promise<boolean>;
+  /** The same, to change it. */
+  claim(tx: Sql, id: number): Promise<boolean>;
   /** Goods were delivered to a customer, whose tier may rise. */
   credit(tx: Sql, context: Context, id: number, cents: number): Promise<void>;
   /** A cheese goes: whose favourite it was keep its name. */
@@ -233,6 +235,8 @@ export function createCustomerService(dependencies: Dependencies): CustomerServi
         }
       });
     },
+
+    claim: async (tx, id) => (await customerQueries(tx).claim(id)) !== undefined,
 
     hold: async (tx, id) => (await customerQueries(tx).hold(id)) !== undefined,
 

@@ -108,5 +108,13 @@ export const forUpdate: Statement = sql`${new DialectText({ sqlite: '', postgres
 /** The same against changes only: any number of transactions may hold such a lock on one row. */
 export const forShare: Statement = sql`${new DialectText({ sqlite: '', postgres: ' for share' })}`;
 
+/**
+ * Holds off whoever asks for the same name to the end of the transaction, where there is no row to lock. SQLite has
+ * one writer at a time anyway.
+ */
+export function lockOn(name: string): Statement {
+  return sql`select ${new DialectText({ sqlite: 'length(', postgres: 'pg_advisory_xact_lock(hashtextextended(' })}${name}${new DialectText({ sqlite: ')', postgres: ', 0))' })} as locked`;
+}
+
 /** Locks like `forUpdate`, and passes over rows that another transaction has locked. */
 export const skippingLocked: Statement = sql`${new DialectText({ sqlite: '', postgres: ' for update skip locked' })}`;

@@ -8,9 +8,12 @@ export interface Cursors {
   open(cursor: string): unknown;
 }
 
-/** Cursors under one secret; they never expire, and hold on every instance with the same secret. */
-export function createCursors(secret: string): Cursors {
-  const sign = createSigner(`cursor ${secret}`);
+/**
+ * Cursors under one secret; they never expire, and hold on every instance with the same secret.
+ * @param list whose they are: those of another list are not understood
+ */
+export function createCursors(secret: string, list: string): Cursors {
+  const sign = createSigner(`cursor ${list} ${secret}`);
 
   return {
     seal(position) {

@@ -74,9 +74,7 @@ export const formats: Readonly<Record<string, Format>> = {
   },
   /** RFC 3339, section 5.6. */
   moment: {
-    test: (text) =>
-      /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,9})?(Z|[+-]\d\d:\d\d)$/i.test(text) &&
-      !Number.isNaN(Date.parse(text)),
+    test: isMoment,
     says: 'must be a time such as 2026-01-15T09:30:00Z',
   },
   duration: {
@@ -88,3 +86,18 @@ export const formats: Readonly<Record<string, Format>> = {
     says: 'must be a whole number above 0 and a unit, such as 24h or 90d',
   },
 };
+
+/** Date.parse alone would take the 30th of February for the 2nd of March. */
+function isMoment(text: string): boolean {
+  const [, date = ''] =
+    /^(\d{4}-\d\d-\d\d)T\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:Z|[+-]\d\d:\d\d)$/i.exec(text) ?? [];
+  const day = Date.parse(date);
+  const moment = Date.parse(text);
+  // Beyond the year 9999, times no longer sort as their text does.
+  return (
+    !Number.isNaN(day) &&
+    new Date(day).toISOString().startsWith(date) &&
+    moment >= Date.parse('0000-01-01T00:00:00Z') &&
+    moment < Date.parse('+010000-01-01T00:00:00Z')
+  );
+}

@@ -42,7 +42,8 @@ export function createOrderHistory(database: Database, cursors: Cursors): OrderH
   const queries = orderQueries(database);
 
   return {
-    async list(principal, { cursor, limit, ...given }) {
+    async list(principal, { cursor, limit, ...rest }) {
+      const given = { ...rest, statuses: rest.statuses && [...rest.statuses].sort() };
       const { filters, before } =
         cursor === undefined ? { filters: given, before: null } : resume(cursor, given);
       const owner = ownerOf(principal);

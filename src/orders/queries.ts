@@ -1,6 +1,6 @@
 /** Statements on orders, on which cheeses are in open ones, and on the jobs that wait. */
 import type { Sql } from '../database/database.ts';
-import { allOf, list, rows, type Statement, skippingLocked, sql } from '../database/sql.ts';
+import { allOf, list, lockOn, rows, type Statement, skippingLocked, sql } from '../database/sql.ts';
 import type { OrderStatus } from './order-status.ts';
 
 /** Orders below are for testing; real ones begin here. */
@@ -75,6 +75,9 @@ export const orderQueries = (tx: Sql) => ({
     );
     return row?.total ?? 0;
   },
+
+  /** Other placements by the credential wait until the transaction ends. */
+  lockPlacer: (placedBy: string) => tx.get(lockOn(`orders of ${placedBy}`)),
 
   /** Creation times of a credential's orders since a moment, the oldest first. */
   listRecent: (placedBy: string, since: string) =>

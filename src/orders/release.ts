@@ -32,7 +32,7 @@ export function createOrderRelease(clock: Clock, steps: Steps): OrderRelease {
         throw new AppError('conflict', `The cheese is in active orders: ${some.join(', ')}${more}.`);
       }
       for (const order of open) {
-        // Refused where a worker has approved it since: then the cheese stays.
+        // It is still placed: whoever approves holds the cheeses first, and this one is ours.
         await steps.take(tx, context, order.id, steps.cancellation(`${name} was taken out of the catalogue`));
       }
     },

@@ -1,4 +1,9 @@
-/** Orders: what it takes to place one, and how it moves on. history.ts reads them back, worker.ts moves them by itself. */
+/**
+ * Orders: what it takes to place one, and how it moves on. history.ts reads them back, worker.ts moves them by itself.
+ *
+ * On PostgreSQL, whoever needs several rows takes them in one order, so that no two wait for each other: the customer,
+ * then the cheeses, then the job, then the order.
+ */
 import type { CheeseService } from '../cheeses/service.ts';
 import { type Clock, timestamp } from '../clock.ts';
 import type { Context } from '../database/context.ts';
@@ -33,6 +38,7 @@ export interface OrderService {
 /** What orders need to know of customers. */
 export interface Customers {
   hold(tx: Sql, id: number): Promise<boolean>;
+  claim(tx: Sql, id: number): Promise<boolean>;
   credit(tx: Sql, context: Context, id: number, cents: number): Promise<void>;
 }
 
@@ -87,6 +93,7 @@ export function createOrderService(dependencies: Dependencies): OrderService {
     if (settings.ordersPerHour === null) {
       return;
     }
+    await orderQueries(tx).lockPlacer(placedBy);
     const recent = await orderQueries(tx).listRecent(placedBy, timestamp(clock.now() - hourMs));
     const oldest = recent.at(-settings.ordersPerHour);
     if (oldest !== undefined) {
@@ -170,15 +177,15 @@ export function createOrderService(dependencies: Dependencies): OrderService {
 
     approve: (context, id) =>
       context.transaction(async (tx) => {
-        const row = await steps.take(tx, context, id, steps.approval());
-        const missing = await missingOf(tx, row);
-        if (missing.length > 0) {
+        const known = await findRow(tx, id);
+        const missing = await missingOf(tx, known);
+        if (known.status === 'placed' && missing.length > 0) {
           throw new AppError(
             'conflict',
             `Not available now: ${missing.join(', ')}. Cancel the order, or wait.`,
           );
         }
-        return toOrder(row);
+        return toOrder(await steps.take(tx, context, id, steps.approval()));
       }),
 
     ship: (context, id) =>
@@ -186,21 +193,21 @@ export function createOrderService(dependencies: Dependencies): OrderService {
 
     deliver: (context, id) =>
       context.transaction(async (tx) => {
+        const { customer_id } = await findRow(tx, id);
+        const isTheirs = customer_id !== null && (await customers.claim(tx, customer_id));
         const row = await steps.take(tx, context, id, steps.delivery());
-        if (row.customer_id !== null) {
-          await customers.credit(tx, context, row.customer_id, row.total_cents);
+        if (isTheirs) {
+          await customers.credit(tx, context, customer_id, row.total_cents);
         }
         return toOrder(row);
       }),
 
     approveDue: (context, id) =>
       context.transaction(async (tx) => {
-        const queries = orderQueries(tx);
-        const job = await queries.claimJob(id, timestamp(clock.now()));
-        if (job === undefined) {
+        const missing = await missingOf(tx, await findRow(tx, id));
+        if ((await orderQueries(tx).claimJob(id, timestamp(clock.now()))) === undefined) {
           return;
         }
-        const missing = await missingOf(tx, await findRow(tx, id));
         const step =
           missing.length === 0
             ? steps.approval()

@@ -49,12 +49,12 @@ export function createSteps(clock: Clock, shippingTimeMs: number): Steps {
     async tryTake(tx, context, id, { to, reason, shipDate }) {
       const queries = orderQueries(tx);
       const now = timestamp(clock.now());
+      if (to === 'approved' || to === 'cancelled') {
+        await queries.deleteJob(id);
+      }
       const row = await queries.updateStatus(id, sourcesOf(to), { status: to, shipDate, now });
       if (row === undefined) {
         return undefined;
-      }
-      if (to === 'approved' || to === 'cancelled') {
-        await queries.deleteJob(id);
       }
       if (to === 'delivered' || to === 'cancelled') {
         await queries.deleteOpenCheeses(id, cheesesOf(row));

@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { AppError } from '../../src/errors.ts';
 import { createCursors } from '../../src/http/cursor.ts';
 
-const cursors = createCursors('a secret that is only good for tests');
+const cursors = createCursors('a secret that is only good for tests', 'cheeses');
 const positions = fc.oneof(
   fc.record({
     sort: fc.constantFrom('name', '-createdAt'),
@@ -96,8 +96,9 @@ suite('Cursors', () => {
 
   test('hold under the same secret everywhere, and under no other', () => {
     const position = { after: { id: 7 } };
-    const same = createCursors('a secret that is only good for tests');
+    const same = createCursors('a secret that is only good for tests', 'cheeses');
     assert.deepEqual(same.open(cursors.seal(position)), position);
-    assertRefused(createCursors('another secret that is only good for tests').seal(position));
+    assertRefused(createCursors('another secret that is only good for tests', 'cheeses').seal(position));
+    assertRefused(createCursors('a secret that is only good for tests', 'orders').seal(position));
   });
 });

@@ -1,0 +1,177 @@
+/** DELETE /cheeses/{id} where the cheese is in orders: what was only placed is cancelled, what was promised is kept. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { sql } from '../../src/database/sql.ts';
+import { assertError, type CallAnswer, onBothEngines, openShop, type Shop } from '../helper.ts';
+
+const shippingAddress = { street: 'Gerechtigkeitsgasse 1', city: 'Bern', country: 'CH' };
+
+async function cheese(shop: Shop, name: string): Promise<number> {
+  const body = { name, pricePerKg: 24.5 };
+  return (await shop.call('POST', '/v2/cheeses', { as: shop.writer, body })).json.id;
+}
+
+function place(shop: Shop, as: string, ...cheeseIds: number[]): Promise<CallAnswer> {
+  const items = cheeseIds.map((cheeseId) => ({ cheeseId, quantity: 1 }));
+  return shop.call('POST', '/v2/store/order', { as, body: { items, shippingAddress } });
+}
+
+/** Places an order and takes it through steps; `cancel` ends it. */
+async function ordered(shop: Shop, cheeseIds: readonly number[], ...steps: string[]): Promise<number> {
+  const { id } = (await place(shop, shop.admin, ...cheeseIds)).json;
+  for (const step of steps) {
+    const { status } =
+      step === 'cancel'
+        ? await shop.call('DELETE', `/v2/store/order/${id}`, { as: shop.admin })
+        : await shop.call('POST', `/v2/store/order/${id}/${step}`, { as: shop.admin });
+    assert.ok(status < 300);
+  }
+  return id;
+}
+
+const remove = (shop: Shop, id: number, as: string) =>
+  shop.call('DELETE', `/v2/cheeses/${id}`, { as, headers: { 'x-confirm-delete': 'true' } });
+
+const read = async (shop: Shop, id: number, more = '') =>
+  (await shop.call('GET', `/v2/store/order/${id}${more}`, { as: shop.reader })).json;
+
+/** Everything that is stored of orders, the catalogue and what happened. */
+async function stored(shop: Shop): Promise<string> {
+  const { database } = shop.app.services;
+  return JSON.stringify([
+    await database.all(sql`select * from orders order by id`),
+    await database.all(sql`select * from job order by order_id`),
+    await database.all(sql`select * from open_order_cheese order by cheese_id, order_id`),
+    await database.all(sql`select * from cheese order by id`),
+    await database.all(sql`select * from catalogue`),
+    await database.all(sql`select id from event order by id`),
+  ]);
+}
+
+/** Cheeses of open orders that no catalogue holds. */
+const orphans = (shop: Shop) =>
+  shop.app.services.database.all<{ order_id: number }>(sql`
+    select order_id from open_order_cheese where cheese_id not in (select id from cheese)`);
+
+onBothEngines('DELETE /cheeses/{id}', (engine) => {
+  test('answers 204 and cancels orders that were only placed, which keep what they were of', async (t) => {
+    const shop = await openShop(t, { engine });
+    const comte = await cheese(shop, 'Comté');
+    const brie = await cheese(shop, 'Brie');
+    const first = await ordered(shop, [comte, brie, comte]);
+    const second = await ordered(shop, [comte]);
+    const bystander = await ordered(shop, [brie]);
+    const before = await read(shop, first);
+    assert.equal((await remove(shop, comte, shop.writer)).status, 204);
+    assert.equal((await shop.call('GET', `/v2/cheeses/${comte}`, { as: shop.reader })).status, 404);
+    for (const id of [first, second]) {
+      assert.equal((await read(shop, id)).status, 'cancelled');
+      const { items } = await read(shop, id, '/timeline');
+      assert.equal(items.length, 2);
+      assert.equal(items[1].status, 'cancelled');
+      assert.match(items[1].by, /^key:\d+$/);
+      assert.match(items[1].reason, /Comté/);
+    }
+    const { status: _, updatedAt: _now, ...kept } = await read(shop, first);
+    const { status: _before, updatedAt: _then, ...was } = before;
+    assert.deepEqual(kept, was);
+    assert.equal(kept.items[0].cheeseId, comte);
+    assert.equal((await read(shop, bystander)).status, 'placed');
+    const { database } = shop.app.services;
+    const jobs = await database.all<{ order_id: number }>(sql`select order_id from job`);
+    assert.deepEqual(
+      jobs.map(({ order_id }) => order_id),
+      [bystander],
+    );
+    const open = await database.all<{ order_id: number }>(sql`select order_id from open_order_cheese`);
+    assert.deepEqual(
+      open.map(({ order_id }) => order_id),
+      [bystander],
+    );
+  });
+
+  for (const steps of [['approve'], ['approve', 'ship']]) {
+    test(`answers 409 naming the orders after ${steps.join(' and ')}, and changes nothing`, async (t) => {
+      const shop = await openShop(t, { engine });
+      const comte = await cheese(shop, 'Comté');
+      const placed = await ordered(shop, [comte]);
+      const promised = await ordered(shop, [comte, await cheese(shop, 'Brie')], ...steps);
+      await ordered(shop, [comte]);
+      const before = await stored(shop);
+      const answer = await remove(shop, comte, shop.writer);
+      assertError(answer, 409, 'conflict');
+      assert.match(answer.json.message, new RegExp(`\\b${promised}\\b`));
+      assert.doesNotMatch(answer.json.message, new RegExp(`\\b${placed}\\b`));
+      assert.equal(await stored(shop), before);
+    });
+  }
+
+  test('names some orders and counts the rest where many hold the cheese', async (t) => {
+    const shop = await openShop(t, { engine });
+    const comte = await cheese(shop, 'Comté');
+    for (let index = 0; index < 7; index += 1) {
+      await ordered(shop, [comte], 'approve');
+    }
+    const { message } = (await remove(shop, comte, shop.writer)).json;
+    assert.match(message, /\b11\b.*\b15\b.*\b2 more/);
+  });
+
+  test('minds no order that is delivered or cancelled', async (t) => {
+    const shop = await openShop(t, { engine });
+    const comte = await cheese(shop, 'Comté');
+    const ids = [
+      await ordered(shop, [comte], 'approve', 'ship', 'deliver'),
+      await ordered(shop, [comte], 'cancel'),
+      await ordered(shop, [comte], 'approve', 'cancel'),
+    ];
+    const before = await Promise.all(ids.map((id) => read(shop, id)));
+    assert.equal((await remove(shop, comte, shop.writer)).status, 204);
+    assert.deepEqual(await Promise.all(ids.map((id) => read(shop, id))), before);
+  });
+
+  test('leaves no open order of a cheese that is gone, also where one is placed at the same time', async (t) => {
+    const shop = await openShop(t, { engine });
+    const other = await shop.another();
+    for (let round = 0; round < 20; round += 1) {
+      const id = await cheese(shop, `Cheese ${round}`);
+      const where = round % 2 === 0 ? shop : other;
+      const placing = Array.from({ length: 3 }, () => place(shop, shop.admin, id));
+      // The deletion comes in later each time.
+      for (let turn = 0; turn < round / 2; turn += 1) {
+        await nextTurn();
+      }
+      const gone = await remove(where, id, shop.writer);
+      assert.equal(gone.status, 204, gone.text);
+      for (const answer of await Promise.all(placing)) {
+        if (answer.status === 201) {
+          assert.equal((await read(shop, answer.json.id)).status, 'cancelled');
+        } else {
+          assertError(answer, 422, 'validation_error');
+        }
+      }
+      assert.equal((await orphans(shop)).length, 0);
+    }
+  });
+
+  test('keeps the cheese or cancels the order where one is approved at the same time', async (t) => {
+    const shop = await openShop(t, { engine });
+    for (let round = 0; round < 6; round += 1) {
+      const id = await cheese(shop, `Cheese ${round}`);
+      const order = await ordered(shop, [id]);
+      const approving = shop.call('POST', `/v2/store/order/${order}/approve`, { as: shop.admin });
+      for (let turn = 0; turn < round; turn += 1) {
+        await nextTurn();
+      }
+      const [approved, gone] = await Promise.all([approving, remove(shop, id, shop.writer)]);
+      const { status } = await read(shop, order);
+      assert.deepEqual(
+        [approved.status, gone.status],
+        status === 'approved' ? [200, 409] : [409, 204],
+        `it is ${status}`,
+      );
+      assert.ok(status === 'approved' || status === 'cancelled', status);
+      assert.equal((await orphans(shop)).length, 0);
+    }
+  });
+});

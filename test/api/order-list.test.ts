@@ -1,0 +1,298 @@
+/** GET /store/orders: pages, filters and cursors, and whose orders they are. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Scope } from '../../src/auth/access.ts';
+import { AppError } from '../../src/errors.ts';
+import type { Principal } from '../../src/http/principal.ts';
+import { restoreTestOrders } from '../../src/orders/test-orders.ts';
+import { assertError, onBothEngines, openShop, type Shop, testClock } from '../helper.ts';
+
+const shippingAddress = { street: 'Gerechtigkeitsgasse 1', city: 'Bern', country: 'CH' };
+const url = '/v2/store/orders';
+
+async function cheese(shop: Shop, name = 'Comté'): Promise<number> {
+  const body = { name, pricePerKg: 24.5 };
+  return (await shop.call('POST', '/v2/cheeses', { as: shop.writer, body })).json.id;
+}
+
+async function place(shop: Shop, cheeseId: number): Promise<number> {
+  const body = { items: [{ cheeseId, quantity: 1 }], shippingAddress };
+  return (await shop.call('POST', '/v2/store/order', { as: shop.admin, body })).json.id;
+}
+
+/** Places orders one after the other; the cheese is the catalogue's first. */
+async function placeSome(shop: Shop, orders: number): Promise<number[]> {
+  const cheeseId = await cheese(shop);
+  const ids: number[] = [];
+  for (let index = 0; index < orders; index += 1) {
+    ids.push(await place(shop, cheeseId));
+  }
+  return ids;
+}
+
+interface Page {
+  readonly ids: number[];
+  readonly total: number;
+  readonly cursor: string | null;
+  readonly link: string | undefined;
+}
+
+async function page(shop: Shop, query = '', as = shop.reader): Promise<Page> {
+  const { status, json, headers, text } = await shop.call('GET', `${url}${query}`, { as });
+  assert.equal(status, 200, text);
+  assert.equal(json.hasMore, json.nextCursor !== null);
+  return {
+    ids: json.items.map(({ id }: { id: number }) => id),
+    total: json.total,
+    cursor: json.nextCursor,
+    link: headers.link,
+  };
+}
+
+async function assertRefused(shop: Shop, query: string, names: string): Promise<void> {
+  const answer = await shop.call('GET', `${url}?${query}`, { as: shop.reader });
+  assertError(answer, 400, 'bad_request');
+  assert.ok(answer.json.message.includes(names), `${query}: ${answer.json.message}`);
+}
+
+onBothEngines('GET /store/orders', (engine) => {
+  test('lists every order but test orders, the newest first, just as each is read', async (t) => {
+    const shop = await openShop(t, { engine });
+    assert.deepEqual(await page(shop), { ids: [], total: 0, cursor: null, link: undefined });
+    await restoreTestOrders(shop.app.services.contextOf('system'));
+    assert.equal((await page(shop)).total, 0);
+    const ids = await placeSome(shop, 3);
+    await shop.call('DELETE', `/v2/store/order/${ids[1]}`, { as: shop.admin });
+    const { json, headers } = await shop.call('GET', url, { as: shop.reader });
+    assert.equal(headers.link, undefined);
+    assert.deepEqual([json.total, json.hasMore, json.nextCursor], [3, false, null]);
+    for (const [index, id] of ids.toReversed().entries()) {
+      const read = await shop.call('GET', `/v2/store/order/${id}`, { as: shop.reader });
+      assert.deepEqual(json.items[index], read.json);
+    }
+  });
+
+  test('pages through all of them once, while new orders come in', async (t) => {
+    const shop = await openShop(t, { engine });
+    const ids = await placeSome(shop, 9);
+    const seen: number[] = [];
+    let next = await page(shop, '?limit=4');
+    for (;;) {
+      seen.push(...next.ids);
+      if (next.cursor === null) {
+        break;
+      }
+      const target = /^<([^>]+)>; *rel="next"$/.exec(next.link ?? '')?.[1] ?? '';
+      const linked = new URL(target, 'http://curd.test');
+      assert.equal(linked.pathname, url);
+      assert.deepEqual(Object.fromEntries(linked.searchParams), { cursor: next.cursor, limit: '4' });
+      ids.push(await place(shop, 1));
+      next = await page(shop, linked.search);
+      assert.equal(next.total, ids.length);
+    }
+    assert.deepEqual(seen, ids.slice(0, 9).toReversed());
+    assert.equal((await page(shop, '?limit=9')).ids.length, 9);
+    assert.equal(
+      (await page(shop, `?limit=${ids.length}`)).cursor,
+      null,
+      'a page that is just full is the last',
+    );
+  });
+
+  test('takes limits of 1 to 100, and shows 20 by itself', async (t) => {
+    const shop = await openShop(t, { engine });
+    await placeSome(shop, 21);
+    assert.deepEqual((await page(shop)).ids.length, 20);
+    assert.equal((await page(shop, '?limit=1')).ids.length, 1);
+    assert.equal((await page(shop, '?limit=100')).ids.length, 21);
+    for (const limit of ['0', '101', '-1', 'abc', '', '1.5', '1e1', '99999999999999999999']) {
+      await assertRefused(shop, `limit=${limit}`, 'limit');
+    }
+    await assertRefused(shop, 'limit=1&limit=1', 'limit');
+  });
+
+  test('filters by one or several statuses', async (t) => {
+    const shop = await openShop(t, { engine });
+    const [placed, approved, cancelled] = await placeSome(shop, 3);
+    await shop.call('POST', `/v2/store/order/${approved}/approve`, { as: shop.admin });
+    await shop.call('DELETE', `/v2/store/order/${cancelled}`, { as: shop.admin });
+    const expected: [query: string, ids: unknown[]][] = [
+      ['?status=placed', [placed]],
+      ['?status=shipped', []],
+      ['?status=placed,cancelled', [cancelled, placed]],
+      ['?status=approved&status=placed,placed', [approved, placed]],
+      ['?status=placed,approved,shipped,delivered,cancelled', [cancelled, approved, placed]],
+    ];
+    for (const [query, ids] of expected) {
+      const found = await page(shop, query);
+      assert.deepEqual([found.ids, found.total], [ids, ids.length], query);
+    }
+    for (const status of ['lost', 'Placed', 'placed,lost', '', 'placed,,cancelled', 'placed%20']) {
+      await assertRefused(shop, `status=${status}`, 'status');
+    }
+  });
+
+  test('filters from a moment on, and before another, in any offset', async (t) => {
+    const clock = testClock();
+    const shop = await openShop(t, { engine, clock });
+    const cheeseId = await cheese(shop);
+    const first = await place(shop, cheeseId);
+    clock.advance(1);
+    const second = await place(shop, cheeseId);
+    const expected: [query: string, ids: number[]][] = [
+      ['createdFrom=2026-06-01T12:00:00Z', [second, first]],
+      ['createdFrom=2026-06-01T12:00:00.001Z', [second]],
+      ['createdFrom=2026-06-01T12:00:00.002Z', []],
+      ['createdBefore=2026-06-01T12:00:00.000Z', []],
+      ['createdBefore=2026-06-01T12:00:00.001Z', [first]],
+      ['createdBefore=2026-06-01T12:00:00.002Z', [second, first]],
+      ['createdFrom=2026-06-01T14:00:00.001%2B02:00', [second]],
+      ['createdBefore=2026-06-01T14:00:00.001%2B02:00', [first]],
+      ['createdFrom=2026-06-01T06:30:00.001-05:30', [second]],
+      ['createdFrom=2026-06-01t12:00:00.001z', [second]],
+      ['createdFrom=2026-06-01T12:00:00Z&createdBefore=2026-06-01T12:00:00.001Z', [first]],
+      ['createdFrom=2027-01-01T00:00:00Z&createdBefore=2026-01-01T00:00:00Z', []],
+      ['createdFrom=2026-06-01T12:00:00Z&status=placed', [second, first]],
+      ['createdFrom=2026-06-01T12:00:00Z&status=shipped', []],
+    ];
+    for (const [query, ids] of expected) {
+      const found = await page(shop, `?${query}`);
+      assert.deepEqual([found.ids, found.total], [ids, ids.length], query);
+    }
+    for (const moment of [
+      ...['2026-06-01', '2026-06-01T12:00:00', '2026-13-01T00:00:00Z', '2026-06-32T00:00:00Z', 'yesterday'],
+      ...[
+        '',
+        '1780000000',
+        '2026-06-01T25:00:00Z',
+        '2026-06-01T12:00:00+02:00',
+        '2026-06-01T12:00:00%2B99:00',
+      ],
+    ]) {
+      await assertRefused(shop, `createdFrom=${moment}`, 'createdFrom');
+      await assertRefused(shop, `createdBefore=${moment}`, 'createdBefore');
+    }
+  });
+
+  test('goes on with the filters of the cursor, which may be repeated and not changed', async (t) => {
+    const shop = await openShop(t, { engine });
+    const ids = await placeSome(shop, 4);
+    await shop.call('DELETE', `/v2/store/order/${ids[1]}`, { as: shop.admin });
+    const filters = 'status=placed&createdFrom=2020-01-01T00:00:00Z';
+    const { cursor, ids: shown } = await page(shop, `?limit=1&${filters}`);
+    assert.deepEqual(shown, [ids[3]]);
+    for (const repeated of [
+      '',
+      `&${filters}`,
+      '&status=placed',
+      '&createdFrom=2020-01-01T01:00:00%2B01:00',
+    ]) {
+      const next = await page(shop, `?limit=5&cursor=${cursor}${repeated}`);
+      assert.deepEqual([next.ids, next.total], [[ids[2], ids[0]], 3]);
+    }
+    for (const [changed, named] of [
+      ['status=cancelled', 'status'],
+      ['status=placed,cancelled', 'status'],
+      ['createdFrom=2021-01-01T00:00:00Z', 'createdFrom'],
+      ['createdBefore=2999-01-01T00:00:00Z', 'createdBefore'],
+    ] as const) {
+      await assertRefused(shop, `cursor=${cursor}&${changed}`, named);
+    }
+  });
+
+  test('answers 400 for a cursor that is not ours', async (t) => {
+    const shop = await openShop(t, { engine });
+    await placeSome(shop, 2);
+    const cursor = (await page(shop, '?limit=1')).cursor ?? '';
+    const [payload = '', signature = ''] = cursor.split('.');
+    const forged = Buffer.from(JSON.stringify({ filters: {}, before: 99 })).toString('base64url');
+    for (const text of [
+      ...['', 'abc', 'null', '%00', cursor.slice(1), cursor.slice(0, -1), `${cursor}A`, `${cursor}.`],
+      ...[`${forged}.${signature}`, payload, `.${signature}`, 'x'.repeat(2001)],
+    ]) {
+      await assertRefused(shop, `cursor=${text}`, 'cursor');
+    }
+    await assertRefused(shop, `cursor=${cursor}&cursor=${cursor}`, 'cursor');
+  });
+
+  test('shows everything to any API key, and nothing without a credential', async (t) => {
+    const shop = await openShop(t, { engine });
+    const ids = await placeSome(shop, 2);
+    const stranger = await shop.newKey();
+    assert.deepEqual((await page(shop, '', stranger)).ids, ids.toReversed());
+    assertError(await shop.call('GET', url), 401, 'unauthorized');
+  });
+});
+
+/** The service answers in JSON. */
+const idsIn = (items: string): number[] => JSON.parse(`[${items}]`).map(({ id }: { id: number }) => id);
+const statusIn = (body: string): string => JSON.parse(body).status;
+
+/** Somebody with a token: on behalf of a customer, or a program of its own. */
+function tokenOf(id: string, customerId: number | null, ...scopes: Scope[]): Principal {
+  const account = { accountId: 1, plan: 'free', sessionHash: null };
+  return { kind: 'oauth', id, customerId, scopes: new Set(scopes), ...account };
+}
+
+const isForbidden = (error: unknown) => error instanceof AppError && error.code === 'forbidden';
+
+onBothEngines('Orders', (engine) => {
+  test('belong to the customer, or to the program without one, who placed them', async (t) => {
+    const shop = await openShop(t, { engine });
+    const { orders, history, customers, contextOf } = shop.app.services;
+    await restoreTestOrders(contextOf('system'));
+    const cheeseId = await cheese(shop);
+    const context = contextOf('test');
+    const register = async (username: string) => {
+      const input = { username, email: `${username}@example.com`, password: 'good enough' };
+      return JSON.parse((await customers.register(context, input)).body).id as number;
+    };
+    const scopes = ['read:orders', 'write:orders'] as const;
+    const adaId = await register('ada');
+    const ada = tokenOf(`customer:${adaId}`, adaId, ...scopes);
+    const eve = tokenOf('client:e', await register('eve'), ...scopes);
+    const program = tokenOf('client:x', null, ...scopes);
+    const other = tokenOf('client:y', null, ...scopes);
+    const admin = tokenOf('client:z', null, 'admin');
+    const everybody = [ada, eve, program, other, admin];
+    const input = { items: [{ cheeseId, quantity: 1 }], shippingAddress };
+    const owners = new Map<number, Principal>();
+    const shopOfAda = tokenOf('client:s', adaId, ...scopes);
+    for (const [placer, owner] of [
+      [ada, ada],
+      [eve, eve],
+      [program, program],
+      [shopOfAda, ada],
+    ] as const) {
+      owners.set((await orders.place(context, placer, input)).id, owner);
+    }
+
+    for (const [id, owner] of owners) {
+      for (const principal of everybody) {
+        const may = principal === owner || principal === admin;
+        for (const verb of [
+          () => orders.find(id, principal),
+          () => history.timeline(id, principal),
+          ...(may ? [] : [() => orders.cancel(context, id, principal)]),
+        ]) {
+          await (may ? assert.doesNotReject(verb()) : assert.rejects(verb(), isForbidden));
+        }
+      }
+    }
+    for (const principal of everybody) {
+      const mine = [...owners.keys()].filter((id) => principal === admin || owners.get(id) === principal);
+      const { items, total, nextCursor } = await history.list(principal, { limit: 1 });
+      assert.equal(total, mine.length);
+      assert.deepEqual(idsIn(items), mine.slice(-1));
+      assert.equal(nextCursor === null, mine.length < 2);
+      assert.equal(statusIn((await orders.find(1, principal)).body), 'placed');
+      assert.equal((await history.timeline(10, principal)).length, 2);
+    }
+    const { nextCursor } = await history.list(ada, { limit: 1 });
+    const stolen = await history.list(eve, { limit: 10, cursor: nextCursor ?? '' });
+    assert.ok(idsIn(stolen.items).every((id) => owners.get(id) === eve));
+    const [first] = [...owners.keys()];
+    assert.equal(statusIn((await orders.cancel(context, first ?? 0, ada)).body), 'cancelled');
+    assert.equal(statusIn((await orders.cancel(context, 2, eve)).body), 'cancelled');
+  });
+});

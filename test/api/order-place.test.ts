@@ -1,0 +1,284 @@
+/** POST /store/order: what may be in an order, and what is stored of it. order-place-rules.test.ts has who may, and when. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { sql } from '../../src/database/sql.ts';
+import { assertError, type CallAnswer, onBothEngines, openShop, type Shop, testClock } from '../helper.ts';
+
+const address = { street: 'Gerechtigkeitsgasse 1', city: 'Bern', country: 'CH' };
+const many = <T>(length: number, make: (index: number) => T): T[] =>
+  Array.from({ length }, (_, index) => make(index));
+let made = 0;
+
+async function cheese(shop: Shop, fields: object = {}): Promise<number> {
+  made += 1;
+  const body = { name: `Cheese ${made}`, pricePerKg: 24.5, ...fields };
+  const answer = await shop.call('POST', '/v2/cheeses', { as: shop.writer, body });
+  assert.equal(answer.status, 201, answer.text);
+  return answer.json.id;
+}
+
+interface Buyer {
+  readonly shop: Shop;
+  readonly as: string;
+  place(items: unknown, more?: object, headers?: Record<string, string>): Promise<CallAnswer>;
+  /** One kilogram of one cheese, with this address. */
+  send(shippingAddress: object, more?: object): Promise<CallAnswer>;
+  read(id: number): Promise<CallAnswer>;
+  readonly cheeseId: number;
+}
+
+async function buyer(shop: Shop): Promise<Buyer> {
+  const as = await shop.newKey({ scopes: ['write:orders'] });
+  const cheeseId = await cheese(shop);
+  const place: Buyer['place'] = (items, more = {}, headers = {}) =>
+    shop.call('POST', '/v2/store/order', {
+      as,
+      body: { items, shippingAddress: address, ...more },
+      headers,
+    });
+  return {
+    shop,
+    as,
+    cheeseId,
+    place,
+    send: (shippingAddress, more = {}) => place([{ cheeseId, quantity: 1 }], { shippingAddress, ...more }),
+    read: (id) => shop.call('GET', `/v2/store/order/${id}`, { as }),
+  };
+}
+
+/** Rows of everything that placing an order writes. */
+async function stored(shop: Shop): Promise<unknown[]> {
+  const { database } = shop.app.services;
+  const rows = await Promise.all([
+    database.get(sql`select count(*) as n from orders`),
+    database.get(sql`select count(*) as n from job`),
+    database.get(sql`select count(*) as n from open_order_cheese`),
+    database.get(sql`select count(*) as n from event where type like 'order.%'`),
+  ]);
+  return rows.map((row) => (row as { n: number }).n);
+}
+
+function assertFields(answer: CallAnswer, fields: readonly string[], what = answer.text): void {
+  assertError(answer, 422, 'validation_error');
+  assert.deepEqual(
+    answer.json.errors.map(({ field }: { field: string }) => field),
+    fields,
+    what,
+  );
+}
+
+onBothEngines('POST /store/order', (engine) => {
+  test('answers 201 with the order, its address and its ETag', async (t) => {
+    const shop = await openShop(t, { engine, clock: testClock() });
+    const { place, read, cheeseId, as } = await buyer(shop);
+    const name = (await shop.call('GET', `/v2/cheeses/${cheeseId}`, { as })).json.name;
+    const answer = await place([{ cheeseId, quantity: 2 }]);
+    assert.equal(answer.status, 201, answer.text);
+    assert.deepEqual(answer.json, {
+      id: 11,
+      items: [{ cheeseId, cheeseName: name, quantity: 2, pricePerKg: 24.5 }],
+      shippingAddress: { street: 'Gerechtigkeitsgasse 1', city: 'Bern', state: null, country: 'CH' },
+      status: 'placed',
+      notes: null,
+      total: 49,
+      shipDate: null,
+      createdAt: '2026-06-01T12:00:00.000Z',
+      updatedAt: '2026-06-01T12:00:00.000Z',
+    });
+    assert.equal(answer.headers.location, '/v2/store/order/11');
+    assert.equal(answer.headers.etag, '"1"');
+    const again = await read(11);
+    assert.deepEqual([again.status, again.json, again.headers.etag], [200, answer.json, '"1"']);
+    assert.equal((await place([{ cheeseId, quantity: 1 }])).json.id, 12);
+    assert.deepEqual(await stored(shop), [2, 2, 2, 2]);
+  });
+
+  test('ignores what the server supplies', async (t) => {
+    const { place, cheeseId } = await buyer(await openShop(t, { engine }));
+    const item = { cheeseId, quantity: 1, cheeseName: 'Gold', pricePerKg: 0.01 };
+    const supplied = { id: 4711, status: 'delivered', total: 0.01, shipDate: '2026-01-01T00:00:00.000Z' };
+    const { json } = await place([item], supplied);
+    assert.deepEqual([json.id, json.status, json.total, json.shipDate], [11, 'placed', 24.5, null]);
+    assert.notEqual(json.items[0].cheeseName, 'Gold');
+  });
+
+  test('keeps names and prices as they were, whatever becomes of the cheese', async (t) => {
+    const shop = await openShop(t, { engine });
+    const { place, read, cheeseId } = await buyer(shop);
+    const { json } = await place([{ cheeseId, quantity: 2 }]);
+    const body = { id: cheeseId, name: 'Renamed', pricePerKg: 99, photoUrls: [], status: 'available' };
+    assert.equal((await shop.call('PUT', '/v2/cheeses', { as: shop.writer, body })).status, 200);
+    assert.deepEqual((await read(json.id)).json, json);
+    const next = (await place([{ cheeseId, quantity: 2 }])).json;
+    assert.deepEqual([next.items[0].cheeseName, next.total], ['Renamed', 198]);
+  });
+
+  test('takes 1 to 100 whole kilograms, and answers 422 for anything else', async (t) => {
+    const shop = await openShop(t, { engine });
+    const { place, cheeseId, as } = await buyer(shop);
+    for (const quantity of [1, 100]) {
+      assert.equal((await place([{ cheeseId, quantity }])).json.items[0].quantity, quantity);
+    }
+    const raw = `{"items":[{"cheeseId":${cheeseId},"quantity":2.0}],"shippingAddress":${JSON.stringify(address)}}`;
+    const two = await shop.call('POST', '/v2/store/order', { as, raw });
+    assert.deepEqual([two.status, two.json.items[0].quantity], [201, 2]);
+    const before = await stored(shop);
+    for (const quantity of [0, 101, -1, 1.5, '2', true, null, undefined, 1e300]) {
+      assertFields(await place([{ cheeseId, quantity }]), ['items[0].quantity'], String(quantity));
+    }
+    assert.deepEqual(await stored(shop), before);
+  });
+
+  test('takes 1 to 100 lines, of which several may be of one cheese', async (t) => {
+    const shop = await openShop(t, { engine });
+    const { place, cheeseId } = await buyer(shop);
+    const line = { cheeseId, quantity: 1 };
+    const twice = await place([line, { cheeseId, quantity: 3 }]);
+    assert.deepEqual(
+      twice.json.items.map(({ quantity }: { quantity: number }) => quantity),
+      [1, 3],
+    );
+    assert.equal(twice.json.total, 98);
+    assert.equal((await place(many(100, () => line))).json.items.length, 100);
+    for (const items of [[], many(101, () => line), null, {}, 'x']) {
+      assertFields(await place(items), ['items']);
+    }
+    for (const items of [[7], [null], [[]]]) {
+      assertFields(await place(items), ['items[0]']);
+    }
+    assert.deepEqual(await stored(shop), [2, 2, 2, 2]);
+  });
+
+  test('answers 422 naming every line whose cheese cannot be had, and stores nothing', async (t) => {
+    const shop = await openShop(t, { engine });
+    const { place, cheeseId } = await buyer(shop);
+    const pending = await cheese(shop, { status: 'pending' });
+    const sold = await cheese(shop, { status: 'sold' });
+    const ids = [cheeseId, 999_999, pending, cheeseId, sold, 0, -1, 9_007_199_254_740_991];
+    const answer = await place(ids.map((id) => ({ cheeseId: id, quantity: 1 })));
+    assertFields(
+      answer,
+      [1, 2, 4, 5, 6, 7].map((index) => `items[${index}].cheeseId`),
+    );
+    assert.match(answer.json.errors[1].message, /pending/);
+    assert.match(answer.json.errors[2].message, /sold/);
+    assert.deepEqual(await stored(shop), [0, 0, 0, 0]);
+  });
+
+  test('answers 422 for ids beyond 2^53, which are never rounded onto another', async (t) => {
+    const shop = await openShop(t, { engine });
+    const { as } = await buyer(shop);
+    for (const id of ['9007199254740993', '9223372036854775807', '18446744073709551616', '1e300']) {
+      const raw = `{"items":[{"cheeseId":${id},"quantity":1}],"shippingAddress":${JSON.stringify(address)}}`;
+      assertFields(await shop.call('POST', '/v2/store/order', { as, raw }), ['items[0].cheeseId'], id);
+    }
+  });
+
+  test('takes an address to the edge of every field, and answers 422 one beyond', async (t) => {
+    const { send } = await buyer(await openShop(t, { engine }));
+    const good: [field: string, sent: unknown[]][] = [
+      ['street', ['x', '🧀'.repeat(200), ' Gasse 1 ', '%_"\\\'']],
+      ['city', ['x', '🧀'.repeat(100)]],
+      ['state', ['', null, 'x'.repeat(100)]],
+      ['zipCode', ['', '3011', 'x'.repeat(32)]],
+    ];
+    for (const [field, values] of good) {
+      for (const value of values) {
+        const answer = await send({ ...address, [field]: value });
+        assert.equal(answer.status, 201, answer.text);
+        assert.deepEqual(answer.json.shippingAddress, { ...address, state: null, [field]: value });
+      }
+    }
+    assert.equal('zipCode' in (await send({ ...address, zipCode: null })).json.shippingAddress, false);
+    for (const [sent, shown] of Object.entries({ ch: 'CH', Us: 'US', xk: 'XK' })) {
+      assert.equal((await send({ ...address, country: sent })).json.shippingAddress.country, shown);
+    }
+    const bad: [field: string, sent: unknown[]][] = [
+      ['street', ['', ' ', '\u3000', 'x'.repeat(201), 'a\nb', 'a\u0000b', null, undefined, 7]],
+      ['city', ['', ' ', '🧀'.repeat(101), 'a\tb', null, undefined, {}]],
+      ['state', ['x'.repeat(101), 'a\u0007', 7]],
+      ['zipCode', ['x'.repeat(33), '30\n11', 3011]],
+      ['country', ['USA', 'ZZ', 'ß', 'ſs', '\u212ae', 'C', '', ' CH', null, undefined, 41]],
+    ];
+    for (const [field, values] of bad) {
+      for (const value of values) {
+        const answer = await send({ ...address, [field]: value });
+        assertFields(answer, [`shippingAddress.${field}`], JSON.stringify(value));
+      }
+    }
+  });
+
+  test('keeps notes of up to 1000 characters as they are', async (t) => {
+    const { send, read } = await buyer(await openShop(t, { engine }));
+    for (const notes of [null, '', 'Ring twice\r\n\tthen wait\n', '🧀'.repeat(1000)]) {
+      const { json } = await send(address, { notes });
+      assert.equal(json.notes, notes);
+      assert.equal((await read(json.id)).json.notes, notes);
+    }
+    for (const notes of ['x'.repeat(1001), 'a\u0000b', 'a\u001bb', 'a\u0085b', 7, []]) {
+      assertFields(await send(address, { notes }), ['notes'], JSON.stringify(notes));
+    }
+  });
+
+  test('answers 422 with all faults at once, in the order of the schema', async (t) => {
+    const shop = await openShop(t, { engine });
+    const { place, cheeseId } = await buyer(shop);
+    const answer = await place([{ quantity: 0, cheeseId: 'x' }, { cheeseId }], {
+      notes: 7,
+      shippingAddress: { country: 'ZZ', zipCode: 1, state: '\n', city: 1, street: '' },
+    });
+    assertFields(answer, [
+      ...['items[0].cheeseId', 'items[0].quantity', 'items[1].quantity'],
+      ...['street', 'city', 'state', 'zipCode', 'country'].map((field) => `shippingAddress.${field}`),
+      'notes',
+    ]);
+    assertFields(await place(undefined, { shippingAddress: undefined }), ['items', 'shippingAddress']);
+    for (const body of [[], null, 'order', 7]) {
+      const { status } = await shop.call('POST', '/v2/store/order', { as: shop.admin, body });
+      assert.equal(status, 422);
+    }
+    assert.deepEqual(await stored(shop), [0, 0, 0, 0]);
+  });
+
+  test('answers 422 for unknown fields under strict handling only', async (t) => {
+    const { place, cheeseId } = await buyer(await openShop(t, { engine }));
+    const items = [{ cheeseId, quantity: 1, colour: 1 }];
+    const odd = { shippingAddress: { ...address, planet: 'Earth' }, gift: true };
+    assert.equal((await place(items, odd)).status, 201);
+    const refused = await place(items, odd, { prefer: 'handling=strict' });
+    assertFields(refused, ['items[0].colour', 'shippingAddress.planet', 'gift']);
+    const fine = await place([{ cheeseId, quantity: 1 }], { notes: null }, { prefer: 'handling=strict' });
+    assert.equal(fine.status, 201);
+  });
+
+  test('sums exactly and rounds once, half a cent upwards', async (t) => {
+    const shop = await openShop(t, { engine });
+    const { place } = await buyer(shop);
+    const sums: [lines: [price: number, quantity: number][], total: number][] = [
+      [[[0.1, 3]], 0.3],
+      [[[33.335, 1]], 33.34],
+      [[[1.005, 1]], 1.01],
+      [[[1.00499999, 1]], 1],
+      [[[1e-7, 100]], 0],
+      [[[0.00005, 100]], 0.01],
+      [
+        [
+          [0.004, 1],
+          [0.004, 1],
+        ],
+        0.01,
+      ],
+      [[[999_999.99, 100]], 99_999_999],
+      [many(100, () => [1_000_000, 100] as [number, number]), 10_000_000_000],
+    ];
+    for (const [lines, total] of sums) {
+      const ids = new Map<number, number>();
+      for (const [pricePerKg] of lines) {
+        ids.set(pricePerKg, ids.get(pricePerKg) ?? (await cheese(shop, { pricePerKg })));
+      }
+      const answer = await place(lines.map(([price, quantity]) => ({ cheeseId: ids.get(price), quantity })));
+      assert.equal(answer.json.total, total, JSON.stringify(lines[0]));
+      assert.equal(answer.json.items[0].pricePerKg, lines[0]?.[0]);
+    }
+  });
+});

@@ -1,0 +1,178 @@
+/** Orders 1 to 10, which are there for whoever tries a client out. */
+import assert from 'node:assert/strict';
+import { suite, test } from 'node:test';
+import { sql } from '../../src/database/sql.ts';
+import { restoreTestOrders } from '../../src/orders/test-orders.ts';
+import { curdJson, freshShop, serve } from '../cli/run.ts';
+import { assertError, onBothEngines, openShop, type Shop, type TestClock, testClock } from '../helper.ts';
+
+const ids = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10];
+const statuses = ['placed', 'approved', 'shipped', 'delivered', 'cancelled'].flatMap((one) => [one, one]);
+const stepsTo: Readonly<Record<string, readonly string[]>> = {
+  placed: ['placed'],
+  approved: ['placed', 'approved'],
+  shipped: ['placed', 'approved', 'shipped'],
+  delivered: ['placed', 'approved', 'shipped', 'delivered'],
+  cancelled: ['placed', 'cancelled'],
+};
+
+interface Tests {
+  readonly shop: Shop;
+  readonly clock: TestClock;
+  restore(): Promise<void>;
+  /** The orders as they are read, and the steps of their timelines. */
+  snapshot(): Promise<{ order: { status: string; shipDate: string | null }; steps: string[] }[]>;
+  take(id: number, step?: string): Promise<number>;
+}
+
+async function openTests(t: Parameters<typeof openShop>[0], engine: 'sqlite' | 'postgres'): Promise<Tests> {
+  const clock = testClock();
+  const shop = await openShop(t, { engine, clock });
+  const restore = () => restoreTestOrders(shop.app.services.contextOf('system'));
+  await restore();
+  const get = async (path: string) => (await shop.call('GET', path, { as: shop.reader })).json;
+  return {
+    shop,
+    clock,
+    restore,
+    snapshot: () =>
+      Promise.all(
+        ids.map(async (id) => ({
+          order: await get(`/v2/store/order/${id}`),
+          steps: (await get(`/v2/store/order/${id}/timeline`)).items.map(
+            ({ status }: { status: string }) => status,
+          ),
+        })),
+      ),
+    take: async (id, step) =>
+      (
+        await shop.call(
+          step === undefined ? 'DELETE' : 'POST',
+          `/v2/store/order/${id}${step === undefined ? '' : `/${step}`}`,
+          { as: shop.admin },
+        )
+      ).status,
+  };
+}
+
+onBothEngines('Test orders', (engine) => {
+  test('are two of each status, with timelines that fit and a shipDate from the approval on', async (t) => {
+    const { snapshot } = await openTests(t, engine);
+    const all = await snapshot();
+    assert.deepEqual(
+      all.map(({ order }) => order.status),
+      statuses,
+    );
+    for (const { order, steps } of all) {
+      assert.deepEqual(steps, stepsTo[order.status]);
+      assert.equal(order.shipDate === null, order.status === 'placed' || order.status === 'cancelled');
+    }
+  });
+
+  test('give every answer that cancelling can have: 204, 204, 409, 409, 204', async (t) => {
+    const { take } = await openTests(t, engine);
+    const answers: number[] = [];
+    for (const id of ids) {
+      answers.push(await take(id));
+    }
+    assert.deepEqual(
+      answers,
+      [204, 204, 409, 409, 204].flatMap((one) => [one, one]),
+    );
+  });
+
+  test('move when somebody moves them, and by nothing else', async (t) => {
+    const { shop, clock, snapshot, take } = await openTests(t, engine);
+    const before = await snapshot();
+    clock.advance(365 * 24 * 60 * 60_000);
+    await shop.app.worker.run();
+    assert.deepEqual(await snapshot(), before);
+    assert.deepEqual(
+      [await take(1, 'approve'), await take(1, 'ship'), await take(1, 'deliver'), await take(1, 'deliver')],
+      [200, 200, 200, 409],
+    );
+    assert.equal((await snapshot())[0]?.order.status, 'delivered');
+    assert.deepEqual(
+      [await take(3, 'approve'), await take(3, 'ship'), await take(5, 'deliver')],
+      [409, 200, 200],
+    );
+  });
+
+  test('are as they were after the next start, timelines and all', async (t) => {
+    const { shop, restore, snapshot, take } = await openTests(t, engine);
+    const before = await snapshot();
+    const tagOf = async (id: number) =>
+      (await shop.call('GET', `/v2/store/order/${id}`, { as: shop.reader })).headers.etag;
+    await take(1, 'approve');
+    await take(3);
+    await take(5, 'deliver');
+    const moved = await tagOf(1);
+    await restore();
+    assert.deepEqual(await snapshot(), before);
+    assert.notEqual(await tagOf(1), moved, 'what has changed has another ETag');
+    await restore();
+    assert.deepEqual(await snapshot(), before);
+    const { database } = shop.app.services;
+    const rows = await database.get<{ n: number }>(sql`
+      select (select count(*) from job) + (select count(*) from open_order_cheese)
+        + (select count(*) from orders where id > 10) as n`);
+    assert.equal(rows?.n, 0);
+  });
+
+  test('are in no list, and leave the first id of a real order at 11', async (t) => {
+    const { shop } = await openTests(t, engine);
+    for (const query of [
+      '',
+      '?status=placed,approved,shipped,delivered,cancelled',
+      '?createdFrom=2020-01-01T00:00:00Z',
+    ]) {
+      const { json } = await shop.call('GET', `/v2/store/orders${query}`, { as: shop.reader });
+      assert.deepEqual([json.items, json.total, json.hasMore], [[], 0, false]);
+    }
+    const cheese = await shop.call('POST', '/v2/cheeses', { as: shop.writer, body: { name: 'Comté' } });
+    const order = await shop.call('POST', '/v2/store/order', {
+      as: shop.admin,
+      body: {
+        items: [{ cheeseId: cheese.json.id, quantity: 1 }],
+        shippingAddress: { street: 'Gerechtigkeitsgasse 1', city: 'Bern', country: 'CH' },
+      },
+    });
+    assert.equal(order.json.id, 11);
+  });
+
+  test('are of cheeses that no catalogue holds, and keep no cheese from being deleted', async (t) => {
+    const { shop } = await openTests(t, engine);
+    const { json } = await shop.call('GET', '/v2/store/order/3', { as: shop.reader });
+    assert.equal(json.total, 67);
+    for (const { cheeseId, cheeseName } of json.items) {
+      const url = `/v2/cheeses/${cheeseId}`;
+      assertError(await shop.call('GET', url, { as: shop.reader }), 404, 'not_found');
+      const made = await shop.call('POST', '/v2/cheeses', { as: shop.writer, body: { name: cheeseName } });
+      const headers = { 'x-confirm-delete': 'true' };
+      const gone = await shop.call('DELETE', `/v2/cheeses/${made.json.id}`, { as: shop.writer, headers });
+      assert.equal(gone.status, 204);
+    }
+  });
+});
+
+suite('A server that was started', { concurrency: 3 }, () => {
+  const secret = 'a secret that is only good for tests';
+  const environments: [name: string, more: Record<string, string>, status: number][] = [
+    ['local', {}, 200],
+    ['sandbox', { CURD_SECRET: secret }, 200],
+    ['production', { CURD_SECRET: secret, CURD_PUBLIC_URL: 'https://cheese.example' }, 404],
+  ];
+  for (const [environment, more, status] of environments) {
+    test(`in ${environment} ${status === 200 ? 'has' : 'has no'} test orders`, async (t) => {
+      const shop = await freshShop(t, { CURD_ENVIRONMENT: environment, ...more });
+      const { url } = await serve(t, shop);
+      await curdJson(shop, 'accounts', 'create', 'shop');
+      const { key } = await curdJson(shop, 'keys', 'create', '--account', 'shop');
+      for (const id of [1, 10]) {
+        const answer = await fetch(`${url}/v2/store/order/${id}`, { headers: { 'X-API-Key': key } });
+        await answer.arrayBuffer();
+        assert.equal(answer.status, status);
+      }
+    });
+  }
+});

@@ -1,0 +1,221 @@
+/** Orders that are approved by themselves when their time has come, and steps that are taken at the same time. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { sql } from '../../src/database/sql.ts';
+import {
+  onBothEngines,
+  openShop,
+  type Shop,
+  type ShopOptions,
+  type TestClock,
+  testClock,
+} from '../helper.ts';
+
+const shippingAddress = { street: 'Gerechtigkeitsgasse 1', city: 'Bern', country: 'CH' };
+const confirmed = { 'x-confirm-delete': 'true' };
+
+interface Store {
+  readonly shop: Shop;
+  readonly clock: TestClock;
+  cheese(name: string): Promise<number>;
+  place(...cheeseIds: number[]): Promise<number>;
+  statusOf(id: number): Promise<string>;
+  /** Statuses that an order came to, one after the other. */
+  stepsOf(id: number): Promise<string[]>;
+  countJobs(): Promise<number>;
+  approve(id: number): Promise<number>;
+  cancel(id: number): Promise<number>;
+}
+
+async function openStore(t: Parameters<typeof openShop>[0], options: ShopOptions): Promise<Store> {
+  const clock = testClock();
+  const shop = await openShop(t, { ...options, clock });
+  const { database } = shop.app.services;
+  const url = '/v2/store/order';
+  return {
+    shop,
+    clock,
+    cheese: async (name) =>
+      (await shop.call('POST', '/v2/cheeses', { as: shop.writer, body: { name, pricePerKg: 24.5 } })).json.id,
+    async place(...cheeseIds) {
+      const items = cheeseIds.map((cheeseId) => ({ cheeseId, quantity: 2 }));
+      const answer = await shop.call('POST', url, { as: shop.admin, body: { items, shippingAddress } });
+      assert.equal(answer.status, 201, answer.text);
+      return answer.json.id;
+    },
+    statusOf: async (id) => (await shop.call('GET', `${url}/${id}`, { as: shop.reader })).json.status,
+    stepsOf: async (id) =>
+      (await shop.call('GET', `${url}/${id}/timeline`, { as: shop.reader })).json.items.map(
+        ({ status }: { status: string }) => status,
+      ),
+    countJobs: async () =>
+      (await database.get<{ jobs: number }>(sql`select count(*) as jobs from job`))?.jobs ?? Number.NaN,
+    approve: async (id) => (await shop.call('POST', `${url}/${id}/approve`, { as: shop.admin })).status,
+    cancel: async (id) => (await shop.call('DELETE', `${url}/${id}`, { as: shop.admin })).status,
+  };
+}
+
+onBothEngines('The worker', (engine) => {
+  test('approves an order when CURD_APPROVAL_DELAY is over, and not before', async (t) => {
+    const settings = { CURD_APPROVAL_DELAY: '7s' };
+    const { shop, clock, cheese, place, statusOf, countJobs } = await openStore(t, { engine, settings });
+    const comte = await cheese('Comté');
+    const id = await place(comte);
+    clock.advance(1000);
+    const later = await place(comte);
+    clock.advance(5999);
+    await shop.app.worker.run();
+    assert.equal(await statusOf(id), 'placed');
+    clock.advance(1);
+    await shop.app.worker.run();
+    assert.deepEqual([await statusOf(id), await statusOf(later)], ['approved', 'placed']);
+    assert.equal(await countJobs(), 1);
+    const url = `/v2/store/order/${id}`;
+    const { json, headers } = await shop.call('GET', url, { as: shop.reader });
+    assert.deepEqual(
+      [json.updatedAt, json.shipDate, headers.etag],
+      ['2026-06-01T12:00:07.000Z', '2026-06-03T12:00:07.000Z', '"2"'],
+    );
+    const { items } = (await shop.call('GET', `${url}/timeline`, { as: shop.reader })).json;
+    assert.deepEqual(items[1], { status: 'approved', at: json.updatedAt, by: 'system', reason: null });
+    await shop.app.worker.run();
+    assert.equal((await shop.call('GET', url, { as: shop.reader })).headers.etag, '"2"');
+  });
+
+  test('cancels an order with a cheese that is no longer to be had, and names it', async (t) => {
+    const { shop, clock, cheese, place, statusOf, countJobs } = await openStore(t, { engine });
+    const there = await cheese('Abondance');
+    const become: [name: string, change: (id: number) => Promise<unknown>][] = [
+      ...['sold', 'pending'].map((status): [string, (id: number) => Promise<unknown>] => [
+        `Brie ${status}`,
+        (id) => shop.call('POST', `/v2/cheeses/${id}`, { as: shop.writer, body: { status } }),
+      ]),
+      [
+        'Brie gone',
+        (id) => shop.call('DELETE', `/v2/cheeses/${id}`, { as: shop.writer, headers: confirmed }),
+      ],
+    ];
+    const orders = new Map<number, string>();
+    for (const [name, change] of become) {
+      const id = await cheese(name);
+      orders.set(await place(there, id, id), name);
+      await change(id);
+    }
+    const fine = await place(there);
+    clock.advance(5000);
+    await shop.app.worker.run();
+    for (const [id, name] of orders) {
+      assert.equal(await statusOf(id), 'cancelled', name);
+      const { items } = (await shop.call('GET', `/v2/store/order/${id}/timeline`, { as: shop.reader })).json;
+      assert.equal(items.length, 2);
+      assert.ok(items[1].reason.includes(name), items[1].reason);
+      assert.ok(!items[1].reason.includes('Abondance'), items[1].reason);
+    }
+    assert.equal(await statusOf(fine), 'approved');
+    assert.equal(await countJobs(), 0);
+  });
+
+  test('leaves alone what was cancelled, or approved by an operator before', async (t) => {
+    const { shop, clock, cheese, place, approve, cancel, stepsOf } = await openStore(t, { engine });
+    const comte = await cheese('Comté');
+    const approved = await place(comte);
+    const cancelled = await place(comte);
+    await approve(approved);
+    await cancel(cancelled);
+    clock.advance(5000);
+    await shop.app.worker.run();
+    assert.deepEqual(await stepsOf(approved), ['placed', 'approved']);
+    assert.deepEqual(await stepsOf(cancelled), ['placed', 'cancelled']);
+  });
+
+  test('approves each of 200 due orders once, also where two servers work on them at once', async (t) => {
+    const { shop, clock, cheese, place, countJobs } = await openStore(t, { engine });
+    const other = await shop.another();
+    const comte = await cheese('Comté');
+    const { database } = shop.app.services;
+    for (const workers of [[shop], [shop, other, shop, other]]) {
+      await Promise.all(Array.from({ length: 200 }, () => place(comte)));
+      clock.advance(5000);
+      await Promise.all(workers.map(({ app }) => app.worker.run()));
+      await shop.app.worker.run();
+      assert.equal(await countJobs(), 0);
+      const rows = await database.all<{ status: string; version: number; orders: number }>(
+        sql`select status, version, count(*) as orders from orders group by status, version`,
+      );
+      const orders = workers.length === 1 ? 200 : 400;
+      assert.deepEqual({ ...rows[0] }, { status: 'approved', version: 2, orders });
+      assert.equal(rows.length, 1);
+      const events = await database.get<{ n: number; orders: number }>(sql`
+        select count(*) as n, count(distinct subject) as orders from event where type = 'order.approved'`);
+      assert.deepEqual({ ...events }, { n: orders, orders });
+    }
+  });
+
+  test('and whoever cancels at the same time agree on one course of events', async (t) => {
+    const { shop, clock, cheese, place, cancel, stepsOf, statusOf, countJobs } = await openStore(t, {
+      engine,
+    });
+    const comte = await cheese('Comté');
+    for (let round = 0; round < 5; round += 1) {
+      const id = await place(comte);
+      clock.advance(5000);
+      const working = shop.app.worker.run();
+      for (let turn = 0; turn < round; turn += 1) {
+        await nextTurn();
+      }
+      const [status] = await Promise.all([cancel(id), working]);
+      assert.equal(status, 204, 'what is approved can be cancelled still');
+      assert.equal(await statusOf(id), 'cancelled');
+      const steps = (await stepsOf(id)).join();
+      assert.ok(['placed,cancelled', 'placed,approved,cancelled'].includes(steps), steps);
+      assert.equal(await countJobs(), 0);
+    }
+  });
+
+  test('and an operator who approves at the same time approve once', async (t) => {
+    const { shop, clock, cheese, place, approve, stepsOf, countJobs } = await openStore(t, { engine });
+    const comte = await cheese('Comté');
+    for (let round = 0; round < 5; round += 1) {
+      const id = await place(comte);
+      clock.advance(5000);
+      const [status] = await Promise.all([approve(id), shop.app.worker.run()]);
+      assert.ok(status === 200 || status === 409, String(status));
+      assert.deepEqual(await stepsOf(id), ['placed', 'approved']);
+      assert.equal(await countJobs(), 0);
+    }
+  });
+});
+
+onBothEngines('Of those who move an order at the same time', (engine) => {
+  test('one takes the step, and the others are told where it is', async (t) => {
+    const { shop, cheese, place, stepsOf } = await openStore(t, { engine });
+    const shops = [shop, await shop.another()];
+    const id = await place(await cheese('Comté'));
+    for (const [index, step] of ['approve', 'ship', 'deliver'].entries()) {
+      const answers = await Promise.all(
+        Array.from({ length: 6 }, (_, caller) =>
+          (shops[caller % 2] as Shop).call('POST', `/v2/store/order/${id}/${step}`, { as: shop.admin }),
+        ),
+      );
+      assert.deepEqual(answers.map(({ status }) => status).sort(), [200, 409, 409, 409, 409, 409], step);
+      assert.equal((await stepsOf(id)).length, index + 2);
+    }
+  });
+
+  test('one ships or one cancels, and the other is refused', async (t) => {
+    const { shop, cheese, place, approve, cancel, statusOf, stepsOf } = await openStore(t, { engine });
+    const comte = await cheese('Comté');
+    for (let round = 0; round < 6; round += 1) {
+      const id = await place(comte);
+      await approve(id);
+      const ship = () => shop.call('POST', `/v2/store/order/${id}/ship`, { as: shop.admin });
+      const early = round % 2 === 0 ? cancel(id) : undefined;
+      const [shipped, cancelled] = await Promise.all([ship(), early ?? cancel(id)]);
+      const status = await statusOf(id);
+      const expected = status === 'shipped' ? [200, 409] : [409, 204];
+      assert.deepEqual([shipped.status, cancelled], expected, `it is ${status}`);
+      assert.deepEqual(await stepsOf(id), ['placed', 'approved', status]);
+    }
+  });
+});

@@ -1,0 +1,128 @@
+/** Sums of money against another way to work them out, and the life cycle against its list of transitions. */
+import assert from 'node:assert/strict';
+import { suite, test } from 'node:test';
+import fc from 'fast-check';
+import { dollars, type Line, totalCents } from '../../src/orders/money.ts';
+import { nextInWords, orderStatuses, sourcesOf } from '../../src/orders/order-status.ts';
+
+/** A price as it is written: whole digits, and how many of them stand behind the point. */
+interface Price {
+  readonly digits: bigint;
+  readonly decimals: number;
+}
+
+const numberOf = ({ digits, decimals }: Price) => Number(`${digits}e-${decimals}`);
+
+/** Up to 1,000,000.000000, none of which a double blurs. */
+const usualPrices = fc
+  .nat(6)
+  .chain((decimals) =>
+    fc.bigInt(0n, 1_000_000n * 10n ** BigInt(decimals)).map((digits): Price => ({ digits, decimals })),
+  );
+/** Such that JavaScript writes them as 1.5e-7. */
+const tinyPrices = fc.record({ digits: fc.bigInt(1n, 999_999n), decimals: fc.integer({ min: 12, max: 20 }) });
+/** Often just at half a cent. */
+const halfCents = fc.bigInt(0n, 10n ** 8n).map((cents): Price => ({ digits: cents * 10n + 5n, decimals: 3 }));
+const prices = fc.oneof(usualPrices, tinyPrices, halfCents);
+const quantities = fc.integer({ min: 1, max: 100 });
+const orders = fc.array(fc.record({ price: prices, quantity: quantities }), { minLength: 1, maxLength: 100 });
+
+const linesOf = (order: readonly { price: Price; quantity: number }[]): Line[] =>
+  order.map(({ price, quantity }) => ({ quantity, pricePerKg: numberOf(price) }));
+
+/** In units of 10^-20 dollars, of which a cent has 10^18; what remains is weighed against half a cent. */
+function expectedCents(order: readonly { price: Price; quantity: number }[]): bigint {
+  let units = 0n;
+  for (const { price, quantity } of order) {
+    for (let kilogram = 0; kilogram < quantity; kilogram += 1) {
+      units += price.digits * 10n ** BigInt(20 - price.decimals);
+    }
+  }
+  const cent = 10n ** 18n;
+  const whole = units / cent;
+  return (units % cent) * 2n < cent ? whole : whole + 1n;
+}
+
+suite('totalCents', () => {
+  test('is the exact sum, rounded once with half a cent upwards', () => {
+    fc.assert(
+      fc.property(orders, (order) => {
+        assert.equal(BigInt(totalCents(linesOf(order))), expectedCents(order));
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  test('is the same in any order of the lines, and with a line split in two', () => {
+    fc.assert(
+      fc.property(orders, quantities, (order, quantity) => {
+        const lines = linesOf(order);
+        const [first] = lines as [Line];
+        const whole = [...lines, { ...first, quantity: first.quantity + quantity }];
+        const split = [{ ...first, quantity }, ...lines.toReversed(), first];
+        assert.equal(totalCents(split), totalCents(whole));
+      }),
+    );
+  });
+
+  test('sums what doubles get wrong', () => {
+    const table: [lines: [price: number, quantity: number][], cents: number][] = [
+      [[], 0],
+      [[[0.1, 3]], 30],
+      [[[1.005, 1]], 101],
+      [[[33.335, 1]], 3334],
+      [[[0.285, 1]], 29],
+      [[[1.015, 100]], 10_150],
+      [[[0.004999999, 1]], 0],
+      [[[1e-7, 100]], 0],
+      [[[5e-5, 100]], 1],
+      [[[5e-324, 100]], 0],
+      [[[1_000_000, 100]], 10_000_000_000],
+      [Array.from({ length: 100 }, () => [1_000_000, 100]), 1_000_000_000_000],
+    ];
+    for (const [lines, cents] of table) {
+      assert.equal(
+        totalCents(lines.map(([pricePerKg, quantity]) => ({ pricePerKg, quantity }))),
+        cents,
+        JSON.stringify(lines[0]),
+      );
+    }
+  });
+});
+
+suite('dollars', () => {
+  test('are written with two decimals at most, and mean the same cents', () => {
+    fc.assert(
+      fc.property(fc.integer({ min: 0, max: 1_000_000_000_000 }), (cents) => {
+        const text = String(dollars(cents));
+        assert.match(text, /^\d+(\.\d{1,2})?$/);
+        const [whole = '', fraction = ''] = text.split('.');
+        assert.equal(BigInt(whole + fraction.padEnd(2, '0')), BigInt(cents));
+      }),
+    );
+  });
+});
+
+suite('The status of an order', () => {
+  const all = [
+    'placed approved',
+    'placed cancelled',
+    'approved shipped',
+    'approved cancelled',
+    'shipped delivered',
+  ];
+
+  test('changes by five transitions', () => {
+    const known = orderStatuses.flatMap((to) => sourcesOf(to).map((from) => `${from} ${to}`));
+    assert.deepEqual(known.sort(), all.toSorted());
+  });
+
+  test('is explained with what may come next, and nothing else', () => {
+    for (const from of orderStatuses) {
+      const words: readonly string[] = nextInWords(from).match(/\w+/g) ?? [];
+      for (const to of orderStatuses.filter((status) => status !== from)) {
+        assert.equal(words.includes(to), all.includes(`${from} ${to}`), `${from} ${to}`);
+      }
+    }
+  });
+});
