@@ -47,5 +47,5 @@ export function toCustomer(row: CustomerRow, favourite: VersionedCheese | undefi
   });
   // A cheese is stored as the JSON that answers for it.
   const body = favourite === undefined ? shown : `${shown.slice(0, -1)},"favouriteCheese":${favourite.body}}`;
-  return { username, body, version: `${row.version}.${favourite?.version ?? 0}` };
+  return { username, body, version: `${id}.${row.version}.${favourite?.version ?? 0}` };
 }

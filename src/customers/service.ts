@@ -153,17 +153,16 @@ export function createCustomerService(dependencies: Dependencies): CustomerServi
     },
 
     async registerAll(context, entries) {
-      const prepared: { input: CustomerInput; password: string }[] = [];
-      for (const [index, entry] of entries.entries()) {
-        if ('username' in entry) {
-          prepared[index] = { input: entry, password: await passwords.hash(entry.password) };
-        }
-      }
+      const valid = entries.flatMap((entry, index) => ('username' in entry ? [{ index, input: entry }] : []));
+      const hashes = await passwords.hashAll(valid.map(({ input }) => input.password));
+      const prepared = new Map(
+        valid.map(({ index, input }, place) => [index, { input, password: hashes[place] ?? '' }]),
+      );
       return context.transaction(async (tx) => {
         const created: VersionedCustomer[] = [];
         const errors: { index: number; message: string }[] = [];
         for (const [index, entry] of entries.entries()) {
-          const ready = prepared[index];
+          const ready = prepared.get(index);
           if (ready === undefined) {
             errors.push({ index, message: inWords(entry as readonly FieldError[]) });
             continue;

@@ -34,8 +34,14 @@ export function openPostgres(url: string): Database {
       try {
         return (await pool.begin((connection) => work(statementsOn(connection)))) as T;
       } catch (error) {
-        if (!isRetryable(error) || attempt === attemptsMax) {
+        if (!isRetryable(error)) {
           throw translate(error);
+        }
+        if (attempt === attemptsMax) {
+          throw new AppError('unavailable', 'Others are changing the same things. Try again shortly.', {
+            cause: error,
+            headers: { 'Retry-After': '1' },
+          });
         }
       }
     }

@@ -148,6 +148,7 @@ function connect(file: string): DatabaseSync {
   connection.exec(`
     pragma synchronous = full;
     pragma foreign_keys = on;
+    pragma secure_delete = on;
     pragma cache_size = -10000;
     pragma wal_autocheckpoint = 10000;
     pragma journal_size_limit = 67108864;

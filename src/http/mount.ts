@@ -6,6 +6,7 @@ import type { Context, Origin } from '../database/context.ts';
 import type { Transaction } from '../database/database.ts';
 import { AppError, type FieldError, invalid } from '../errors.ts';
 import { after, type Eventual } from '../eventual.ts';
+import { addressOf } from './address.ts';
 import { acceptsGzip, compressed } from './compression.ts';
 import { deprecationHeaders } from './deprecation.ts';
 import { isCurrent } from './etag.ts';
@@ -88,7 +89,7 @@ function handle(route: Route, request: FastifyRequest, dependencies: MountDepend
     query: query.values,
     headers: request.headers,
     principal: request.principal,
-    address: request.ip,
+    address: addressOf(request.ip),
     context,
     once: (verb, render) => runOnce(verb, render, idempotencyKey, context, request, dependencies),
   };
@@ -199,7 +200,7 @@ async function runOnce<T>(
     return render(await verb(context));
   }
   const attempt = {
-    scope: request.principal === null ? request.ip : scopeOf(request.principal),
+    scope: request.principal === null ? addressOf(request.ip) : scopeOf(request.principal),
     method: request.method,
     url: request.url,
     key,

@@ -77,7 +77,9 @@ export function createServer(routes: readonly Route[], dependencies: ServerDepen
 
   function sendError(thrown: unknown, request: FastifyRequest, reply: FastifyReply): void {
     const error = toAppError(thrown);
-    if (error.status >= 500) {
+    if (error.code === 'unavailable' && error.cause === undefined) {
+      log.warn({ requestId: request.id, route: request.routeOptions?.url }, error.message);
+    } else if (error.status >= 500) {
       log.error(
         { requestId: request.id, route: request.routeOptions?.url, err: error.cause ?? error },
         error.message,

@@ -42,11 +42,19 @@ export function createOrderWorker({ database, clock, orders, context, log }: Dep
       await orders.approveDue(context, orderId);
     } catch (error) {
       log.error({ err: error, orderId }, 'an order could not be processed; it is tried again');
+      await postpone(orderId);
+    }
+  }
+
+  async function postpone(orderId: number): Promise<void> {
+    try {
       await database.transaction(async (tx) => {
         const attempts = await orderQueries(tx).findAttempts(orderId);
         const waitMs = Math.min(retryMsMax, retryMs * 2 ** Math.min(attempts, 10));
         await orderQueries(tx).updateJob(orderId, timestamp(clock.now() + waitMs));
       });
+    } catch (error) {
+      log.error({ err: error, orderId }, 'nor could it be put off; it stays due');
     }
   }
 

@@ -105,6 +105,24 @@ suite('Passwords', () => {
     assert.ok((await Promise.all(again)).every((one) => one));
   });
 
+  test('that are made leave a place to those that are checked, and are refused as one where they are too many', async () => {
+    const passwords = createPasswords(systemClock);
+    const stored = await passwords.hash('brie');
+    const ended: string[] = [];
+    const note = async (name: string, work: Promise<unknown>) => {
+      await work;
+      ended.push(name);
+    };
+    const batch = note('batch', passwords.hashAll(Array<string>(40).fill('brie')));
+    const second = note('second batch', passwords.hashAll(Array<string>(100).fill('brie')));
+    const refused = passwords.hashAll(Array<string>(100).fill('brie'));
+    await assert.rejects(refused, (error) => error instanceof AppError && error.code === 'unavailable');
+    const logins = Array.from({ length: 10 }, () => note('login', passwords.verify(stored, 'brie')));
+    await Promise.all([batch, ...logins]);
+    assert.equal(ended.indexOf('batch'), 10, 'ten logins are through before one batch of 40 is');
+    await second;
+  });
+
   test('that cannot be worked out leave their place to the next', async () => {
     const passwords = createPasswords(systemClock);
     for (let count = 0; count < 3 * runningMax; count += 1) {

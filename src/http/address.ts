@@ -1,0 +1,22 @@
+/** Where a call comes from, as limits count it. */
+import { isIPv4, isIPv6 } from 'node:net';
+
+/**
+ * One name for each customer of an access provider: an IPv4 address, however it was written, or the first 64 bits of an
+ * IPv6 address, of which everybody has the rest to themselves (RFC 6177).
+ */
+export function addressOf(given: string): string {
+  const text = given.replace(/^\[(.*)\](:\d+)?$/, '$1').replace(/^(\d+\.\d+\.\d+\.\d+):\d+$/, '$1');
+  const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(text)?.[1];
+  if (mapped !== undefined || isIPv4(text) || !isIPv6(text)) {
+    return mapped ?? text;
+  }
+  const [head = '', tail] = text.toLowerCase().split('%', 1).join('').split('::');
+  const groups = head === '' ? [] : head.split(':');
+  const missing = tail === undefined ? 0 : 8 - groups.length - (tail === '' ? 0 : tail.split(':').length);
+  const all = [...groups, ...Array<string>(missing).fill('0'), ...(tail ?? '').split(':')];
+  return `${all
+    .slice(0, 4)
+    .map((group) => Number.parseInt(group || '0', 16).toString(16))
+    .join(':')}::/64`;
+}

@@ -1,0 +1,286 @@
+/**
+ * Kills a server that works, again and again, at any moment: what was answered must be there afterwards, whole, and
+ * nothing twice. A few kills with every run of the tests; as many as you like, half of them on PostgreSQL, with
+ *
+ *     CURD_TEST_KILLS=100 node --test --test-global-setup=test/global-setup.ts test/faults/kill.test.ts
+ */
+import assert from 'node:assert/strict';
+import { DatabaseSync } from 'node:sqlite';
+import { suite, type TestContext, test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type Config, loadConfig } from '../../src/config.ts';
+import { type Database, openDatabase } from '../../src/database/database.ts';
+import { type Engine, sql } from '../../src/database/sql.ts';
+import { dollars } from '../../src/orders/money.ts';
+import { firstRealId, type OrderRow } from '../../src/orders/queries.ts';
+import { openServices } from '../../src/services.ts';
+import { freshShop, type RunningServer, serve } from '../cli/run.ts';
+import { createDatabase } from '../helper.ts';
+import { createLoad, type Load, type Memory, type OrderAnswer, pick } from './load.ts';
+
+const kills = Number(process.env.CURD_TEST_KILLS ?? 4);
+const longestLifeMs = 700;
+const secondsForEach = 20;
+
+suite('A server that is killed', () => {
+  const options = { timeout: (kills + 1) * secondsForEach * 1000 };
+
+  test('keeps on SQLite what it answered, and does nothing twice', options, async (t) => {
+    await killAgainAndAgain(t, 'sqlite', kills);
+  });
+
+  test('keeps on PostgreSQL what it answered, and does nothing twice', options, async (t) => {
+    await killAgainAndAgain(t, 'postgres', Math.ceil(kills / 2));
+  });
+});
+
+async function killAgainAndAgain(t: TestContext, engine: Engine, times: number): Promise<void> {
+  const environment = await freshShop(t, {
+    CURD_SECRET: 'a secret that is only good for tests',
+    CURD_APPROVAL_DELAY: '100ms',
+    CURD_LOG_LEVEL: 'warn',
+    ...(engine === 'postgres' ? { CURD_DATABASE: await createDatabase(t) } : {}),
+  });
+  const config = loadConfig(environment);
+  const load = await stock(config);
+  const { memory } = load;
+  let unanswered = 0;
+  let server = await serve(t, environment);
+  for (let kill = 0; kill < times; kill += 1) {
+    const known = new Set(memory.orders.keys());
+    const knownCustomers = new Set(memory.customers.keys());
+    await workAndDie(server, load);
+    const fresh = [...memory.orders.values()].filter(({ id }) => !known.has(id));
+    unanswered += memory.unanswered.size;
+    await inspect(config, memory);
+
+    server = await serve(t, environment);
+    await readBack(server, load, fresh);
+    await readCustomers(server, load, knownCustomers);
+    await sendAgain(server, load, fresh);
+  }
+  await everyOrderArrives(config, memory);
+  assertQuiet(await server.stop());
+  await inspect(config, memory);
+  const { orders, cancelled, customers } = memory;
+  const answered = `${orders.size} orders, ${cancelled.size} cancellations, ${customers.size} registrations`;
+  t.diagnostic(`${engine}: ${times} kills, ${unanswered} requests cut short; answered: ${answered}`);
+}
+
+/** A key, and cheeses to order: one of them has no price, so that its orders wait for a person. */
+async function stock(config: Config): Promise<Load> {
+  const { keys, cheeses, contextOf, database } = await openServices(config);
+  const context = contextOf('test');
+  const ids: number[] = [];
+  for (const pricePerKg of [41.5, 0.01, 19.999, 100, undefined]) {
+    const name = `Cheese ${ids.length}`;
+    ids.push((await cheeses.create(context, { name, ...(pricePerKg && { pricePerKg }) })).id);
+  }
+  const account = await keys.createAccount(context, 'load');
+  const { key } = await keys.create(context, account.id, { scopes: ['write:orders'] });
+  await database.close();
+  return createLoad(key, ids);
+}
+
+/** Lets the server work, and kills it at a random moment: once something of each kind was ever answered. */
+async function workAndDie(server: RunningServer, load: Load): Promise<void> {
+  const { orders, cancelled, customers } = load.memory;
+  const before = orders.size;
+  const working = load.run(server.url);
+  working.catch(() => {});
+  while (orders.size === before || cancelled.size === 0 || customers.size === 0) {
+    await Promise.race([sleep(1), working]);
+  }
+  await Promise.race([sleep(pick(longestLifeMs)), working]);
+  assertQuiet(await server.stop('SIGKILL'));
+  await working;
+}
+
+function assertQuiet({ stderr }: { stderr: string }): void {
+  assert.equal(stderr, '', 'the server complained');
+}
+
+/** What was answered by the last server, from the next one. */
+async function readBack(server: RunningServer, load: Load, orders: readonly OrderAnswer[]): Promise<void> {
+  await inTurns(orders, async ({ id, items, total, notes }) => {
+    const order = await load.read(server.url, `/v2/store/order/${id}`);
+    assert.deepEqual({ items: order.items, total: order.total, notes: order.notes }, { items, total, notes });
+    if (load.memory.cancelled.has(id)) {
+      assert.equal(order.status, 'cancelled', `order ${id} was answered as cancelled`);
+    }
+  });
+}
+
+async function readCustomers(
+  server: RunningServer,
+  { read, memory }: Load,
+  known: ReadonlySet<number>,
+): Promise<void> {
+  const fresh = [...memory.customers].filter(([id]) => !known.has(id));
+  await inTurns(fresh, async ([id, { username }]) => {
+    const customer = await read(server.url, `/v2/customer/${username}`);
+    assert.equal(customer.id, id);
+    assert.equal(customer.email, `${username}@example.com`);
+  });
+  const [, credentials] = fresh[pick(fresh.length)] ?? [];
+  if (credentials !== undefined) {
+    const response = await fetch(`${server.url}/v2/customer/login`, {
+      method: 'POST',
+      body: JSON.stringify(credentials),
+      headers: { 'Content-Type': 'application/json' },
+    });
+    assert.equal(response.status, 200, `${credentials.username} cannot log in: ${await response.text()}`);
+  }
+}
+
+/** What had no answer gets one now; what had one gets the same again. */
+async function sendAgain(server: RunningServer, load: Load, answered: readonly OrderAnswer[]): Promise<void> {
+  const { attempts, orders, unanswered } = load.memory;
+  await inTurns([...unanswered.values()], (attempt) => load.send(server.url, attempt));
+  assert.equal(unanswered.size, 0);
+  await inTurns(answered.slice(-5), async (order) => {
+    const attempt = attempts.get(order.id);
+    assert.ok(attempt !== undefined);
+    await load.send(server.url, attempt);
+    assert.deepEqual(orders.get(order.id), order);
+  });
+}
+
+/** The database as the dead server left it. Nobody else is at it, or what we see would change under our hands. */
+async function inspect(config: Config, memory: Memory): Promise<void> {
+  if (config.database.engine === 'sqlite') {
+    const file = new DatabaseSync(config.database.file);
+    assert.deepEqual({ ...file.prepare('pragma integrity_check').get() }, { integrity_check: 'ok' });
+    file.close();
+  }
+  const database = await openDatabase(config);
+  try {
+    await untilAlone(database);
+    await requireWhole(database, memory);
+  } finally {
+    await database.close();
+  }
+}
+
+/** A killed process is gone at once; on PostgreSQL its last statements may still be running. */
+async function untilAlone(database: Database): Promise<void> {
+  while (database.engine === 'postgres') {
+    const others = await database.all(sql`
+      select pid from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()`);
+    if (others.length === 0) {
+      return;
+    }
+    await sleep(5);
+  }
+}
+
+async function requireWhole(database: Database, memory: Memory): Promise<void> {
+  const orders = await ordersIn(database);
+  const byId = new Map(orders.map((order) => [order.id, order]));
+  for (const { id, items, total, notes } of memory.orders.values()) {
+    const row = byId.get(id);
+    assert.ok(row !== undefined, `order ${id} was answered and is not there`);
+    const stored = { items: JSON.parse(row.items), total: dollars(row.total_cents), notes: row.notes };
+    assert.deepEqual(stored, { items, total, notes });
+  }
+  const lost = [...memory.cancelled].filter((id) => byId.get(id)?.status !== 'cancelled');
+  assert.deepEqual(lost, [], 'these were answered as cancelled');
+  const keys = new Set(orders.map(({ notes }) => notes));
+  assert.equal(keys.size, orders.length, 'a request made two orders');
+
+  await requireEvents(database, orders);
+
+  const inOrders = await database.all<{ cheese_id: number; order_id: number }>(
+    sql`select cheese_id, order_id from open_order_cheese order by order_id, cheese_id`,
+  );
+  assert.deepEqual(
+    inOrders.map(({ cheese_id, order_id }) => `${order_id}: ${cheese_id}`),
+    orders.filter(isOpen).flatMap((order) => cheesesIn(order).map((cheeseId) => `${order.id}: ${cheeseId}`)),
+    'open_order_cheese',
+  );
+  const jobs = await database.all<{ order_id: number }>(sql`select order_id from job order by order_id`);
+  assert.deepEqual(
+    jobs.map(({ order_id }) => order_id),
+    orders.filter((order) => order.status === 'placed' && isPriced(order)).map(({ id }) => id),
+    'jobs',
+  );
+}
+
+/** Every order and every customer has its events, each of them once, and nobody else has any. */
+async function requireEvents(database: Database, orders: readonly OrderRow[]): Promise<void> {
+  const events = await database.all<{ type: string; subject: string }>(
+    sql`select type, subject from event where type like 'order.%' or type like 'customer.%' order by id`,
+  );
+  const customers = await database.all<{ id: number }>(sql`select id from customer`);
+  const happened = new Map<string, string[]>(customers.map(({ id }) => [`customer:${id}`, []]));
+  for (const { id } of orders) {
+    happened.set(`order:${id}`, []);
+  }
+  for (const { type, subject } of events) {
+    if (Number(/^order:(\d+)$/.exec(subject)?.[1] ?? firstRealId) >= firstRealId) {
+      const types = happened.get(subject);
+      assert.ok(types !== undefined, `${type} of ${subject}, which is not there`);
+      types.push(type);
+    }
+  }
+  for (const { id, status } of orders) {
+    const types = happened.get(`order:${id}`)?.join(' ');
+    const ways: Record<string, string[]> = {
+      placed: ['order.placed'],
+      approved: ['order.placed order.approved'],
+      cancelled: ['order.placed order.cancelled', 'order.placed order.approved order.cancelled'],
+    };
+    assert.ok(ways[status]?.includes(types ?? ''), `order ${id} is ${status}, and its events are ${types}`);
+  }
+  for (const { id } of customers) {
+    assert.deepEqual(happened.get(`customer:${id}`), ['customer.created']);
+  }
+}
+
+/** Without anybody's help: what was not cancelled is approved in the end, but for what has no price. */
+async function everyOrderArrives(config: Config, { cancelled, maybeCancelled }: Memory): Promise<void> {
+  const database = await openDatabase(config);
+  const deadline = performance.now() + secondsForEach * 1000;
+  const waiting = async () =>
+    (await ordersIn(database)).filter((order) => order.status === 'placed' && isPriced(order));
+  try {
+    while ((await waiting()).length > 0) {
+      assert.ok(performance.now() < deadline, `${(await waiting()).length} orders were not approved`);
+      await sleep(50);
+    }
+    for (const order of await ordersIn(database)) {
+      const maybe = maybeCancelled.has(order.id) && !cancelled.has(order.id);
+      const due = isPriced(order) ? 'approved' : 'placed';
+      const expected = cancelled.has(order.id) || (maybe && order.status === 'cancelled') ? 'cancelled' : due;
+      assert.equal(order.status, expected, `order ${order.id}`);
+    }
+  } finally {
+    await database.close();
+  }
+}
+
+function ordersIn(database: Database): Promise<OrderRow[]> {
+  return database.all<OrderRow>(sql`
+    select id, status, items, total_cents, notes from orders where id >= ${firstRealId} order by id`);
+}
+
+const isOpen = ({ status }: OrderRow) => ['placed', 'approved', 'shipped'].includes(status);
+
+const isPriced = ({ items }: OrderRow) =>
+  (JSON.parse(items) as { pricePerKg: number }[]).every(({ pricePerKg }) => pricePerKg > 0);
+
+function cheesesIn({ items }: OrderRow): number[] {
+  const ids = (JSON.parse(items) as { cheeseId: number }[]).map(({ cheeseId }) => cheeseId);
+  return [...new Set(ids)].sort((a, b) => a - b);
+}
+
+/** A few at a time. */
+async function inTurns<T>(all: readonly T[], work: (one: T) => Promise<void>): Promise<void> {
+  const left = [...all];
+  const next = async () => {
+    for (let one = left.shift(); one !== undefined; one = left.shift()) {
+      await work(one);
+    }
+  };
+  await Promise.all(Array.from({ length: 8 }, next));
+}

@@ -1,0 +1,39 @@
+import assert from 'node:assert/strict';
+import { suite, test } from 'node:test';
+import fc from 'fast-check';
+import { addressOf } from '../../src/http/address.ts';
+
+suite('addressOf', () => {
+  test('gives an IPv4 address one name, however it is written', () => {
+    fc.assert(
+      fc.property(fc.ipV4(), fc.integer({ min: 1, max: 65_535 }), (address, port) => {
+        for (const text of [address, `${address}:${port}`, `::ffff:${address}`, `::FFFF:${address}`]) {
+          assert.equal(addressOf(text), address);
+        }
+      }),
+    );
+  });
+
+  test('gives all addresses of an IPv6 network of 64 bits one name, and different networks different ones', () => {
+    const groups = fc.array(fc.integer({ min: 1, max: 0xffff }), { minLength: 8, maxLength: 8 });
+    const written = (numbers: readonly number[]) => numbers.map((one) => one.toString(16)).join(':');
+    fc.assert(
+      fc.property(groups, groups, (one, other) => {
+        const network = `${written(one.slice(0, 4))}::/64`;
+        assert.equal(addressOf(written(one)), network);
+        assert.equal(addressOf(`[${written(one)}]:8080`), network);
+        assert.equal(addressOf(written([...one.slice(0, 4), ...other.slice(4)]).toUpperCase()), network);
+        assert.equal(addressOf(`${written(one.slice(0, 4))}::1`), network);
+        assert.equal(addressOf(written(other)) === network, `${written(other.slice(0, 4))}::/64` === network);
+      }),
+    );
+    assert.equal(addressOf('::1'), '0:0:0:0::/64');
+    assert.equal(addressOf('2001:db8::'), '2001:db8:0:0::/64');
+    assert.equal(addressOf('fe80::1%eth0'), 'fe80:0:0:0::/64');
+  });
+
+  test('leaves alone what is no address', () => {
+    fc.assert(fc.property(fc.string({ unit: 'grapheme-ascii' }), (text) => void addressOf(text)));
+    assert.equal(addressOf('unknown'), 'unknown');
+  });
+});
