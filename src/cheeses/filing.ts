@@ -1,8 +1,8 @@
 /** Keeps the terms, postings and counters of the catalogue in step with its cheeses, in the transaction that writes. */
 import type { Sql } from '../database/database.ts';
 import { cheeseQueries, type Posting } from './queries.ts';
-import type { Cheese, Status } from './schemas.ts';
-import { type Term, termsOf } from './search.ts';
+import { type Cheese, type Status, statuses } from './schemas.ts';
+import { createTerms, type Term } from './search.ts';
 
 /** A cheese before and after: null where it was not there, or is no more. */
 export interface Change {
@@ -37,78 +37,66 @@ function keyOf([kind, name]: Term): string {
   return `${kind} ${name}`;
 }
 
-/** A term as one call of `file` meets it. */
+/** What changes under one term. */
 interface Entry {
-  readonly term: Term;
-  id: number;
-  readonly deltas: Map<Status, number>;
+  readonly deltas: Record<Status, number>;
+  readonly removed: Cheese[];
+  readonly added: Cheese[];
 }
 
-/** Files changed cheeses anew: postings of their terms, and the counter of each term by status. */
+const newEntry = (): Entry => ({ deltas: { available: 0, pending: 0, sold: 0 }, removed: [], added: [] });
+
+/**
+ * Files changed cheeses anew: postings of their terms, and the counter of each term by status. Many are best given in
+ * the order of their names, which is that of the index: neighbours are then written together.
+ */
 export async function file(tx: Sql, changes: readonly Change[]): Promise<void> {
-  const entries = new Map<string, Entry>();
-  const catalogue: Entry = { term: ['prefix', ''], id: catalogueTerm, deltas: new Map() };
-  const removed: { entry: Entry; cheese: Cheese }[] = [];
-  const added: { entry: Entry; cheese: Cheese }[] = [];
+  const termsOf = createTerms();
+  const entries = new Map<Term, Entry>();
+  const catalogue = newEntry();
 
   function entryOf(term: Term): Entry {
-    const key = keyOf(term);
-    let entry = entries.get(key);
-    if (entry === undefined) {
-      entry = { term, id: Number.NaN, deltas: new Map() };
-      entries.set(key, entry);
-    }
+    const entry = entries.get(term) ?? newEntry();
+    entries.set(term, entry);
     return entry;
   }
 
-  function enter(cheese: Cheese | null, postings: typeof added, by: 1 | -1): void {
+  function enter(cheese: Cheese | null, side: 'removed' | 'added'): void {
     if (cheese === null) {
       return;
     }
-    count(catalogue, cheese.status, by);
+    const by = side === 'added' ? 1 : -1;
+    catalogue.deltas[cheese.status] += by;
     for (const term of termsOf(cheese)) {
       const entry = entryOf(term);
-      count(entry, cheese.status, by);
+      entry.deltas[cheese.status] += by;
       // Prefixes have counters only: their postings are those of the words that begin with them.
       if (term[0] !== 'prefix') {
-        postings.push({ entry, cheese });
+        entry[side].push(cheese);
       }
     }
   }
 
   for (const { before, after } of changes) {
-    enter(before, removed, -1);
-    enter(after, added, 1);
+    enter(before, 'removed');
+    enter(after, 'added');
   }
-  const met = [...entries.values()];
-  const idOf = await ensureTerms(
-    tx,
-    met.map(({ term }) => term),
-  );
-  for (const entry of met) {
-    entry.id = idOf(entry.term);
-  }
+  const idOf = await ensureTerms(tx, [...entries.keys()]);
+  const met = [...entries].map(([term, entry]) => ({ id: idOf(term), ...entry })).sort((a, b) => a.id - b.id);
+  const postings = (side: 'removed' | 'added') =>
+    met.flatMap((entry) => entry[side].map(({ id, name, status }): Posting => [entry.id, id, name, status]));
   const queries = cheeseQueries(tx);
+  const removed = postings('removed');
   if (removed.length > 0) {
-    await queries.deletePostings(removed.map(toPosting));
+    await queries.deletePostings(removed);
   }
+  const added = postings('added');
   if (added.length > 0) {
-    // In the order of the index: neighbours are written together.
-    await queries.insertPostings(
-      added.map(toPosting).sort((a, b) => a.termId - b.termId || a.cheeseId - b.cheeseId),
-    );
+    await queries.insertPostings(added);
   }
   await queries.updateCounts(
-    [catalogue, ...met].flatMap(({ id, deltas }) =>
-      [...deltas].filter(([, by]) => by !== 0).map(([status, by]) => [id, status, by] as const),
+    [{ id: catalogueTerm, ...catalogue }, ...met].flatMap(({ id, deltas }) =>
+      statuses.flatMap((status) => (deltas[status] === 0 ? [] : [[id, status, deltas[status]] as const])),
     ),
   );
-}
-
-function count({ deltas }: Entry, status: Status, by: number): void {
-  deltas.set(status, (deltas.get(status) ?? 0) + by);
-}
-
-function toPosting({ entry, cheese }: { entry: Entry; cheese: Cheese }): Posting {
-  return { termId: entry.id, cheeseId: cheese.id, name: cheese.name, status: cheese.status };
 }

@@ -34,12 +34,7 @@ export interface NewCheeseRow extends CheeseRow {
   readonly search: string;
 }
 
-export interface Posting {
-  readonly termId: number;
-  readonly cheeseId: number;
-  readonly name: string;
-  readonly status: Status;
-}
+export type Posting = readonly [termId: number, cheeseId: number, name: string, status: Status];
 
 const cheeseById = sql`select id, version, body from cheese where id`;
 
@@ -120,17 +115,13 @@ export const cheeseQueries = (tx: Sql) => ({
   insertTerms: (terms: readonly Term[]) => tx.insert('term', ['kind', 'name'], terms),
 
   insertPostings: (postings: readonly Posting[]) =>
-    tx.insert(
-      'cheese_term',
-      ['term_id', 'cheese_id', 'name', 'status'],
-      postings.map((p) => [p.termId, p.cheeseId, p.name, p.status]),
-    ),
+    tx.insert('cheese_term', ['term_id', 'cheese_id', 'name', 'status'], postings),
 
   deletePostings: (postings: readonly Posting[]) =>
     tx.run(sql`
       delete from cheese_term where (term_id, cheese_id) in (
         select cast(value->>0 as bigint), cast(value->>1 as bigint)
-        from ${rows(postings.map((p) => [p.termId, p.cheeseId]))})`),
+        from ${rows(postings.map(([termId, cheeseId]) => [termId, cheeseId]))})`),
 
   /** Adds to the counters of terms, by status; negative numbers take away. */
   updateCounts: (deltas: readonly (readonly [termId: number, status: Status, cheeses: number])[]) =>

@@ -52,24 +52,42 @@ export function filed(word: string): string {
 export type TermKind = 'category' | 'tag' | 'word' | 'prefix';
 export type Term = readonly [kind: TermKind, name: string];
 
-/** Every term of a cheese: category, tags, words of the name, and all beginnings of those words. */
-export function termsOf(cheese: Pick<Cheese, 'name' | 'category' | 'tags'>): Term[] {
-  const words = new Set(wordsOf(cheese.name).map(filed));
-  const terms: Term[] = cheese.tags.map(({ name }) => ['tag', name]);
-  if (cheese.category !== undefined) {
-    terms.push(['category', cheese.category.name]);
+/**
+ * Makes a function from a cheese to every term of it: category, tags, words of the name, and all beginnings of those
+ * words. One term is always one object; the cheeses of an import share their words, so most have been met before.
+ */
+export function createTerms(): (cheese: Pick<Cheese, 'name' | 'category' | 'tags'>) => Term[] {
+  const terms = new Map<string, Term>();
+  const ofWords = new Map<string, readonly Term[]>();
+
+  function termOf(kind: TermKind, name: string): Term {
+    const key = `${kind} ${name}`;
+    const term = terms.get(key) ?? [kind, name];
+    terms.set(key, term);
+    return term;
   }
-  const prefixes = new Set<string>();
-  for (const word of words) {
-    terms.push(['word', word]);
+
+  function ofWord(word: string): readonly Term[] {
     let prefix = '';
-    for (const character of word) {
+    const prefixes = [...word].map((character) => {
       prefix += character;
-      prefixes.add(prefix);
+      return termOf('prefix', prefix);
+    });
+    return [termOf('word', word), ...prefixes];
+  }
+
+  return ({ name, category, tags }) => {
+    const met = new Set(tags.map((tag) => termOf('tag', tag.name)));
+    if (category !== undefined) {
+      met.add(termOf('category', category.name));
     }
-  }
-  for (const prefix of prefixes) {
-    terms.push(['prefix', prefix]);
-  }
-  return terms;
+    for (const word of wordsOf(name).map(filed)) {
+      const known = ofWords.get(word) ?? ofWord(word);
+      ofWords.set(word, known);
+      for (const term of known) {
+        met.add(term);
+      }
+    }
+    return [...met];
+  };
 }

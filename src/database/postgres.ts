@@ -5,7 +5,7 @@
 import postgres from 'postgres';
 import { AppError } from '../errors.ts';
 import { ConstraintError, type Database, type Sql, type Transaction } from './database.ts';
-import { Statement } from './sql.ts';
+import type { Statement, Value } from './sql.ts';
 
 const poolSizeMax = 10;
 const attemptsMax = 5;
@@ -27,12 +27,13 @@ export function openPostgres(url: string): Database {
     types: { bigint: { to: 20, from: [20], parse: Number, serialize: String } },
     connection: { application_name: 'curd' },
   });
-  const queries = statementsOn(pool);
+  const known = new Map<string, ColumnTypes>();
+  const queries = statementsOn(pool, known);
 
   const transaction: Transaction = async <T>(work: (sql: Sql) => Promise<T>) => {
     for (let attempt = 1; ; attempt += 1) {
       try {
-        return (await pool.begin((connection) => work(statementsOn(connection)))) as T;
+        return (await pool.begin((connection) => work(statementsOn(connection, known)))) as T;
       } catch (error) {
         if (!isRetryable(error)) {
           throw translate(error);
@@ -56,9 +57,12 @@ export function openPostgres(url: string): Database {
       try {
         await pool.begin(async (connection) => {
           await connection.unsafe(`select pg_advisory_xact_lock(${MIGRATION_LOCK})`);
-          await work(async (script) => {
-            await connection.unsafe(script);
-          }, statementsOn(connection));
+          await work(
+            async (script) => {
+              await connection.unsafe(script);
+            },
+            statementsOn(connection, known),
+          );
         });
       } catch (error) {
         throw translate(error);
@@ -68,9 +72,11 @@ export function openPostgres(url: string): Database {
   };
 }
 
-function statementsOn(connection: Connection): Sql {
-  async function execute(statement: Statement) {
-    const { text, values } = statement.render('postgres');
+/** Types of columns by their names. */
+type ColumnTypes = ReadonlyMap<string, string>;
+
+function statementsOn(connection: Connection, known: Map<string, ColumnTypes>): Sql {
+  async function run(text: string, values: Value[]) {
     try {
       return await connection.unsafe(text, values, { prepare: true });
     } catch (error) {
@@ -78,24 +84,38 @@ function statementsOn(connection: Connection): Sql {
     }
   }
 
+  function execute(statement: Statement) {
+    const { text, values } = statement.render('postgres');
+    return run(text, values);
+  }
+
+  async function typesOf(table: string): Promise<ColumnTypes> {
+    let types = known.get(table);
+    if (types === undefined) {
+      const rows = await run(
+        'select attname as name, atttypid::regtype::text as type from pg_attribute where attrelid = $1::text::regclass',
+        [table],
+      );
+      types = new Map(rows.map(({ name, type }) => [name, type]));
+      known.set(table, types);
+    }
+    return types;
+  }
+
   return {
     all: async <Row>(statement: Statement) => (await execute(statement)) as unknown as Row[],
     get: async <Row>(statement: Statement) => (await execute(statement))[0] as Row | undefined,
     run: async (statement) => (await execute(statement)).count,
     insert: async (table, columns, rows) => {
-      // One statement and one value whatever the number of rows; the table itself gives the types.
-      const names = columns.join(', ');
-      const records = rows.map((row) =>
-        Object.fromEntries(columns.map((column, index) => [column, row[index]])),
+      // One value for each column, whatever the number of rows. They are taken apart side by side, in half the time
+      // that one value with a record for each row takes.
+      const types = await typesOf(table);
+      const elements = columns.map(
+        (column, index) => `json_array_elements_text($${index + 1}::text::json)::${types.get(column)}`,
       );
-      await execute(
-        new Statement(
-          [
-            `insert into ${table} (${names}) select ${names} from jsonb_populate_recordset(null::${table}, `,
-            '::text::jsonb)',
-          ],
-          [JSON.stringify(records)],
-        ),
+      await run(
+        `insert into ${table} (${columns.join(', ')}) select ${elements.join(', ')}`,
+        columns.map((_, index) => JSON.stringify(rows.map((row) => row[index]))),
       );
     },
   };

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import fc from 'fast-check';
-import { filed, fold, searchText, termsOf, wordLengthMax, wordsOf } from '../../src/cheeses/search.ts';
+import { createTerms, filed, fold, searchText, wordLengthMax, wordsOf } from '../../src/cheeses/search.ts';
 
 /** Any text, names as people write them, and words long enough to be cut. */
 const texts = fc.oneof(
@@ -40,6 +40,7 @@ const cheeseNamed = (name: string) => ({
   ],
 });
 
+const termsOf = createTerms();
 const namesOf = (kind: string, name: string) =>
   termsOf(cheeseNamed(name))
     .filter(([one]) => one === kind)
@@ -146,7 +147,7 @@ suite('wordsOf', () => {
   });
 });
 
-suite('termsOf', () => {
+suite('Terms of a cheese', () => {
   test('holds category and tags as they are, and the words of the name folded', () => {
     const name = "Époisses d'Ép";
     assert.deepEqual(namesOf('category', name), ['Hard']);
