@@ -38,6 +38,9 @@ export function openSqlite(file: string): Database {
   reader.exec('pragma query_only = on');
   const reads = statementsOn(reader);
   const writes = statementsOn(writer);
+  const savepoint = writer.prepare('savepoint one');
+  const release = writer.prepare('release one');
+  const rollback = writer.prepare('rollback to one');
   const dataVersion = reader.prepare('pragma data_version');
   const queue: Write[] = [];
   let lastStamp: number | undefined;
@@ -92,17 +95,17 @@ export function openSqlite(file: string): Database {
 
   /** Runs one write and says how to answer it once the group is on disk. */
   async function runInSavepoint(write: Write): Promise<() => void> {
-    writer.exec('savepoint one');
+    savepoint.run();
     try {
       const value = await write.work(writes);
-      writer.exec('release one');
+      release.run();
       return () => write.resolve(value);
     } catch (error) {
       if (!writer.isTransaction) {
         throw error;
       }
-      writer.exec('rollback to one');
-      writer.exec('release one');
+      rollback.run();
+      release.run();
       return () => write.reject(error);
     }
   }
