@@ -2,7 +2,7 @@
  * `npm run bench -- [--engine sqlite|postgres|both] [--seconds 3] [--rounds 3] [--size 1000000] [--json]`
  *
  * Speed as a ratio in one run on one machine. What is compared is measured in turns, round after round, and the
- * median of the rounds counts: a noisy neighbour then disturbs both sides alike.
+ * median of the rounds' ratios counts: a noisy neighbour then disturbs both sides alike.
  */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { cpus, tmpdir } from 'node:os';
@@ -65,8 +65,8 @@ interface Rate {
   readonly cpuMicroseconds: number;
 }
 
-/** Rates of several targets, taken in turns. */
-async function inTurns(targets: readonly Target[], connections = 64): Promise<Rate[]> {
+/** Rates of several targets, taken in turns; those of one target by round. */
+async function inTurns(targets: readonly Target[], connections = 64): Promise<Rate[][]> {
   const rates: Rate[][] = targets.map(() => []);
   for (let round = -1; round < rounds; round += 1) {
     for (const [index, { server, requests }] of targets.entries()) {
@@ -83,20 +83,25 @@ async function inTurns(targets: readonly Target[], connections = 64): Promise<Ra
       }
     }
   }
-  return rates.map((list) => ({
-    perSecond: median(list.map(({ perSecond }) => perSecond)),
-    cpuMicroseconds: median(list.map(({ cpuMicroseconds }) => cpuMicroseconds)),
-  }));
+  return rates;
 }
 
 function median(values: readonly number[]): number {
   return values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? Number.NaN;
 }
 
-function compare(engine: Engine, work: string, [ours, limit]: readonly Rate[], least: number): void {
-  const ratio = (ours?.perSecond ?? Number.NaN) / (limit?.perSecond ?? Number.NaN);
-  const words = (rate?: Rate) =>
-    `${Math.round(rate?.perSecond ?? 0)}/s, ${Math.round(rate?.cpuMicroseconds ?? 0)} us CPU`;
+function compare(
+  engine: Engine,
+  work: string,
+  [ours = [], limit = []]: readonly (readonly Rate[])[],
+  least: number,
+): void {
+  // Of each round by itself: what disturbed one round disturbed both sides of it.
+  const ratio = median(
+    ours.map(({ perSecond }, round) => perSecond / (limit[round]?.perSecond ?? Number.NaN)),
+  );
+  const words = (rates: readonly Rate[]) =>
+    `${Math.round(median(rates.map(({ perSecond }) => perSecond)))}/s, ${Math.round(median(rates.map(({ cpuMicroseconds }) => cpuMicroseconds)))} us CPU`;
   record({
     engine,
     work,

@@ -14,7 +14,7 @@ import { type Idempotency, parseIdempotencyKey, type StoredAnswer } from './idem
 import { parseJson } from './json-body.ts';
 import { readHeaders, readQuery } from './parameters.ts';
 import type { Principal } from './principal.ts';
-import { type Access, type Answer, type Call, fullPath, type Route, Text } from './route.ts';
+import { type Access, type Answer, fullPath, type Route, Text } from './route.ts';
 import { shape } from './shape.ts';
 import { traceIdOf } from './trace.ts';
 
@@ -84,18 +84,21 @@ function handle(route: Route, request: FastifyRequest, dependencies: MountDepend
     transaction: dependencies.transaction,
     origin: new RequestOrigin(request, dependencies.clock),
   };
-  const call: Omit<Call<unknown, unknown>, 'body'> = {
-    params: request.params as Record<string, string>,
-    query: query.values,
-    headers: request.headers,
-    principal: request.principal,
-    address: addressOf(request.ip),
-    context,
-    once: (verb, render) => runOnce(verb, render, idempotencyKey, context, request, dependencies),
-  };
-  return route.body === undefined
-    ? route.handle({ ...call, body: undefined })
-    : readBody(route, request, isStrict).then((body) => route.handle({ ...call, body }));
+  const body = route.body === undefined ? undefined : readBody(route, request, isStrict);
+  return after(body, (body) =>
+    route.handle({
+      params: request.params as Record<string, string>,
+      query: query.values,
+      body,
+      headers: request.headers,
+      principal: request.principal,
+      get address() {
+        return addressOf(request.ip);
+      },
+      context,
+      once: (verb, render) => runOnce(verb, render, idempotencyKey, context, request, dependencies),
+    }),
+  );
 }
 
 function failOn(errors: readonly FieldError[], as: 'badRequest' | 'validation'): void {
