@@ -12,6 +12,7 @@ import type { Log } from '../log.ts';
 import { type Addresses, createAddresses } from './addresses.ts';
 import { errorBody, toAppError } from './error-body.ts';
 import { type MountDependencies, mount } from './mount.ts';
+import { mountRaw, type RawRoute } from './raw.ts';
 import { fullPath, type Route } from './route.ts';
 import { createRequestIds } from './trace.ts';
 
@@ -29,13 +30,15 @@ export interface ServerDependencies extends MountDependencies {
   readonly config: Config;
   readonly clock: Clock;
   readonly log: Log;
+  /** Addresses that write their own answers. */
+  readonly rawRoutes: readonly RawRoute[];
 }
 
 /** A server with the given routes mounted: those under /v2 relative to it, operational ones as they are. */
 export function createServer(routes: readonly Route[], dependencies: ServerDependencies): FastifyInstance {
-  const { config, clock, log } = dependencies;
+  const { config, clock, log, rawRoutes } = dependencies;
   const requestId = createRequestIds(clock);
-  const addresses = createAddresses(routes.flatMap(addressesOf));
+  const addresses = createAddresses([...routes.flatMap(addressesOf), ...rawRoutes]);
   const app = Fastify({
     logger: false,
     bodyLimit: bodyBytesMax,
@@ -122,6 +125,7 @@ export function createServer(routes: readonly Route[], dependencies: ServerDepen
   for (const route of routes) {
     mount(app, route, dependencies);
   }
+  mountRaw(app, rawRoutes);
   for (const { method, path } of addresses.shadowed()) {
     app.route({
       method,
