@@ -64,9 +64,14 @@ export function createServer(routes: readonly Route[], dependencies: ServerDepen
 
   const isAnyAllowed = config.corsOrigins.includes('*');
 
+  const isHttps = config.publicUrl?.startsWith('https:') ?? false;
+
   function setCommonHeaders(request: FastifyRequest, reply: FastifyReply): void {
     reply.header('X-Request-Id', request.id);
     reply.header('X-Environment', config.environment);
+    if (isHttps) {
+      reply.header('Strict-Transport-Security', 'max-age=31536000');
+    }
     if (!isAnyAllowed) {
       reply.header('Vary', 'Origin');
     }
