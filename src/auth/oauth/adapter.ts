@@ -41,7 +41,10 @@ export function createAdapters({ database, clock, alreadyUsed }: Dependencies): 
       const { session } = kept as { session?: { cookie?: string } };
       const sessionWithoutCookie =
         session === undefined ? {} : { session: { ...session, cookie: undefined } };
-      const customer = payload.accountId ?? (session as { accountId?: string } | undefined)?.accountId;
+      const customer =
+        payload.accountId ??
+        (session as { accountId?: string } | undefined)?.accountId ??
+        (payload.result as { login?: { accountId?: string } } | undefined)?.login?.accountId;
       const lifetimeMs =
         (expiresIn || longestSeconds) * 1000 + (model === 'AuthorizationCode' ? usedCodeMs : 0);
       await queries.upsertObject({
@@ -59,7 +62,7 @@ export function createAdapters({ database, clock, alreadyUsed }: Dependencies): 
 
     async find(id) {
       if (model === 'Client') {
-        const client = await queries.findClient(id);
+        const client = isClientId(id) ? await queries.findClient(id) : undefined;
         return client === undefined ? undefined : metadataOf(client);
       }
       return found(await queries.findObject(model, hash('sha256', id)), id);
@@ -85,6 +88,9 @@ export function createAdapters({ database, clock, alreadyUsed }: Dependencies): 
     },
   });
 }
+
+/** Whatever cannot be an id is nobody's, and is not asked for. */
+export const isClientId = (text: string): boolean => /^[\w-]{1,100}$/.test(text);
 
 /** An application as oidc-provider knows it. It compares hashes of secrets, so the hash stands for the secret. */
 function metadataOf(client: ClientRow): AdapterPayload {

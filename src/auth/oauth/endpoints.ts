@@ -10,6 +10,7 @@ import { AppError } from '../../errors.ts';
 import type { RawCall, RawRoute } from '../../http/raw.ts';
 import { type Route, route } from '../../http/route.ts';
 import { scopes } from '../access.ts';
+import { isClientId } from './adapter.ts';
 import type { Interactions } from './interactions.ts';
 import { sendPage, setPageHeaders } from './page-io.ts';
 import { errorPage } from './pages.ts';
@@ -71,8 +72,18 @@ export function oauthEndpoints(dependencies: EndpointDependencies): RawRoute[] {
 
   /** Scopes and flows as we know them, in the terms of the library. */
   async function normalise(query: URLSearchParams): Promise<void> {
-    query.delete('x_refused');
-    if ((query.get('scope') ?? '') === '') {
+    for (const name of [
+      'x_refused',
+      'nonce',
+      'acr_values',
+      'max_age',
+      'id_token_hint',
+      'claims',
+      'claims_locales',
+    ]) {
+      query.delete(name);
+    }
+    if (query.getAll('scope').every((scope) => scope === '')) {
       query.set('scope', defaultScope);
     }
     const unknown = query
@@ -83,10 +94,16 @@ export function oauthEndpoints(dependencies: EndpointDependencies): RawRoute[] {
     const responseType = isOnce ? (query.get('response_type') ?? '') : '';
     const mode = query.get('response_mode') ?? '';
     const usual = responseType === 'token' ? 'fragment' : 'query';
+    if (query.getAll('response_mode').length > 1) {
+      return;
+    }
     if (mode !== '' && mode !== usual) {
       query.set('response_mode', 'unsupported');
     }
-    const client = await oauthQueries(dependencies.database).findClient(query.get('client_id') ?? '');
+    const clientId = query.get('client_id') ?? '';
+    const client = isClientId(clientId)
+      ? await oauthQueries(dependencies.database).findClient(clientId)
+      : undefined;
     const grants = client?.grants.split(' ') ?? [];
     const needed = responseType === 'token' ? 'implicit' : 'authorization_code';
     const wantsAdmin = (query.get('scope') ?? '').split(' ').includes('admin');

@@ -132,7 +132,8 @@ function configure(dependencies: ProviderDependencies, library: Module): Configu
       await approvals.isApproved(clientId, customerId),
     );
     const rejected = grant.getRejectedOIDCScope().split(' ');
-    return rejected.some((scope) => permitted.includes(scope)) ? undefined : grant;
+    const asked = String(oidc.params?.scope ?? '').split(' ');
+    return rejected.some((scope) => permitted.includes(scope) && asked.includes(scope)) ? undefined : grant;
   }
 
   return {
@@ -362,7 +363,7 @@ async function speakBothErrorShapes(ctx: KoaContextWithOIDC, next: () => Promise
   } else if (description === 'requested grant type is not allowed for this client') {
     error = 'unauthorized_client';
   }
-  if (ctx.status === 401 && ctx.response.get('WWW-Authenticate') === '') {
+  if (ctx.status === 401 && !ctx.response.get('WWW-Authenticate')) {
     ctx.set('WWW-Authenticate', `Basic realm="${ctx.oidc?.issuer ?? 'curd'}"`);
   }
   const { status } = ctx;
