@@ -1,9 +1,12 @@
 /** The whole server on one screen: services, credentials, routes. It does not listen. */
+import type { AddressInfo } from 'node:net';
 import type { FastifyInstance } from 'fastify';
 import packageJson from '../package.json' with { type: 'json' };
 import { createGuard } from './auth/guard.ts';
 import { createKeyResolver } from './auth/keys/resolver.ts';
 import { keyRoutes } from './auth/keys/routes.ts';
+import { metadataRoute, oauthEndpoints } from './auth/oauth/endpoints.ts';
+import { createTokenResolver } from './auth/oauth/resolver.ts';
 import { cheeseRoutes } from './cheeses/routes.ts';
 import { type Clock, systemClock } from './clock.ts';
 import type { Config } from './config.ts';
@@ -37,10 +40,11 @@ export async function buildApp(config: Config, clock: Clock = systemClock): Prom
   const services = await openServices(config, clock);
   const { database, keys, sessions, cheeses, listing, customers, throttle, login, orders, history } =
     services;
+  const { approvals, grants } = services;
   const { environment, secret, registration, passwordLengthMin } = config;
 
   const keyResolver = createKeyResolver({ database, clock, environment });
-  const guard = createGuard([keyResolver.resolve, sessions.resolve]);
+  const guard = createGuard([keyResolver.resolve, sessions.resolve, createTokenResolver(database, clock)]);
   const idempotency = createIdempotency(database, clock, secret);
 
   const worker = createOrderWorker({ database, clock, orders, context: services.contextOf('system'), log });
@@ -53,10 +57,12 @@ export async function buildApp(config: Config, clock: Clock = systemClock): Prom
   ];
   const routes = [
     ...described,
+    metadataRoute(issuer),
     ...operationalRoutes({ database, routes: described, version: packageJson.version }),
   ];
   const { transaction } = database;
   const reportDeprecated = createDeprecationReport(log, clock.now);
+  const rawRoutes = oauthEndpoints({ database, clock, log, people: login, approvals, secret, issuer });
   const server = createServer(routes, {
     config,
     clock,
@@ -65,7 +71,13 @@ export async function buildApp(config: Config, clock: Clock = systemClock): Prom
     transaction,
     idempotency,
     reportDeprecated,
+    rawRoutes,
   });
+
+  /** Where clients reach the authorization server: what was set, or where we listen. */
+  function issuer(): string {
+    return config.publicUrl === null ? listeningAt(server, config) : new URL(config.publicUrl).origin;
+  }
 
   async function keepHouse(): Promise<void> {
     try {
@@ -73,6 +85,7 @@ export async function buildApp(config: Config, clock: Clock = systemClock): Prom
       await idempotency.purge();
       await sessions.purge();
       await throttle.purge();
+      await grants.purge();
     } catch (error) {
       log.error({ err: error }, 'housekeeping failed; it is tried again in a minute');
     }
@@ -93,4 +106,10 @@ export async function buildApp(config: Config, clock: Clock = systemClock): Prom
       await database.close();
     },
   };
+}
+
+function listeningAt(server: FastifyInstance, { host, port }: Config): string {
+  const address = server.server.address() as AddressInfo | null;
+  const name = host.includes(':') ? `[${host}]` : host;
+  return `http://${name}:${address?.port ?? port}`;
 }

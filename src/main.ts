@@ -53,6 +53,44 @@ withSettings(keys.command('revoke <id>'))
   .description('end an API key at once')
   .action(async (id, options) => (await import('./cli/keys.ts')).revokeKey(id, options));
 
+const clients = program
+  .command('clients')
+  .description('applications of partners, which get tokens by OAuth 2.0');
+withSettings(clients.command('create <name>'))
+  .description('register an application and print its secret, this once')
+  .requiredOption('--account <name>', 'whose application it is, and whose plan counts')
+  .requiredOption('--scope <scopes>', 'what it may ask for, separated by spaces: "read:cheeses read:orders"')
+  .option('--redirect-uri <uri>', 'where people are sent back to; may stand several times', collect)
+  .option('--native', 'it runs on a device: loopback redirects on any port, or a scheme of its own')
+  .option(
+    '--grant <grants>',
+    'authorization_code, refresh_token, implicit, client_credentials (default: the first two with a redirect, else the last)',
+  )
+  .option('--public', 'it cannot keep a secret (a page, an app): none is made, and PKCE is required')
+  .action(async (name, options) => (await import('./cli/clients.ts')).createClient(name, options));
+withSettings(clients.command('list'))
+  .description('list the applications')
+  .action(async (options) => (await import('./cli/clients.ts')).listClients(options));
+withSettings(clients.command('delete <clientId>'))
+  .description('end an application with all its tokens')
+  .action(async (clientId, options) => (await import('./cli/clients.ts')).deleteClient(clientId, options));
+
+const approvals = program
+  .command('approvals')
+  .description('who may be granted the scope admin, and through which application');
+withSettings(approvals.command('list'))
+  .description('list who has asked')
+  .action(async (options) => (await import('./cli/approvals.ts')).listApprovals(options));
+for (const [verb, description] of [
+  ['approve', 'let them, for 90 days'],
+  ['deny', 'say no'],
+  ['revoke', 'take it back at once, tokens included'],
+] as const) {
+  withSettings(approvals.command(`${verb} <id>`))
+    .description(description)
+    .action(async (id, options) => (await import('./cli/approvals.ts')).decide(verb, id, options));
+}
+
 const customers = program.command('customers').description('customers of the shop');
 withSettings(customers.command('set-role <username> <role>'))
   .description('make a customer staff, who may be granted more scopes, or customer again')

@@ -1,5 +1,8 @@
 /** Everything below HTTP, wired by hand in dependency order. The command line works with this alone. */
 import { createKeyService, type KeyService } from './auth/keys/service.ts';
+import { type ApprovalService, createApprovalService } from './auth/oauth/approvals.ts';
+import { type ClientService, createClientService } from './auth/oauth/clients.ts';
+import { createGrants, type Grants } from './auth/oauth/grants.ts';
 import { createPasswords } from './auth/passwords.ts';
 import { createSessions, type Sessions } from './auth/sessions/service.ts';
 import { type CheeseListing, createCheeseListing } from './cheeses/listing.ts';
@@ -24,6 +27,9 @@ export interface Services {
   readonly database: Database;
   readonly keys: KeyService;
   readonly sessions: Sessions;
+  readonly clients: ClientService;
+  readonly approvals: ApprovalService;
+  readonly grants: Grants;
   readonly cheeses: CheeseService;
   readonly listing: CheeseListing;
   readonly customers: CustomerService;
@@ -48,6 +54,7 @@ export async function openServices(config: Config, clock: Clock = systemClock): 
   const keys = createKeyService({ database, clock, environment });
   const passwords = createPasswords(clock);
   const sessions = createSessions({ database, clock, config });
+  const grants = createGrants(database, clock);
   const throttle = createThrottle({ database, clock, limits: config.loginLimits, secret });
   const steps = createSteps(clock, config.shippingTimeMs);
   const release = createOrderRelease(clock, steps);
@@ -65,6 +72,7 @@ export async function openServices(config: Config, clock: Clock = systemClock): 
     cheeses,
     passwords,
     sessions,
+    grants,
     tiers,
     beforeDelete: release.releaseCustomer,
   });
@@ -75,6 +83,9 @@ export async function openServices(config: Config, clock: Clock = systemClock): 
     database,
     keys,
     sessions,
+    clients: createClientService(database, clock),
+    approvals: createApprovalService(database, clock),
+    grants,
     cheeses,
     listing: createCheeseListing({ database, cursors: createCursors(secret, 'cheeses') }),
     customers,

@@ -2,7 +2,7 @@
 import type { Passwords } from '../auth/passwords.ts';
 import type { Sessions } from '../auth/sessions/service.ts';
 import type { Context } from '../database/context.ts';
-import type { Database } from '../database/database.ts';
+import type { Database, Sql, Transaction } from '../database/database.ts';
 import { AppError } from '../errors.ts';
 import { formats } from '../http/formats.ts';
 import { sameName } from './names.ts';
@@ -10,17 +10,26 @@ import { type CustomerRow, customerQueries } from './queries.ts';
 import type { Throttle } from './throttle.ts';
 
 export interface LoginService {
+  /** Is it the customer's password? Then their id. @throws AppError unauthorized, rateLimited, unavailable */
+  authenticate(username: string, password: string, address: string): Promise<number>;
+  /** What others may know of a customer. */
+  find(customerId: number): Promise<{ username: string; role: 'customer' | 'staff' } | undefined>;
   /**
    * Unknown usernames and wrong passwords get the same answer after the same time.
    * @throws AppError unauthorized, rateLimited, unavailable
    */
   login(
     context: Context,
-    credentials: { readonly username: string; readonly password: string },
+    credentials: Credentials,
     address: string,
   ): Promise<{ token: string; expiresAt: string }>;
   /** @throws AppError unauthorized where the session has ended already */
   logout(context: Context, sessionHash: string | null): Promise<void>;
+}
+
+interface Credentials {
+  readonly username: string;
+  readonly password: string;
 }
 
 interface Dependencies {
@@ -43,33 +52,59 @@ export function createLogin({ database, passwords, sessions, throttle }: Depende
     return row;
   }
 
+  /** Throttle and password, then `enter` in the transaction that takes the attempt back. */
+  async function admit<T>(
+    { username, password }: Credentials,
+    address: string,
+    transaction: Transaction,
+    prepare: (customer: CustomerRow) => Promise<(tx: Sql) => Promise<T>>,
+  ): Promise<T> {
+    const name = sameName(username);
+    await throttle.begin(name, address);
+    try {
+      const customer = await verify(username, password);
+      const renewed = passwords.isOutdated(customer.password) ? await passwords.hash(password) : null;
+      const enter = await prepare(customer);
+      return await transaction(async (tx) => {
+        const current = await customerQueries(tx).claim(customer.id);
+        if (current?.password !== customer.password) {
+          throw wrong();
+        }
+        if (renewed !== null) {
+          await customerQueries(tx).updatePassword(customer.id, renewed);
+        }
+        await throttle.succeed(tx, name, address);
+        return enter(tx);
+      });
+    } catch (error) {
+      if (!(error instanceof AppError && error.code === 'unauthorized')) {
+        await throttle.withdraw(name, address);
+      }
+      throw error;
+    }
+  }
+
   return {
-    async login(context, { username, password }, address) {
-      const name = sameName(username);
-      await throttle.begin(name, address);
-      try {
-        const customer = await verify(username, password);
-        const renewed = passwords.isOutdated(customer.password) ? await passwords.hash(password) : null;
-        const session = await sessions.issue(customer.id);
-        return await context.transaction(async (tx) => {
-          const current = await customerQueries(tx).claim(customer.id);
-          if (current?.password !== customer.password) {
-            throw wrong();
-          }
-          if (renewed !== null) {
-            await customerQueries(tx).updatePassword(customer.id, renewed);
-          }
-          await throttle.succeed(tx, name, address);
+    authenticate: (username, password, address) =>
+      admit(
+        { username, password },
+        address,
+        database.transaction,
+        async ({ id }) =>
+          async () =>
+            id,
+      ),
+
+    find: (customerId) => customerQueries(database).findPerson(customerId),
+
+    login: (context, credentials, address) =>
+      admit(credentials, address, context.transaction, async ({ id }) => {
+        const session = await sessions.issue(id);
+        return async (tx) => {
           await sessions.open(tx, session);
           return { token: session.token, expiresAt: session.expires_at };
-        });
-      } catch (error) {
-        if (!(error instanceof AppError && error.code === 'unauthorized')) {
-          await throttle.withdraw(name, address);
-        }
-        throw error;
-      }
-    },
+        };
+      }),
 
     logout: (context, sessionHash) =>
       context.transaction(async (tx) => {

@@ -67,6 +67,11 @@ export const customerQueries = (tx: Sql) => ({
   claim: (id: number) =>
     tx.get<CustomerRow>(sql`select ${columns} from customer where id = ${id}${forUpdate}`),
 
+  findPerson: (id: number) =>
+    tx.get<{ username: string; role: 'customer' | 'staff' }>(
+      sql`select username, role from customer where id = ${id}`,
+    ),
+
   /** Keeps the customer from being deleted before the transaction ends. */
   hold: (id: number) => tx.get<{ id: number }>(sql`select id from customer where id = ${id}${forShare}`),
 

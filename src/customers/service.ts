@@ -1,4 +1,5 @@
 /** Customers: who may be one, what they may change, and what goes with them. login.ts lets them in. */
+import type { Grants } from '../auth/oauth/grants.ts';
 import type { Passwords } from '../auth/passwords.ts';
 import type { Sessions } from '../auth/sessions/service.ts';
 import type { CheeseService, VersionedCheese } from '../cheeses/service.ts';
@@ -63,13 +64,15 @@ interface Dependencies {
   readonly cheeses: CheeseService;
   readonly passwords: Passwords;
   readonly sessions: Sessions;
+  /** What applications may do in a customer's name. */
+  readonly grants: Grants;
   readonly tiers: TierThresholds;
   /** What else goes with a customer, in the same transaction. */
   readonly beforeDelete: (tx: Sql, context: Context, customerId: number) => Promise<void>;
 }
 
 export function createCustomerService(dependencies: Dependencies): CustomerService {
-  const { database, clock, cheeses, passwords, sessions, tiers, beforeDelete } = dependencies;
+  const { database, clock, cheeses, passwords, sessions, grants, tiers, beforeDelete } = dependencies;
   const now = () => timestamp(clock.now());
 
   function record(tx: Sql, context: Context, type: string, id: number, data: object = {}): Promise<void> {
@@ -202,6 +205,7 @@ export function createCustomerService(dependencies: Dependencies): CustomerServi
           const changed = (await customerQueries(tx).update(row.id, profile)) as CustomerRow;
           if (row.password !== password) {
             await sessions.endAll(tx, row.id, principal.sessionHash);
+            await grants.endAll(tx, row.id);
           }
           await record(tx, context, 'updated', row.id);
           return toCustomer(changed, favourite);
@@ -221,6 +225,7 @@ export function createCustomerService(dependencies: Dependencies): CustomerServi
         }
         await beforeDelete(tx, context, known.id);
         await sessions.endAll(tx, known.id, null);
+        await grants.forget(tx, known.id);
         await customerQueries(tx).delete(known.id);
         await record(tx, context, 'deleted', known.id);
       });

@@ -4,6 +4,16 @@ import { type Access, fullPath, type Parameter, type Parameters, type Route, typ
 
 type Document = Record<string, unknown>;
 
+const scopes = {
+  'read:cheeses': 'Read the catalogue',
+  'write:cheeses': 'Change the catalogue',
+  'read:orders': 'See past orders',
+  'write:orders': 'Place and cancel orders',
+  'read:profile': "See a customer's profile",
+  'write:profile': "Change a customer's profile",
+  admin: 'Everything; granted by hand',
+};
+
 const schemes = {
   apiKey: {
     type: 'apiKey',
@@ -15,19 +25,9 @@ const schemes = {
     type: 'oauth2',
     description: 'An API key that was expressly created with the scope is taken as well',
     flows: {
-      authorizationCode: {
-        authorizationUrl: '/oauth/authorize',
-        tokenUrl: '/oauth/token',
-        scopes: {
-          'read:cheeses': 'Read the catalogue',
-          'write:cheeses': 'Change the catalogue',
-          'read:orders': 'See past orders',
-          'write:orders': 'Place and cancel orders',
-          'read:profile': "See a customer's profile",
-          'write:profile': "Change a customer's profile",
-          admin: 'Everything; granted by hand',
-        },
-      },
+      authorizationCode: { authorizationUrl: '/oauth/authorize', tokenUrl: '/oauth/token', scopes },
+      implicit: { authorizationUrl: '/oauth/authorize', scopes },
+      clientCredentials: { tokenUrl: '/oauth/token', scopes },
     },
   },
   session: {

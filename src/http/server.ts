@@ -12,6 +12,7 @@ import type { Log } from '../log.ts';
 import { type Addresses, createAddresses } from './addresses.ts';
 import { errorBody, toAppError } from './error-body.ts';
 import { type MountDependencies, mount } from './mount.ts';
+import { mountRaw, type RawRoute } from './raw.ts';
 import { fullPath, type Route } from './route.ts';
 import { createRequestIds } from './trace.ts';
 
@@ -29,13 +30,15 @@ export interface ServerDependencies extends MountDependencies {
   readonly config: Config;
   readonly clock: Clock;
   readonly log: Log;
+  /** Addresses that write their own answers. */
+  readonly rawRoutes: readonly RawRoute[];
 }
 
 /** A server with the given routes mounted: those under /v2 relative to it, operational ones as they are. */
 export function createServer(routes: readonly Route[], dependencies: ServerDependencies): FastifyInstance {
-  const { config, clock, log } = dependencies;
+  const { config, clock, log, rawRoutes } = dependencies;
   const requestId = createRequestIds(clock);
-  const addresses = createAddresses(routes.flatMap(addressesOf));
+  const addresses = createAddresses([...routes.flatMap(addressesOf), ...rawRoutes]);
   const app = Fastify({
     logger: false,
     bodyLimit: bodyBytesMax,
@@ -62,9 +65,14 @@ export function createServer(routes: readonly Route[], dependencies: ServerDepen
 
   const isAnyAllowed = config.corsOrigins.includes('*');
 
+  const isHttps = config.publicUrl?.startsWith('https:') ?? false;
+
   function setCommonHeaders(request: FastifyRequest, reply: FastifyReply): void {
     reply.header('X-Request-Id', request.id);
     reply.header('X-Environment', config.environment);
+    if (isHttps) {
+      reply.header('Strict-Transport-Security', 'max-age=31536000');
+    }
     if (!isAnyAllowed) {
       reply.header('Vary', 'Origin');
     }
@@ -125,6 +133,7 @@ export function createServer(routes: readonly Route[], dependencies: ServerDepen
   for (const route of routes) {
     mount(app, route, dependencies);
   }
+  mountRaw(app, rawRoutes);
   for (const { method, path } of addresses.shadowed()) {
     app.route({
       method,

@@ -48,6 +48,7 @@ const operational = [
   '/v2/openapi.json',
   '/docs',
   '/docs/js/scalar.js',
+  '/.well-known/oauth-authorization-server',
 ];
 
 const nameOf = ({ method, path }: Route) => `${method} ${path}`;

@@ -1,0 +1,84 @@
+/**
+ * An application on a person's own machine gets a token by OAuth 2.0: authorization code with PKCE, and a redirect to a
+ * port of this machine (RFC 8252). No package needed. Register it once, then run it and open the address it prints:
+ *
+ *     npx curd clients create "My first application" --account local --native --public \
+ *       --scope "read:cheeses read:profile" --redirect-uri http://127.0.0.1/callback
+ *     CLIENT_ID=... node examples/get-a-token.js [http://127.0.0.1:8080]
+ */
+import { createHash, randomBytes } from 'node:crypto';
+import { createServer } from 'node:http';
+
+const shop = process.argv[2] ?? 'http://127.0.0.1:8080';
+const clientId = process.env.CLIENT_ID;
+if (clientId === undefined) {
+  console.error('Set CLIENT_ID to what "curd clients create" has printed.');
+  process.exit(1);
+}
+
+// Where everything is, the server says itself (RFC 8414).
+const server = await (await fetch(`${shop}/.well-known/oauth-authorization-server`)).json();
+
+// The secret of this one login (RFC 7636): its hash goes out now, itself only with the code.
+const verifier = randomBytes(32).toString('base64url');
+const challenge = createHash('sha256').update(verifier).digest('base64url');
+const state = randomBytes(16).toString('base64url');
+
+const listener = createServer().listen(0, '127.0.0.1');
+await new Promise((resolve) => listener.once('listening', resolve));
+const redirectUri = `http://127.0.0.1:${listener.address().port}/callback`;
+
+const query = new URLSearchParams({
+  client_id: clientId,
+  redirect_uri: redirectUri,
+  response_type: 'code',
+  scope: 'read:cheeses read:profile',
+  state,
+  code_challenge: challenge,
+  code_challenge_method: 'S256',
+});
+console.log(`Open this address in a browser:\n\n  ${server.authorization_endpoint}?${query}\n`);
+
+const answer = await new Promise((resolve) => {
+  listener.on('request', (request, response) => {
+    const url = new URL(request.url, redirectUri);
+    if (url.pathname !== '/callback') {
+      response.writeHead(404).end();
+      return;
+    }
+    response.end('Done: you can close this page and go back to the terminal.');
+    resolve(url.searchParams);
+  });
+});
+listener.close();
+listener.closeAllConnections();
+
+// Only an answer to our own question, and from the server that we asked (RFC 9207).
+if (answer.get('state') !== state || answer.get('iss') !== server.issuer) {
+  throw new Error('This answer belongs to another login.');
+}
+if (answer.has('error')) {
+  throw new Error(`${answer.get('error')}: ${answer.get('error_description')}`);
+}
+
+const response = await fetch(server.token_endpoint, {
+  method: 'POST',
+  body: new URLSearchParams({
+    grant_type: 'authorization_code',
+    code: answer.get('code'),
+    redirect_uri: redirectUri,
+    client_id: clientId,
+    code_verifier: verifier,
+  }),
+});
+const token = await response.json();
+if (!response.ok) {
+  throw new Error(`${token.error}: ${token.error_description}`);
+}
+console.log(`A token for ${token.expires_in} seconds, with the scopes ${token.scope}.`);
+
+const list = await fetch(`${shop}/v2/cheeses?limit=3`, {
+  headers: { Authorization: `Bearer ${token.access_token}` },
+});
+const { items, total } = await list.json();
+console.log(`With it, ${total} cheeses can be read: ${items.map(({ name }) => name).join(', ')} ...`);

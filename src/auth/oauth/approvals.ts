@@ -1,0 +1,108 @@
+/**
+ * The scope admin is granted to a customer through an application only after an operator has said so, for that pair;
+ * customer 0 stands for an application that acts for itself. A decision holds from the next request on.
+ */
+import { type Clock, timestamp } from '../../clock.ts';
+import type { Context } from '../../database/context.ts';
+import type { Database, Sql } from '../../database/database.ts';
+import { AppError } from '../../errors.ts';
+import { type ApprovalRow, type ApprovalStatus, oauthQueries } from './queries.ts';
+
+const lifetimeMs = 90 * 24 * 60 * 60 * 1000;
+/** In place of a customer, for an application that acts for itself. */
+const nobody = 0;
+
+export interface Approval {
+  readonly id: number;
+  readonly status: ApprovalStatus;
+  readonly clientId: string;
+  readonly clientName: string;
+  readonly username: string | null;
+  readonly requestedAt: string;
+  readonly decidedAt: string | null;
+  readonly expiresAt: string | null;
+}
+
+export interface ApprovalService {
+  list(): Promise<Approval[]>;
+  /** For 90 days. @throws AppError notFound */
+  approve(context: Context, id: number): Promise<void>;
+  /** @throws AppError notFound, conflict where it was approved */
+  deny(context: Context, id: number): Promise<void>;
+  /** Ends what was approved, tokens included. @throws AppError notFound, conflict where it was not approved */
+  revoke(context: Context, id: number): Promise<void>;
+  isApproved(clientId: string, customerId: number | null): Promise<boolean>;
+  /** Writes down that somebody asked; a decision that was taken stands. */
+  request(clientId: string, customerId: number | null): Promise<void>;
+}
+
+/** Does an approval hold at this moment? */
+export function holds(
+  approval: Pick<ApprovalRow, 'status' | 'expires_at'> | undefined,
+  now: number,
+): boolean {
+  return approval?.status === 'approved' && Date.parse(approval.expires_at ?? '') > now;
+}
+
+export function createApprovalService(database: Database, clock: Clock): ApprovalService {
+  function decide(
+    context: Context,
+    id: number,
+    status: ApprovalStatus,
+    isFrom: (current: ApprovalStatus) => boolean,
+    also: (tx: Sql, approval: ApprovalRow) => Promise<unknown> = async () => {},
+  ): Promise<void> {
+    return context.transaction(async (tx) => {
+      const approval = await oauthQueries(tx).findApprovalById(id);
+      if (approval === undefined) {
+        throw new AppError('notFound', `There is no request ${id}: "curd approvals list" shows them.`);
+      }
+      if (!isFrom(approval.status)) {
+        throw new AppError('conflict', `Request ${id} is ${approval.status}.`);
+      }
+      await oauthQueries(tx).updateApproval(id, {
+        status,
+        decidedAt: timestamp(clock.now()),
+        decidedBy: context.origin.actor,
+        expiresAt: status === 'approved' ? timestamp(clock.now() + lifetimeMs) : null,
+      });
+      await also(tx, approval);
+    });
+  }
+
+  return {
+    async list() {
+      const rows = await oauthQueries(database).listApprovals();
+      return rows.map((row) => ({
+        id: row.id,
+        status: row.status,
+        clientId: row.client_id,
+        clientName: row.client_name,
+        username: row.username,
+        requestedAt: row.requested_at,
+        decidedAt: row.decided_at,
+        expiresAt: row.expires_at,
+      }));
+    },
+
+    approve: (context, id) => decide(context, id, 'approved', () => true),
+    deny: (context, id) => decide(context, id, 'denied', (current) => current !== 'approved'),
+    revoke: (context, id) =>
+      decide(
+        context,
+        id,
+        'revoked',
+        (current) => current === 'approved',
+        // Tokens without the scope go as well: whoever goes on starts over.
+        (tx, { client_id, customer_id }) =>
+          oauthQueries(tx).deleteObjectsOfPair(client_id, customer_id === nobody ? null : customer_id),
+      ),
+
+    isApproved: async (clientId, customerId) =>
+      holds(await oauthQueries(database).findApproval(clientId, customerId ?? nobody), clock.now()),
+
+    async request(clientId, customerId) {
+      await oauthQueries(database).upsertRequest(clientId, customerId ?? nobody, timestamp(clock.now()));
+    },
+  };
+}

@@ -1,0 +1,176 @@
+/** Applications of partners: what may be registered, and what goes with one. */
+import { hash } from 'node:crypto';
+import { type Clock, timestamp } from '../../clock.ts';
+import type { Context } from '../../database/context.ts';
+import type { Database } from '../../database/database.ts';
+import { AppError } from '../../errors.ts';
+import type { Scope } from '../access.ts';
+import { oauthQueries } from './queries.ts';
+
+export const grantTypes = ['authorization_code', 'refresh_token', 'implicit', 'client_credentials'] as const;
+export type GrantType = (typeof grantTypes)[number];
+
+const redirectUrisMax = 20;
+const redirectUriLengthMax = 500;
+
+export interface ClientRequest {
+  readonly name: string;
+  readonly accountId: number;
+  readonly scopes: readonly Scope[];
+  readonly redirectUris: readonly string[];
+  /** authorization_code and refresh_token, unless said; client_credentials where there is no redirect address. */
+  readonly grants?: readonly GrantType[] | undefined;
+  readonly isNative?: boolean | undefined;
+  /** Without a secret: it must use PKCE (RFC 7636). */
+  readonly isPublic?: boolean | undefined;
+}
+
+export interface Client {
+  readonly clientId: string;
+  readonly name: string;
+  readonly account: string;
+  readonly scopes: readonly string[];
+  readonly grants: readonly string[];
+  readonly redirectUris: readonly string[];
+  readonly isNative: boolean;
+  readonly isPublic: boolean;
+  readonly createdAt: string;
+}
+
+export interface ClientService {
+  /** The secret is shown this once; null for a public application. @throws AppError badRequest */
+  create(
+    context: Context,
+    request: ClientRequest,
+  ): Promise<{ clientId: string; clientSecret: string | null }>;
+  list(): Promise<Client[]>;
+  /** With all its tokens. @throws AppError notFound */
+  delete(context: Context, clientId: string): Promise<void>;
+}
+
+export function createClientService(database: Database, clock: Clock): ClientService {
+  const random = (bytes: number) => Buffer.from(clock.random(bytes)).toString('base64url');
+
+  return {
+    async create(context, request) {
+      const { name, accountId, scopes, redirectUris, isNative = false, isPublic = false } = request;
+      const grants =
+        request.grants ??
+        (redirectUris.length > 0
+          ? (['authorization_code', 'refresh_token'] as const)
+          : (['client_credentials'] as const));
+      const fault = faultOf({ ...request, grants });
+      if (fault !== null) {
+        throw new AppError('badRequest', fault);
+      }
+      const clientId = random(16);
+      const clientSecret = isPublic ? null : random(32);
+      await context.transaction((tx) =>
+        oauthQueries(tx).insertClient({
+          id: clientId,
+          account_id: accountId,
+          name,
+          secret_hash: clientSecret === null ? null : hash('sha256', clientSecret),
+          redirect_uris: JSON.stringify(redirectUris),
+          grants: [...new Set(grants)].join(' '),
+          scopes: [...new Set(scopes)].join(' '),
+          is_native: isNative ? 1 : 0,
+          created_at: timestamp(clock.now()),
+        }),
+      );
+      return { clientId, clientSecret };
+    },
+
+    async list() {
+      const rows = await oauthQueries(database).listClients();
+      return rows.map((row) => ({
+        clientId: row.id,
+        name: row.name,
+        account: row.account_name,
+        scopes: row.scopes.split(' '),
+        grants: row.grants.split(' '),
+        redirectUris: JSON.parse(row.redirect_uris),
+        isNative: row.is_native === 1,
+        isPublic: row.secret_hash === null,
+        createdAt: row.created_at,
+      }));
+    },
+
+    delete: (context, clientId) =>
+      context.transaction(async (tx) => {
+        const queries = oauthQueries(tx);
+        if ((await queries.deleteClient(clientId)) === 0) {
+          throw new AppError(
+            'notFound',
+            `There is no application ${clientId}: "curd clients list" shows them.`,
+          );
+        }
+        await queries.deleteObjectsOfClient(clientId);
+        await queries.deleteApprovalsOfClient(clientId);
+      }),
+  };
+}
+
+/** What is wrong with an application that is to be registered, in a sentence for the operator; or null. */
+function faultOf(request: ClientRequest & { readonly grants: readonly GrantType[] }): string | null {
+  const { name, scopes, redirectUris, grants, isNative = false, isPublic = false } = request;
+  const usesBrowser = grants.includes('authorization_code') || grants.includes('implicit');
+  if (!/^[\p{L}\p{N}][^\p{Cc}\p{Cf}<>]{0,99}$/u.test(name)) {
+    return 'The name of an application has 1 to 100 characters and begins with a letter or digit: people see it when they are asked.';
+  }
+  if (scopes.length === 0) {
+    return 'Name the scopes that the application may ask for, such as "read:cheeses read:orders".';
+  }
+  if (usesBrowser && redirectUris.length === 0) {
+    return 'Name at least one redirect address: people are sent there after they were asked.';
+  }
+  if (!usesBrowser && redirectUris.length > 0) {
+    return 'A redirect address is of no use without the grant authorization_code or implicit.';
+  }
+  if (grants.includes('refresh_token') && !grants.includes('authorization_code')) {
+    return 'The grant refresh_token needs authorization_code beside it.';
+  }
+  if (isPublic && grants.includes('client_credentials')) {
+    return 'A public application has no secret, and so no client_credentials.';
+  }
+  if (isPublic && scopes.includes('admin')) {
+    return 'A public application cannot be granted admin.';
+  }
+  if (redirectUris.length > redirectUrisMax) {
+    return `At most ${redirectUrisMax} redirect addresses can be registered.`;
+  }
+  return redirectUris.map((uri) => faultOfRedirect(uri, isNative)).find((fault) => fault !== null) ?? null;
+}
+
+const loopback = ['127.0.0.1', '[::1]', 'localhost'];
+
+/** RFC 9700, section 2.1, and for native applications RFC 8252, section 7. */
+function faultOfRedirect(text: string, isNative: boolean): string | null {
+  const url = URL.parse(text);
+  const refuse = (why: string) => `The redirect address ${text.slice(0, 100)} ${why}.`;
+  if (url === null || text.length > redirectUriLengthMax) {
+    return refuse(`is no absolute URL of at most ${redirectUriLengthMax} characters`);
+  }
+  if (text.includes('#')) {
+    return refuse('must not have a fragment');
+  }
+  if (text.includes('*')) {
+    return refuse('must not have a wildcard: it is compared letter by letter');
+  }
+  if (url.username !== '' || url.password !== '') {
+    return refuse('must not hold a user or password');
+  }
+  const isLoopback = loopback.includes(url.hostname);
+  if (url.protocol === 'http:') {
+    return isLoopback ? null : refuse('needs https, unless it is a loopback address');
+  }
+  if (url.protocol === 'https:') {
+    return isNative && isLoopback ? refuse('is a loopback address, which takes http') : null;
+  }
+  // A scheme of a native application's own is a reversed domain name.
+  return isNative && /^[a-z][a-z0-9-]*(\.[a-z0-9-]+)+:$/.test(url.protocol)
+    ? null
+    : refuse(
+        'has a scheme that cannot be used: https, or for native applications one such as com.example.app',
+      );
+}

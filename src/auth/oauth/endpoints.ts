@@ -1,0 +1,250 @@
+/**
+ * The addresses of the authorization server. Those of the protocol are the library's, after a look at what it does not
+ * know; the pages are ours. All of it is loaded with the first request.
+ */
+
+import { hkdfSync } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { AppError } from '../../errors.ts';
+import type { RawCall, RawRoute } from '../../http/raw.ts';
+import { type Route, route } from '../../http/route.ts';
+import { scopes } from '../access.ts';
+import { isClientId } from './adapter.ts';
+import type { Interactions } from './interactions.ts';
+import { sendPage, setPageHeaders } from './page-io.ts';
+import { errorPage } from './pages.ts';
+import { implicitMode, type ProviderDependencies } from './provider.ts';
+import { oauthQueries } from './queries.ts';
+import { defaultScope, isScope } from './scopes.ts';
+
+export interface EndpointDependencies extends Omit<ProviderDependencies, 'issuer'> {
+  /** Known once the server listens. */
+  readonly issuer: () => string;
+}
+
+interface Loaded {
+  readonly serve: (request: IncomingMessage, response: ServerResponse) => Promise<void>;
+  readonly interactions: Interactions;
+}
+
+export function oauthEndpoints(dependencies: EndpointDependencies): RawRoute[] {
+  let loading: Promise<Loaded> | undefined;
+
+  async function load(): Promise<Loaded> {
+    const [{ createProvider }, { createInteractions }] = await Promise.all([
+      import('./provider.ts'),
+      import('./interactions.ts'),
+    ]);
+    const issuer = dependencies.issuer();
+    const provider = await createProvider({ ...dependencies, issuer });
+    const secret = Buffer.from(
+      hkdfSync('sha256', dependencies.secret, '', 'authorization forms', 32),
+    ).toString('hex');
+    return {
+      serve: provider.callback() as Loaded['serve'],
+      interactions: createInteractions({ ...dependencies, provider, secret, issuer }),
+    };
+  }
+
+  function loaded(): Promise<Loaded> {
+    loading ??= load();
+    return loading;
+  }
+
+  /** What the library is told of the connection is what we know, and not what a Host header says. */
+  async function pass({ request, response }: RawCall, url: string): Promise<void> {
+    const { host, protocol } = new URL(dependencies.issuer());
+    request.headers.host = host;
+    request.headers['x-forwarded-host'] = host;
+    request.headers['x-forwarded-proto'] = protocol.slice(0, -1);
+    request.url = url;
+    const { serve } = await loaded();
+    await serve(request, response);
+  }
+
+  async function authorize(call: RawCall): Promise<void> {
+    setPageHeaders(call.response);
+    const query = new URLSearchParams(queryOf(call.request));
+    await normalise(query);
+    await pass(call, `/oauth/authorize?${query}`);
+  }
+
+  /** Scopes and flows as we know them, in the terms of the library. */
+  async function normalise(query: URLSearchParams): Promise<void> {
+    for (const name of [
+      'x_refused',
+      'nonce',
+      'acr_values',
+      'max_age',
+      'id_token_hint',
+      'claims',
+      'claims_locales',
+    ]) {
+      query.delete(name);
+    }
+    if (query.getAll('scope').every((scope) => scope === '')) {
+      query.set('scope', defaultScope);
+    }
+    const unknown = query
+      .getAll('scope')
+      .flatMap((scope) => scope.split(' '))
+      .filter((scope) => scope !== '' && !isScope(scope));
+    const isOnce = query.getAll('response_type').length === 1;
+    const responseType = isOnce ? (query.get('response_type') ?? '') : '';
+    const mode = query.get('response_mode') ?? '';
+    const usual = responseType === 'token' ? 'fragment' : 'query';
+    if (query.getAll('response_mode').length > 1) {
+      return;
+    }
+    if (mode !== '' && mode !== usual) {
+      query.set('response_mode', 'unsupported');
+    }
+    const clientId = query.get('client_id') ?? '';
+    const client = isClientId(clientId)
+      ? await oauthQueries(dependencies.database).findClient(clientId)
+      : undefined;
+    const grants = client?.grants.split(' ') ?? [];
+    const needed = responseType === 'token' ? 'implicit' : 'authorization_code';
+    const wantsAdmin = (query.get('scope') ?? '').split(' ').includes('admin');
+    if (
+      (responseType === 'token' || responseType === 'code') &&
+      client !== undefined &&
+      !grants.includes(needed)
+    ) {
+      query.set('x_refused', 'unauthorized_client');
+    } else if (unknown.length > 0) {
+      query.set('x_refused', unknown.join(' '));
+    } else if (responseType === 'token' && wantsAdmin) {
+      query.set('x_refused', 'admin');
+    }
+    if (responseType === 'token' && (mode === '' || mode === 'fragment')) {
+      query.set('response_type', 'code');
+      query.set('response_mode', implicitMode);
+    }
+  }
+
+  const page = (
+    method: 'GET' | 'POST',
+    path: string,
+    take: (interactions: Interactions) => (call: RawCall) => Promise<void>,
+  ): RawRoute => ({
+    method,
+    path,
+    isForScripts: false,
+    handle: (call) => explaining(call, async () => take((await loaded()).interactions)(call)),
+  });
+
+  /** An endpoint that programs call, at its own address and under /v2. */
+  const endpoint = (name: 'token' | 'revoke' | 'introspect'): RawRoute[] =>
+    [`/oauth/${name}`, `/v2/oauth/${name}`].map((path) => ({
+      method: 'POST',
+      path,
+      isForScripts: true,
+      handle: (call) => {
+        call.request.headers.accept = 'application/json';
+        return pass(call, `/oauth/${name}`);
+      },
+    }));
+
+  return [
+    { method: 'GET', path: '/oauth/authorize', isForScripts: false, handle: authorize },
+    {
+      method: 'GET',
+      path: '/oauth/authorize/:uid',
+      isForScripts: false,
+      handle: (call) => {
+        setPageHeaders(call.response);
+        return pass(call, `/oauth/authorize/${call.params.uid}`);
+      },
+    },
+    {
+      method: 'GET',
+      path: '/v2/oauth/authorize',
+      isForScripts: false,
+      async handle({ request, response }) {
+        const query = queryOf(request);
+        response.writeHead(302, { Location: `/oauth/authorize${query === '' ? '' : `?${query}`}` }).end();
+      },
+    },
+    ...endpoint('token'),
+    ...endpoint('revoke'),
+    ...endpoint('introspect'),
+    page('GET', '/oauth/interaction/:uid', ({ show }) => show),
+    page('POST', '/oauth/interaction/:uid/login', ({ login }) => login),
+    page('POST', '/oauth/interaction/:uid/consent', ({ consent }) => consent),
+    page('GET', '/oauth/logout', ({ showLogout }) => showLogout),
+    page('POST', '/oauth/logout', ({ logout }) => logout),
+    { method: 'GET', path: '/oauth/style.css', isForScripts: false, handle: sendStyle },
+  ];
+}
+
+function queryOf({ url = '' }: IncomingMessage): string {
+  const start = url.indexOf('?');
+  return start === -1 ? '' : url.slice(start + 1);
+}
+
+/** Turns what goes wrong on a page into a page. */
+async function explaining({ response }: RawCall, work: () => Promise<void>): Promise<void> {
+  try {
+    await work();
+  } catch (error) {
+    if (response.headersSent) {
+      throw error;
+    }
+    if (error instanceof AppError) {
+      sendPage(response, error.status, errorPage(error.type, error.message), { headers: error.headers });
+    } else if (error instanceof Error && error.name === 'SessionNotFound') {
+      sendPage(response, 400, errorPage('session_not_found', undefined));
+    } else {
+      throw error;
+    }
+  }
+}
+
+async function sendStyle({ response }: RawCall): Promise<void> {
+  const style = readFileSync(new URL('style.css', import.meta.url));
+  response.writeHead(200, {
+    'Content-Type': 'text/css; charset=utf-8',
+    'Cache-Control': 'public, max-age=3600',
+    'X-Content-Type-Options': 'nosniff',
+  });
+  response.end(style);
+}
+
+/** What clients need to know of the server (RFC 8414). */
+export function metadataRoute(issuer: () => string): Route {
+  return route({
+    method: 'GET',
+    path: '/.well-known/oauth-authorization-server',
+    operationId: 'getAuthorizationServer',
+    tag: 'OAuth',
+    summary: 'Addresses and abilities of the authorization server',
+    access: 'operational',
+    answers: { 200: { description: 'The metadata of RFC 8414' } },
+    handle: () => {
+      const base = issuer();
+      const methods = ['client_secret_basic', 'client_secret_post'];
+      return {
+        status: 200,
+        body: {
+          issuer: base,
+          authorization_endpoint: `${base}/oauth/authorize`,
+          token_endpoint: `${base}/oauth/token`,
+          revocation_endpoint: `${base}/oauth/revoke`,
+          introspection_endpoint: `${base}/oauth/introspect`,
+          scopes_supported: scopes,
+          response_types_supported: ['code', 'token'],
+          response_modes_supported: ['query', 'fragment'],
+          grant_types_supported: ['authorization_code', 'implicit', 'refresh_token', 'client_credentials'],
+          token_endpoint_auth_methods_supported: [...methods, 'none'],
+          revocation_endpoint_auth_methods_supported: [...methods, 'none'],
+          introspection_endpoint_auth_methods_supported: methods,
+          code_challenge_methods_supported: ['S256'],
+          authorization_response_iss_parameter_supported: true,
+          service_documentation: `${base}/docs`,
+        },
+      };
+    },
+  });
+}

@@ -1,0 +1,31 @@
+/** Everything that applications hold of a customer, ended at once. */
+import { type Clock, timestamp } from '../../clock.ts';
+import type { Database, Sql } from '../../database/database.ts';
+import { oauthQueries } from './queries.ts';
+
+export interface Grants {
+  /** Grants, codes, tokens and browser sessions of a customer. */
+  endAll(tx: Sql, customerId: number): Promise<void>;
+  /** The same, with what operators have decided: the customer goes. */
+  forget(tx: Sql, customerId: number): Promise<void>;
+  /** Deletes what has expired. */
+  purge(): Promise<void>;
+}
+
+export function createGrants(database: Database, clock: Clock): Grants {
+  const grants: Grants = {
+    async endAll(tx, customerId) {
+      await oauthQueries(tx).deleteObjectsOfCustomer(customerId);
+    },
+
+    async forget(tx, customerId) {
+      await grants.endAll(tx, customerId);
+      await oauthQueries(tx).deleteApprovalsOfCustomer(customerId);
+    },
+
+    async purge() {
+      await oauthQueries(database).deleteExpiredObjects(timestamp(clock.now()));
+    },
+  };
+  return grants;
+}

@@ -1,0 +1,379 @@
+/**
+ * The authorization server: oidc-provider, told what we offer of OAuth 2.0 and what not. It costs half a second and
+ * 50 MB, so it is made when the first request for it comes.
+ */
+import { generateKeyPairSync, hash, hkdfSync, timingSafeEqual } from 'node:crypto';
+import type { Configuration, KoaContextWithOIDC, default as Provider } from 'oidc-provider';
+import type { Clock } from '../../clock.ts';
+import type { Database } from '../../database/database.ts';
+import type { Log } from '../../log.ts';
+import { scopes as knownScopes } from '../access.ts';
+import { createAdapters } from './adapter.ts';
+import type { ApprovalService } from './approvals.ts';
+import { errorPage } from './pages.ts';
+import type { People } from './people.ts';
+import { permittedScopes } from './scopes.ts';
+
+const minute = 60;
+const hour = 60 * minute;
+const day = 24 * hour;
+
+/** In seconds. */
+export const lifetimes = {
+  code: minute,
+  accessToken: hour,
+  implicitToken: 10 * minute,
+  adminToken: 15 * minute,
+  refreshIdle: 14 * day,
+  refreshAbsolute: 30 * day,
+  adminRefresh: 8 * hour,
+  browserSession: 12 * hour,
+  interaction: hour,
+  /** Longer ago than this, and who asks for admin logs in again. */
+  adminLogin: 5 * minute,
+} as const;
+
+/** The response mode of the implicit flow, which no client can ask for by itself. */
+export const implicitMode = 'x-implicit';
+
+export interface ProviderDependencies {
+  readonly database: Database;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly people: People;
+  readonly approvals: ApprovalService;
+  readonly secret: string;
+  /** Where clients reach this server, without /v2. */
+  readonly issuer: string;
+}
+
+type Module = typeof import('oidc-provider');
+
+/** Loads the library and makes the server. */
+export async function createProvider(dependencies: ProviderDependencies): Promise<Provider> {
+  const { issuer, log, approvals } = dependencies;
+  const library = await loadQuietly(log);
+  const provider = new library.Provider(issuer, configure(dependencies, library));
+  // What an https address in front of us means is known from the issuer, which endpoints.ts puts into each request.
+  provider.proxy = true;
+  provider.on('server_error', (_ctx, error) => log.error({ err: error }, 'the authorization server failed'));
+  provider.Client.prototype.compareClientSecret = async function compareHashes(
+    secret: string,
+  ): Promise<boolean> {
+    const stored = Buffer.from(this.clientSecret ?? '');
+    const given = Buffer.from(hash('sha256', secret));
+    return stored.length === given.length && timingSafeEqual(stored, given);
+  };
+  offerImplicit(provider);
+  offerClientCredentials(provider, library, approvals);
+  provider.use(speakBothErrorShapes);
+  return provider;
+}
+
+/** On a Node that has no name as LTS yet, the library warns on standard error, where our log is JSON. */
+async function loadQuietly(log: Log): Promise<Module> {
+  const { warn } = console;
+  console.warn = (message: string) => log.debug(message);
+  try {
+    return await import('oidc-provider');
+  } finally {
+    console.warn = warn;
+  }
+}
+
+function configure(dependencies: ProviderDependencies, library: Module): Configuration {
+  const { database, clock, people, approvals, secret, issuer } = dependencies;
+  const { errors, interactionPolicy } = library;
+  const isHttps = issuer.startsWith('https:');
+  const cookie = { httpOnly: true, sameSite: 'lax', signed: true, secure: isHttps } as const;
+  const prefix = isHttps ? '__Secure-' : '';
+  const asksForAdmin = (scope: string | undefined) => scope?.split(' ').includes('admin') ?? false;
+
+  const policy = interactionPolicy.base();
+  policy.get('consent')?.checks.add(
+    new interactionPolicy.Check(
+      'asked_each_time',
+      'this application asks each time',
+      'interaction_required',
+      ({ oidc }) => {
+        const isAskedEachTime =
+          oidc.client?.clientAuthMethod === 'none' || oidc.params?.response_mode === implicitMode;
+        return isAskedEachTime && oidc.result?.consent === undefined;
+      },
+    ),
+  );
+  policy
+    .get('login')
+    ?.checks.add(
+      new interactionPolicy.Check(
+        'fresh_login',
+        'admin needs a fresh login',
+        'login_required',
+        ({ oidc }) =>
+          asksForAdmin(oidc.params?.scope as string | undefined) &&
+          oidc.result?.login === undefined &&
+          (oidc.session?.past(lifetimes.adminLogin) ?? true),
+      ),
+    );
+
+  /** What was granted before, unless the person may be granted more by now: then they are asked anew. */
+  async function loadExistingGrant({ oidc }: KoaContextWithOIDC) {
+    const { client, session, result, provider } = oidc;
+    const clientId = client?.clientId ?? '';
+    const grantId = result?.consent?.grantId ?? session?.grantIdFor(clientId);
+    const grant = grantId === undefined ? undefined : await provider.Grant.find(grantId);
+    if (grant === undefined || result?.consent !== undefined) {
+      return grant;
+    }
+    const customerId = Number(session?.accountId);
+    const role = (await people.find(customerId))?.role ?? 'customer';
+    const permitted: readonly string[] = permittedScopes(
+      role,
+      await approvals.isApproved(clientId, customerId),
+    );
+    const rejected = grant.getRejectedOIDCScope().split(' ');
+    const asked = String(oidc.params?.scope ?? '').split(' ');
+    return rejected.some((scope) => permitted.includes(scope) && asked.includes(scope)) ? undefined : grant;
+  }
+
+  return {
+    adapter: createAdapters({ database, clock, alreadyUsed: () => new errors.InvalidGrant('already used') }),
+    // No token of ours is signed; the library asks for a key all the same.
+    jwks: {
+      keys: [
+        {
+          ...generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey.export({ format: 'jwk' }),
+          alg: 'ES256',
+          use: 'sig',
+        } as never,
+      ],
+    },
+    clientDefaults: { id_token_signed_response_alg: 'ES256' },
+    cookies: {
+      keys: [Buffer.from(hkdfSync('sha256', secret, '', 'authorization cookies', 32)).toString('base64url')],
+      names: {
+        session: `${prefix}curd_session`,
+        interaction: `${prefix}curd_interaction`,
+        resume: `${prefix}curd_resume`,
+      },
+      long: { ...cookie, path: '/oauth' },
+      short: cookie,
+    },
+    routes: {
+      authorization: '/oauth/authorize',
+      token: '/oauth/token',
+      revocation: '/oauth/revoke',
+      introspection: '/oauth/introspect',
+      jwks: '/oauth/jwks',
+    },
+    features: {
+      devInteractions: { enabled: false },
+      userinfo: { enabled: false },
+      rpInitiatedLogout: { enabled: false },
+      pushedAuthorizationRequests: { enabled: false },
+      dPoP: { enabled: false },
+      resourceIndicators: { enabled: false },
+      clientCredentials: { enabled: true },
+      revocation: {
+        enabled: true,
+        allowedPolicy: (_ctx, client, token) => token.clientId === client.clientId,
+      },
+      introspection: {
+        enabled: true,
+        allowedPolicy: (_ctx, client, token) =>
+          client.clientAuthMethod !== 'none' && token.clientId === client.clientId,
+      },
+    },
+    scopes: [...knownScopes],
+    claims: {},
+    responseTypes: ['code'],
+    clientAuthMethods: ['client_secret_basic', 'client_secret_post', 'none'],
+    extraClientMetadata: { properties: ['own_grants'] },
+    extraParams: {
+      // Faults that endpoints.ts has found: told here, once it is known where the person may be sent.
+      async x_refused(_ctx, value) {
+        if (value === 'unauthorized_client') {
+          throw new errors.UnauthorizedClient('this application is not registered for this response_type');
+        }
+        if (value !== undefined) {
+          throw new errors.InvalidScope('the scope is not known', value);
+        }
+      },
+    },
+    pkce: {
+      required: ({ oidc }, client) =>
+        (client.clientAuthMethod === 'none' || asksForAdmin(oidc.params?.scope as string | undefined)) &&
+        oidc.params?.response_mode !== implicitMode,
+    },
+    ttl: {
+      AuthorizationCode: lifetimes.code,
+      AccessToken: (_ctx, token) =>
+        token.gty === 'implicit'
+          ? lifetimes.implicitToken
+          : asksForAdmin(token.scope)
+            ? lifetimes.adminToken
+            : lifetimes.accessToken,
+      ClientCredentials: (_ctx, token) =>
+        asksForAdmin(token.scope) ? lifetimes.adminToken : lifetimes.accessToken,
+      RefreshToken: (_ctx, token) => {
+        const age = Math.floor(Date.now() / 1000) - (token.iiat ?? Math.floor(Date.now() / 1000));
+        const longest = asksForAdmin(token.scope) ? lifetimes.adminRefresh : lifetimes.refreshAbsolute;
+        return Math.max(1, Math.min(lifetimes.refreshIdle, longest - age));
+      },
+      Session: lifetimes.browserSession,
+      Interaction: lifetimes.interaction,
+      Grant: lifetimes.refreshAbsolute,
+    },
+    rotateRefreshToken: true,
+    issueRefreshToken: async (_ctx, client) => client.grantTypeAllowed('refresh_token'),
+    expiresWithSession: async () => false,
+    loadExistingGrant,
+    async findAccount(_ctx, accountId) {
+      const person = await people.find(Number(accountId));
+      return person === undefined ? undefined : { accountId, claims: async () => ({ sub: accountId }) };
+    },
+    interactions: { policy, url: (_ctx, interaction) => `/oauth/interaction/${interaction.uid}` },
+    async renderError(ctx, out) {
+      ctx.type = 'html';
+      ctx.body = errorPage(out.error, out.error_description);
+    },
+    clientBasedCORS: () => true,
+  };
+}
+
+/**
+ * The implicit flow (RFC 6749, section 4.2), which the library does not have: endpoints.ts turns it into a code flow
+ * with this response mode, and here the code becomes a token before it leaves the process.
+ */
+function offerImplicit(provider: Provider): void {
+  const isOwn = (client: object) =>
+    ((client as { own_grants?: string[] }).own_grants ?? []).includes('implicit');
+
+  provider.registerResponseMode(implicitMode, async (ctx, redirectUri, payload) => {
+    const out = new URLSearchParams();
+    const {
+      code: value,
+      error,
+      error_description,
+      state,
+      iss,
+    } = payload as Record<string, string | undefined>;
+    const { client } = ctx.oidc;
+    const code =
+      value === undefined
+        ? undefined
+        : await provider.AuthorizationCode.find(value, { ignoreSessionBinding: true } as never);
+    await code?.destroy();
+    if (code === undefined || client === undefined) {
+      out.set('error', error ?? 'server_error');
+      if (error_description !== undefined) {
+        out.set('error_description', error_description);
+      }
+    } else if (!isOwn(client)) {
+      out.set('error', 'unauthorized_client');
+    } else {
+      const scope = (code.scope ?? '')
+        .split(' ')
+        .filter((one) => one !== 'admin')
+        .join(' ');
+      const token = new provider.AccessToken({
+        accountId: code.accountId,
+        client,
+        grantId: code.grantId,
+        scope,
+        gty: 'implicit',
+      } as never);
+      out.set('access_token', await token.save());
+      out.set('token_type', 'Bearer');
+      out.set('expires_in', String(token.expiration));
+      out.set('scope', scope);
+    }
+    if (state !== undefined) {
+      out.set('state', state);
+    }
+    if (iss !== undefined) {
+      out.set('iss', iss);
+    }
+    ctx.status = 303;
+    ctx.redirect(`${redirectUri}#${out}`);
+    ctx.status = 303;
+  });
+}
+
+/** The library's own would answer an unknown scope with a token without any, and knows nothing of approvals. */
+function offerClientCredentials(provider: Provider, { errors }: Module, approvals: ApprovalService): void {
+  provider.registerGrantType(
+    'client_credentials',
+    async (ctx) => {
+      const { client, params } = ctx.oidc;
+      if (client === undefined) {
+        throw new errors.InvalidClient('the application is not known');
+      }
+      const listed = (client.scope ?? '').split(' ');
+      const asked = [
+        ...new Set(String(params?.scope ?? listed.filter((scope) => scope !== 'admin').join(' ')).split(' ')),
+      ];
+      const refused = asked.filter((scope) => !listed.includes(scope));
+      if (refused.length > 0) {
+        throw new errors.InvalidScope(
+          'the scope is not known, or not one of this application',
+          refused.join(' '),
+        );
+      }
+      const isApproved = !asked.includes('admin') || (await approvals.isApproved(client.clientId, null));
+      if (!isApproved) {
+        await approvals.request(client.clientId, null);
+      }
+      const granted = isApproved ? asked : asked.filter((scope) => scope !== 'admin');
+      if (granted.join('') === '') {
+        throw new errors.InvalidScope('admin waits for the approval of an operator', 'admin');
+      }
+      const token = new provider.ClientCredentials({ client, scope: granted.join(' ') });
+      ctx.oidc.entity('ClientCredentials', token);
+      ctx.body = {
+        access_token: await token.save(),
+        token_type: 'Bearer',
+        expires_in: token.expiration,
+        scope: token.scope,
+      };
+    },
+    ['scope'],
+  );
+}
+
+const types: Readonly<Record<number, string>> = {
+  400: 'bad_request',
+  401: 'unauthorized',
+  403: 'forbidden',
+  404: 'not_found',
+};
+
+/** One body for both worlds: error and error_description of OAuth, and code, type and message of this API. */
+async function speakBothErrorShapes(ctx: KoaContextWithOIDC, next: () => Promise<void>): Promise<void> {
+  await next();
+  const body = ctx.body as { error?: string; error_description?: string } | null;
+  if (ctx.status < 400 || typeof body !== 'object' || body?.error === undefined) {
+    return;
+  }
+  let { error, error_description: description = error } = body;
+  if (description === 'no client authentication mechanism provided') {
+    error = 'invalid_client';
+    description = 'client authentication is needed';
+    ctx.status = 401;
+  } else if (description === 'requested grant type is not allowed for this client') {
+    error = 'unauthorized_client';
+  }
+  if (ctx.status === 401 && !ctx.response.get('WWW-Authenticate')) {
+    ctx.set('WWW-Authenticate', `Basic realm="${ctx.oidc?.issuer ?? 'curd'}"`);
+  }
+  const { status } = ctx;
+  ctx.body = {
+    ...body,
+    error,
+    error_description: description,
+    code: status,
+    type: types[status] ?? (status >= 500 ? 'internal_error' : 'bad_request'),
+    message: description,
+  };
+  ctx.status = status;
+}

@@ -1,0 +1,183 @@
+/** Statements on applications, on what the authorization server keeps, and on approvals of the scope admin. */
+import type { Sql } from '../../database/database.ts';
+import { rows, type Statement, sql } from '../../database/sql.ts';
+import type { Role } from './people.ts';
+
+export interface ClientRow {
+  readonly id: string;
+  readonly account_id: number;
+  readonly name: string;
+  readonly secret_hash: string | null;
+  readonly redirect_uris: string;
+  readonly grants: string;
+  readonly scopes: string;
+  readonly is_native: number;
+  readonly created_at: string;
+}
+
+export interface ObjectRow {
+  readonly payload: string;
+  readonly consumed_at: string | null;
+}
+
+export interface NewObjectRow {
+  readonly model: string;
+  readonly id: string;
+  readonly payload: string;
+  readonly grant_id: string | null;
+  readonly uid: string | null;
+  readonly customer_id: number | null;
+  readonly client_id: string | null;
+  readonly scope: string | null;
+  readonly expires_at: string;
+}
+
+/** An access token with what a request needs to know of it. */
+export interface TokenRow {
+  readonly id: string;
+  readonly scope: string | null;
+  readonly expires_at: string;
+  readonly client_id: string;
+  readonly client_scopes: string;
+  readonly account_id: number;
+  readonly plan: string;
+  readonly customer_id: number | null;
+  /** null where the token is the application's own, or the customer is gone. */
+  readonly role: Role | null;
+  readonly approval: string | null;
+  readonly approval_expires_at: string | null;
+}
+
+export type ApprovalStatus = 'pending' | 'approved' | 'denied' | 'revoked';
+
+export interface ApprovalRow {
+  readonly id: number;
+  readonly client_id: string;
+  readonly customer_id: number;
+  readonly status: ApprovalStatus;
+  readonly requested_at: string;
+  readonly decided_at: string | null;
+  readonly decided_by: string | null;
+  readonly expires_at: string | null;
+}
+
+const token = sql`
+  select o.id, o.scope, o.expires_at, o.client_id, cl.scopes as client_scopes, cl.account_id, a.plan, o.customer_id,
+    cu.role, ap.status as approval, ap.expires_at as approval_expires_at
+  from oauth_object o
+  join oauth_client cl on cl.id = o.client_id
+  join account a on a.id = cl.account_id
+  left join customer cu on cu.id = o.customer_id
+  left join admin_approval ap on ap.client_id = o.client_id and ap.customer_id = coalesce(o.customer_id, 0)
+  where o.model in ('AccessToken', 'ClientCredentials') and o.id`;
+
+export const tokenById = {
+  one: (id: string): Statement => sql`${token} = ${id}`,
+  many: (ids: readonly string[]): Statement =>
+    sql`${token} in (select value->>0 from ${rows(ids.map((id) => [id]))})`,
+  keyOf: (row: TokenRow): string => row.id,
+};
+
+const clientColumns = sql`id, account_id, name, secret_hash, redirect_uris, grants, scopes, is_native, created_at`;
+const approvalColumns = sql`id, client_id, customer_id, status, requested_at, decided_at, decided_by, expires_at`;
+
+export const oauthQueries = (tx: Sql) => ({
+  insertClient: (c: ClientRow) =>
+    tx.run(sql`
+      insert into oauth_client (id, account_id, name, secret_hash, redirect_uris, grants, scopes, is_native, created_at)
+      values (${c.id}, ${c.account_id}, ${c.name}, ${c.secret_hash}, ${c.redirect_uris}, ${c.grants}, ${c.scopes},
+        ${c.is_native}, ${c.created_at})`),
+
+  findClient: (id: string) =>
+    tx.get<ClientRow>(sql`select ${clientColumns} from oauth_client where id = ${id}`),
+
+  listClients: () =>
+    tx.all<ClientRow & { account_name: string }>(sql`
+      select c.id, c.account_id, c.name, c.secret_hash, c.redirect_uris, c.grants, c.scopes, c.is_native, c.created_at,
+        a.name as account_name
+      from oauth_client c join account a on a.id = c.account_id order by c.created_at, c.id`),
+
+  deleteClient: (id: string) => tx.run(sql`delete from oauth_client where id = ${id}`),
+
+  /** Writes an object, anew or in place of what it was. */
+  upsertObject: (o: NewObjectRow) =>
+    tx.run(sql`
+      insert into oauth_object (model, id, payload, grant_id, uid, customer_id, client_id, scope, expires_at)
+      values (${o.model}, ${o.id}, ${o.payload}, ${o.grant_id}, ${o.uid}, ${o.customer_id}, ${o.client_id}, ${o.scope},
+        ${o.expires_at})
+      on conflict (model, id) do update set payload = excluded.payload, grant_id = excluded.grant_id,
+        uid = excluded.uid, customer_id = excluded.customer_id, client_id = excluded.client_id,
+        scope = excluded.scope, expires_at = excluded.expires_at`),
+
+  findObject: (model: string, id: string) =>
+    tx.get<ObjectRow>(
+      sql`select payload, consumed_at from oauth_object where model = ${model} and id = ${id}`,
+    ),
+
+  findObjectByUid: (model: string, uid: string) =>
+    tx.get<ObjectRow>(
+      sql`select payload, consumed_at from oauth_object where uid = ${uid} and model = ${model}`,
+    ),
+
+  /** 0 where it was used before: of several who try at once, one succeeds. */
+  updateConsumed: (model: string, id: string, now: string) =>
+    tx.run(sql`
+      update oauth_object set consumed_at = ${now} where model = ${model} and id = ${id} and consumed_at is null`),
+
+  deleteObject: (model: string, id: string) =>
+    tx.run(sql`delete from oauth_object where model = ${model} and id = ${id}`),
+
+  deleteObjectsOfGrant: (model: string, grantId: string) =>
+    tx.run(sql`delete from oauth_object where grant_id = ${grantId} and model = ${model}`),
+
+  deleteObjectsOfCustomer: (customerId: number) =>
+    tx.run(sql`delete from oauth_object where customer_id = ${customerId}`),
+
+  deleteObjectsOfClient: (clientId: string) =>
+    tx.run(sql`delete from oauth_object where client_id = ${clientId}`),
+
+  /** Everything of a customer with an application. */
+  deleteObjectsOfPair: (clientId: string, customerId: number | null) =>
+    tx.run(sql`
+      delete from oauth_object where client_id = ${clientId} and coalesce(customer_id, 0) = ${customerId ?? 0}`),
+
+  deleteExpiredObjects: (now: string) => tx.run(sql`delete from oauth_object where expires_at <= ${now}`),
+
+  /** Asks for an approval. What was decided stands; what has run out is asked for anew. */
+  upsertRequest: (clientId: string, customerId: number, now: string) =>
+    tx.run(sql`
+      insert into admin_approval (client_id, customer_id, status, requested_at)
+      values (${clientId}, ${customerId}, 'pending', ${now})
+      on conflict (client_id, customer_id) do update set status = 'pending', requested_at = excluded.requested_at,
+        decided_at = null, decided_by = null, expires_at = null
+      where admin_approval.status = 'approved' and admin_approval.expires_at <= ${now}`),
+
+  findApproval: (clientId: string, customerId: number) =>
+    tx.get<ApprovalRow>(sql`
+      select ${approvalColumns} from admin_approval where client_id = ${clientId} and customer_id = ${customerId}`),
+
+  findApprovalById: (id: number) =>
+    tx.get<ApprovalRow>(sql`select ${approvalColumns} from admin_approval where id = ${id}`),
+
+  listApprovals: () =>
+    tx.all<ApprovalRow & { client_name: string; username: string | null }>(sql`
+      select ap.id, ap.client_id, ap.customer_id, ap.status, ap.requested_at, ap.decided_at, ap.decided_by,
+        ap.expires_at, cl.name as client_name, cu.username
+      from admin_approval ap join oauth_client cl on cl.id = ap.client_id
+      left join customer cu on cu.id = ap.customer_id order by ap.id`),
+
+  updateApproval: (
+    id: number,
+    decision: { status: ApprovalStatus; decidedAt: string; decidedBy: string; expiresAt: string | null },
+  ) =>
+    tx.run(sql`
+      update admin_approval set status = ${decision.status}, decided_at = ${decision.decidedAt},
+        decided_by = ${decision.decidedBy}, expires_at = ${decision.expiresAt}
+      where id = ${id}`),
+
+  deleteApprovalsOfCustomer: (customerId: number) =>
+    tx.run(sql`delete from admin_approval where customer_id = ${customerId}`),
+
+  deleteApprovalsOfClient: (clientId: string) =>
+    tx.run(sql`delete from admin_approval where client_id = ${clientId}`),
+});

@@ -1,0 +1,56 @@
+/** Access tokens of applications in the chain of credentials: whatever bearer is neither a key nor a session. */
+import { hash } from 'node:crypto';
+import type { Clock } from '../../clock.ts';
+import type { Database } from '../../database/database.ts';
+import { createLookup } from '../../database/lookup.ts';
+import { after } from '../../eventual.ts';
+import type { Resolution, Resolver } from '../guard.ts';
+import { holds } from './approvals.ts';
+import { type TokenRow, tokenById } from './queries.ts';
+import { permittedScopes } from './scopes.ts';
+
+const tokenLengthMax = 200;
+
+export function createTokenResolver(database: Database, clock: Clock): Resolver {
+  const find = createLookup<TokenRow>(database, tokenById);
+
+  function judge(row: TokenRow | undefined): Resolution {
+    const now = clock.now();
+    if (row === undefined || (row.customer_id !== null && row.role === null)) {
+      return { rejected: 'The access token is not known, or was revoked.' };
+    }
+    if (Date.parse(row.expires_at) <= now) {
+      return { rejected: 'The access token has expired.' };
+    }
+    return {
+      kind: 'oauth',
+      id:
+        row.customer_id === null
+          ? `client:${row.client_id}`
+          : `client:${row.client_id}/customer:${row.customer_id}`,
+      accountId: row.account_id,
+      plan: row.plan,
+      scopes: scopesOf(row, now),
+      customerId: row.customer_id,
+      sessionHash: null,
+    };
+  }
+
+  return ({ header, text }) =>
+    header !== 'authorization'
+      ? 'not mine'
+      : text.length > tokenLengthMax
+        ? judge(undefined)
+        : after(find(hash('sha256', text)), judge);
+}
+
+/** What was granted, as far as role, approval and the application's list permit it now. */
+function scopesOf(row: TokenRow, now: number): ReadonlySet<string> {
+  const isApproved = holds({ status: row.approval as 'approved', expires_at: row.approval_expires_at }, now);
+  const permitted: readonly string[] = permittedScopes(row.role, isApproved);
+  const listed = row.client_scopes.split(' ');
+  const granted = (row.scope ?? '')
+    .split(' ')
+    .filter((scope) => permitted.includes(scope) && listed.includes(scope));
+  return new Set(granted);
+}

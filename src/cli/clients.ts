@@ -1,0 +1,56 @@
+import { type Scope, scopes } from '../auth/access.ts';
+import { type GrantType, grantTypes } from '../auth/oauth/clients.ts';
+import { type CommandOptions, oneOf, print, table, withServices } from './command.ts';
+
+/** Registers an application and prints its secret, this once. */
+export function createClient(name: string, options: CommandOptions): Promise<void> {
+  return withServices(options, async ({ keys, clients, contextOf }) => {
+    const account = await keys.findAccount(String(options.account));
+    const { clientId, clientSecret } = await clients.create(contextOf('cli'), {
+      name,
+      accountId: account.id,
+      scopes: words(options.scope).map((scope) => oneOf('--scope', scope, scopes) as Scope),
+      redirectUris: (options.redirectUri as string[] | undefined) ?? [],
+      grants:
+        options.grant === undefined
+          ? undefined
+          : words(options.grant).map((grant) => oneOf('--grant', grant, grantTypes) as GrantType),
+      isNative: options.native === true,
+      isPublic: options.public === true,
+    });
+    const secret =
+      clientSecret === null
+        ? 'It is public: no secret, PKCE required.'
+        : `Secret:    ${clientSecret}\nKeep the secret: it is not shown again.`;
+    print(options, { clientId, clientSecret }, `Client id: ${clientId}\n${secret}`);
+  });
+}
+
+export function listClients(options: CommandOptions): Promise<void> {
+  return withServices(options, async ({ clients }) => {
+    const items = await clients.list();
+    const rows = items.map((client) => [
+      client.clientId,
+      client.name,
+      client.account,
+      client.scopes.join(' '),
+      client.grants.join(' '),
+      client.redirectUris.join(' ') || '-',
+    ]);
+    print(options, items, table(['client id', 'name', 'account', 'scopes', 'grants', 'redirects'], rows));
+  });
+}
+
+/** Ends an application with all its tokens. */
+export function deleteClient(clientId: string, options: CommandOptions): Promise<void> {
+  return withServices(options, async ({ clients, contextOf }) => {
+    await clients.delete(contextOf('cli'), clientId);
+    print(options, { clientId, deleted: true }, 'The application is gone, and all its tokens with it.');
+  });
+}
+
+function words(text: unknown): string[] {
+  return String(text ?? '')
+    .split(/[\s,]+/)
+    .filter((word) => word !== '');
+}

@@ -1,0 +1,49 @@
+/** Addresses that write their own answers: pages for people, and endpoints that a library serves whole. */
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { FastifyInstance } from 'fastify';
+import { addressOf } from './address.ts';
+
+export interface RawCall {
+  /** Its body is not read yet. */
+  readonly request: IncomingMessage;
+  /** Carries the headers that stand on every answer already. */
+  readonly response: ServerResponse;
+  readonly params: Readonly<Record<string, string>>;
+  /** The address that the call came from. */
+  readonly address: string;
+}
+
+export interface RawRoute {
+  readonly method: 'GET' | 'POST';
+  /** The whole path, with parameters as `:name`. */
+  readonly path: string;
+  /** May scripts of other origins read the answer? Pages for people are for nobody else. */
+  readonly isForScripts: boolean;
+  readonly handle: (call: RawCall) => Promise<void>;
+}
+
+/** Registers them where no body is read beforehand. What they throw before they have answered is answered as ever. */
+export function mountRaw(app: FastifyInstance, routes: readonly RawRoute[]): void {
+  app.register(async (scope) => {
+    scope.removeAllContentTypeParsers();
+    scope.addContentTypeParser('*', (_request, _body, done) => done(null));
+    for (const { method, path, isForScripts, handle } of routes) {
+      scope.route({
+        method,
+        url: path,
+        exposeHeadRoute: false,
+        handler: async (request, reply) => {
+          const { raw: response } = reply;
+          for (const [name, value] of Object.entries(reply.getHeaders())) {
+            if (value !== undefined && (isForScripts || !name.startsWith('access-control-'))) {
+              response.setHeader(name, value);
+            }
+          }
+          const params = request.params as Record<string, string>;
+          await handle({ request: request.raw, response, params, address: addressOf(request.ip) });
+          return reply.hijack();
+        },
+      });
+    }
+  });
+}

@@ -1,0 +1,206 @@
+/** Applications and approvals on the command line, and what may not be registered. */
+import assert from 'node:assert/strict';
+import { suite, test } from 'node:test';
+import type { Scope } from '../../src/auth/access.ts';
+import type { GrantType } from '../../src/auth/oauth/clients.ts';
+import { assertRefused, curd, curdJson, freshShop, serve } from '../cli/run.ts';
+import { openShop } from '../helper.ts';
+import { codeOf, newApplication, openBrowser, post, redeeming } from './flow.ts';
+
+suite('A redirect address', () => {
+  test('is refused where it could lead elsewhere, in a sentence that says why (RFC 6749, 3.1.2; RFC 9700, 2.1; RFC 8252, 7)', async (t) => {
+    const shop = await openShop(t);
+    const faults: readonly [string, RegExp, boolean?][] = [
+      ['https://app.example.com/cb#', /fragment/],
+      ['https://app.example.com/cb#here', /fragment/],
+      ['https://*.example.com/cb', /wildcard/],
+      ['https://app.example.com/*', /wildcard/],
+      ['https://user@app.example.com/cb', /user or password/],
+      ['https://user:pw@app.example.com/cb', /user or password/],
+      ['https://:pw@app.example.com/cb', /user or password/],
+      ['http://app.example.com/cb', /https/],
+      ['http://127.0.0.2/cb', /https/],
+      ['http://localhost.example.com/cb', /https/],
+      ['http://10.0.0.1/cb', /https/],
+      ['javascript:alert(1)', /scheme/],
+      ['javascript:alert(1)', /scheme/, true],
+      ['data:text/html,x', /scheme/],
+      ['data:text/html,x', /scheme/, true],
+      ['file:///etc/passwd', /scheme/, true],
+      ['vbscript:x', /scheme/, true],
+      ['blob:https://app.example.com/x', /scheme/, true],
+      ['myapp:/cb', /scheme/, true],
+      ['com.example.app:/cb', /scheme/],
+      ['https://127.0.0.1/cb', /http/, true],
+      ['/cb', /absolute/],
+      ['app.example.com', /absolute/],
+      ['', /absolute/],
+      [`https://app.example.com/${'a'.repeat(500)}`, /500/],
+    ];
+    for (const [uri, says, isNative = false] of faults) {
+      await assert.rejects(
+        newApplication(shop, { redirectUris: ['https://app.example.com/cb', uri], isNative }),
+        { code: 'badRequest', message: says },
+        uri,
+      );
+    }
+    for (const [uri, isNative] of [
+      ['https://app.example.com/cb?tenant=1', false],
+      ['http://localhost:3000/cb', false],
+      ['http://127.0.0.1/cb', true],
+      ['http://[::1]:8080/cb', true],
+      ['com.example.app:/cb', true],
+      ['https://app.example.com/claimed', true],
+    ] as const) {
+      await newApplication(shop, { redirectUris: [uri], isNative });
+    }
+  });
+
+  test('and the rest of an application fit together, or it is not registered (RFC 6749, 2)', async (t) => {
+    const shop = await openShop(t);
+    const uri = 'https://app.example.com/cb';
+    const listed: Scope[] = ['read:cheeses'];
+    const grants = (...names: GrantType[]) => ({ grants: names });
+    for (const [request, says] of [
+      [{ redirectUris: [], ...grants('authorization_code') }, /redirect address/],
+      [{ redirectUris: [], ...grants('implicit') }, /redirect address/],
+      [{ redirectUris: [uri], ...grants('client_credentials') }, /redirect address/],
+      [{ redirectUris: [], ...grants('client_credentials', 'refresh_token') }, /authorization_code/],
+      [{ redirectUris: [uri], ...grants('implicit', 'refresh_token') }, /authorization_code/],
+      [{ redirectUris: [], isPublic: true, ...grants('client_credentials') }, /public/],
+      [{ scopes: ['admin'] as Scope[], isPublic: true }, /admin/],
+      [{ scopes: [] }, /scopes/],
+      [{ name: '' }, /name/],
+      [{ name: ' Curd' }, /name/],
+      [{ name: '<b>Curd' }, /name/],
+      [{ name: 'Curd <script>' }, /name/],
+      [{ name: 'Curd\u202e' }, /name/],
+      [{ name: 'C'.repeat(101) }, /name/],
+      [{ redirectUris: Array.from({ length: 21 }, (_, index) => `${uri}${index}`) }, /20/],
+    ] as const) {
+      const refused = newApplication(shop, { scopes: listed, ...request });
+      await assert.rejects(refused, { code: 'badRequest', message: says }, JSON.stringify(request));
+    }
+  });
+});
+
+suite('The command line', { concurrency: 2 }, () => {
+  test('registers, lists and deletes applications', async (t) => {
+    const shop = await freshShop(t);
+    await curdJson(shop, 'accounts', 'create', 'partner');
+    const create = (...args: string[]) => ['clients', 'create', 'Diary', '--account', 'partner', ...args];
+    const uri = 'https://app.example.com/cb';
+    const first = await curdJson(
+      shop,
+      ...create('--scope', 'read:cheeses read:orders', '--redirect-uri', uri),
+    );
+    assert.deepEqual(Object.keys(first), ['clientId', 'clientSecret']);
+    assert.match(first.clientSecret, /^[\w-]{43}$/, '256 bits');
+    const native = ['--native', '--public', '--redirect-uri', 'com.example.app:/cb'];
+    const second = await curdJson(
+      shop,
+      ...create('--scope', 'read:cheeses', '--redirect-uri', 'http://127.0.0.1/cb', ...native),
+    );
+    assert.equal(second.clientSecret, null);
+    const third = await curdJson(shop, ...create('--scope', 'read:cheeses'));
+    const rows = await curdJson(shop, 'clients', 'list');
+    const common = { name: 'Diary', account: 'partner', isNative: false, isPublic: false };
+    const plain = rows.map(({ createdAt, ...row }: { createdAt: string }) => {
+      assert.match(createdAt, /^\d{4}-\d\d-\d\dT[\d:.]+Z$/);
+      return row;
+    });
+    assert.deepEqual(
+      plain.map(({ clientId }: { clientId: string }) => clientId),
+      [first.clientId, second.clientId, third.clientId],
+    );
+    assert.deepEqual(plain[0], {
+      ...common,
+      clientId: first.clientId,
+      scopes: ['read:cheeses', 'read:orders'],
+      grants: ['authorization_code', 'refresh_token'],
+      redirectUris: [uri],
+    });
+    assert.deepEqual(
+      [plain[1].isNative, plain[1].isPublic, plain[1].redirectUris],
+      [true, true, ['http://127.0.0.1/cb', 'com.example.app:/cb']],
+    );
+    assert.deepEqual([plain[2].grants, plain[2].redirectUris], [['client_credentials'], []]);
+    assert.ok(!JSON.stringify(rows).includes(first.clientSecret));
+
+    await curdJson(shop, 'clients', 'delete', first.clientId);
+    assertRefused(await curd(shop, 'clients', 'delete', first.clientId), /clients list/);
+    assert.equal((await curdJson(shop, 'clients', 'list')).length, 2);
+  });
+
+  test('refuses what cannot be registered in one sentence', async (t) => {
+    const shop = await freshShop(t);
+    await curdJson(shop, 'accounts', 'create', 'partner');
+    const create = (...args: string[]) => curd(shop, 'clients', 'create', 'Diary', '--account', ...args);
+    const faulty = (uri: string) => create('partner', '--scope', 'read:cheeses', '--redirect-uri', uri);
+    assertRefused(await faulty('https://app.example.com/cb#x'), /fragment/);
+    assertRefused(await faulty('http://app.example.com/cb'), /https/);
+    assertRefused(await faulty('javascript:alert(1)'), /scheme/);
+    assertRefused(await create('partner', '--scope', 'nonsense'), /--scope/, /nonsense/);
+    assertRefused(await create('partner', '--scope', 'read:cheeses', '--grant', 'password'), /--grant/);
+    assertRefused(await create('nobody', '--scope', 'read:cheeses'), /nobody/);
+    assert.deepEqual(await curdJson(shop, 'clients', 'list'), []);
+  });
+
+  test('lists who asks for admin, and what it decides holds on a running server', async (t) => {
+    const shop = await freshShop(t);
+    const { url } = await serve(t, shop);
+    const person = { username: 'bob', email: 'bob@example.com', password: 'correct horse battery staple' };
+    const headers = { 'content-type': 'application/json' };
+    await fetch(`${url}/v2/customer`, { method: 'POST', headers, body: JSON.stringify(person) });
+    await curdJson(shop, 'customers', 'set-role', 'bob', 'staff');
+    const uri = 'https://app.example.com/cb';
+    const made = await curdJson(
+      shop,
+      ...['clients', 'create', 'Diary', '--account', 'local'],
+      ...['--scope', 'read:cheeses admin', '--redirect-uri', uri],
+    );
+    const app = { ...made, redirectUri: uri };
+    const browser = openBrowser(url, 'bob');
+    const ask = async () => {
+      const code = await codeOf(app, browser, { scope: 'read:cheeses admin' });
+      return (await post(`${url}/oauth/token`, redeeming(app, code), app)).json;
+    };
+    assert.deepEqual(await curdJson(shop, 'approvals', 'list'), []);
+    assert.equal((await ask()).scope, 'read:cheeses');
+    const [row, ...others] = await curdJson(shop, 'approvals', 'list');
+    assert.deepEqual(others, []);
+    const pending = {
+      id: row.id,
+      status: 'pending',
+      clientId: app.clientId,
+      clientName: 'Diary',
+      username: 'bob',
+      requestedAt: row.requestedAt,
+      decidedAt: null,
+      expiresAt: null,
+    };
+    assert.deepEqual(row, pending);
+    assert.deepEqual(Object.keys(row), Object.keys(pending));
+    const id = String(row.id);
+    const approved = await curdJson(shop, 'approvals', 'approve', id);
+    assert.equal(approved.status, 'approved');
+    const lasts = Date.parse(approved.expiresAt) - Date.parse(approved.decidedAt);
+    assert.ok(Math.abs(lasts - 90 * 86_400_000) < 1000, `${lasts}`);
+    const { access_token, scope } = await ask();
+    assert.equal(scope, 'read:cheeses admin');
+    const authorization = `Bearer ${access_token}`;
+    const statusNow = async () =>
+      (await fetch(`${url}/v2/api-keys?account=local`, { headers: { authorization } })).status;
+    assert.equal(await statusNow(), 200);
+    assertRefused(await curd(shop, 'approvals', 'deny', id), /approved/);
+    const revoked = await curdJson(shop, 'approvals', 'revoke', id);
+    assert.equal(await statusNow(), 401);
+    assert.deepEqual([revoked.status, revoked.expiresAt], ['revoked', null]);
+    assertRefused(await curd(shop, 'approvals', 'revoke', id), /revoked/);
+    assert.equal((await curdJson(shop, 'approvals', 'deny', id)).status, 'denied');
+    for (const unknown of ['99', 'x', '0', '-1', '1.5']) {
+      const run = await curd(shop, 'approvals', 'approve', ...(unknown === '-1' ? ['--'] : []), unknown);
+      assertRefused(run, /approvals list/);
+    }
+  });
+});
