@@ -73,12 +73,19 @@ function admitted(
   if (permitted === undefined) {
     throw forbidden(access);
   }
-  return onBehalf(permitted, principals);
+  return onBehalf(permitted, principals, access);
 }
 
 /** A key that comes along with a customer's session acts for that customer: so a web shop places orders for people. */
-function onBehalf(permitted: Principal, principals: readonly Principal[]): Principal {
-  const customer = principals.find((one) => one.customerId !== null);
+function onBehalf(
+  permitted: Principal,
+  principals: readonly Principal[],
+  access: readonly Requirement[],
+): Principal {
+  // A token lends its customer only where it would suffice by itself: it was granted for no more than its scopes.
+  const customer = principals.find(
+    (one) => one.customerId !== null && (one.kind === 'session' || permits(access, one)),
+  );
   if (customer === undefined || customer === permitted) {
     return permitted;
   }

@@ -13,6 +13,7 @@ import type { Principal } from '../http/principal.ts';
 import { sameName } from './names.ts';
 import { isUnchanged, profileOf, toCustomer, type VersionedCustomer } from './profile.ts';
 import { type CustomerRow, customerQueries, type Profile } from './queries.ts';
+import { inWords, refusal } from './refusals.ts';
 import type { CustomerInput } from './schemas.ts';
 import { tierOf } from './tiers.ts';
 
@@ -280,21 +281,6 @@ async function takenFields(tx: Sql, profile: Profile, except: number | null): Pr
     field,
     message: 'belongs to another customer',
   }));
-}
-
-/** Why an entry of a batch was refused. What is no fault of the entry fails the batch. */
-function refusal(error: unknown): string {
-  if (error instanceof AppError && error.code === 'validation') {
-    return inWords(error.errors);
-  }
-  if (error instanceof AppError && error.code === 'conflict') {
-    return error.message;
-  }
-  throw error;
-}
-
-function inWords(errors: readonly FieldError[]): string {
-  return errors.map(({ field, message }) => (field === '' ? message : `${field}: ${message}`)).join('; ');
 }
 
 function notFound(): AppError {

@@ -63,6 +63,9 @@ export function createServer(routes: readonly Route[], dependencies: ServerDepen
     http: { requireHostHeader: false },
   });
 
+  const pages = createAddresses(rawRoutes.filter(({ isForScripts }) => !isForScripts));
+  /** What people see is for no script of another origin (RFC 9700, section 2.6). */
+  const isPage = (url: string) => pages.methodsOf(url.split('?', 1)[0] ?? '').length > 0;
   const isAnyAllowed = config.corsOrigins.includes('*');
 
   const isHttps = config.publicUrl?.startsWith('https:') ?? false;
@@ -77,7 +80,11 @@ export function createServer(routes: readonly Route[], dependencies: ServerDepen
       reply.header('Vary', 'Origin');
     }
     const { origin } = request.headers;
-    if (origin !== undefined && (isAnyAllowed || config.corsOrigins.includes(origin))) {
+    if (
+      origin !== undefined &&
+      !isPage(request.url) &&
+      (isAnyAllowed || config.corsOrigins.includes(origin))
+    ) {
       reply.header('Access-Control-Allow-Origin', isAnyAllowed ? '*' : origin);
       reply.header('Access-Control-Expose-Headers', exposedHeaders);
     }

@@ -11,10 +11,11 @@ import type { RawCall, RawRoute } from '../../http/raw.ts';
 import { type Route, route } from '../../http/route.ts';
 import { scopes } from '../access.ts';
 import { isClientId } from './adapter.ts';
+import { implicitMode } from './additions.ts';
 import type { Interactions } from './interactions.ts';
 import { sendPage, setPageHeaders } from './page-io.ts';
 import { errorPage } from './pages.ts';
-import { implicitMode, type ProviderDependencies } from './provider.ts';
+import type { ProviderDependencies } from './provider.ts';
 import { oauthQueries } from './queries.ts';
 import { defaultScope, isScope } from './scopes.ts';
 
@@ -155,7 +156,7 @@ export function oauthEndpoints(dependencies: EndpointDependencies): RawRoute[] {
       isForScripts: false,
       handle: (call) => {
         setPageHeaders(call.response);
-        return pass(call, `/oauth/authorize/${call.params.uid}`);
+        return pass(call, `/oauth/authorize/${encodeURIComponent(call.params.uid ?? '')}`);
       },
     },
     {

@@ -1,5 +1,6 @@
 /** Login and consent: what a person is asked on the way, and what becomes of the answers. */
 import type { default as Provider, Session } from 'oidc-provider';
+import type { Clock } from '../../clock.ts';
 import { AppError } from '../../errors.ts';
 import type { RawCall } from '../../http/raw.ts';
 import type { ApprovalService } from './approvals.ts';
@@ -10,6 +11,7 @@ import { isScope, permittedScopes } from './scopes.ts';
 
 interface Dependencies {
   readonly provider: Provider;
+  readonly clock: Clock;
   readonly people: People;
   readonly approvals: ApprovalService;
   readonly secret: string;
@@ -39,6 +41,7 @@ export interface Interactions {
 
 export function createInteractions({
   provider,
+  clock,
   people,
   approvals,
   secret,
@@ -111,7 +114,7 @@ export function createInteractions({
     }
     await (await sessionOf(call)).destroy();
     (details as { session?: unknown }).session = undefined;
-    await details.save(details.exp - Math.floor(Date.now() / 1000));
+    await details.save(details.exp - Math.floor(clock.now() / 1000));
   }
 
   return {
@@ -223,5 +226,7 @@ function targetOf({ params }: Details): string | undefined {
   if (url === null) {
     return undefined;
   }
-  return url.protocol === 'https:' || url.protocol === 'http:' ? url.origin : url.protocol;
+  // There is no way to write an IPv6 address there.
+  const hasOrigin = ['http:', 'https:'].includes(url.protocol) && !url.hostname.startsWith('[');
+  return hasOrigin ? url.origin : url.protocol;
 }

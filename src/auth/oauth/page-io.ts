@@ -68,7 +68,11 @@ export async function readForm(request: IncomingMessage): Promise<URLSearchParam
     }
     chunks.push(chunk);
   }
-  return new URLSearchParams(Buffer.concat(chunks).toString('utf8'));
+  const form = new URLSearchParams(Buffer.concat(chunks).toString('utf8'));
+  if (new Set(form.keys()).size !== form.size) {
+    throw new AppError('badRequest', 'A field of the form stands twice.');
+  }
+  return form;
 }
 
 export interface Proofs {

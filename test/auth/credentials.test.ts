@@ -1,0 +1,298 @@
+/** Every kind of credential at every route: who comes in, and what all others are told (RFC 6750, section 3). */
+import assert from 'node:assert/strict';
+import { hash, randomBytes } from 'node:crypto';
+import { type TestContext, test } from 'node:test';
+import { type Scope, scopes } from '../../src/auth/access.ts';
+import { makeKey } from '../../src/auth/keys/format.ts';
+import { systemClock } from '../../src/clock.ts';
+import { sql } from '../../src/database/sql.ts';
+import { fullPath } from '../../src/http/route.ts';
+import { assertError, type CallAnswer, onBothEngines, openShop, type Shop } from '../helper.ts';
+import { newApplication } from '../oauth/flow.ts';
+
+/** Any one word suffices; in challenges, scopes stand in this order. A new route needs a line here. */
+const table: Readonly<Record<string, string>> = {
+  'GET /cheeses': 'apiKey read:cheeses',
+  'POST /cheeses': 'write:cheeses',
+  'PUT /cheeses': 'write:cheeses',
+  'GET /cheeses/findByStatus': 'read:cheeses',
+  'GET /cheeses/findByTags': 'read:cheeses',
+  'GET /cheeses/:cheeseId': 'apiKey read:cheeses',
+  'POST /cheeses/:cheeseId': 'write:cheeses',
+  'DELETE /cheeses/:cheeseId': 'write:cheeses',
+  'GET /store/inventory': 'apiKey read:cheeses',
+  'GET /store/orders': 'apiKey read:orders',
+  'POST /store/order': 'write:orders',
+  'GET /store/order/:orderId': 'apiKey read:orders',
+  'DELETE /store/order/:orderId': 'write:orders',
+  'GET /store/order/:orderId/timeline': 'apiKey read:orders',
+  'POST /store/order/:orderId/approve': 'admin',
+  'POST /store/order/:orderId/ship': 'admin',
+  'POST /store/order/:orderId/deliver': 'admin',
+  'POST /customer': 'anybody',
+  'POST /customer/createMultiple': 'anybody',
+  'POST /customer/login': 'anybody',
+  'GET /customer/logout': 'session',
+  'POST /customer/logout': 'session',
+  'GET /customer/:username': 'apiKey session read:profile',
+  'PUT /customer/:username': 'session write:profile',
+  'DELETE /customer/:username': 'session write:profile',
+  'GET /api-keys': 'admin',
+  'POST /api-keys': 'admin',
+  'POST /api-keys/:keyId/rotate': 'admin',
+  'DELETE /api-keys/:keyId': 'admin',
+};
+
+const ofCustomers: readonly string[] = scopes.filter((scope) => !['write:cheeses', 'admin'].includes(scope));
+const bearer = (token: string) => ({ authorization: `Bearer ${token}` });
+const challenge = 'Bearer realm="cheese"';
+
+async function newCustomer({ app: { services } }: Shop, username: string, role: 'customer' | 'staff') {
+  const context = services.contextOf('test');
+  const input = { username, email: `${username}@example.com`, password: 'right' };
+  const { body } = await services.customers.register(context, input);
+  await services.customers.setRole(context, username, role);
+  return Number(JSON.parse(body).id);
+}
+
+async function newSession({ app: { services } }: Shop, customerId: number): Promise<string> {
+  const session = await services.sessions.issue(customerId);
+  await services.database.transaction((tx) => services.sessions.open(tx, session));
+  return session.token;
+}
+
+const newClient = async (shop: Shop, listed: readonly Scope[] = scopes): Promise<string> =>
+  (await newApplication(shop, { scopes: listed })).clientId;
+
+/** Lets a customer have admin through an application; null stands for the application itself. */
+async function approve({ app: { services } }: Shop, clientId: string, customerId: number | null) {
+  await services.approvals.request(clientId, customerId);
+  const { id = 0 } = (await services.approvals.list()).at(-1) ?? {};
+  await services.approvals.approve(services.contextOf('test'), id);
+}
+
+interface Token {
+  readonly client: string;
+  readonly customer: number | null;
+  readonly scope: string | null;
+  readonly model?: string;
+  readonly text?: string;
+  readonly lifetimeMs?: number;
+}
+
+/** Writes down a token as if it had been issued. */
+async function newToken({ app: { services } }: Shop, token: Token): Promise<string> {
+  const { client, customer, scope, lifetimeMs = 60_000 } = token;
+  const { text = randomBytes(32).toString('base64url') } = token;
+  const { model = customer === null ? 'ClientCredentials' : 'AccessToken' } = token;
+  const expiresAt = new Date(Date.now() + lifetimeMs).toISOString();
+  await services.database.run(sql`
+    insert into oauth_object (model, id, payload, client_id, customer_id, scope, expires_at)
+    values (${model}, ${hash('sha256', text)}, ${'{}'}, ${client}, ${customer}, ${scope}, ${expiresAt})`);
+  return text;
+}
+
+/** One who calls, and what their credential is worth. */
+interface Holder {
+  readonly name: string;
+  readonly kind: 'nobody' | 'apiKey' | 'session' | 'oauth';
+  readonly scopes: readonly string[];
+  readonly headers: () => Promise<Readonly<Record<string, string>>>;
+}
+
+async function holdersOf(shop: Shop): Promise<Holder[]> {
+  const [ada, bob] = [await newCustomer(shop, 'ada', 'customer'), await newCustomer(shop, 'bob', 'staff')];
+  const eve = await newCustomer(shop, 'eve', 'customer');
+  const [client, unapproved] = [await newClient(shop), await newClient(shop)];
+  const narrow = await newClient(shop, ['read:cheeses']);
+  for (const one of [bob, eve, null]) {
+    await approve(shop, client, one);
+  }
+  const holders: Holder[] = [];
+  const add = (name: string, kind: Holder['kind'], worth: readonly string[], headers: Holder['headers']) =>
+    holders.push({ name, kind, scopes: worth, headers });
+  const addToken = async (name: string, worth: readonly string[], token: Token) => {
+    const headers = bearer(await newToken(shop, token));
+    add(`${name}: ${token.scope}`, 'oauth', worth, async () => headers);
+  };
+  const bare = await shop.newKey();
+  add('nobody', 'nobody', [], async () => ({}));
+  add('key', 'apiKey', [], async () => ({ 'x-api-key': bare }));
+  add('key as bearer', 'apiKey', [], async () => bearer(bare));
+  // Logging out is among the calls.
+  add('session', 'session', [], async () => bearer(await newSession(shop, ada)));
+  for (const scope of scopes) {
+    const key = await shop.newKey({ scopes: [scope] });
+    add(`key: ${scope}`, 'apiKey', [scope], async () => ({ 'x-api-key': key }));
+    const ofCustomer = ofCustomers.includes(scope) ? [scope] : [];
+    await addToken('customer', ofCustomer, { client, customer: ada, scope });
+    await addToken('staff', [scope], { client, customer: bob, scope });
+    await addToken('application', [scope], { client, customer: null, scope });
+    const listed = scope === 'read:cheeses' ? [scope] : [];
+    await addToken('application with a short list', listed, { client: narrow, customer: bob, scope });
+  }
+  await addToken('customer', ofCustomers, { client, customer: ada, scope: scopes.join(' ') });
+  await addToken('customer', [], { client, customer: ada, scope: null });
+  await addToken('staff, not approved', [], { client: unapproved, customer: bob, scope: 'admin' });
+  await addToken('application, not approved', [], { client: unapproved, customer: null, scope: 'admin' });
+  await addToken('customer, approved when they were staff', [], { client, customer: eve, scope: 'admin' });
+  return holders;
+}
+
+/** What the answer must be: null where the call comes in. */
+function refusalOf(words: readonly string[], { kind, scopes: held }: Holder): [number, string] | null {
+  const needed = words.filter((word) => !['anybody', 'apiKey', 'session'].includes(word));
+  const suffices = held.includes('admin') ? needed.length > 0 : needed.some((scope) => held.includes(scope));
+  if (suffices || words.includes('anybody') || words.includes(kind)) {
+    return null;
+  }
+  const list = needed.length === 0 ? '' : `, scope="${needed.join(' ')}"`;
+  return kind === 'nobody' ? [401, challenge] : [403, `${challenge}, error="insufficient_scope"${list}`];
+}
+
+onBothEngines('Credentials', (engine) => {
+  test('open exactly the routes that name what they are worth, and 401 and 403 say what is missing', async (t) => {
+    const shop = await openShop(t, { engine });
+    const holders = await holdersOf(shop);
+    const routes = shop.app.routes.filter(({ access }) => access !== 'operational');
+    const names = routes.map(({ method, path }) => `${method} ${path}`);
+    assert.deepEqual(names.toSorted(), Object.keys(table).toSorted());
+    for (const route of routes) {
+      const words = table[`${route.method} ${route.path}`]?.split(' ') ?? [];
+      for (const holder of holders) {
+        // All else is wrong with the call: where it comes in, nothing comes of it.
+        const path = `${fullPath(route).replace(/:\w+/g, 'garbage')}?limit=none&status=none&tags=&account=`;
+        const headers = { 'content-type': 'text/garbage', ...(await holder.headers()) };
+        const answer = await shop.call(route.method, path, { raw: '{"', headers });
+        const what = `${route.method} ${route.path} by ${holder.name}: ${answer.status} ${answer.text}`;
+        const refusal = refusalOf(words, holder);
+        if (refusal === null) {
+          assert.ok([200, 204, 400, 404, 415, 422].includes(answer.status), what);
+          assert.equal(answer.headers['www-authenticate'], undefined, what);
+        } else {
+          assert.deepEqual([answer.status, answer.headers['www-authenticate']], refusal, what);
+          assertError(answer, refusal[0], refusal[0] === 401 ? 'unauthorized' : 'forbidden');
+        }
+      }
+    }
+  });
+});
+
+function assertInvalid(answer: CallAnswer): void {
+  assertError(answer, 401, 'unauthorized');
+  const said = /^Bearer realm="cheese", error="invalid_token", error_description="[^"\\]+"$/;
+  assert.match(answer.headers['www-authenticate'] ?? '', said);
+}
+
+const get = (shop: Shop, headers: Readonly<Record<string, string>>) =>
+  shop.call('GET', '/v2/cheeses', { headers });
+
+test('A token is refused, in the same words, where it is none, has expired, is of another kind or of nobody', async (t) => {
+  const shop = await openShop(t);
+  const customer = await newCustomer(shop, 'ada', 'customer');
+  const client = await newClient(shop);
+  const usual = { client, customer, scope: 'read:cheeses' };
+  const good = await newToken(shop, usual);
+  assert.equal((await get(shop, bearer(good))).status, 200);
+  const refused = [
+    bearer(good.slice(1)),
+    bearer(`${good}x`),
+    bearer(await newToken(shop, { ...usual, lifetimeMs: 0 })),
+    bearer(await newToken(shop, { ...usual, customer: 999 })),
+    bearer(await newToken(shop, { ...usual, client: 'gone' })),
+    bearer(await newToken(shop, { ...usual, text: 'x'.repeat(201) })),
+    // By its form it is a key, or a session.
+    bearer(await newToken(shop, { ...usual, text: `sk_${'test'}_${'x'.repeat(36)}` })),
+    bearer(await newToken(shop, { ...usual, text: makeKey('test', systemClock) })),
+    bearer(await newToken(shop, { ...usual, text: 'eyJhbGciOiJub25lIn0.e30.' })),
+    { 'x-api-key': good },
+    { 'x-api-key': await newSession(shop, customer) },
+    { authorization: good },
+    { authorization: `Basic ${good}` },
+    bearer(`${good} ${good}`),
+  ];
+  for (const model of ['RefreshToken', 'AuthorizationCode', 'Session', 'Grant']) {
+    refused.push(bearer(await newToken(shop, { ...usual, model })));
+  }
+  for (const headers of refused) {
+    const answer = await get(shop, headers);
+    assertInvalid(answer);
+    assert.equal(answer.text, (await get(shop, bearer('unknown'))).text);
+  }
+});
+
+test('A token is read from Authorization alone, whatever the case of its scheme (RFC 9700, section 4.3.2)', async (t) => {
+  const shop = await openShop(t);
+  const client = await newClient(shop);
+  const good = await newToken(shop, { client, customer: null, scope: 'read:cheeses write:cheeses' });
+  for (const scheme of ['bearer', 'BEARER', 'Bearer ']) {
+    assert.equal((await get(shop, { authorization: `${scheme} ${good}` })).status, 200, scheme);
+  }
+  for (const name of ['access_token', 'token', 'api_key', 'X-API-Key', 'Authorization']) {
+    const answer = await shop.call('GET', `/v2/cheeses?${name}=${good}`);
+    assertError(answer, 401, 'unauthorized');
+    assert.equal(answer.headers['www-authenticate'], challenge);
+  }
+  const headers = { 'content-type': 'application/x-www-form-urlencoded' };
+  const form = { headers, raw: `name=Brie&access_token=${good}` };
+  assertError(await shop.call('POST', '/v2/cheeses/1', form), 401, 'unauthorized');
+  assertError(await get(shop, { cookie: `access_token=${good}` }), 401, 'unauthorized');
+});
+
+async function openWithCheese(t: TestContext) {
+  const shop = await openShop(t);
+  await shop.call('POST', '/v2/cheeses', { as: shop.writer, body: { name: 'Brie' } });
+  const [customer, client] = [await newCustomer(shop, 'ada', 'customer'), await newClient(shop)];
+  return {
+    shop,
+    session: bearer(await newSession(shop, customer)),
+    token: async (scope: Scope) => bearer(await newToken(shop, { client, customer, scope })),
+    key: async (scope: Scope) => ({ 'x-api-key': await shop.newKey({ scopes: [scope] }) }),
+  };
+}
+const shippingAddress = { street: 'Gerechtigkeitsgasse 1', city: 'Bern', country: 'CH' };
+const body = { items: [{ cheeseId: 1, quantity: 1 }], shippingAddress };
+
+test('Two credentials must both be right, and open what either of them opens', async (t) => {
+  const { shop, session, token, key } = await openWithCheese(t);
+  const good = { ...(await key('read:cheeses')), ...(await token('read:cheeses')) };
+  assert.equal((await get(shop, good)).status, 200);
+  for (const wrong of [bearer('unknown'), bearer(makeKey('test', systemClock)), bearer('eyJ.e.s')]) {
+    assertInvalid(await get(shop, { ...good, ...wrong }));
+  }
+  for (const right of [bearer(good['x-api-key']), session, await token('admin')]) {
+    assertInvalid(await get(shop, { ...right, 'x-api-key': makeKey('test', systemClock) }));
+  }
+  assertInvalid(await shop.call('POST', '/v2/customer/login', { headers: bearer('unknown'), body: {} }));
+  const both = { ...(await key('write:cheeses')), ...(await token('read:profile')) };
+  const status = async (method: string, path: string) =>
+    (await shop.call(method, path, { headers: both, body: {} })).status;
+  assert.equal(await status('POST', '/v2/cheeses'), 422);
+  assert.equal(await status('GET', '/v2/customer/ada'), 200);
+  assert.equal(await status('POST', '/v2/store/order'), 403);
+  assert.equal(await status('POST', '/v2/customer/logout'), 403);
+});
+
+test('Two credentials of which one is the session of a customer act for that customer', async (t) => {
+  const { shop, session, token, key } = await openWithCheese(t);
+  const headers = await key('write:orders');
+  const mine = await shop.call('POST', '/v2/store/order', { headers: { ...headers, ...session }, body });
+  const other = await shop.call('POST', '/v2/store/order', { headers, body });
+  assert.deepEqual([mine.status, other.status], [201, 201]);
+  const { json } = await shop.call('GET', '/v2/store/orders', { headers: await token('read:orders') });
+  assert.deepEqual(json.items, [mine.json]);
+});
+
+test('Two credentials of which one is a token act for the customer as far as the token goes, and no further', async (t) => {
+  const { shop, token, key } = await openWithCheese(t);
+  const taken = { username: 'ada', email: 'eve@example.com', password: 'taken over' };
+  for (const method of ['PUT', 'DELETE']) {
+    const headers = { ...(await key('write:profile')), ...(await token('read:cheeses')) };
+    const answer = await shop.call(method, '/v2/customer/ada', { headers, body: taken });
+    assertError(answer, 403, 'forbidden');
+  }
+  const headers = { ...(await key('write:orders')), ...(await token('read:cheeses')) };
+  await shop.call('POST', '/v2/store/order', { headers, body });
+  const { json } = await shop.call('GET', '/v2/store/orders', { headers: await token('read:orders') });
+  assert.deepEqual(json.items, [], 'nothing was ordered in the name of ada');
+});

@@ -1,0 +1,108 @@
+/**
+ * A real browser: Chromium from an npm package, with nothing of its security switched off. Where it cannot be started,
+ * tests are skipped and say why; where CI is set, they fail.
+ */
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import type { TestContext } from 'node:test';
+import chromium from '@sparticuz/chromium';
+import { type Browser, type BrowserContextOptions, type Page, chromium as playwright } from 'playwright-core';
+import { cleanUp } from '../helper.ts';
+
+/** Not what the package recommends: that would switch off the same-origin policy, and with it what is tested here. */
+const args = ['--no-sandbox', '--disable-gpu', '--disable-dev-shm-usage'];
+/** Everything is on this machine: what takes longer will not come. */
+const patienceMs = 5000;
+
+let starting: Promise<Browser> | undefined;
+
+async function start(): Promise<Browser> {
+  if (process.platform !== 'linux' || process.arch !== 'x64') {
+    throw new Error(`there is no Chromium for ${process.platform} on ${process.arch} in the package`);
+  }
+  return playwright.launch({ executablePath: await chromium.executablePath(), args, headless: true });
+}
+
+/** Started once for a file of tests. */
+export async function closeChromium(): Promise<void> {
+  await (await starting?.catch(() => undefined))?.close();
+}
+
+/** What a browser complained of: scripts that were refused, policies that were violated, errors. */
+export interface OpenPage {
+  readonly page: Page;
+  readonly complaints: string[];
+}
+
+/** Opens a window of a browser without a past; null where there is none, and then the test is skipped. */
+export async function openPage(
+  t: TestContext,
+  options: BrowserContextOptions = {},
+): Promise<OpenPage | null> {
+  starting ??= start();
+  let browser: Browser;
+  try {
+    browser = await starting;
+  } catch (error) {
+    if (process.env.CI !== undefined) {
+      throw error;
+    }
+    t.skip(`Chromium cannot be started: ${String((error as Error).message).split('\n', 1)[0]}`);
+    return null;
+  }
+  const context = await browser.newContext(options);
+  context.setDefaultTimeout(patienceMs);
+  cleanUp(t, () => context.close());
+  const page = await context.newPage();
+  const complaints: string[] = [];
+  page.on('console', (message) => {
+    // A form that was refused is shown again with a status that says so.
+    if (!message.text().includes('responded with a status of 4')) {
+      complaints.push(message.text());
+    }
+  });
+  page.on('pageerror', (error) => complaints.push(error.message));
+  return { page, complaints };
+}
+
+/** Keeps a picture, where CURD_TEST_SCREENSHOTS names a folder for them. */
+export async function picture(page: Page, name: string): Promise<void> {
+  const folder = process.env.CURD_TEST_SCREENSHOTS;
+  if (folder !== undefined) {
+    mkdirSync(folder, { recursive: true });
+    await page.screenshot({ path: join(folder, `${name}.png`), fullPage: true });
+  }
+}
+
+/** Runs in the page, whose globals the rest of the project does not know: hence a text. */
+const measureContrasts = String.raw`(() => {
+  const read = (colour) => {
+    const [red, green, blue, alpha = 1] = colour.match(/[\d.]+/g).map(Number);
+    return { channels: [red, green, blue], alpha };
+  };
+  const over = ({ channels, alpha }, back) => channels.map((value, index) => value * alpha + back[index] * (1 - alpha));
+  const behind = (element) =>
+    element === null ? [255, 255, 255] : over(read(getComputedStyle(element).backgroundColor), behind(element.parentElement));
+  const luminance = (channels) => {
+    const [red, green, blue] = channels
+      .map((value) => value / 255)
+      .map((value) => (value <= 0.04045 ? value / 12.92 : ((value + 0.055) / 1.055) ** 2.4));
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue;
+  };
+  const holdsText = (element) =>
+    element.matches('input:not([type=hidden])') ||
+    [...element.childNodes].some((node) => node.nodeType === Node.TEXT_NODE && node.nodeValue.trim() !== '');
+  const ratioOf = (element) => {
+    const back = behind(element);
+    const front = over(read(getComputedStyle(element).color), back);
+    const [pale, dark] = [luminance(front), luminance(back)].sort((one, other) => other - one);
+    return (pale + 0.05) / (dark + 0.05);
+  };
+  const all = [...document.body.querySelectorAll('*')].filter(holdsText);
+  return all.map((element) => ({ html: element.outerHTML, ratio: ratioOf(element) }));
+})()`;
+
+/** Every piece of text on a page, and how well it stands out from what is behind it (WCAG 2.2, 1.4.3). */
+export function contrasts(page: Page): Promise<{ readonly html: string; readonly ratio: number }[]> {
+  return page.evaluate(measureContrasts);
+}
