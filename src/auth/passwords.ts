@@ -1,18 +1,19 @@
 /**
  * Passwords as argon2id (RFC 9106) with OWASP's figures: 19 MiB, two passes, one lane; about 15 ms of one core.
  *
- * Two threads of low priority work them out, whoever asks. In the shared pool of threads they made other requests wait
- * for up to 20 ms while people logged in; so it is a few. Those that are checked and those that are made wait in lines of
- * their own, and only one is made at a time: whoever registers thousands keeps nobody from logging in.
+ * Two helpers of low priority work them out, processes of their own: in the pool of threads, and in threads of any
+ * priority, they made other requests wait six to fifteen times as long while people logged in. Passwords that are checked
+ * and those that are made wait in lines of their own, and only one is made at a time: whoever registers thousands keeps
+ * nobody from logging in.
  */
-import { Worker } from 'node:worker_threads';
+import { fork } from 'node:child_process';
 import type { Clock } from '../clock.ts';
 import { AppError } from '../errors.ts';
-import type { Outcome, Task } from './password-worker.ts';
+import type { Outcome, Task } from './password-helper.ts';
 
 const cost = { memoryCost: 19_456, timeCost: 2, parallelism: 1 };
 const costText = `$argon2id$v=19$m=${cost.memoryCost},t=${cost.timeCost},p=${cost.parallelism}$`;
-const threads = 2;
+const helpers = 2;
 
 /** Passwords, of which at most `atOnce` are worked on and `waitingMax` wait. */
 interface Line {
@@ -20,10 +21,11 @@ interface Line {
   readonly waitingMax: number;
   running: number;
   waitingPasswords: number;
-  readonly waiting: { readonly passwords: number; readonly begin: (thread: Thread) => void }[];
+  readonly waiting: { readonly passwords: number; readonly begin: (helper: Helper) => void }[];
 }
 
-interface Thread {
+interface Helper {
+  isAlive(): boolean;
   hash(password: string): Promise<string>;
   verify(stored: string, password: string): Promise<boolean>;
 }
@@ -40,19 +42,19 @@ export interface Passwords {
 }
 
 export function createPasswords(clock: Clock): Passwords {
-  const checked = createLine(threads, 64);
+  const checked = createLine(helpers, 64);
   // Room for a whole batch of registrations, and some.
   const made = createLine(1, 128);
-  const idle: Thread[] = [];
+  let idle: Helper[] = [];
   let started = 0;
   let turn = [checked, made];
-  let nobody: Promise<string> | undefined;
+  let nobody: string | undefined;
 
-  /** Lets in who may begin; the two lines take turns. Threads are started when they are first needed. */
+  /** Lets in who may begin; the two lines take turns. Helpers are started when they are first needed. */
   function admit(): void {
     for (;;) {
       const next = turn.find(({ waiting, running, atOnce }) => waiting.length > 0 && running < atOnce);
-      if (next === undefined || (idle.length === 0 && started === threads)) {
+      if (next === undefined || (idle.length === 0 && started === helpers)) {
         return;
       }
       turn = [...turn.filter((one) => one !== next), next];
@@ -60,47 +62,53 @@ export function createPasswords(clock: Clock): Passwords {
       const first = next.waiting.shift();
       next.waitingPasswords -= first?.passwords ?? 0;
       started += idle.length === 0 ? 1 : 0;
-      first?.begin(idle.pop() ?? startThread());
+      first?.begin(idle.pop() ?? startHelper(replace));
     }
   }
 
-  async function inLine<T>(own: Line, passwords: number, work: (thread: Thread) => Promise<T>): Promise<T> {
-    const isFree = own.running < own.atOnce && checked.running + made.running < threads;
+  /** One has ended, whatever ended it. */
+  function replace(): void {
+    started -= 1;
+    idle = idle.filter((helper) => helper.isAlive());
+    admit();
+  }
+
+  async function inLine<T>(own: Line, passwords: number, work: (helper: Helper) => Promise<T>): Promise<T> {
+    const isFree = own.running < own.atOnce && checked.running + made.running < helpers;
     if (!isFree && own.waitingPasswords + passwords > own.waitingMax) {
-      throw new AppError('unavailable', 'Too many passwords wait to be checked. Try again in a moment.', {
-        headers: { 'Retry-After': '1' },
-      });
+      throw unavailable('Too many passwords wait to be checked. Try again in a moment.');
     }
-    const thread = await new Promise<Thread>((begin) => {
+    const helper = await new Promise<Helper>((begin) => {
       own.waiting.push({ passwords, begin });
       own.waitingPasswords += passwords;
       admit();
     });
     try {
-      return await work(thread);
+      return await work(helper);
     } finally {
       own.running -= 1;
-      idle.push(thread);
+      if (helper.isAlive()) {
+        idle.push(helper);
+      }
       admit();
     }
   }
 
   return {
-    hash: (password) => inLine(made, 1, (thread) => thread.hash(password)),
+    hash: (password) => inLine(made, 1, (helper) => helper.hash(password)),
     hashAll: (passwords) =>
-      inLine(made, passwords.length, async (thread) => {
+      inLine(made, passwords.length, async (helper) => {
         const hashes: string[] = [];
         for (const password of passwords) {
-          hashes.push(await thread.hash(password));
+          hashes.push(await helper.hash(password));
         }
         return hashes;
       }),
     verify: (stored, password) =>
-      inLine(checked, 1, async (thread) => {
+      inLine(checked, 1, async (helper) => {
         // Made for the first of either kind, so that it tells neither from the other.
-        nobody ??= thread.hash(clock.uuid());
-        const unknown = await nobody;
-        const isRight = await thread.verify(stored ?? unknown, password);
+        nobody ??= await helper.hash(clock.uuid());
+        const isRight = await helper.verify(stored ?? nobody, password);
         return isRight && stored !== null;
       }),
     isOutdated: (stored) => !stored.startsWith(costText),
@@ -111,31 +119,54 @@ function createLine(atOnce: number, waitingMax: number): Line {
   return { atOnce, waitingMax, running: 0, waitingPasswords: 0, waiting: [] };
 }
 
-/** A thread does one thing at a time, and keeps the process alive only while it does. */
-function startThread(): Thread {
-  const worker = new Worker(new URL('password-worker.ts', import.meta.url));
-  worker.unref();
+/** A helper does one thing at a time, and keeps this process alive only while it does. */
+function startHelper(onEnd: () => void): Helper {
+  const child = fork(new URL('password-helper.ts', import.meta.url), {
+    execArgv: [],
+    env: {},
+    serialization: 'advanced',
+    stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
+  });
+  let isAlive = true;
+  function end(): void {
+    if (isAlive) {
+      isAlive = false;
+      onEnd();
+    }
+  }
+  child.once('error', end);
+  child.once('exit', end);
+  child.unref();
+  child.channel?.unref();
 
   function run(task: Task): Promise<string | boolean> {
     return new Promise((resolve, reject) => {
-      worker.ref();
-      worker.once('message', (outcome: Outcome) => {
-        worker.unref();
-        worker.off('error', reject);
+      const fail = () => reject(unavailable('The password could not be checked. Try again in a moment.'));
+      child.once('exit', fail);
+      child.once('error', fail);
+      child.channel?.ref();
+      child.once('message', (outcome: Outcome) => {
+        child.channel?.unref();
+        child.off('exit', fail);
+        child.off('error', fail);
         if ('fault' in outcome) {
           reject(new Error(outcome.fault));
         } else {
           resolve(outcome.value);
         }
       });
-      worker.once('error', reject);
-      worker.postMessage(task);
+      child.send(task);
     });
   }
 
   return {
+    isAlive: () => isAlive,
     hash: async (password) => String(await run({ password: password.normalize('NFC'), stored: null, cost })),
     verify: async (stored, password) =>
       (await run({ password: password.normalize('NFC'), stored, cost })) === true,
   };
+}
+
+function unavailable(message: string): AppError {
+  return new AppError('unavailable', message, { headers: { 'Retry-After': '1' } });
 }

@@ -73,8 +73,8 @@ export function createLogin({ database, passwords, sessions, throttle }: Depende
         if (renewed !== null) {
           await customerQueries(tx).updatePassword(customer.id, renewed);
         }
-        await throttle.succeed(tx, name, address);
-        return enter(tx);
+        const [, entered] = await Promise.all([throttle.succeed(tx, name, address), enter(tx)]);
+        return entered;
       });
     } catch (error) {
       if (!(error instanceof AppError && error.code === 'unauthorized')) {

@@ -1,6 +1,6 @@
 /** Statements on customers, and on their failed logins. */
 import type { Sql } from '../database/database.ts';
-import { forShare, forUpdate, sql } from '../database/sql.ts';
+import { forShare, forUpdate, list, rows, sql } from '../database/sql.ts';
 import type { Tier } from './tiers.ts';
 
 /** What a customer can change of a row. */
@@ -105,10 +105,11 @@ export const customerQueries = (tx: Sql) => ({
 
   delete: (id: number) => tx.run(sql`delete from customer where id = ${id}`),
 
-  /** Counts one more failure, from 1 where the earlier ones are over. */
-  insertFailure: ({ id, endsAt }: NewFailure, now: string) =>
-    tx.get<FailureRow>(sql`
-      insert into login_failure (id, failures, ends_at) values (${id}, 1, ${endsAt})
+  /** Counts one more failure under each, in their order, from 1 where the earlier ones are over. */
+  insertFailures: (failures: readonly NewFailure[], now: string) =>
+    tx.all<FailureRow>(sql`
+      insert into login_failure (id, failures, ends_at)
+      select value->>0, 1, value->>1 from ${rows(failures.map(({ id, endsAt }) => [id, endsAt]))} where true
       on conflict (id) do update set
         failures = case when login_failure.ends_at <= ${now} then 1 else login_failure.failures + 1 end,
         ends_at = case when login_failure.ends_at <= ${now} then excluded.ends_at else login_failure.ends_at end
@@ -116,8 +117,10 @@ export const customerQueries = (tx: Sql) => ({
 
   deleteFailures: (id: string) => tx.run(sql`delete from login_failure where id = ${id}`),
 
-  updateFailures: (id: string) =>
-    tx.run(sql`update login_failure set failures = failures - 1 where id = ${id} and failures > 0`),
+  /** Takes one failure back from each. */
+  updateFailures: (ids: readonly string[]) =>
+    tx.run(sql`
+      update login_failure set failures = failures - 1 where id in (${list(ids)}) and failures > 0`),
 
   deletePastFailures: (now: string) => tx.run(sql`delete from login_failure where ends_at <= ${now}`),
 });

@@ -66,9 +66,13 @@ export function createThrottle({ database, clock, limits, secret }: Dependencies
     begin: (usernameKey, address) =>
       database.transaction(async (tx) => {
         const now = clock.now();
-        for (const { id, limit, windowMs } of countersOf(usernameKey, address)) {
-          const endsAt = timestamp(now + windowMs);
-          const row = await customerQueries(tx).insertFailure({ id, endsAt }, timestamp(now));
+        const counters = countersOf(usernameKey, address);
+        const rows = await customerQueries(tx).insertFailures(
+          counters.map(({ id, windowMs }) => ({ id, endsAt: timestamp(now + windowMs) })),
+          timestamp(now),
+        );
+        for (const { id, limit } of counters) {
+          const row = rows.find((one) => one.id === id);
           if (row !== undefined && row.failures > limit) {
             // Rolls back what was counted: being turned away makes nothing worse.
             throw tooMany(Date.parse(row.ends_at) - now);
@@ -78,17 +82,15 @@ export function createThrottle({ database, clock, limits, secret }: Dependencies
 
     async succeed(tx, usernameKey, address) {
       const [pair, ...others] = countersOf(usernameKey, address);
-      await customerQueries(tx).deleteFailures(pair.id);
-      for (const { id } of others) {
-        await customerQueries(tx).updateFailures(id);
-      }
+      await Promise.all([
+        customerQueries(tx).deleteFailures(pair.id),
+        customerQueries(tx).updateFailures(others.map(({ id }) => id)),
+      ]);
     },
 
     withdraw: (usernameKey, address) =>
       database.transaction(async (tx) => {
-        for (const { id } of countersOf(usernameKey, address)) {
-          await customerQueries(tx).updateFailures(id);
-        }
+        await customerQueries(tx).updateFailures(countersOf(usernameKey, address).map(({ id }) => id));
       }),
 
     async purge() {

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { readFile } from 'node:fs/promises';
 import { suite, test } from 'node:test';
 import { createPasswords } from '../../src/auth/passwords.ts';
 import { systemClock } from '../../src/clock.ts';
@@ -121,6 +122,26 @@ suite('Passwords', () => {
     await Promise.all([batch, ...logins]);
     assert.equal(ended.indexOf('batch'), 10, 'ten logins are through before one batch of 40 is');
     await second;
+  });
+
+  test('go on after a helper was killed: what it worked on fails, and another takes its place', async (t) => {
+    if (process.platform !== 'linux') {
+      t.skip('helpers are found by /proc, which Linux has');
+      return;
+    }
+    const passwords = createPasswords(systemClock);
+    const stored = await passwords.hash('brie');
+    const underWay = Array.from({ length: 4 }, () => passwords.verify(stored, 'brie'));
+    const children = await readFile(`/proc/self/task/${process.pid}/children`, 'utf8');
+    for (const pid of children.trim().split(' ')) {
+      process.kill(Number(pid), 'SIGKILL');
+    }
+    const outcomes = await Promise.allSettled(underWay);
+    assert.ok(outcomes.some(({ status }) => status === 'rejected'));
+    // One that was idle is missed when it is next asked.
+    const tries = [1, 2, 3].map(() => passwords.verify(stored, 'brie').catch(() => false));
+    assert.ok((await Promise.all(tries)).includes(true));
+    assert.equal(await passwords.verify(stored, 'brie'), true);
   });
 
   test('that cannot be worked out leave their place to the next', async () => {

@@ -97,8 +97,10 @@ export function createSessions({ database, clock, config }: Dependencies): Sessi
     },
 
     async open(tx, session) {
-      await sessionQueries(tx).insert(session);
-      await sessionQueries(tx).deleteOldest(session.customer_id, session.token_hash, sessionsMax - 1);
+      await Promise.all([
+        sessionQueries(tx).insert(session),
+        sessionQueries(tx).deleteOldest(session.customer_id, session.token_hash, sessionsMax - 1),
+      ]);
     },
 
     end: async (tx, tokenHash) => (await sessionQueries(tx).delete(tokenHash)) > 0,

@@ -1,9 +1,5 @@
-/**
- * Works passwords out in a thread of its own, which gives way to whatever else there is to do. On Linux a thread's own
- * priority can be set; elsewhere it would be that of the whole process, and stays.
- */
+/** Works passwords out in a process of its own, which gives way to whatever else there is to do. */
 import { constants, setPriority } from 'node:os';
-import { parentPort } from 'node:worker_threads';
 import { hashSync, type Options, verifySync } from '@node-rs/argon2';
 
 /** To be hashed, or held against a PHC string. */
@@ -15,12 +11,16 @@ export interface Task {
 
 export type Outcome = { readonly value: string | boolean } | { readonly fault: string };
 
-if (process.platform === 'linux') {
-  setPriority(constants.priority.PRIORITY_BELOW_NORMAL);
+setPriority(constants.priority.PRIORITY_LOW);
+
+// A terminal and a supervisor tell the whole group to stop. The server still finishes what runs; when it is gone, the
+// channel closes and so do we.
+for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+  process.on(signal, () => {});
 }
 
-parentPort?.on('message', ({ password, stored, cost }: Task) => {
-  parentPort?.postMessage(outcomeOf(password, stored, cost));
+process.on('message', ({ password, stored, cost }: Task) => {
+  process.send?.(outcomeOf(password, stored, cost));
 });
 
 function outcomeOf(password: string, stored: string | null, cost: Options): Outcome {
