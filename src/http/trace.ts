@@ -26,5 +26,5 @@ export function traceIdOf(traceparent: string | string[] | undefined, clock: Clo
     );
   const [, trace = '', parent = ''] = match ?? [];
   const isValid = trace !== '' && !/^0+$/.test(trace) && !/^0+$/.test(parent);
-  return isValid ? trace : Buffer.from(clock.random(16)).toString('hex');
+  return isValid ? trace : clock.uuid().replaceAll('-', '');
 }

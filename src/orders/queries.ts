@@ -43,12 +43,22 @@ const columns = sql`id, status, placed_by, customer_id, items, address, notes, t
 const newestFirst = sql`order by id desc`;
 
 export const orderQueries = (tx: Sql) => ({
-  insert: (order: NewOrderRow) =>
-    tx.get<OrderRow>(sql`
+  /** What the database supplies is the id: the rest is not read back. */
+  insert: async (order: NewOrderRow): Promise<OrderRow> => {
+    const row = await tx.get<{ id: number }>(sql`
       insert into orders (status, placed_by, customer_id, items, address, notes, total_cents, created_at, updated_at)
       values ('placed', ${order.placed_by}, ${order.customer_id}, ${order.items}, ${order.address}, ${order.notes},
         ${order.total_cents}, ${order.created_at}, ${order.created_at})
-      returning ${columns}`),
+      returning id`);
+    return {
+      ...order,
+      id: row?.id ?? Number.NaN,
+      status: 'placed',
+      ship_date: null,
+      version: 1,
+      updated_at: order.created_at,
+    };
+  },
 
   find: (id: number) => tx.get<OrderRow>(sql`select ${columns} from orders where id = ${id}`),
 

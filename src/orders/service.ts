@@ -135,7 +135,7 @@ export function createOrderService(dependencies: Dependencies): OrderService {
         const { items, isPriced } = await price(tx, input.items);
         const now = clock.now();
         const queries = orderQueries(tx);
-        const row = (await queries.insert({
+        const row = await queries.insert({
           placed_by: principal.id,
           customer_id: customerId,
           items: JSON.stringify(items),
@@ -143,7 +143,7 @@ export function createOrderService(dependencies: Dependencies): OrderService {
           notes: input.notes ?? null,
           total_cents: totalCents(items),
           created_at: timestamp(now),
-        })) as OrderRow;
+        });
         // Sent together: PostgreSQL does one after the other without waiting for us in between.
         await Promise.all([
           queries.insertOpenCheeses(row.id, cheesesOf(row)),
