@@ -20,7 +20,8 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const) {
 }
 
 process.on('message', ({ password, stored, cost }: Task) => {
-  process.send?.(outcomeOf(password, stored, cost));
+  // Nobody is there to be told of a server that is gone.
+  process.send?.(outcomeOf(password, stored, cost), undefined, undefined, () => {});
 });
 
 function outcomeOf(password: string, stored: string | null, cost: Options): Outcome {

@@ -4,7 +4,7 @@
  * filter is a condition on the way. Reading the ready JSON of 20 cheeses was measured at 26 us, against 255 us for
  * their columns, objects and serialisation.
  */
-import type { Sql } from '../database/database.ts';
+import { queriesOn } from '../database/database.ts';
 import { allOf, join, list, rows, type Statement, sql } from '../database/sql.ts';
 import type { Sort, Status } from './schemas.ts';
 import type { Term, TermKind } from './search.ts';
@@ -61,7 +61,7 @@ const endOf = (prefix: string) => `${prefix}\u{10ffff}`;
 
 const counted = sql`select t.id, t.kind, t.name, n.status, n.cheeses from`;
 
-export const listingQueries = (tx: Sql) => ({
+export const listingQueries = queriesOn((tx) => ({
   /** Terms with their counters by status. */
   findCountedTerms: (terms: readonly Term[], ids: readonly number[]) =>
     tx.all<TermCountRow>(sql`
@@ -91,7 +91,7 @@ export const listingQueries = (tx: Sql) => ({
       select count(distinct ${id}) as total from ${from} where ${allOf(conditions)}`);
     return row?.total ?? 0;
   },
-});
+}));
 
 function totalOf({ countedTerm, statuses }: PageRequest): Statement {
   if (countedTerm === null) {

@@ -1,5 +1,5 @@
 /** Statements on cheeses, their terms and their counters. listing-queries.ts has those that page through them. */
-import type { Sql } from '../database/database.ts';
+import { queriesOn } from '../database/database.ts';
 import { forShare, forUpdate, list, rows, type Statement, sql } from '../database/sql.ts';
 import type { Status } from './schemas.ts';
 import type { Term, TermKind } from './search.ts';
@@ -54,7 +54,7 @@ export const versionLookup = {
 
 const termRows = (terms: readonly Term[]) => rows(terms.map(([kind, name]) => [kind, name]));
 
-export const cheeseQueries = (tx: Sql) => ({
+export const cheeseQueries = queriesOn((tx) => ({
   /** Waits for whoever writes to the catalogue, and keeps others waiting to the end of the transaction. */
   lockCatalogue: () => tx.get(sql`select version from catalogue${forUpdate}`),
 
@@ -135,4 +135,4 @@ export const cheeseQueries = (tx: Sql) => ({
     tx.all<{ status: Status; cheeses: number }>(
       sql`select status, cheeses from term_count where term_id = 0`,
     ),
-});
+}));

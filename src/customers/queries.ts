@@ -1,5 +1,5 @@
 /** Statements on customers, and on their failed logins. */
-import type { Sql } from '../database/database.ts';
+import { queriesOn } from '../database/database.ts';
 import { forShare, forUpdate, list, rows, sql } from '../database/sql.ts';
 import type { Tier } from './tiers.ts';
 
@@ -42,7 +42,7 @@ export interface FailureRow {
 const columns = sql`id, username, username_key, email, email_key, first_name, last_name, phone, password, tier,
   delivered_cents, favourite_id, favourite_name, version, created_at`;
 
-export const customerQueries = (tx: Sql) => ({
+export const customerQueries = queriesOn((tx) => ({
   /** Undefined where username or e-mail address belong to somebody already. */
   insert: (profile: Profile, tier: Tier, createdAt: string) =>
     tx.get<CustomerRow>(sql`
@@ -123,4 +123,4 @@ export const customerQueries = (tx: Sql) => ({
       update login_failure set failures = failures - 1 where id in (${list(ids)}) and failures > 0`),
 
   deletePastFailures: (now: string) => tx.run(sql`delete from login_failure where ends_at <= ${now}`),
-});
+}));

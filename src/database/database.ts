@@ -34,6 +34,19 @@ export interface Database extends Sql {
   close(): Promise<void>;
 }
 
+/** Queries of one area, put together once for each connection or transaction that they run on. */
+export function queriesOn<Q>(make: (sql: Sql) => Q): (sql: Sql) => Q {
+  const made = new WeakMap<Sql, Q>();
+  return (sql) => {
+    let queries = made.get(sql);
+    if (queries === undefined) {
+      queries = make(sql);
+      made.set(sql, queries);
+    }
+    return queries;
+  };
+}
+
 /** A unique index refused a row. The caller knows which rule the index stands for. */
 export class ConstraintError extends Error {
   /** Name of the index on PostgreSQL; on SQLite the columns or the index, as SQLite names them. */

@@ -9,6 +9,8 @@ import type { Statement, Value } from './sql.ts';
 
 const poolSizeMax = 10;
 const attemptsMax = 5;
+/** So many are written value by value; more than that come as one value for each column. */
+const fewRows = 8;
 
 const UNIQUE_VIOLATION = '23505';
 const SERIALIZATION_FAILURE = '40001';
@@ -107,14 +109,26 @@ function statementsOn(connection: Connection, known: Map<string, ColumnTypes>): 
     get: async <Row>(statement: Statement) => (await execute(statement))[0] as Row | undefined,
     run: async (statement) => (await execute(statement)).count,
     insert: async (table, columns, rows) => {
+      if (rows.length === 0) {
+        return;
+      }
+      const types = await typesOf(table);
+      const names = columns.join(', ');
+      if (rows.length <= fewRows) {
+        const places = rows.map((_, row) => {
+          const first = row * columns.length + 1;
+          return `(${columns.map((column, index) => `$${first + index}::${types.get(column)}`).join(', ')})`;
+        });
+        await run(`insert into ${table} (${names}) values ${places.join(', ')}`, rows.flat());
+        return;
+      }
       // One value for each column, whatever the number of rows. They are taken apart side by side, in half the time
       // that one value with a record for each row takes.
-      const types = await typesOf(table);
       const elements = columns.map(
         (column, index) => `json_array_elements_text($${index + 1}::text::json)::${types.get(column)}`,
       );
       await run(
-        `insert into ${table} (${columns.join(', ')}) select ${elements.join(', ')}`,
+        `insert into ${table} (${names}) select ${elements.join(', ')}`,
         columns.map((_, index) => JSON.stringify(rows.map((row) => row[index]))),
       );
     },

@@ -236,22 +236,25 @@ function statementsOn(connection: DatabaseSync): Sql {
     run: async (statement) => execute(statement, (one, values) => Number(one.run(...values).changes)),
     insert: async (table, columns, rows) => {
       // Whoever sees it fail gives the whole write up; to undo its rows alone, it would first copy every page.
-      const into = `insert or fail into ${table} (${columns.join(', ')}) values`;
-      const row = `(${columns.map(() => '?').join(', ')})`;
-      const many = `${into} ${Array(rowsAtOnce).fill(row).join(', ')}`;
       try {
         let done = 0;
         for (; done + rowsAtOnce <= rows.length; done += rowsAtOnce) {
-          prepare(many).run(...rows.slice(done, done + rowsAtOnce).flat());
+          prepare(insertOf(table, columns, rowsAtOnce)).run(...rows.slice(done, done + rowsAtOnce).flat());
         }
         for (const rest of rows.slice(done)) {
-          prepare(`${into} ${row}`).run(...rest);
+          prepare(insertOf(table, columns, 1)).run(...rest);
         }
       } catch (error) {
         throw translate(error);
       }
     },
   };
+}
+
+/** `or fail` leaves out the copy of pages by which a statement could be undone alone: what fails is rolled back whole. */
+function insertOf(table: string, columns: readonly string[], rows: number): string {
+  const row = `(${columns.map(() => '?').join(', ')})`;
+  return `insert or fail into ${table} (${columns.join(', ')}) values ${Array(rows).fill(row).join(', ')}`;
 }
 
 function errorCode(error: unknown): number | undefined {

@@ -1,5 +1,5 @@
 /** Statements on orders, on which cheeses are in open ones, and on the jobs that wait. */
-import type { Sql } from '../database/database.ts';
+import { queriesOn } from '../database/database.ts';
 import { allOf, list, lockOn, rows, type Statement, skippingLocked, sql } from '../database/sql.ts';
 import type { OrderStatus } from './order-status.ts';
 
@@ -42,7 +42,7 @@ const columns = sql`id, status, placed_by, customer_id, items, address, notes, t
 
 const newestFirst = sql`order by id desc`;
 
-export const orderQueries = (tx: Sql) => ({
+export const orderQueries = queriesOn((tx) => ({
   /** What the database supplies is the id: the rest is not read back. */
   insert: async (order: NewOrderRow): Promise<OrderRow> => {
     const row = await tx.get<{ id: number }>(sql`
@@ -169,7 +169,7 @@ export const orderQueries = (tx: Sql) => ({
   findAttempts: async (orderId: number) =>
     (await tx.get<{ attempts: number }>(sql`select attempts from job where order_id = ${orderId}`))
       ?.attempts ?? 0,
-});
+}));
 
 function chosen(owner: Owner, { statuses, createdFrom, createdBefore }: OrderFilters): Statement[] {
   return [

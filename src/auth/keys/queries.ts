@@ -1,5 +1,5 @@
 /** Statements on accounts and their API keys. */
-import type { Sql } from '../../database/database.ts';
+import { queriesOn } from '../../database/database.ts';
 import { forUpdate, rows, type Statement, sql } from '../../database/sql.ts';
 import type { KeyType } from './format.ts';
 
@@ -49,7 +49,7 @@ const keyColumns = sql`id, account_id, type, last4, scopes, created_at, expires_
 
 const isActive = (now: string) => sql`revoked_at is null and (expires_at is null or expires_at > ${now})`;
 
-export const keyQueries = (tx: Sql) => ({
+export const keyQueries = queriesOn((tx) => ({
   insertAccount: (account: { name: string; plan: string; createdAt: string }) =>
     tx.get<AccountRow>(sql`
       insert into account (name, plan, created_at) values (${account.name}, ${account.plan}, ${account.createdAt})
@@ -106,4 +106,4 @@ export const keyQueries = (tx: Sql) => ({
       update api_key set last_used_at = used.at
       from (select cast(value->>0 as bigint) as id, value->>1 as at from ${rows(used)}) as used
       where api_key.id = used.id and (last_used_at is null or last_used_at < used.at)`),
-});
+}));

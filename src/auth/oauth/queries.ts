@@ -1,5 +1,5 @@
 /** Statements on applications, on what the authorization server keeps, and on approvals of the scope admin. */
-import type { Sql } from '../../database/database.ts';
+import { queriesOn } from '../../database/database.ts';
 import { rows, type Statement, sql } from '../../database/sql.ts';
 import type { Role } from './people.ts';
 
@@ -81,7 +81,7 @@ export const tokenById = {
 const clientColumns = sql`id, account_id, name, secret_hash, redirect_uris, grants, scopes, is_native, created_at`;
 const approvalColumns = sql`id, client_id, customer_id, status, requested_at, decided_at, decided_by, expires_at`;
 
-export const oauthQueries = (tx: Sql) => ({
+export const oauthQueries = queriesOn((tx) => ({
   insertClient: (c: ClientRow) =>
     tx.run(sql`
       insert into oauth_client (id, account_id, name, secret_hash, redirect_uris, grants, scopes, is_native, created_at)
@@ -180,4 +180,4 @@ export const oauthQueries = (tx: Sql) => ({
 
   deleteApprovalsOfClient: (clientId: string) =>
     tx.run(sql`delete from admin_approval where client_id = ${clientId}`),
-});
+}));

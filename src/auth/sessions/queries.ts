@@ -1,5 +1,5 @@
 /** Statements on the sessions of customers. */
-import type { Sql } from '../../database/database.ts';
+import { queriesOn } from '../../database/database.ts';
 import { rows, type Statement, sql } from '../../database/sql.ts';
 
 export interface SessionRow {
@@ -18,7 +18,7 @@ export const sessionByHash = {
   keyOf: (row: SessionRow): string => row.token_hash,
 };
 
-export const sessionQueries = (tx: Sql) => ({
+export const sessionQueries = queriesOn((tx) => ({
   insert: (row: SessionRow) =>
     tx.run(sql`
       insert into session (token_hash, customer_id, created_at, expires_at)
@@ -38,4 +38,4 @@ export const sessionQueries = (tx: Sql) => ({
     tx.run(sql`delete from session where customer_id = ${customerId} and token_hash <> ${except ?? ''}`),
 
   deleteExpired: (now: string) => tx.run(sql`delete from session where expires_at <= ${now}`),
-});
+}));
