@@ -165,6 +165,7 @@ export function oauthEndpoints(dependencies: EndpointDependencies): RawRoute[] {
       isForScripts: false,
       async handle({ request, response }) {
         const query = queryOf(request);
+        setPageHeaders(response);
         response.writeHead(302, { Location: `/oauth/authorize${query === '' ? '' : `?${query}`}` }).end();
       },
     },
