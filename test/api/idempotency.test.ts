@@ -1,5 +1,6 @@
 /** Idempotency-Key: a POST sent again is answered as the first time, and does its work once. */
 import assert from 'node:assert/strict';
+import { hash } from 'node:crypto';
 import { test } from 'node:test';
 import { sql } from '../../src/database/sql.ts';
 import { assertError, type CallAnswer, onBothEngines, openShop, type Shop, testClock } from '../helper.ts';
@@ -242,4 +243,19 @@ test('GET and DELETE take no notice of the header', async (t) => {
   assert.equal((await shop.call('DELETE', url, { as: shop.writer, headers })).status, 204);
   const again = await shop.call('DELETE', url, { as: shop.writer, headers });
   assertError(again, 404, 'not_found');
+});
+
+test('What is kept of a request is no digest from which its password could be guessed', async (t) => {
+  const shop = await openShop(t);
+  const raw = JSON.stringify({ username: 'ada', email: 'ada@example.com', password: 'brie' });
+  const headers = { 'idempotency-key': 'once' };
+  assert.equal((await shop.call('POST', '/v2/customer', { raw, headers })).status, 201);
+  const rows = await shop.app.services.database.all<{ fingerprint: string }>(
+    sql`select fingerprint from idempotent_answer`,
+  );
+  const guesses = ['', 'POST /v2/customer', 'POST /v2/customer\n'].map((before) =>
+    hash('sha256', before + raw),
+  );
+  assert.equal(rows.length, 1);
+  assert.ok(!guesses.includes(rows[0]?.fingerprint ?? ''));
 });
