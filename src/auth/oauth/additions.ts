@@ -11,6 +11,7 @@ export const implicitMode = 'x-implicit';
 export function addToProvider(provider: Provider, library: Module, approvals: ApprovalService): void {
   offerImplicit(provider);
   offerClientCredentials(provider, library, approvals);
+  provider.use(keepOrigins);
   provider.use(speakBothErrorShapes);
 }
 
@@ -120,6 +121,15 @@ const types: Readonly<Record<number, string>> = {
   403: 'forbidden',
   404: 'not_found',
 };
+
+/** The library allows every origin. Which ones may read is for http/server.ts to say, and it has said so already. */
+async function keepOrigins(ctx: KoaContextWithOIDC, next: () => Promise<void>): Promise<void> {
+  const isAllowed = Boolean(ctx.response.get('Access-Control-Allow-Origin'));
+  await next();
+  if (!isAllowed) {
+    ctx.remove('Access-Control-Allow-Origin');
+  }
+}
 
 /** One body for both worlds: error and error_description of OAuth, and code, type and message of this API. */
 async function speakBothErrorShapes(ctx: KoaContextWithOIDC, next: () => Promise<void>): Promise<void> {
