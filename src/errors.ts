@@ -112,3 +112,10 @@ export function invalid(errors: readonly FieldError[]): AppError {
   const more = errors.length > 1 ? ` (and ${errors.length - 1} more)` : '';
   return new AppError('validation', `The request failed validation. ${named}${more}`, { errors });
 }
+
+/** A 429 that says how long to wait: whole seconds, at least one, never too few (RFC 9110, section 10.2.3). */
+export function rateLimited(message: string, waitMs: number): AppError {
+  return new AppError('rateLimited', message, {
+    headers: { 'Retry-After': String(Math.max(1, Math.ceil(waitMs / 1000))) },
+  });
+}

@@ -8,6 +8,7 @@ import type { Guard } from '../http/mount.ts';
 import type { Principal } from '../http/principal.ts';
 import type { Access, Requirement } from '../http/route.ts';
 import { permits } from './access.ts';
+import { invalidToken, realm, unauthorized } from './challenge.ts';
 
 /** One credential as it was sent: in X-API-Key, or as the bearer value of Authorization. */
 export interface Credential {
@@ -20,21 +21,19 @@ export type Resolution = 'not mine' | Principal | { readonly rejected: string };
 
 export type Resolver = (credential: Credential) => Eventual<Resolution>;
 
-const realm = 'Bearer realm="cheese"';
-
 /** The guard in front of every route. */
 export function createGuard(resolvers: readonly Resolver[]): Guard {
   /** Asks one resolver after the other. */
   function resolve(credential: Credential, [resolver, ...others] = resolvers): Eventual<Principal> {
     if (resolver === undefined) {
-      throw unauthorized('The token is not known.');
+      throw refused('The token is not known.');
     }
     return after(resolver(credential), (resolution) => {
       if (resolution === 'not mine') {
         return resolve(credential, others);
       }
       if ('rejected' in resolution) {
-        throw unauthorized(resolution.rejected);
+        throw refused(resolution.rejected);
       }
       return resolution;
     });
@@ -61,13 +60,7 @@ function admitted(
     return principals[0] ?? null;
   }
   if (principals.length === 0) {
-    throw new AppError(
-      'unauthorized',
-      'Send an API key in X-API-Key, or a token as "Authorization: Bearer <token>".',
-      {
-        headers: { 'WWW-Authenticate': realm },
-      },
-    );
+    throw unauthorized('Send an API key in X-API-Key, or a token as "Authorization: Bearer <token>".');
   }
   const permitted = principals.find((principal) => permits(access, principal));
   if (permitted === undefined) {
@@ -102,18 +95,16 @@ function credentialsOf(headers: Readonly<Record<string, string | string[] | unde
   if (authorization !== undefined) {
     const token = /^bearer +(\S+) *$/i.exec(String(authorization))?.[1];
     if (token === undefined) {
-      throw unauthorized('Authorization must read Bearer, a blank and the token.');
+      throw refused('Authorization must read Bearer, a blank and the token.');
     }
     credentials.push({ header: 'authorization', text: token });
   }
   return credentials;
 }
 
-/** The body is the same whatever was wrong; the challenge says more (RFC 6750, section 3). */
-function unauthorized(description: string): AppError {
-  return new AppError('unauthorized', 'The credential is not valid here.', {
-    headers: { 'WWW-Authenticate': `${realm}, error="invalid_token", error_description="${description}"` },
-  });
+/** The body is the same whatever was wrong; the challenge says more. */
+function refused(description: string): AppError {
+  return invalidToken('The credential is not valid here.', description);
 }
 
 function forbidden(access: readonly Requirement[]): AppError {

@@ -1,7 +1,7 @@
 /**
  * Passwords as argon2id (RFC 9106) with OWASP's figures: 19 MiB, two passes, one lane; about 15 ms of one core.
  *
- * Two helpers of low priority work them out, processes of their own: in the pool of threads, and in threads of any
+ * Two helpers of low priority work them out, processes of their own: in the pool of threads, and in threads of low
  * priority, they made other requests wait six to fifteen times as long while people logged in. Passwords that are checked
  * and those that are made wait in lines of their own, and only one is made at a time: whoever registers thousands keeps
  * nobody from logging in.

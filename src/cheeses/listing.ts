@@ -2,7 +2,7 @@
 import type { Database } from '../database/database.ts';
 import { createLookup } from '../database/lookup.ts';
 import { AppError } from '../errors.ts';
-import type { Cursors } from '../http/cursor.ts';
+import { type Cursors, canonical, requireSame } from '../http/cursor.ts';
 import {
   type Driver,
   itemSeparator,
@@ -251,22 +251,9 @@ function continued(request: ListRequest, cursors: Cursors): Query {
     return { sort: sort ?? 'name', filters, after: null };
   }
   const position = cursors.open(cursor) as Query;
-  for (const [name, value] of Object.entries({ ...filters, ...(sort === undefined ? {} : { sort }) })) {
-    const carried = name === 'sort' ? position.sort : position.filters[name as keyof Filters];
-    if (JSON.stringify(carried) !== JSON.stringify(value)) {
-      throw new AppError(
-        'badRequest',
-        `cursor: it belongs to a query with another ${name === 'statuses' ? 'status' : name}; start without it.`,
-      );
-    }
-  }
-  return position;
-}
-
-/** Filters that mean the same look the same. */
-function canonical(filters: Filters): Filters {
-  const entries = Object.entries(filters).filter(([, value]) => value !== undefined);
-  return Object.fromEntries(
-    entries.map(([name, value]) => [name, Array.isArray(value) ? [...new Set(value)].sort() : value]),
+  requireSame(
+    { ...position.filters, sort: position.sort },
+    { ...filters, ...(sort === undefined ? {} : { sort }) },
   );
+  return position;
 }

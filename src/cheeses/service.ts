@@ -59,7 +59,7 @@ export interface CheeseService {
 }
 
 /** What else must happen, or must not be, when a cheese goes: in the same transaction. */
-export type BeforeDelete = (tx: Sql, context: Context, cheese: Cheese) => Promise<void>;
+type BeforeDelete = (tx: Sql, context: Context, cheese: Cheese) => Promise<void>;
 
 interface Dependencies {
   readonly database: Database;

@@ -1,11 +1,12 @@
 /** Lets customers in: the throttle first, then the password, then a session. */
+import { invalidToken, unauthorized } from '../auth/challenge.ts';
 import type { Passwords } from '../auth/passwords.ts';
 import type { Sessions } from '../auth/sessions/service.ts';
 import type { Context } from '../database/context.ts';
 import type { Database, Sql, Transaction } from '../database/database.ts';
 import { AppError } from '../errors.ts';
-import { formats } from '../http/formats.ts';
 import { sameName } from './names.ts';
+import { findByUsername } from './profile.ts';
 import { type CustomerRow, customerQueries } from './queries.ts';
 import type { Throttle } from './throttle.ts';
 
@@ -42,9 +43,7 @@ interface Dependencies {
 export function createLogin({ database, passwords, sessions, throttle }: Dependencies): LoginService {
   /** The customer with this name and password. @throws AppError unauthorized, unavailable */
   async function verify(username: string, password: string): Promise<CustomerRow> {
-    const row = formats.username?.test(username)
-      ? await customerQueries(database).findByUsername(sameName(username))
-      : undefined;
+    const row = await findByUsername(database, username);
     const isRight = await passwords.verify(row?.password ?? null, password);
     if (row === undefined || !isRight) {
       throw wrong();
@@ -109,16 +108,12 @@ export function createLogin({ database, passwords, sessions, throttle }: Depende
     logout: (context, sessionHash) =>
       context.transaction(async (tx) => {
         if (sessionHash === null || !(await sessions.end(tx, sessionHash))) {
-          throw new AppError('unauthorized', 'The session has ended already.', {
-            headers: { 'WWW-Authenticate': 'Bearer realm="cheese", error="invalid_token"' },
-          });
+          throw invalidToken('The session has ended already.');
         }
       }),
   };
 }
 
 function wrong(): AppError {
-  return new AppError('unauthorized', 'Username or password are wrong.', {
-    headers: { 'WWW-Authenticate': 'Bearer realm="cheese"' },
-  });
+  return unauthorized('Username or password are wrong.');
 }

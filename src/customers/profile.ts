@@ -1,7 +1,9 @@
 /** Between a customer's row and what goes over the wire. */
 import type { VersionedCheese } from '../cheeses/service.ts';
+import type { Sql } from '../database/database.ts';
+import { formats } from '../http/formats.ts';
 import { sameName } from './names.ts';
-import type { CustomerRow, Profile } from './queries.ts';
+import { type CustomerRow, customerQueries, type Profile } from './queries.ts';
 import type { CustomerInput } from './schemas.ts';
 
 /** A customer as it is answered. The version changes with the favourite cheese as well. */
@@ -9,6 +11,13 @@ export interface VersionedCustomer {
   readonly username: string;
   readonly version: string;
   readonly body: string;
+}
+
+/** Whatever cannot be a username is nobody's, and is not asked for. */
+export async function findByUsername(sql: Sql, username: string): Promise<CustomerRow | undefined> {
+  return formats.username?.test(username)
+    ? customerQueries(sql).findByUsername(sameName(username))
+    : undefined;
 }
 
 /** @param password as it is kept */

@@ -8,10 +8,8 @@ import type { TierThresholds } from '../config.ts';
 import { type Context, recordEvents } from '../database/context.ts';
 import { ConstraintError, type Database, type Sql } from '../database/database.ts';
 import { AppError, type FieldError, invalid } from '../errors.ts';
-import { formats } from '../http/formats.ts';
 import type { Principal } from '../http/principal.ts';
-import { sameName } from './names.ts';
-import { isUnchanged, profileOf, toCustomer, type VersionedCustomer } from './profile.ts';
+import { findByUsername, isUnchanged, profileOf, toCustomer, type VersionedCustomer } from './profile.ts';
 import { type CustomerRow, customerQueries, type Profile } from './queries.ts';
 import { inWords, refusal } from './refusals.ts';
 import type { CustomerInput } from './schemas.ts';
@@ -132,10 +130,7 @@ export function createCustomerService(dependencies: Dependencies): CustomerServi
 
   /** @throws AppError notFound, forbidden */
   async function findMine(username: string, may: (customerId: number) => boolean): Promise<CustomerRow> {
-    // Whatever cannot be a username is nobody's, and is not asked for.
-    const row = formats.username?.test(username)
-      ? await customerQueries(database).findByUsername(sameName(username))
-      : undefined;
+    const row = await findByUsername(database, username);
     if (row === undefined) {
       throw notFound();
     }

@@ -7,7 +7,7 @@ import { createHmac } from 'node:crypto';
 import { type Clock, timestamp } from '../clock.ts';
 import type { LoginLimits } from '../config.ts';
 import type { Database, Sql } from '../database/database.ts';
-import { AppError } from '../errors.ts';
+import { rateLimited } from '../errors.ts';
 import { customerQueries } from './queries.ts';
 
 const quarterHourMs = 15 * 60_000;
@@ -75,7 +75,10 @@ export function createThrottle({ database, clock, limits, secret }: Dependencies
           const row = rows.find((one) => one.id === id);
           if (row !== undefined && row.failures > limit) {
             // Rolls back what was counted: being turned away makes nothing worse.
-            throw tooMany(Date.parse(row.ends_at) - now);
+            throw rateLimited(
+              'Too many logins have failed. Wait as long as Retry-After says.',
+              Date.parse(row.ends_at) - now,
+            );
           }
         }
       }),
@@ -97,10 +100,4 @@ export function createThrottle({ database, clock, limits, secret }: Dependencies
       await customerQueries(database).deletePastFailures(timestamp(clock.now()));
     },
   };
-}
-
-function tooMany(waitMs: number): AppError {
-  return new AppError('rateLimited', 'Too many logins have failed. Wait as long as Retry-After says.', {
-    headers: { 'Retry-After': String(Math.max(1, Math.ceil(waitMs / 1000))) },
-  });
 }

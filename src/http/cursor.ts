@@ -38,6 +38,30 @@ export function createCursors(secret: string, list: string): Cursors {
   };
 }
 
+/** Filters that mean the same look the same: none that is not given, and lists sorted, each value once. */
+export function canonical<F extends object>(filters: F): F {
+  const entries = Object.entries(filters).filter(([, value]) => value !== undefined);
+  return Object.fromEntries(
+    entries.map(([name, value]) => [name, Array.isArray(value) ? [...new Set(value)].sort() : value]),
+  ) as F;
+}
+
+/**
+ * A cursor carries the query that it continues, which may be repeated beside it but not changed.
+ * @throws AppError badRequest
+ */
+export function requireSame(carried: object, given: object): void {
+  for (const [name, value] of Object.entries(given)) {
+    if (JSON.stringify(carried[name as keyof object]) !== JSON.stringify(value)) {
+      const shown = name === 'statuses' ? 'status' : name;
+      throw new AppError(
+        'badRequest',
+        `cursor: it belongs to a query with another ${shown}; start without it.`,
+      );
+    }
+  }
+}
+
 /**
  * HMAC-SHA256 (RFC 2104) under one key, the first 132 bits in base64url. Written with the one-shot hash: createHmac
  * was measured at 10 us, this at 3, and every page of a list needs one.

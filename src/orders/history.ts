@@ -1,7 +1,6 @@
 /** Orders read back: lists of them, and what happened to one. */
 import type { Database } from '../database/database.ts';
-import { AppError } from '../errors.ts';
-import type { Cursors } from '../http/cursor.ts';
+import { type Cursors, canonical, requireSame } from '../http/cursor.ts';
 import type { Principal } from '../http/principal.ts';
 import { findRow, requireOwner, seesAll, toOrder } from './order.ts';
 import type { OrderStatus } from './order-status.ts';
@@ -35,17 +34,25 @@ export interface OrderHistory {
 /** Where a page ends, and what it was a page of. */
 interface Position {
   readonly filters: OrderFilters;
-  readonly before: number;
+  /** null: from the newest on. */
+  readonly before: number | null;
 }
 
 export function createOrderHistory(database: Database, cursors: Cursors): OrderHistory {
   const queries = orderQueries(database);
 
+  function continued(cursor: string | undefined, given: OrderFilters): Position {
+    if (cursor === undefined) {
+      return { filters: given, before: null };
+    }
+    const position = cursors.open(cursor) as Position;
+    requireSame(position.filters, given);
+    return position;
+  }
+
   return {
     async list(principal, { cursor, limit, ...rest }) {
-      const given = { ...rest, statuses: rest.statuses && [...rest.statuses].sort() };
-      const { filters, before } =
-        cursor === undefined ? { filters: given, before: null } : resume(cursor, given);
+      const { filters, before } = continued(cursor, canonical(rest));
       const owner = ownerOf(principal);
       const [rows, total] = await Promise.all([
         queries.list(owner, filters, before, limit + 1),
@@ -70,22 +77,6 @@ export function createOrderHistory(database: Database, cursors: Cursors): OrderH
       });
     },
   };
-
-  /** A cursor carries its filters, which may be repeated but not changed. */
-  function resume(cursor: string, given: OrderFilters): Position {
-    const position = cursors.open(cursor) as Position;
-    for (const [name, value] of Object.entries(given)) {
-      const carried = position.filters?.[name as keyof OrderFilters];
-      if (value !== undefined && JSON.stringify(carried) !== JSON.stringify(value)) {
-        const shown = name === 'statuses' ? 'status' : name;
-        throw new AppError(
-          'badRequest',
-          `cursor: it belongs to a query with another ${shown}; start without it.`,
-        );
-      }
-    }
-    return position;
-  }
 }
 
 /** Whose orders the caller may list. */

@@ -29,8 +29,7 @@ export function toOrder(row: OrderRow): VersionedOrder {
 }
 
 /** Ids of the cheeses of an order, each once. */
-export function cheesesOf({ items }: Pick<OrderRow, 'items'>): number[] {
-  const lines = JSON.parse(items) as OrderItem[];
+export function cheesesOf(lines: readonly Pick<OrderItem, 'cheeseId'>[]): number[] {
   return [...new Set(lines.map(({ cheeseId }) => cheeseId))];
 }
 

@@ -4,11 +4,13 @@
  * On PostgreSQL, whoever needs several rows takes them in one order, so that no two wait for each other: the customer,
  * then the cheeses, then the job, then the order.
  */
+import { invalidToken } from '../auth/challenge.ts';
 import type { CheeseService } from '../cheeses/service.ts';
 import { type Clock, timestamp } from '../clock.ts';
+import type { CustomerService } from '../customers/service.ts';
 import type { Context } from '../database/context.ts';
 import type { Database, Sql } from '../database/database.ts';
-import { AppError, type FieldError, invalid } from '../errors.ts';
+import { AppError, type FieldError, invalid, rateLimited } from '../errors.ts';
 import type { Principal } from '../http/principal.ts';
 import { totalCents } from './money.ts';
 import { cheesesOf, findRow, requireOwner, toOrder, type VersionedOrder } from './order.ts';
@@ -35,18 +37,11 @@ export interface OrderService {
   approveDue(context: Context, id: number): Promise<void>;
 }
 
-/** What orders need to know of customers. */
-export interface Customers {
-  hold(tx: Sql, id: number): Promise<boolean>;
-  claim(tx: Sql, id: number): Promise<boolean>;
-  credit(tx: Sql, context: Context, id: number, cents: number): Promise<void>;
-}
-
 interface Dependencies {
   readonly database: Database;
   readonly clock: Clock;
   readonly cheeses: CheeseService;
-  readonly customers: Customers;
+  readonly customers: CustomerService;
   readonly steps: Steps;
   readonly settings: {
     readonly approvalDelayMs: number;
@@ -63,8 +58,7 @@ export function createOrderService(dependencies: Dependencies): OrderService {
     tx: Sql,
     lines: OrderInput['items'],
   ): Promise<{ items: OrderItem[]; isPriced: boolean }> {
-    const ids = [...new Set(lines.map(({ cheeseId }) => cheeseId))].filter(Number.isSafeInteger);
-    const rows = await cheeses.hold(tx, ids);
+    const rows = await cheeses.hold(tx, cheesesOf(lines).filter(Number.isSafeInteger));
     const known = new Map([...rows].map(([id, { body }]) => [id, JSON.parse(body)]));
     const errors: FieldError[] = [];
     const items = lines.map(({ cheeseId, quantity }, index): OrderItem => {
@@ -97,13 +91,9 @@ export function createOrderService(dependencies: Dependencies): OrderService {
     const recent = await orderQueries(tx).listRecent(placedBy, timestamp(clock.now() - hourMs));
     const oldest = recent.at(-settings.ordersPerHour);
     if (oldest !== undefined) {
-      const waitMs = Date.parse(oldest.created_at) + hourMs - clock.now();
-      throw new AppError(
-        'rateLimited',
+      throw rateLimited(
         `At most ${settings.ordersPerHour} orders may be placed in an hour.`,
-        {
-          headers: { 'Retry-After': String(Math.max(1, Math.ceil(waitMs / 1000))) },
-        },
+        Date.parse(oldest.created_at) + hourMs - clock.now(),
       );
     }
   }
@@ -114,7 +104,7 @@ export function createOrderService(dependencies: Dependencies): OrderService {
       return [];
     }
     const lines = JSON.parse(items) as OrderItem[];
-    const rows = await cheeses.hold(tx, cheesesOf({ items }));
+    const rows = await cheeses.hold(tx, cheesesOf(lines));
     const missing = lines.filter(({ cheeseId }) => {
       const row = rows.get(cheeseId);
       return row === undefined || JSON.parse(row.body).status !== 'available';
@@ -127,9 +117,7 @@ export function createOrderService(dependencies: Dependencies): OrderService {
       context.transaction(async (tx) => {
         const { customerId } = principal;
         if (customerId !== null && !(await customers.hold(tx, customerId))) {
-          throw new AppError('unauthorized', 'The customer of this session is gone.', {
-            headers: { 'WWW-Authenticate': 'Bearer realm="cheese", error="invalid_token"' },
-          });
+          throw invalidToken('The customer of this session is gone.');
         }
         await requireVelocity(tx, principal.id);
         const { items, isPriced } = await price(tx, input.items);
@@ -146,7 +134,7 @@ export function createOrderService(dependencies: Dependencies): OrderService {
         });
         // Sent together: PostgreSQL does one after the other without waiting for us in between.
         await Promise.all([
-          queries.insertOpenCheeses(row.id, cheesesOf(row)),
+          queries.insertOpenCheeses(row.id, cheesesOf(items)),
           // What has no price waits for a person.
           isPriced ? queries.insertJob(row.id, timestamp(now + settings.approvalDelayMs)) : null,
           steps.record(tx, context, row, null),

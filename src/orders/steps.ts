@@ -57,7 +57,7 @@ export function createSteps(clock: Clock, shippingTimeMs: number): Steps {
         return undefined;
       }
       if (to === 'delivered' || to === 'cancelled') {
-        await queries.deleteOpenCheeses(id, cheesesOf(row));
+        await queries.deleteOpenCheeses(id, cheesesOf(JSON.parse(row.items)));
       }
       await steps.record(tx, context, row, reason);
       return row;

@@ -20,7 +20,7 @@ const hour = 60 * minute;
 const day = 24 * hour;
 
 /** In seconds. */
-export const lifetimes = {
+const lifetimes = {
   code: minute,
   accessToken: hour,
   implicitToken: 10 * minute,
