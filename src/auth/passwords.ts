@@ -6,10 +6,10 @@
  * and those that are made wait in lines of their own, and only one is made at a time: whoever registers thousands keeps
  * nobody from logging in.
  */
-import { fork } from 'node:child_process';
 import type { Clock } from '../clock.ts';
 import { AppError } from '../errors.ts';
-import type { Outcome, Task } from './password-helper.ts';
+import { HelperGone, startHelperProcess } from '../helper-process.ts';
+import type { Task } from './password-helper.ts';
 
 const cost = { memoryCost: 19_456, timeCost: 2, parallelism: 1 };
 const costText = `$argon2id$v=19$m=${cost.memoryCost},t=${cost.timeCost},p=${cost.parallelism}$`;
@@ -119,51 +119,24 @@ function createLine(atOnce: number, waitingMax: number): Line {
   return { atOnce, waitingMax, running: 0, waitingPasswords: 0, waiting: [] };
 }
 
-/** A helper does one thing at a time, and keeps this process alive only while it does. */
 function startHelper(onEnd: () => void): Helper {
-  const child = fork(new URL('password-helper.ts', import.meta.url), {
-    execArgv: [],
-    env: {},
-    serialization: 'advanced',
-    stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
-  });
-  let isAlive = true;
-  function end(): void {
-    if (isAlive) {
-      isAlive = false;
-      onEnd();
-    }
-  }
-  child.once('error', end);
-  child.once('exit', end);
-  child.unref();
-  child.channel?.unref();
+  const file = new URL('password-helper.ts', import.meta.url);
+  const helper = startHelperProcess<Task, string | boolean>(file, onEnd);
 
-  function run(task: Task): Promise<string | boolean> {
-    return new Promise((resolve, reject) => {
-      const fail = () => reject(unavailable('The password could not be checked. Try again in a moment.'));
-      child.once('exit', fail);
-      child.once('error', fail);
-      child.channel?.ref();
-      child.once('message', (outcome: Outcome) => {
-        child.channel?.unref();
-        child.off('exit', fail);
-        child.off('error', fail);
-        if ('fault' in outcome) {
-          reject(new Error(outcome.fault));
-        } else {
-          resolve(outcome.value);
-        }
-      });
-      child.send(task);
-    });
+  async function run(password: string, stored: string | null): Promise<string | boolean> {
+    try {
+      return await helper.run({ password: password.normalize('NFC'), stored, cost });
+    } catch (error) {
+      throw error instanceof HelperGone
+        ? unavailable('The password could not be checked. Try again in a moment.')
+        : error;
+    }
   }
 
   return {
-    isAlive: () => isAlive,
-    hash: async (password) => String(await run({ password: password.normalize('NFC'), stored: null, cost })),
-    verify: async (stored, password) =>
-      (await run({ password: password.normalize('NFC'), stored, cost })) === true,
+    isAlive: helper.isAlive,
+    hash: async (password) => String(await run(password, null)),
+    verify: async (stored, password) => (await run(password, stored)) === true,
   };
 }
 

@@ -12,7 +12,7 @@ const layers: readonly RegExp[] = [
   /^src\/auth\//,
   /^src\/http\//,
   /^src\/(database|files)\//,
-  /^src\/(errors|config|settings|clock|duration|eventual|log)\.ts$/,
+  /^src\/(errors|config|settings|clock|duration|eventual|helper-process|log)\.ts$/,
 ];
 const areas = /^src\/(cheeses|orders|customers)\//;
 const queries = /(^|[/-])queries\.ts$/;
