@@ -7,6 +7,7 @@ import { createKeyResolver } from './auth/keys/resolver.ts';
 import { keyRoutes } from './auth/keys/routes.ts';
 import { metadataRoute, oauthEndpoints } from './auth/oauth/endpoints.ts';
 import { createTokenResolver } from './auth/oauth/resolver.ts';
+import { imageRoutes } from './cheeses/image-routes.ts';
 import { cheeseRoutes } from './cheeses/routes.ts';
 import { type Clock, systemClock } from './clock.ts';
 import type { Config } from './config.ts';
@@ -16,6 +17,7 @@ import { createIdempotency } from './http/idempotency.ts';
 import { operationalRoutes } from './http/operational.ts';
 import type { Route } from './http/route.ts';
 import { createServer } from './http/server.ts';
+import { createUploads } from './http/uploads.ts';
 import { createLog, type Log } from './log.ts';
 import { storeRoutes } from './orders/routes.ts';
 import { createOrderWorker, type OrderWorker } from './orders/worker.ts';
@@ -31,6 +33,8 @@ export interface App {
   readonly log: Log;
   /** Approves orders; whoever starts the server starts it. */
   readonly worker: OrderWorker;
+  /** Where the world finds a picture of this name; known once the server listens. */
+  imageUrl(name: string): string;
   /** Finishes what runs, writes what waits, and closes the database. */
   close(): Promise<void>;
 }
@@ -40,7 +44,7 @@ export async function buildApp(config: Config, clock: Clock = systemClock): Prom
   const services = await openServices(config, clock);
   const { database, keys, sessions, cheeses, listing, customers, throttle, login, orders, history } =
     services;
-  const { approvals, grants } = services;
+  const { approvals, grants, images } = services;
   const { environment, secret, registration, passwordLengthMin } = config;
 
   const keyResolver = createKeyResolver({ database, clock, environment });
@@ -49,8 +53,12 @@ export async function buildApp(config: Config, clock: Clock = systemClock): Prom
 
   const worker = createOrderWorker({ database, clock, orders, context: services.contextOf('system'), log });
 
+  const uploads = createUploads(config.incomingDir, clock);
+  const isRedirecting = config.images.kind === 'bucket' && config.imagesUrl !== null;
+
   const described = [
     ...cheeseRoutes({ cheeses, listing }),
+    ...imageRoutes({ cheeses, images, urlOf: imageUrl, isRedirecting }),
     ...storeRoutes({ cheeses, orders, history }),
     ...customerRoutes({ customers, login, registration, passwordLengthMin }),
     ...keyRoutes(keys),
@@ -70,13 +78,22 @@ export async function buildApp(config: Config, clock: Clock = systemClock): Prom
     guard,
     transaction,
     idempotency,
+    uploads,
     reportDeprecated,
     rawRoutes,
   });
 
-  /** Where clients reach the authorization server: what was set, or where we listen. */
+  /** Where clients reach us: what was set, or where we listen. */
+  function baseUrl(): string {
+    return config.publicUrl ?? listeningAt(server, config);
+  }
+
+  function imageUrl(name: string): string {
+    return `${config.imagesUrl ?? `${baseUrl()}/images`}/${name}`;
+  }
+
   function issuer(): string {
-    return config.publicUrl === null ? listeningAt(server, config) : new URL(config.publicUrl).origin;
+    return new URL(baseUrl()).origin;
   }
 
   async function keepHouse(): Promise<void> {
@@ -86,6 +103,8 @@ export async function buildApp(config: Config, clock: Clock = systemClock): Prom
       await sessions.purge();
       await throttle.purge();
       await grants.purge();
+      await uploads.purge();
+      await images.sweep();
     } catch (error) {
       log.error({ err: error }, 'housekeeping failed; it is tried again in a minute');
     }
@@ -98,12 +117,13 @@ export async function buildApp(config: Config, clock: Clock = systemClock): Prom
     routes,
     log,
     worker,
+    imageUrl,
     async close() {
       clearInterval(timer);
       await server.close();
       await worker.stop();
       await keyResolver.flushLastUsed();
-      await database.close();
+      await services.close();
     },
   };
 }

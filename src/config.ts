@@ -34,6 +34,14 @@ export interface Config {
   readonly database:
     | { readonly engine: 'sqlite'; readonly file: string }
     | { readonly engine: 'postgres'; readonly url: string };
+  /** Where files lie while they are received and worked on. */
+  readonly incomingDir: string;
+  readonly images:
+    | { readonly kind: 'folder'; readonly folder: string }
+    /** The prefix ends in a slash, or is empty. */
+    | { readonly kind: 'bucket'; readonly bucket: string; readonly prefix: string };
+  /** Where pictures can be read besides this server, without a trailing slash. */
+  readonly imagesUrl: string | null;
   /** At least 32 bytes: signs cursors and seals what must be stored but not read. */
   readonly secret: string;
   readonly approvalDelayMs: number;
@@ -86,6 +94,9 @@ export function loadConfig(raw: RawSettings): Config {
     publicUrl,
     dataDir,
     database,
+    incomingDir: join(dataDir, 'incoming'),
+    images: parseImages(raw.CURD_IMAGES, dataDir),
+    imagesUrl: raw.CURD_IMAGES_URL === undefined ? null : parseUrl('CURD_IMAGES_URL', raw.CURD_IMAGES_URL),
     secret,
     approvalDelayMs: duration('CURD_APPROVAL_DELAY', raw.CURD_APPROVAL_DELAY ?? '5s'),
     shippingTimeMs: duration('CURD_SHIPPING_TIME', raw.CURD_SHIPPING_TIME ?? '2d'),
@@ -223,12 +234,7 @@ function parsePublicUrl(text: string | undefined, environment: Environment): str
     }
     return null;
   }
-  const url = URL.parse(text);
-  if (url === null || !/^https?:$/.test(url.protocol) || url.search !== '' || url.hash !== '') {
-    throw new ConfigError(
-      `CURD_PUBLIC_URL is "${text}": set it to an http or https address without a query.`,
-    );
-  }
+  const url = new URL(parseUrl('CURD_PUBLIC_URL', text));
   const loopback = ['localhost', '127.0.0.1', '[::1]'].includes(url.hostname);
   if (environment === 'production' && url.protocol !== 'https:' && !loopback) {
     throw new ConfigError(
@@ -236,6 +242,29 @@ function parsePublicUrl(text: string | undefined, environment: Environment): str
     );
   }
   return url.href.replace(/\/$/, '');
+}
+
+function parseUrl(variable: Variable, text: string): string {
+  const url = URL.parse(text);
+  if (url === null || !/^https?:$/.test(url.protocol) || url.search !== '' || url.hash !== '') {
+    throw new ConfigError(`${variable} is "${text}": set it to an http or https address without a query.`);
+  }
+  return url.href.replace(/\/$/, '');
+}
+
+function parseImages(text: string | undefined, dataDir: string): Config['images'] {
+  if (text === undefined) {
+    return { kind: 'folder', folder: join(dataDir, 'images') };
+  }
+  if (text.startsWith('file:') && text.length > 'file:'.length) {
+    return { kind: 'folder', folder: resolve(text.slice('file:'.length)) };
+  }
+  const [, bucket, path = ''] =
+    /^s3:\/\/([a-z\d][a-z\d.-]{1,61}[a-z\d])(?:\/([\w!.*'()/-]{0,512}))?$/.exec(text) ?? [];
+  if (bucket === undefined) {
+    throw new ConfigError(`CURD_IMAGES is "${text}": set it to file:<folder> or s3://bucket/prefix.`);
+  }
+  return { kind: 'bucket', bucket, prefix: path.replace(/([^/])$/, '$1/') };
 }
 
 function keptSecret(environment: Environment, engine: 'sqlite' | 'postgres', dataDir: string): string {

@@ -41,6 +41,11 @@ export const errorCatalogue = {
     type: 'unsupported_media_type',
     message: 'Send the body in a media type that the Accept header of this answer names.',
   },
+  rangeNotSatisfiable: {
+    status: 416,
+    type: 'range_not_satisfiable',
+    message: 'The picture ends before the range that was asked for.',
+  },
   expectationFailed: {
     status: 417,
     type: 'expectation_failed',

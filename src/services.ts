@@ -5,6 +5,7 @@ import { type ClientService, createClientService } from './auth/oauth/clients.ts
 import { createGrants, type Grants } from './auth/oauth/grants.ts';
 import { createPasswords } from './auth/passwords.ts';
 import { createSessions, type Sessions } from './auth/sessions/service.ts';
+import { createImageService, type ImageService } from './cheeses/images.ts';
 import { type CheeseListing, createCheeseListing } from './cheeses/listing.ts';
 import { type CheeseService, createCheeseService } from './cheeses/service.ts';
 import { type Clock, systemClock } from './clock.ts';
@@ -15,6 +16,8 @@ import { createThrottle, type Throttle } from './customers/throttle.ts';
 import type { Context } from './database/context.ts';
 import { type Database, openDatabase } from './database/database.ts';
 import { migrate } from './database/migrate.ts';
+import { openFiles } from './files/files.ts';
+import { createPictures } from './files/pictures.ts';
 import { createCursors } from './http/cursor.ts';
 import { createOrderHistory, type OrderHistory } from './orders/history.ts';
 import { createOrderRelease } from './orders/release.ts';
@@ -32,6 +35,7 @@ export interface Services {
   readonly grants: Grants;
   readonly cheeses: CheeseService;
   readonly listing: CheeseListing;
+  readonly images: ImageService;
   readonly customers: CustomerService;
   readonly throttle: Throttle;
   readonly login: LoginService;
@@ -39,9 +43,11 @@ export interface Services {
   readonly history: OrderHistory;
   /** A context for what nobody asked for over HTTP: `cli` or `system`. */
   contextOf(actor: string): Context;
+  /** Ends what was started, and closes the database. */
+  close(): Promise<void>;
 }
 
-/** Opens the database, brings it to the current schema and makes the services. Close the database when done. */
+/** Opens the database, brings it to the current schema and makes the services. Close them when done. */
 export async function openServices(config: Config, clock: Clock = systemClock): Promise<Services> {
   const database = await openDatabase(config);
   try {
@@ -64,7 +70,16 @@ export async function openServices(config: Config, clock: Clock = systemClock): 
     beforeDelete: async (tx, context, cheese) => {
       await release.releaseCheese(tx, context, cheese);
       await customers.forgetCheese(tx, cheese);
+      await images.forgetCheese(tx, cheese.id);
     },
+  });
+  const pictures = createPictures(config.incomingDir, clock);
+  const images: ImageService = createImageService({
+    database,
+    clock,
+    cheeses,
+    pictures,
+    files: await openFiles(config, clock),
   });
   const customers: CustomerService = createCustomerService({
     database,
@@ -88,6 +103,7 @@ export async function openServices(config: Config, clock: Clock = systemClock): 
     grants,
     cheeses,
     listing: createCheeseListing({ database, cursors: createCursors(secret, 'cheeses') }),
+    images,
     customers,
     throttle,
     login: createLogin({ database, passwords, sessions, throttle }),
@@ -97,5 +113,9 @@ export async function openServices(config: Config, clock: Clock = systemClock): 
       transaction: database.transaction,
       origin: { actor, requestId: null, traceId: null },
     }),
+    async close() {
+      pictures.close();
+      await database.close();
+    },
   };
 }

@@ -42,7 +42,7 @@ export const settings = [
     flag: 'data-dir',
     placeholder: 'folder',
     default: './data',
-    help: 'folder of the SQLite file',
+    help: 'folder of the SQLite file, the pictures and what is being uploaded',
   },
   {
     variable: 'CURD_DATABASE',
@@ -50,6 +50,20 @@ export const settings = [
     placeholder: 'url',
     default: 'sqlite: in the data folder',
     help: 'sqlite:<file> or postgres://user:password@host/name',
+  },
+  {
+    variable: 'CURD_IMAGES',
+    flag: 'images',
+    placeholder: 'place',
+    default: 'file: in the data folder',
+    help: 'file:<folder>, or s3://bucket/prefix with address and credentials in AWS_* variables',
+  },
+  {
+    variable: 'CURD_IMAGES_URL',
+    flag: 'images-url',
+    placeholder: 'url',
+    default: 'this server',
+    help: 'where else pictures can be read: a network that delivers them, or the bucket itself',
   },
   {
     variable: 'CURD_SECRET',

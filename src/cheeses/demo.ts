@@ -1,14 +1,48 @@
-/** A small catalogue of well-known cheeses, for a shop that has none yet. */
+/** A small catalogue of well-known cheeses with drawings of them, for a shop that has none yet. */
 import { readFile } from 'node:fs/promises';
+import { fileURLToPath } from 'node:url';
 import type { Context } from '../database/context.ts';
+import type { ImageService } from './images.ts';
+import type { CheeseInput } from './schemas.ts';
 import type { CheeseService } from './service.ts';
 
-/** Fills a catalogue that was never written to; returns how many cheeses went in. */
-export async function seedDemoCatalogue(cheeses: CheeseService, context: Context): Promise<number> {
+/** What went into the catalogue: ids by category. */
+export type DemoCatalogue = ReadonlyMap<string, readonly number[]>;
+
+/** Fills a catalogue that was never written to. */
+export async function seedDemoCatalogue(cheeses: CheeseService, context: Context): Promise<DemoCatalogue> {
+  const idsByCategory = new Map<string, number[]>();
   if ((await cheeses.version()) > 0) {
-    return 0;
+    return idsByCategory;
   }
-  const inputs = JSON.parse(await readFile(new URL('demo-catalogue.json', import.meta.url), 'utf8'));
-  const outcomes = await cheeses.import(context, inputs, new Set());
-  return outcomes.filter(({ outcome }) => outcome === 'created').length;
+  const text = await readFile(new URL('demo-catalogue.json', import.meta.url), 'utf8');
+  const inputs = JSON.parse(text) as CheeseInput[];
+  for (const [index, result] of (await cheeses.import(context, inputs, new Set())).entries()) {
+    const category = inputs[index]?.category?.name;
+    if (result.outcome === 'created' && category !== undefined) {
+      idsByCategory.set(category, [...(idsByCategory.get(category) ?? []), result.id]);
+    }
+  }
+  return idsByCategory;
+}
+
+/** Gives the cheeses of a category the drawing of that category. `urlOf` says where the world finds a picture. */
+export async function seedDemoPictures(
+  catalogue: DemoCatalogue,
+  images: ImageService,
+  context: Context,
+  urlOf: (name: string) => string,
+): Promise<void> {
+  await Promise.all(
+    [...catalogue].map(async ([category, cheeseIds]) => {
+      const name = category.toLowerCase().replaceAll(' ', '-');
+      const path = fileURLToPath(new URL(`demo-pictures/${name}.webp`, import.meta.url));
+      const size = (await readFile(path)).length;
+      const stored = await images.store(path, 'webp');
+      for (const cheeseId of cheeseIds) {
+        const caption = `Drawing of a ${category.toLowerCase()} cheese`;
+        await images.attach(context, { cheeseId, ...stored, size, caption, isPrimary: true, urlOf });
+      }
+    }),
+  );
 }

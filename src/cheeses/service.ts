@@ -49,6 +49,12 @@ export interface CheeseService {
     patch: CheesePatch,
     precondition: Precondition,
   ): Promise<VersionedCheese>;
+  /** @throws AppError notFound, and what `change` throws */
+  changePhotos(
+    context: Context,
+    id: number,
+    change: (photoUrls: readonly string[]) => string[],
+  ): Promise<VersionedCheese>;
   /** @throws AppError notFound, preconditionFailed, and what `beforeDelete` throws */
   delete(context: Context, id: number, precondition: Precondition): Promise<void>;
   countByStatus(): Promise<Record<Status, number>>;
@@ -57,6 +63,8 @@ export interface CheeseService {
   /** Changes with every write to the catalogue; 0 as long as there was none. */
   version(): Promise<number>;
 }
+
+const anyVersion: Precondition = () => {};
 
 /** What else must happen, or must not be, when a cheese goes: in the same transaction. */
 type BeforeDelete = (tx: Sql, context: Context, cheese: Cheese) => Promise<void>;
@@ -164,6 +172,12 @@ export function createCheeseService({ database, clock, beforeDelete }: Dependenc
 
     update: (context, id, patch, precondition) =>
       write(context, id, precondition, async () => (current) => draftOf({ ...current, ...patch })),
+
+    changePhotos: (context, id, change) =>
+      write(context, id, anyVersion, async () => (current) => ({
+        ...draftOf(current),
+        photoUrls: change(current.photoUrls),
+      })),
 
     delete: (context, id, precondition) =>
       context.transaction(async (tx) => {

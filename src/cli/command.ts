@@ -40,7 +40,7 @@ export async function withServices(
   try {
     await run(services);
   } finally {
-    await services.database.close();
+    await services.close();
   }
 }
 

@@ -1,6 +1,6 @@
 import type { AddressInfo } from 'node:net';
 import { type App, buildApp } from '../app.ts';
-import { seedDemoCatalogue } from '../cheeses/demo.ts';
+import { type DemoCatalogue, seedDemoCatalogue, seedDemoPictures } from '../cheeses/demo.ts';
 import { ConfigError } from '../config.ts';
 import { restoreTestOrders } from '../orders/test-orders.ts';
 import { type CommandOptions, configOf } from './command.ts';
@@ -10,8 +10,9 @@ export async function serve(options: CommandOptions): Promise<void> {
   const config = configOf(options);
   const app = await buildApp(config);
   try {
-    await seed(app);
+    const demo = await seed(app);
     await app.server.listen({ host: config.host, port: config.port });
+    await seedPictures(app, demo);
     app.worker.start();
   } catch (error) {
     await app.close();
@@ -32,11 +33,22 @@ export async function serve(options: CommandOptions): Promise<void> {
 }
 
 /** A first start has something to show. */
-async function seed({ services }: App): Promise<void> {
+async function seed({ services }: App): Promise<DemoCatalogue> {
   const { config, cheeses, contextOf } = services;
-  if (config.environment !== 'production') {
-    await seedDemoCatalogue(cheeses, contextOf('system'));
-    await restoreTestOrders(contextOf('system'));
+  if (config.environment === 'production') {
+    return new Map();
+  }
+  const demo = await seedDemoCatalogue(cheeses, contextOf('system'));
+  await restoreTestOrders(contextOf('system'));
+  return demo;
+}
+
+/** Only now, as their addresses follow from where the server listens. A shop can be looked at without them. */
+async function seedPictures({ services, imageUrl, log }: App, demo: DemoCatalogue): Promise<void> {
+  try {
+    await seedDemoPictures(demo, services.images, services.contextOf('system'), imageUrl);
+  } catch (error) {
+    log.warn({ err: error }, 'the demo pictures could not be stored');
   }
 }
 

@@ -48,6 +48,8 @@ export const badRequest = errorAnswer(400);
 export const unauthorized = errorAnswer(401);
 export const notFound = errorAnswer(404);
 export const conflict = errorAnswer(409);
+export const payloadTooLarge = errorAnswer(413);
+export const unsupportedMediaType = errorAnswer(415);
 export const preconditionFailed = errorAnswer(412)('The resource has changed since the version in If-Match');
 export const unprocessable = errorAnswer(422)('The request failed validation; nothing was changed');
 

@@ -4,19 +4,19 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Clock } from '../clock.ts';
 import type { Context, Origin } from '../database/context.ts';
 import type { Transaction } from '../database/database.ts';
-import { AppError, type FieldError, invalid } from '../errors.ts';
 import { after, type Eventual } from '../eventual.ts';
 import { addressOf } from './address.ts';
+import { bytesOf, failOn, readBody, requireMediaType } from './body.ts';
 import { acceptsGzip, compressed } from './compression.ts';
 import { deprecationHeaders } from './deprecation.ts';
 import { isCurrent } from './etag.ts';
 import { type Idempotency, parseIdempotencyKey, type StoredAnswer } from './idempotency.ts';
-import { parseJson } from './json-body.ts';
 import { readHeaders, readQuery } from './parameters.ts';
 import type { Principal } from './principal.ts';
-import { type Access, type Answer, fullPath, type Route, Text } from './route.ts';
-import { shape } from './shape.ts';
+import { withUnreadBodies } from './raw.ts';
+import { type Access, type Answer, Bytes, fullPath, type ReceivedUpload, type Route, Text } from './route.ts';
 import { traceIdOf } from './trace.ts';
+import type { Uploads } from './uploads.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -31,19 +31,25 @@ export interface MountDependencies {
   readonly guard: Guard;
   readonly transaction: Transaction;
   readonly idempotency: Idempotency;
+  readonly uploads: Uploads;
   readonly clock: Clock;
   readonly reportDeprecated: (operationId: string, principal: string) => void;
 }
-
-const jsonTypes = 'application/json, application/*+json';
-const formTypes = 'application/x-www-form-urlencoded, multipart/form-data';
 
 /**
  * Registers a route. The order of refusals is that of the chain: credentials (401, 403), media type and size
  * (415, 413), parameters (400), body (422), and then whatever the handler finds.
  */
 export function mount(app: FastifyInstance, route: Route, dependencies: MountDependencies): void {
-  const { guard, reportDeprecated } = dependencies;
+  if (route.upload === undefined) {
+    mountOn(app, route, dependencies);
+  } else {
+    withUnreadBodies(app, (scope) => mountOn(scope, route, dependencies));
+  }
+}
+
+function mountOn(app: FastifyInstance, route: Route, dependencies: MountDependencies): void {
+  const { guard, reportDeprecated, uploads } = dependencies;
   app.route({
     method: route.method,
     url: fullPath(route),
@@ -56,6 +62,9 @@ export function mount(app: FastifyInstance, route: Route, dependencies: MountDep
           requireMediaType(route, request);
         }),
       );
+      if (route.upload !== undefined && admitted instanceof Promise) {
+        admitted.catch(() => uploads.refuse(request.raw));
+      }
       // Fastify goes on when the promise is kept or, without one, when it is told.
       return admitted instanceof Promise ? admitted : done();
     },
@@ -63,7 +72,11 @@ export function mount(app: FastifyInstance, route: Route, dependencies: MountDep
       if (route.deprecated !== undefined) {
         reportDeprecated(route.operationId, request.principal?.id ?? 'anonymous');
       }
-      return after(handle(route, request, dependencies), (answer) => send(answer, route, request, reply));
+      const content =
+        route.upload === undefined
+          ? handle(route, request, dependencies, { bytes: () => bytesOf(request), receive: noForm })
+          : handleUpload(route, route.upload, request, dependencies);
+      return after(content, (answer) => send(answer, route, request, reply));
     },
   });
 }
@@ -74,8 +87,53 @@ function headRead({ headers }: FastifyRequest): Eventual<void> {
   return isBare ? undefined : Promise.resolve();
 }
 
-function handle(route: Route, request: FastifyRequest, dependencies: MountDependencies): Eventual<Answer> {
-  const isStrict = /(^|[\s,;])handling\s*=\s*"?strict\b/i.test(String(request.headers.prefer ?? ''));
+/** What a request carries: what tells it from another under the same idempotency key, and its form. */
+interface Content {
+  readonly bytes: () => Uint8Array;
+  readonly receive: () => Promise<ReceivedUpload<Record<string, unknown>>>;
+}
+
+const noForm = () => Promise.reject(new Error('the route declares no form'));
+
+function handleUpload(
+  route: Route,
+  upload: NonNullable<Route['upload']>,
+  request: FastifyRequest,
+  dependencies: MountDependencies,
+): Promise<Answer> {
+  return dependencies.uploads.during(request.raw, upload, async (receive) => {
+    let description = '';
+    const content: Content = {
+      bytes: () => Buffer.from(description),
+      receive: async () => {
+        const { file, fields } = await receive();
+        description = JSON.stringify([file?.digest, file?.mediaType, [...fields]]);
+        return {
+          file,
+          fields: () => {
+            const reading = readQuery(upload.fields, fields, isStrictly(request));
+            failOn(reading.errors, 'validation');
+            return reading.values;
+          },
+        };
+      },
+    };
+    return handle(route, request, dependencies, content);
+  });
+}
+
+/** Unknown members and parameters are faults only where the client says so (RFC 7240). */
+function isStrictly({ headers }: FastifyRequest): boolean {
+  return /(^|[\s,;])handling\s*=\s*"?strict\b/i.test(String(headers.prefer ?? ''));
+}
+
+function handle(
+  route: Route,
+  request: FastifyRequest,
+  dependencies: MountDependencies,
+  content: Content,
+): Eventual<Answer> {
+  const isStrict = isStrictly(request);
   const query = readQuery(route.query ?? {}, request.query as URLSearchParams, isStrict);
   failOn(query.errors, route.queryFailsAs ?? 'badRequest');
   failOn(readHeaders(route.headers ?? {}, request.headers).errors, 'badRequest');
@@ -96,17 +154,10 @@ function handle(route: Route, request: FastifyRequest, dependencies: MountDepend
         return addressOf(request.ip);
       },
       context,
-      once: (verb, render) => runOnce(verb, render, idempotencyKey, context, request, dependencies),
+      receive: content.receive,
+      once: (verb, render) => runOnce(verb, render, idempotencyKey, context, request, content, dependencies),
     }),
   );
-}
-
-function failOn(errors: readonly FieldError[], as: 'badRequest' | 'validation'): void {
-  if (errors.length > 0) {
-    throw as === 'validation'
-      ? invalid(errors)
-      : new AppError('badRequest', errors.map(({ field, message }) => `${field}: ${message}`).join('; '));
-  }
 }
 
 /** The trace is looked for only where an event is written. */
@@ -128,64 +179,6 @@ class RequestOrigin implements Origin {
   }
 }
 
-function requireMediaType(route: Route, request: FastifyRequest): void {
-  const { 'content-type': contentType, 'content-encoding': encoding } = request.headers;
-  if (route.body === undefined) {
-    return;
-  }
-  const isJson = contentType === undefined || /^application\/([\w.+-]+\+)?json\s*(;|$)/i.test(contentType);
-  if (!isJson && !(route.takesForms && isForm(contentType))) {
-    const accept = route.takesForms ? `${jsonTypes}, ${formTypes}` : jsonTypes;
-    throw new AppError('unsupportedMediaType', `Send the body as one of ${accept}.`, {
-      headers: { Accept: accept },
-    });
-  }
-  if (encoding !== undefined && encoding.toLowerCase() !== 'identity') {
-    const headers = { 'Accept-Encoding': 'identity' };
-    throw new AppError('unsupportedMediaType', 'Send the body without Content-Encoding.', { headers });
-  }
-}
-
-function isForm(contentType: string): boolean {
-  return /^(application\/x-www-form-urlencoded|multipart\/form-data)\s*(;|$)/i.test(contentType);
-}
-
-async function readBody(route: Route, request: FastifyRequest, isStrict: boolean): Promise<unknown> {
-  const bytes = bytesOf(request);
-  if (route.bodyIsOptional && bytes.length === 0) {
-    return {};
-  }
-  const contentType = request.headers['content-type'] ?? 'application/json';
-  const given = isForm(contentType) ? await parseForm(bytes, contentType) : parseJson(bytes);
-  const { value, errors } = shape(route.body ?? {}, given, isStrict);
-  failOn(errors, 'validation');
-  return value;
-}
-
-function bytesOf(request: FastifyRequest): Uint8Array {
-  return Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0);
-}
-
-async function parseForm(bytes: Uint8Array, contentType: string): Promise<unknown> {
-  try {
-    const form = await new Response(Buffer.from(bytes), {
-      headers: { 'Content-Type': contentType },
-    }).formData();
-    const twice = [...form.keys()].filter((name) => new Set(form.getAll(name)).size > 1);
-    failOn(
-      [...new Set(twice)].map((field) => ({ field, message: 'is given twice, with different values' })),
-      'validation',
-    );
-    return Object.fromEntries(form);
-  } catch (error) {
-    if (error instanceof AppError) {
-      throw error;
-    }
-    const message = 'the body is not the form that its Content-Type says';
-    throw new AppError('validation', message, { cause: error, errors: [{ field: '', message }] });
-  }
-}
-
 function idempotencyKeyOf(request: FastifyRequest): string | undefined {
   const header = request.headers['idempotency-key'];
   return header === undefined ? undefined : parseIdempotencyKey(String(header));
@@ -197,6 +190,7 @@ async function runOnce<T>(
   key: string | undefined,
   context: Context,
   request: FastifyRequest,
+  content: Content,
   { idempotency }: MountDependencies,
 ): Promise<Answer> {
   if (key === undefined) {
@@ -207,7 +201,7 @@ async function runOnce<T>(
     method: request.method,
     url: request.url,
     key,
-    body: bytesOf(request),
+    body: content.bytes(),
   };
   const { answer, isReplay } = await idempotency.once(
     attempt,
@@ -241,7 +235,9 @@ function send(
   }
   const tag = headers.ETag;
   if (tag !== undefined) {
-    reply.header('Cache-Control', 'private, no-cache').header('Vary', varyOf(reply));
+    if (headers['Cache-Control'] === undefined) {
+      reply.header('Cache-Control', 'private, no-cache').header('Vary', varyOf(reply));
+    }
     if (
       (request.method === 'GET' || request.method === 'HEAD') &&
       isCurrent(request.headers['if-none-match'], tag)
@@ -252,6 +248,11 @@ function send(
   reply.code(status);
   if (body === undefined) {
     return reply.send();
+  }
+  if (body instanceof Bytes) {
+    // For nothing at all, Fastify would replace the length.
+    const bytes = request.method === 'HEAD' ? Readable.from([]) : body.open();
+    return after(bytes, (stream) => reply.send(stream));
   }
   reply.header('Content-Type', route.mediaType ?? 'application/json; charset=utf-8');
   const text = textOf(body);
@@ -265,7 +266,7 @@ async function sendCompressed(text: string | Readable, reply: FastifyReply): Pro
   return smaller === null ? reply.send(text) : reply.header('Content-Encoding', 'gzip').send(smaller);
 }
 
-function textOf(body: NonNullable<Answer['body']>): string | Readable {
+function textOf(body: Exclude<Answer['body'], Bytes | undefined>): string | Readable {
   if (body instanceof Text) {
     return body.text;
   }

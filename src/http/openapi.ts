@@ -61,7 +61,7 @@ export function describeApi(routes: readonly Route[], version: string): Document
 }
 
 function operation(route: Route, components: Map<string, unknown>): Document {
-  const { operationId, tag, summary, description, access, body, deprecated } = route;
+  const { operationId, tag, summary, description, access, body, upload, deprecated } = route;
   const content = (schema: Schema, types = ['application/json']) =>
     Object.fromEntries(types.map((type) => [type, { schema: reference(schema, components) }]));
   const answers = Object.entries(answersOf(route)).map(([status, answer]) => [
@@ -85,8 +85,24 @@ function operation(route: Route, components: Map<string, unknown>): Document {
     ...(body === undefined
       ? {}
       : { requestBody: { required: !route.bodyIsOptional, content: content(body, bodyTypes) } }),
+    ...(upload === undefined ? {} : { requestBody: { required: true, content: formContent(upload) } }),
     responses: Object.fromEntries(answers),
   };
+}
+
+/** In OpenAPI 3.1 a file is a part without a schema; its media types stand in the encoding. */
+function formContent({ fileField, description, fields }: NonNullable<Route['upload']>): Document {
+  const texts = Object.entries(fields).map(([name, { isRequired: _, ...schema }]) => [
+    name,
+    withoutOwnFormats(schema),
+  ]);
+  const schema = {
+    type: 'object',
+    required: [fileField],
+    properties: { [fileField]: { description }, ...Object.fromEntries(texts) },
+  };
+  const encoding = { [fileField]: { contentType: 'image/jpeg, image/png, image/webp' } };
+  return { 'multipart/form-data': { schema, encoding } };
 }
 
 function securityOf(access: Access): Document[] {

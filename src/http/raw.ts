@@ -24,9 +24,7 @@ export interface RawRoute {
 
 /** Registers them where no body is read beforehand. What they throw before they have answered is answered as ever. */
 export function mountRaw(app: FastifyInstance, routes: readonly RawRoute[]): void {
-  app.register(async (scope) => {
-    scope.removeAllContentTypeParsers();
-    scope.addContentTypeParser('*', (_request, _body, done) => done(null));
+  withUnreadBodies(app, (scope) => {
     for (const { method, path, isForScripts, handle } of routes) {
       scope.route({
         method,
@@ -45,5 +43,14 @@ export function mountRaw(app: FastifyInstance, routes: readonly RawRoute[]): voi
         },
       });
     }
+  });
+}
+
+/** Registers routes that are called before anything of a body was read. */
+export function withUnreadBodies(app: FastifyInstance, register: (scope: FastifyInstance) => void): void {
+  app.register(async (scope) => {
+    scope.removeAllContentTypeParsers();
+    scope.addContentTypeParser('*', (_request, _body, done) => done(null));
+    register(scope);
   });
 }

@@ -7,6 +7,7 @@ import type { Readable } from 'node:stream';
 import type { XStatic } from 'typebox/schema';
 import type { Context } from '../database/context.ts';
 import type { Eventual } from '../eventual.ts';
+import type { ReceivedForm } from './multipart.ts';
 import type { Principal } from './principal.ts';
 
 /** A JSON Schema 2020-12, written as a literal so that TypeScript can read its type from it. */
@@ -82,15 +83,40 @@ export class Text {
   }
 }
 
-/** What a handler answers. `body` is a value to be serialised, ready text, a stream of text, or nothing. */
+/** Bytes that are read only where they are sent: not for HEAD, and not where the client has them already. */
+export class Bytes {
+  readonly open: () => Promise<Readable>;
+
+  constructor(open: () => Promise<Readable>) {
+    this.open = open;
+  }
+}
+
+/** What a handler answers. `body` is a value to be serialised, ready text, a stream of text, bytes, or nothing. */
 export interface Answer {
   readonly status: number;
   readonly headers?: Readonly<Record<string, string>>;
-  readonly body?: Text | Readable | Readonly<Record<string, unknown>> | readonly unknown[];
+  readonly body?: Text | Bytes | Readable | Readonly<Record<string, unknown>> | readonly unknown[];
+}
+
+/** A body that is a form with one file, and text fields beside it. */
+export interface FormWithFile<F extends Parameters> {
+  /** The name of the file's field. */
+  readonly fileField: string;
+  readonly fileBytesMax: number;
+  readonly description: string;
+  readonly fields: F;
+}
+
+/** A form as it was received. Its fields may still be wrong: the handler says when that is to be told. */
+export interface ReceivedUpload<F> {
+  readonly file: ReceivedForm['file'];
+  /** @throws AppError validation */
+  readonly fields: () => F;
 }
 
 /** What a handler gets: checked values, who is calling, and the context for services. */
-export interface Call<Q, B> {
+export interface Call<Q, B, F> {
   readonly params: Readonly<Record<string, string>>;
   readonly query: Q;
   readonly body: B;
@@ -100,6 +126,8 @@ export interface Call<Q, B> {
   /** The address that the call came from. */
   readonly address: string;
   readonly context: Context;
+  /** Reads the form of a route that declares one. @throws AppError unsupportedMediaType, payloadTooLarge, validation */
+  readonly receive: () => Promise<ReceivedUpload<F>>;
   /**
    * Runs a verb that writes once for each Idempotency-Key and answers with what `render` makes of its result.
    * The result of the verb must be that of its transaction: the answer is stored with it.
@@ -113,7 +141,11 @@ export interface Call<Q, B> {
 /** What a route may answer, by status: a schema, or words alone where there is no body. */
 export type Answers = Readonly<Record<number, { readonly description: string; readonly schema?: Schema }>>;
 
-export interface RouteDefinition<Q extends Parameters, B extends Schema> {
+export interface RouteDefinition<
+  Q extends Parameters,
+  B extends Schema,
+  F extends Parameters = Record<never, never>,
+> {
   readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE';
   /** Relative to /v2, with parameters as `:name`; operational routes give the whole path. */
   readonly path: string;
@@ -130,6 +162,8 @@ export interface RouteDefinition<Q extends Parameters, B extends Schema> {
   readonly bodyIsOptional?: boolean;
   /** The body may be a form as well as JSON. */
   readonly takesForms?: boolean;
+  /** The body is this form and nothing else; the handler reads it when it is ready to. */
+  readonly upload?: FormWithFile<F>;
   readonly answers: Answers;
   /** A GET that changes something: it does not answer HEAD. */
   readonly isUnsafe?: boolean;
@@ -139,13 +173,13 @@ export interface RouteDefinition<Q extends Parameters, B extends Schema> {
   readonly mediaType?: string;
   /** Since when (ISO date) the route is deprecated, and the path that takes its place. */
   readonly deprecated?: { readonly since: string; readonly successor: string };
-  readonly handle: (call: Call<ParameterValues<Q>, XStatic<B>>) => Eventual<Answer>;
+  readonly handle: (call: Call<ParameterValues<Q>, XStatic<B>, ParameterValues<F>>) => Eventual<Answer>;
 }
 
 /** A route whose types are no longer of interest. */
-export type Route = Omit<RouteDefinition<Parameters, Schema>, 'handle'> & {
+export type Route = Omit<RouteDefinition<Parameters, Schema, Parameters>, 'handle'> & {
   // biome-ignore lint/suspicious/noExplicitAny: the values were checked against the schemas that gave the types.
-  readonly handle: (call: Call<any, any>) => Eventual<Answer>;
+  readonly handle: (call: Call<any, any, any>) => Eventual<Answer>;
 };
 
 /** The path of a route on the server. */
@@ -157,6 +191,7 @@ export function fullPath(route: Pick<Route, 'path' | 'access'>): string {
 export function route<
   const Q extends Parameters = Record<never, never>,
   const B extends Schema = Record<never, never>,
->(definition: RouteDefinition<Q, B>): Route {
+  const F extends Parameters = Record<never, never>,
+>(definition: RouteDefinition<Q, B, F>): Route {
   return definition;
 }

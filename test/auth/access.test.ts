@@ -14,6 +14,8 @@ const table: Readonly<Record<string, readonly ('apiKey' | 'session' | Scope)[] |
   'PUT /cheeses': ['write:cheeses'],
   'GET /cheeses/findByStatus': ['read:cheeses'],
   'GET /cheeses/findByTags': ['read:cheeses'],
+  'POST /cheeses/:cheeseId/uploadImage': ['write:cheeses'],
+  'GET /cheeses/:cheeseId/images': ['apiKey', 'read:cheeses'],
   'GET /cheeses/:cheeseId': ['apiKey', 'read:cheeses'],
   'POST /cheeses/:cheeseId': ['write:cheeses'],
   'DELETE /cheeses/:cheeseId': ['write:cheeses'],
@@ -48,6 +50,7 @@ const operational = [
   '/v2/openapi.json',
   '/docs',
   '/docs/js/scalar.js',
+  '/images/:name',
   '/.well-known/oauth-authorization-server',
 ];
 

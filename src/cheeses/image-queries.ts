@@ -1,0 +1,84 @@
+/** Statements on the pictures of cheeses and the files they are kept in. */
+import { queriesOn } from '../database/database.ts';
+import { list, rows, type Statement, skippingLocked, sql } from '../database/sql.ts';
+
+export interface ImageFileRow {
+  readonly name: string;
+  readonly media_type: string;
+  readonly bytes: number;
+}
+
+export interface CheeseImageRow {
+  readonly image_name: string;
+  readonly thumbnail_name: string;
+  readonly size: number;
+  readonly caption: string | null;
+  readonly created_at: string;
+}
+
+const storedFile = sql`select name, media_type, bytes from image_file where state = 'stored' and name`;
+
+export const imageFileLookup = {
+  one: (name: string): Statement => sql`${storedFile} = ${name}`,
+  many: (names: readonly string[]): Statement => sql`${storedFile} in (${list(names)})`,
+  keyOf: (row: ImageFileRow): string => row.name,
+};
+
+export const imageQueries = queriesOn((tx) => ({
+  /** Announces files whose bytes are about to come, or to be written once more; counts those it may count on. */
+  announce: (files: readonly ImageFileRow[], now: string) =>
+    tx.run(sql`
+      insert into image_file (name, media_type, bytes, state, since)
+      select value->>0, value->>1, cast(value->>2 as bigint), 'pending', ${now}
+      from ${rows(files.map(({ name, media_type, bytes }) => [name, media_type, bytes]))} where true
+      on conflict (name) do update set since = excluded.since where image_file.state <> 'deleting'`),
+
+  /** Their bytes are there; counts those that are not being deleted meanwhile. */
+  markStored: (names: readonly string[]) =>
+    tx.run(
+      sql`update image_file set state = 'stored' where name in (${list(names)}) and state <> 'deleting'`,
+    ),
+
+  /** A picture that the cheese has already keeps its place, and its caption unless there is a new one. */
+  addImage: (cheeseId: number, image: CheeseImageRow) =>
+    tx.run(sql`
+      insert into cheese_image (cheese_id, image_name, thumbnail_name, size, caption, created_at)
+      values (${cheeseId}, ${image.image_name}, ${image.thumbnail_name}, ${image.size}, ${image.caption},
+        ${image.created_at})
+      on conflict (cheese_id, image_name) do update set
+        size = excluded.size, caption = coalesce(excluded.caption, cheese_image.caption)`),
+
+  countImages: async (cheeseId: number) => {
+    const row = await tx.get<{ images: number }>(
+      sql`select count(*) as images from cheese_image where cheese_id = ${cheeseId}`,
+    );
+    return row?.images ?? 0;
+  },
+
+  findImages: (cheeseId: number) =>
+    tx.all<CheeseImageRow>(sql`
+      select image_name, thumbnail_name, size, caption, created_at from cheese_image
+      where cheese_id = ${cheeseId} order by id`),
+
+  deleteImages: (cheeseId: number) => tx.run(sql`delete from cheese_image where cheese_id = ${cheeseId}`),
+
+  /** Files that no picture uses any more are shown no more. */
+  loosen: (names: readonly string[], now: string) =>
+    tx.run(sql`
+      update image_file set state = 'pending', since = ${now}
+      where name in (${list(names)}) and state = 'stored'
+        and not exists (select 1 from cheese_image where image_name = name or thumbnail_name = name)`),
+
+  /** Takes files to delete that have been loose since before `before`. */
+  claimLoose: (before: string, now: string, limit: number) =>
+    tx.all<{ name: string }>(sql`
+      update image_file set state = 'deleting', since = ${now}
+      where name in (
+        select name from image_file where state <> 'stored' and since < ${before}
+        order by since limit ${limit}${skippingLocked})
+      returning name`),
+
+  /** Their bytes are gone. */
+  forget: (names: readonly string[]) =>
+    tx.run(sql`delete from image_file where name in (${list(names)}) and state = 'deleting'`),
+}));

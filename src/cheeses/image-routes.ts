@@ -1,0 +1,207 @@
+/** Pictures over HTTP: uploading them, listing them, and showing them to anybody. */
+import { anyOf, apiKey, oauth } from '../auth/access.ts';
+import { AppError, invalid } from '../errors.ts';
+import type { ByteRange } from '../files/files.ts';
+import {
+  notFound,
+  payloadTooLarge,
+  unavailable,
+  unprocessable,
+  unsupportedMediaType,
+} from '../http/descriptions.ts';
+import { isCurrent, strongTag } from '../http/etag.ts';
+import { pathId } from '../http/path-id.ts';
+import { isRangeWanted, parseRange } from '../http/range.ts';
+import { type Answer, Bytes, type Route, route } from '../http/route.ts';
+import { CheeseImageList, ImageUploadResult } from './image-schemas.ts';
+import { formatOf, type ImageService } from './images.ts';
+import type { CheeseService } from './service.ts';
+
+const tag = 'Cheeses';
+const fileField = 'file';
+const mebibyte = 1024 * 1024;
+const noCheese = notFound('There is no such cheese');
+
+interface Dependencies {
+  readonly cheeses: CheeseService;
+  readonly images: ImageService;
+  /** Where the world finds a picture of this name. */
+  readonly urlOf: (name: string) => string;
+  /** That is somewhere else, and whoever asks here is sent there. */
+  readonly isRedirecting: boolean;
+}
+
+export function imageRoutes({ cheeses, images, urlOf, isRedirecting }: Dependencies): Route[] {
+  return [
+    route({
+      method: 'POST',
+      path: '/cheeses/:cheeseId/uploadImage',
+      operationId: 'uploadCheeseImage',
+      tag,
+      summary: 'Upload a picture',
+      description:
+        'What is kept is upright and free of what cameras write into pictures, with a thumbnail of at most 320 pixels a side. The addresses never change their content.',
+      access: anyOf(oauth('write:cheeses')),
+      upload: {
+        fileField,
+        fileBytesMax: 10 * mebibyte,
+        description: 'A JPEG, PNG or WebP of at most 10 MiB and 40 megapixels',
+        fields: {
+          caption: {
+            type: 'string',
+            maxLength: 500,
+            format: 'text',
+            description: 'Shown in the list of pictures',
+          },
+          isPrimary: {
+            type: 'boolean',
+            default: false,
+            description: "Puts the picture first among the cheese's photoUrls, instead of last",
+          },
+        },
+      },
+      answers: {
+        200: {
+          description: 'The picture is stored, and stands among the photoUrls',
+          schema: ImageUploadResult,
+        },
+        ...noCheese,
+        ...payloadTooLarge('The file is over 10 MiB'),
+        ...unsupportedMediaType('The body is no form, or the file no picture that is taken'),
+        ...unprocessable,
+        ...unavailable,
+      },
+      handle: async ({ params, receive, once }) => {
+        const { id: cheeseId } = await cheeses.find(cheeseIdOf(params));
+        const form = await receive();
+        const { file } = form;
+        const format = file === null ? null : formatOf(file);
+        const { caption = '', isPrimary } = form.fields();
+        if (file === null || format === null) {
+          throw invalid([{ field: fileField, message: 'is required: the picture, as a file' }]);
+        }
+        const { path, bytes: size } = file;
+        return once(
+          async (context) => {
+            const stored = await images.store(path, format);
+            await images.attach(context, {
+              cheeseId,
+              ...stored,
+              size,
+              caption: caption || null,
+              isPrimary,
+              urlOf,
+            });
+            return stored;
+          },
+          ({ imageName, thumbnailName }) => ({
+            status: 200,
+            body: { imageUrl: urlOf(imageName), thumbnailUrl: urlOf(thumbnailName), size },
+          }),
+        );
+      },
+    }),
+    route({
+      method: 'GET',
+      path: '/cheeses/:cheeseId/images',
+      operationId: 'listCheeseImages',
+      tag,
+      summary: 'List the uploaded pictures of a cheese',
+      access: anyOf(apiKey, oauth('read:cheeses')),
+      answers: {
+        200: { description: 'The pictures, in the order of upload', schema: CheeseImageList },
+        ...noCheese,
+      },
+      handle: async ({ params }) => {
+        const items = await images.list(cheeseIdOf(params));
+        return {
+          status: 200,
+          body: {
+            items: items.map(({ imageName, thumbnailName, ...rest }) => ({
+              imageUrl: urlOf(imageName),
+              thumbnailUrl: urlOf(thumbnailName),
+              ...rest,
+            })),
+          },
+        };
+      },
+    }),
+    route({
+      method: 'GET',
+      path: '/images/:name',
+      operationId: 'getImage',
+      tag,
+      summary: 'Show a picture',
+      access: 'operational',
+      answers: {},
+      handle: async ({ params, headers }) => {
+        const file = await images.findFile(params.name ?? '');
+        if (file === undefined) {
+          throw noImage();
+        }
+        const { name, bytes, media_type } = file;
+        if (isRedirecting) {
+          return { status: 302, headers: { Location: urlOf(name), 'Cache-Control': 'public, max-age=3600' } };
+        }
+        const tag = strongTag(name);
+        const answer = {
+          status: 200,
+          headers: { ...shownHeaders, ETag: tag, 'Content-Type': media_type },
+        };
+        if (isCurrent(headers['if-none-match'], tag)) {
+          return { ...answer, status: 304 };
+        }
+        const range = isRangeWanted(headers['if-range'], tag) ? parseRange(headers.range, bytes) : null;
+        return shown(answer, bytes, range, async () => {
+          const content = await images.readFile(name, range);
+          if (content === null) {
+            throw noImage();
+          }
+          return content;
+        });
+      },
+    }),
+  ];
+}
+
+/** What a name stands for never changes. Should a picture ever be taken for a page, nothing in it would run. */
+const shownHeaders = {
+  'Cache-Control': 'public, max-age=31536000, immutable',
+  'X-Content-Type-Options': 'nosniff',
+  'Content-Security-Policy': "default-src 'none'; sandbox",
+  'Cross-Origin-Resource-Policy': 'cross-origin',
+  'Accept-Ranges': 'bytes',
+};
+
+function shown(
+  answer: Answer,
+  bytes: number,
+  range: ByteRange | null,
+  open: ConstructorParameters<typeof Bytes>[0],
+): Answer {
+  if (range === null) {
+    return {
+      ...answer,
+      headers: { ...answer.headers, 'Content-Length': String(bytes) },
+      body: new Bytes(open),
+    };
+  }
+  const { first, last } = range;
+  return {
+    status: 206,
+    headers: {
+      ...answer.headers,
+      'Content-Length': String(last - first + 1),
+      'Content-Range': `bytes ${first}-${last}/${bytes}`,
+    },
+    body: new Bytes(open),
+  };
+}
+
+function cheeseIdOf(params: Readonly<Record<string, string>>): number {
+  return pathId(params.cheeseId, 'There is no such cheese.');
+}
+
+function noImage(): AppError {
+  return new AppError('notFound', 'There is no such picture.');
+}

@@ -1,0 +1,248 @@
+/**
+ * Pictures of cheeses: what is taken, what is kept of it, and when it goes.
+ *
+ * Files are named after their content and shared: a row in image_file is announced before the bytes are written, and
+ * deleted after they are. So a crash in between leaves nothing that `sweep` does not find.
+ */
+import { type Clock, timestamp } from '../clock.ts';
+import { type Context, recordEvents } from '../database/context.ts';
+import type { Database, Sql } from '../database/database.ts';
+import { createLookup } from '../database/lookup.ts';
+import { AppError, invalid } from '../errors.ts';
+import type { Eventual } from '../eventual.ts';
+import type { ByteRange, Files } from '../files/files.ts';
+import type { PictureFormat, Pictures, Rendition } from '../files/pictures.ts';
+import type { ReceivedFile } from '../http/multipart.ts';
+import { type ImageFileRow, imageFileLookup, imageQueries } from './image-queries.ts';
+import type { CheeseService } from './service.ts';
+
+/** As many as a cheese has photoUrls. */
+const imagesMax = 100;
+/** Longer than any upload takes from the announcement of its files to their last byte. */
+const looseMs = 10 * 60 * 1000;
+const sweptAtOnce = 100;
+
+/** First bytes of the formats that are taken, as regular expressions over Latin-1. */
+const signatures: readonly (readonly [PictureFormat, RegExp])[] = [
+  ['jpeg', /^\xff\xd8\xff/],
+  ['png', /^\x89PNG\r\n\x1a\n/],
+  ['webp', /^RIFF[\s\S]{4}WEBP/],
+];
+
+const anyType = 'application/octet-stream';
+const takenTypes = ['image/jpeg', 'image/png', 'image/webp', anyType];
+
+/** A picture by the names of its files. */
+export interface StoredImage {
+  readonly imageName: string;
+  readonly thumbnailName: string;
+}
+
+interface Described extends StoredImage {
+  /** Bytes that were received. */
+  readonly size: number;
+  readonly caption: string | null;
+  /** First of the cheese's photoUrls. */
+  readonly isPrimary: boolean;
+}
+
+export interface CheeseImage extends Described {
+  readonly createdAt: string;
+}
+
+export interface NewCheeseImage extends Described {
+  readonly cheeseId: number;
+  /** Where the world finds a file. */
+  readonly urlOf: (name: string) => string;
+}
+
+export interface ImageService {
+  /**
+   * Keeps what the file at `path` shows, until `sweep` unless it is attached to a cheese.
+   * @throws AppError unsupportedMediaType, unavailable
+   */
+  store(path: string, format: PictureFormat): Promise<StoredImage>;
+  /** Gives a cheese a stored picture. @throws AppError notFound, validation where it has too many, unavailable */
+  attach(context: Context, image: NewCheeseImage): Promise<void>;
+  /** In the order of their first upload. @throws AppError notFound */
+  list(cheeseId: number): Promise<CheeseImage[]>;
+  /** A file that is in use, by its name. */
+  findFile(name: string): Eventual<ImageFileRow | undefined>;
+  /** @throws AppError notFound, unavailable */
+  readFile(name: string, range: ByteRange | null): ReturnType<Files['read']>;
+  /** The cheese is about to go: its pictures are shown no more, unless others have the same. */
+  forgetCheese(tx: Sql, cheeseId: number): Promise<void>;
+  /** Deletes files that nobody uses. */
+  sweep(): Promise<void>;
+}
+
+/**
+ * Which picture a file is, by its first bytes and by what it is declared as.
+ * @throws AppError unsupportedMediaType where it is none of the three, or not the one it is declared as
+ */
+export function formatOf({ bytes, head, mediaType }: ReceivedFile): PictureFormat {
+  if (bytes === 0) {
+    throw unsupported('The file is empty.');
+  }
+  if (mediaType !== null && !takenTypes.includes(mediaType)) {
+    throw unsupported(`The file is declared as ${shortened(mediaType)}.`);
+  }
+  const [format] = signatures.find(([, signature]) => signature.test(head.toString('latin1'))) ?? [];
+  if (format === undefined) {
+    throw unsupported('By its first bytes, the file is no such picture.');
+  }
+  if (mediaType !== null && mediaType !== anyType && mediaType !== `image/${format}`) {
+    throw unsupported(`The file is declared as ${mediaType} and is image/${format}.`);
+  }
+  return format;
+}
+
+interface Dependencies {
+  readonly database: Database;
+  readonly clock: Clock;
+  readonly files: Files;
+  readonly pictures: Pictures;
+  readonly cheeses: CheeseService;
+}
+
+export function createImageService({
+  database,
+  clock,
+  files,
+  pictures,
+  cheeses,
+}: Dependencies): ImageService {
+  const lookup = createLookup<ImageFileRow>(database, imageFileLookup);
+  const now = () => timestamp(clock.now());
+
+  async function keep(renditions: readonly Rendition[]): Promise<void> {
+    const distinct = [...new Map(renditions.map((one) => [one.name, one])).values()];
+    await database.transaction(async (tx) => {
+      const announced = await imageQueries(tx).announce(distinct.map(rowOf), now());
+      requireAll(announced, distinct);
+    });
+    for (const { name, path, mediaType } of distinct) {
+      await files.put(name, path, mediaType);
+    }
+  }
+
+  return {
+    store: (path, format) =>
+      pictures.render(path, format, async (renditions) => {
+        if (renditions === null) {
+          throw unsupported('The picture is damaged, or has more than 40 megapixels.');
+        }
+        const { image, thumbnail } = renditions;
+        await keep([image, thumbnail]);
+        return { imageName: image.name, thumbnailName: thumbnail.name };
+      }),
+
+    attach(context, { cheeseId, imageName, thumbnailName, size, caption, isPrimary, urlOf }) {
+      const imageUrl = urlOf(imageName);
+      return context.transaction(async (tx) => {
+        const within: Context = { ...context, transaction: (work) => work(tx) };
+        await cheeses.changePhotos(within, cheeseId, (urls) => placed(urls, imageUrl, isPrimary));
+        const queries = imageQueries(tx);
+        const names = [...new Set([imageName, thumbnailName])];
+        requireAll(await queries.markStored(names), names);
+        const createdAt = now();
+        await queries.addImage(cheeseId, {
+          image_name: imageName,
+          thumbnail_name: thumbnailName,
+          size,
+          caption,
+          created_at: createdAt,
+        });
+        if ((await queries.countImages(cheeseId)) > imagesMax) {
+          throw invalid([{ field: 'file', message: `the cheese has ${imagesMax} pictures already` }]);
+        }
+        const data = JSON.stringify({ imageUrl, thumbnailUrl: urlOf(thumbnailName), size });
+        await recordEvents(tx, context.origin, createdAt, [
+          { type: 'cheese.image_uploaded', subject: `cheese:${cheeseId}`, data },
+        ]);
+      });
+    },
+
+    async list(cheeseId) {
+      const cheese = await cheeses.find(cheeseId);
+      const { photoUrls } = JSON.parse(cheese.body) as { photoUrls: string[] };
+      const rows = await imageQueries(database).findImages(cheeseId);
+      return rows.map((row) => ({
+        imageName: row.image_name,
+        thumbnailName: row.thumbnail_name,
+        size: row.size,
+        caption: row.caption,
+        isPrimary: isFirst(photoUrls, row.image_name),
+        createdAt: row.created_at,
+      }));
+    },
+
+    findFile: (name) => lookup(name),
+    readFile: files.read,
+
+    async forgetCheese(tx, cheeseId) {
+      const queries = imageQueries(tx);
+      const images = await queries.findImages(cheeseId);
+      if (images.length > 0) {
+        await queries.deleteImages(cheeseId);
+        const names = images.flatMap((row) => [row.image_name, row.thumbnail_name]);
+        await queries.loosen([...new Set(names)], now());
+      }
+    },
+
+    async sweep() {
+      const before = timestamp(clock.now() - looseMs);
+      for (;;) {
+        const claimed = await database.transaction((tx) =>
+          imageQueries(tx).claimLoose(before, now(), sweptAtOnce),
+        );
+        if (claimed.length === 0) {
+          return;
+        }
+        const names = claimed.map(({ name }) => name);
+        for (const name of names) {
+          await files.delete(name);
+        }
+        await database.transaction((tx) => imageQueries(tx).forget(names));
+      }
+    },
+  };
+}
+
+/** Where a picture stands among the addresses: first, last, or where it was. @throws AppError validation */
+function placed(urls: readonly string[], url: string, isPrimary: boolean): string[] {
+  if (urls.includes(url) && !isPrimary) {
+    return [...urls];
+  }
+  const others = urls.filter((one) => one !== url);
+  if (others.length >= imagesMax) {
+    throw invalid([{ field: 'file', message: `the cheese has ${imagesMax} photoUrls already` }]);
+  }
+  return isPrimary ? [url, ...others] : [...others, url];
+}
+
+/** By name: the address that goes before it may have changed since. */
+function isFirst(photoUrls: readonly string[], name: string): boolean {
+  return photoUrls[0]?.endsWith(`/${name}`) ?? false;
+}
+
+function rowOf({ name, mediaType, bytes }: Rendition): ImageFileRow {
+  return { name, media_type: mediaType, bytes };
+}
+
+/** Files that are being deleted this moment will be free in the next. */
+function requireAll(counted: number, wanted: readonly unknown[]): void {
+  if (counted < wanted.length) {
+    throw new AppError('unavailable', 'The same picture is being deleted. Try again in a moment.', {
+      headers: { 'Retry-After': '1' },
+    });
+  }
+}
+
+function shortened(text: string): string {
+  return text.length > 60 ? `${text.slice(0, 60)}...` : text;
+}
+
+function unsupported(message: string): AppError {
+  return new AppError('unsupportedMediaType', `${message} Send a JPEG, a PNG or a WebP.`);
+}

@@ -1,0 +1,69 @@
+/**
+ * Files in a bucket of Amazon S3 or of anything that speaks its protocol. Address, region and credentials come from the
+ * environment as they do for any client of AWS: AWS_ENDPOINT_URL_S3, AWS_REGION, AWS_ACCESS_KEY_ID ...
+ */
+import { createReadStream } from 'node:fs';
+import { stat } from 'node:fs/promises';
+import type { Readable } from 'node:stream';
+import {
+  DeleteObjectCommand,
+  GetObjectCommand,
+  NoSuchKey,
+  PutObjectCommand,
+  S3Client,
+} from '@aws-sdk/client-s3';
+import { type Files, storageFault } from './files.ts';
+
+/** Keys are the names with `prefix` in front, which ends in a slash or is empty. */
+export function openBucket(bucket: string, prefix: string): Files {
+  const client = new S3Client({
+    // The bucket in the path: understood by every server, and by certificates whatever dots the name has.
+    forcePathStyle: true,
+    requestChecksumCalculation: 'WHEN_REQUIRED',
+    responseChecksumValidation: 'WHEN_REQUIRED',
+    requestHandler: { connectionTimeout: 5000, requestTimeout: 60_000 },
+  });
+
+  return {
+    async put(name, path, mediaType) {
+      try {
+        const { size } = await stat(path);
+        await client.send(
+          new PutObjectCommand({
+            Bucket: bucket,
+            Key: prefix + name,
+            Body: createReadStream(path),
+            ContentLength: size,
+            ContentType: mediaType,
+            CacheControl: 'public, max-age=31536000, immutable',
+          }),
+        );
+      } catch (error) {
+        throw storageFault(error);
+      }
+    },
+
+    async read(name, range) {
+      const Range = range === null ? undefined : `bytes=${range.first}-${range.last}`;
+      try {
+        const { Body } = await client.send(
+          new GetObjectCommand({ Bucket: bucket, Key: prefix + name, Range }),
+        );
+        return Body as Readable;
+      } catch (error) {
+        if (error instanceof NoSuchKey) {
+          return null;
+        }
+        throw storageFault(error);
+      }
+    },
+
+    async delete(name) {
+      try {
+        await client.send(new DeleteObjectCommand({ Bucket: bucket, Key: prefix + name }));
+      } catch (error) {
+        throw storageFault(error);
+      }
+    },
+  };
+}

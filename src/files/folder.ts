@@ -1,0 +1,74 @@
+/** Files in a folder, spread over 256 folders by the first two characters of their names. */
+import { constants } from 'node:fs';
+import { copyFile, mkdir, open, readdir, rename, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Clock } from '../clock.ts';
+import { type Files, storageFault } from './files.ts';
+
+export function openFolder(folder: string, clock: Clock): Files {
+  const shardOf = (name: string) => join(folder, name.slice(0, 2));
+
+  return {
+    async put(name, path) {
+      const shard = shardOf(name);
+      // Whole before it has its name, and on disk before anybody is told. Two who put it at once never share a file.
+      const unfinished = join(shard, `${name}.${clock.uuid()}`);
+      try {
+        await mkdir(shard, { recursive: true });
+        await copyFile(path, unfinished, constants.COPYFILE_EXCL);
+        await flush(unfinished);
+        await rename(unfinished, join(shard, name));
+        await flush(shard);
+        await flush(folder);
+      } catch (error) {
+        await rm(unfinished, { force: true }).catch(() => {});
+        throw storageFault(error);
+      }
+    },
+
+    async read(name, range) {
+      try {
+        const file = await open(join(shardOf(name), name));
+        return file.createReadStream(range === null ? {} : { start: range.first, end: range.last });
+      } catch (error) {
+        if (isMissing(error)) {
+          return null;
+        }
+        throw storageFault(error);
+      }
+    },
+
+    async delete(name) {
+      const shard = shardOf(name);
+      try {
+        const all = await readdir(shard);
+        await Promise.all(
+          all.filter((one) => one.startsWith(name)).map((one) => rm(join(shard, one), { force: true })),
+        );
+      } catch (error) {
+        if (!isMissing(error)) {
+          throw storageFault(error);
+        }
+      }
+    },
+  };
+}
+
+/** Brings a file, or the names in a folder, to disk. */
+async function flush(path: string): Promise<void> {
+  const file = await open(path, constants.O_RDONLY);
+  try {
+    await file.sync();
+  } catch (error) {
+    // Windows has no folders to flush.
+    if ((error as NodeJS.ErrnoException).code !== 'EPERM') {
+      throw error;
+    }
+  } finally {
+    await file.close();
+  }
+}
+
+function isMissing(error: unknown): boolean {
+  return (error as NodeJS.ErrnoException).code === 'ENOENT';
+}

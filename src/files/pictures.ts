@@ -1,0 +1,132 @@
+/**
+ * Pictures, decoded and encoded anew: what is kept was written by us, and holds nothing but a picture. Two helper
+ * processes of low priority do it, so that other requests do not wait, and what a hostile file brings down is not the
+ * server. They end when there is nothing to do, and what they used of the memory with them.
+ */
+import { rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Clock } from '../clock.ts';
+import { HelperGone, type HelperProcess, startHelperProcess } from '../helper-process.ts';
+import { storageFault } from './files.ts';
+import type { Made, Outcome, PictureFormat, Task } from './picture-helper.ts';
+
+export type { PictureFormat };
+
+const helpersMax = 2;
+/** Pictures of the allowed size need about a second. */
+const patienceMs = 30_000;
+const idleMs = 10_000;
+
+type Helper = HelperProcess<Task, Outcome>;
+
+/** A file that is to be kept, under a name that follows from its content. */
+export interface Rendition {
+  readonly path: string;
+  readonly name: string;
+  readonly mediaType: string;
+  readonly bytes: number;
+}
+
+export interface Pictures {
+  /**
+   * Encodes the picture in the file `path` and hands the two results to `use`; their files are gone afterwards.
+   * null instead of them where the file is no picture of that format, or one of more than 40 megapixels.
+   * @throws AppError unavailable where the disk is full or a helper was killed
+   */
+  render<T>(
+    path: string,
+    format: PictureFormat,
+    use: (renditions: { image: Rendition; thumbnail: Rendition } | null) => Promise<T>,
+  ): Promise<T>;
+  /** Ends the helpers. */
+  close(): void;
+}
+
+const extensions = { jpeg: 'jpg', png: 'png', webp: 'webp' } as const;
+
+function rendition({ path, hash, bytes }: Made, format: PictureFormat): Rendition {
+  return { path, name: `${hash}.${extensions[format]}`, mediaType: `image/${format}`, bytes };
+}
+
+/** `folder` is where the results lie until they are kept. */
+export function createPictures(folder: string, clock: Clock): Pictures {
+  const waiting: (() => void)[] = [];
+  let idle: Helper[] = [];
+  let busy = 0;
+  let idleTimer: NodeJS.Timeout | undefined;
+
+  async function inHelper<T>(work: (helper: Helper) => Promise<T>): Promise<T> {
+    if (busy === helpersMax) {
+      await new Promise<void>((resolve) => waiting.push(resolve));
+    } else {
+      busy += 1;
+    }
+    clearTimeout(idleTimer);
+    const helper = idle.pop() ?? start();
+    try {
+      return await work(helper);
+    } finally {
+      if (helper.isAlive()) {
+        idle.push(helper);
+      }
+      const next = waiting.shift();
+      if (next === undefined) {
+        busy -= 1;
+        clearTimeout(idleTimer);
+        idleTimer = setTimeout(close, idleMs).unref();
+      } else {
+        next();
+      }
+    }
+  }
+
+  function start(): Helper {
+    return startHelperProcess(new URL('picture-helper.ts', import.meta.url), () => {
+      idle = idle.filter((helper) => helper.isAlive());
+    });
+  }
+
+  function close(): void {
+    for (const helper of idle) {
+      helper.kill();
+    }
+    idle = [];
+  }
+
+  return {
+    async render(path, format, use) {
+      const target = join(folder, clock.uuid());
+      try {
+        const made = await inHelper((helper) => outcomeOf(helper, { path, format, target }));
+        return await use(
+          made && {
+            image: rendition(made.image, format),
+            thumbnail: rendition(made.thumbnail, 'webp'),
+          },
+        );
+      } finally {
+        await Promise.all([`${target}.image`, `${target}.thumbnail`].map((one) => rm(one, { force: true })));
+      }
+    },
+    close,
+  };
+}
+
+/** What takes too long is no picture that anybody should be shown. */
+async function outcomeOf(helper: Helper, task: Task): Promise<Outcome> {
+  let isTooLong = false;
+  const timer = setTimeout(() => {
+    isTooLong = true;
+    helper.kill();
+  }, patienceMs);
+  try {
+    return await helper.run(task);
+  } catch (error) {
+    if (error instanceof HelperGone && isTooLong) {
+      return null;
+    }
+    throw storageFault(error);
+  } finally {
+    clearTimeout(timer);
+  }
+}

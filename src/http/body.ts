@@ -1,0 +1,79 @@
+/** Bodies of requests: which media types a route takes, and what is in them once they were read whole. */
+import type { FastifyRequest } from 'fastify';
+import { AppError, type FieldError, invalid } from '../errors.ts';
+import { parseJson } from './json-body.ts';
+import type { Route } from './route.ts';
+import { shape } from './shape.ts';
+
+const jsonTypes = 'application/json, application/*+json';
+const formTypes = 'application/x-www-form-urlencoded, multipart/form-data';
+
+/** @throws AppError badRequest or validation where there are faults */
+export function failOn(errors: readonly FieldError[], as: 'badRequest' | 'validation'): void {
+  if (errors.length > 0) {
+    throw as === 'validation'
+      ? invalid(errors)
+      : new AppError('badRequest', errors.map(({ field, message }) => `${field}: ${message}`).join('; '));
+  }
+}
+
+/** Before the body is read. @throws AppError unsupportedMediaType */
+export function requireMediaType(route: Route, request: FastifyRequest): void {
+  const { 'content-type': contentType, 'content-encoding': encoding } = request.headers;
+  if (route.body === undefined) {
+    return;
+  }
+  const isJson = contentType === undefined || /^application\/([\w.+-]+\+)?json\s*(;|$)/i.test(contentType);
+  if (!isJson && !(route.takesForms && isForm(contentType))) {
+    const accept = route.takesForms ? `${jsonTypes}, ${formTypes}` : jsonTypes;
+    throw new AppError('unsupportedMediaType', `Send the body as one of ${accept}.`, {
+      headers: { Accept: accept },
+    });
+  }
+  if (encoding !== undefined && encoding.toLowerCase() !== 'identity') {
+    const headers = { 'Accept-Encoding': 'identity' };
+    throw new AppError('unsupportedMediaType', 'Send the body without Content-Encoding.', { headers });
+  }
+}
+
+function isForm(contentType: string): boolean {
+  return /^(application\/x-www-form-urlencoded|multipart\/form-data)\s*(;|$)/i.test(contentType);
+}
+
+/** The body in the shape that the route declares. @throws AppError badRequest, validation */
+export async function readBody(route: Route, request: FastifyRequest, isStrict: boolean): Promise<unknown> {
+  const bytes = bytesOf(request);
+  if (route.bodyIsOptional && bytes.length === 0) {
+    return {};
+  }
+  const contentType = request.headers['content-type'] ?? 'application/json';
+  const given = isForm(contentType) ? await parseForm(bytes, contentType) : parseJson(bytes);
+  const { value, errors } = shape(route.body ?? {}, given, isStrict);
+  failOn(errors, 'validation');
+  return value;
+}
+
+/** The body as it came; empty where there was none. */
+export function bytesOf(request: FastifyRequest): Uint8Array {
+  return Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0);
+}
+
+async function parseForm(bytes: Uint8Array, contentType: string): Promise<unknown> {
+  try {
+    const form = await new Response(Buffer.from(bytes), {
+      headers: { 'Content-Type': contentType },
+    }).formData();
+    const twice = [...form.keys()].filter((name) => new Set(form.getAll(name)).size > 1);
+    failOn(
+      [...new Set(twice)].map((field) => ({ field, message: 'is given twice, with different values' })),
+      'validation',
+    );
+    return Object.fromEntries(form);
+  } catch (error) {
+    if (error instanceof AppError) {
+      throw error;
+    }
+    const message = 'the body is not the form that its Content-Type says';
+    throw new AppError('validation', message, { cause: error, errors: [{ field: '', message }] });
+  }
+}

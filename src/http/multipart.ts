@@ -1,0 +1,226 @@
+/**
+ * Forms with one file (multipart/form-data, RFC 7578), read as they come: the file goes to disk, so that many of them at
+ * once need little memory. Nothing of a client's file name is used.
+ */
+import { createHash } from 'node:crypto';
+import { createWriteStream } from 'node:fs';
+import type { IncomingMessage } from 'node:http';
+import type { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { MIMEType } from 'node:util';
+import { Dicer } from '@fastify/busboy';
+import { AppError, type FieldError, invalid } from '../errors.ts';
+
+/** Text fields have a few hundred characters. */
+const fieldBytesMax = 8192;
+const partsMax = 20;
+const headerLimits = { maxHeaderPairs: 20, maxHeaderSize: 4096 };
+
+/** A file as it lies on disk. */
+export interface ReceivedFile {
+  readonly path: string;
+  /** As the part declares it, in lower case, without parameters; null where it says nothing. */
+  readonly mediaType: string | null;
+  readonly bytes: number;
+  /** SHA-256, in hex. */
+  readonly digest: string;
+  /** The first bytes, by which formats are told apart. */
+  readonly head: Buffer;
+}
+
+export interface ReceivedForm {
+  /** null where no part of that name came. */
+  readonly file: ReceivedFile | null;
+  readonly fields: URLSearchParams;
+}
+
+/** What the form is to hold: the name of the file's field, its largest size, and where to put it. */
+export interface FormPlan {
+  readonly fileField: string;
+  readonly fileBytesMax: number;
+  readonly path: string;
+}
+
+/**
+ * Reads a form. Whatever is wrong with it, the rest of the request is not read: see `discard`.
+ * @throws AppError unsupportedMediaType, payloadTooLarge, validation, unavailable where the disk is full
+ */
+export async function receiveForm(request: IncomingMessage, plan: FormPlan): Promise<ReceivedForm> {
+  const parser = new Dicer({ boundary: boundaryOf(request), ...headerLimits });
+  const fields = new URLSearchParams();
+  const parts: Readable[] = [];
+  const files: Promise<ReceivedFile>[] = [];
+  const texts: Promise<void>[] = [];
+
+  const parsed = new Promise<void>((resolve, reject) => {
+    const cutOff = () => reject(brokenForm('the form ends in the middle'));
+
+    function take(part: Readable, headers: Readonly<Record<string, string[]>>): void {
+      const { name, isFile } = disposition(headers['content-disposition']?.[0]);
+      parts.push(part);
+      if (parts.length > partsMax) {
+        reject(brokenForm(`the form has more than ${partsMax} parts`));
+      } else if (name === plan.fileField && files.length === 0) {
+        const file = saveFile(part, mediaTypeOf(headers['content-type']?.[0]), plan);
+        files.push(file);
+        file.catch(reject);
+      } else if (name === plan.fileField) {
+        reject(invalid([{ field: name, message: 'send one file only' }]));
+      } else if (isFile) {
+        reject(invalid([{ field: name, message: `the file goes into the field ${plan.fileField}` }]));
+      } else {
+        const text = readText(part, name).then((value) => fields.append(name, value));
+        texts.push(text);
+        text.catch(reject);
+      }
+    }
+
+    parser.on('part', (part) => {
+      // Whoever reads the part is told, and the parser tells us.
+      part.on('error', () => {});
+      part.on('header', (headers: object) => take(part, headers as Record<string, string[]>));
+    });
+    parser.on('finish', () => resolve());
+    parser.on('error', cutOff);
+    // Nobody is there to be told, but what was begun must end.
+    request.once('error', cutOff);
+    request.once('close', () => request.readableEnded || cutOff());
+    request.pipe(parser);
+  });
+
+  try {
+    await parsed;
+    const [file = null] = await Promise.all(files);
+    await Promise.all(texts);
+    return { file, fields };
+  } catch (error) {
+    request.unpipe(parser);
+    for (const part of parts) {
+      part.destroy();
+    }
+    await Promise.allSettled(files);
+    throw error;
+  }
+}
+
+/**
+ * Reads what is left of a request and throws it away, so that its sender gets to see the answer; beyond `bytesMax` the
+ * connection is closed.
+ */
+export function discard(request: IncomingMessage, bytesMax: number): void {
+  let left = bytesMax;
+  request.on('data', (chunk: Buffer) => {
+    left -= chunk.length;
+    if (left < 0) {
+      request.destroy();
+    }
+  });
+  request.on('error', () => {});
+  request.resume();
+}
+
+/** @throws AppError unsupportedMediaType where it is no form, validation where the form has no boundary */
+function boundaryOf({ headers }: IncomingMessage): string {
+  const contentType = headers['content-type'] ?? '';
+  if (!/^multipart\/form-data\s*(;|$)/i.test(contentType)) {
+    throw new AppError('unsupportedMediaType', 'Send the picture in a form: multipart/form-data.', {
+      headers: { Accept: 'multipart/form-data' },
+    });
+  }
+  if ((headers['content-encoding'] ?? 'identity').toLowerCase() !== 'identity') {
+    throw new AppError('unsupportedMediaType', 'Send the body without Content-Encoding.', {
+      headers: { 'Accept-Encoding': 'identity' },
+    });
+  }
+  const boundary = parametersOf(contentType)?.get('boundary') ?? '';
+  // RFC 2046, section 5.1.1.
+  if (!/^[\w'()+,./:=? -]{0,69}[\w'()+,./:=?-]$/.test(boundary)) {
+    throw brokenForm('the Content-Type names no boundary of 1 to 70 characters: let your HTTP client set it');
+  }
+  return boundary;
+}
+
+async function saveFile(part: Readable, mediaType: string | null, plan: FormPlan): Promise<ReceivedFile> {
+  const digest = createHash('sha256');
+  let bytes = 0;
+  let head: Buffer = Buffer.alloc(0);
+
+  async function* counted(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+    for await (const chunk of chunks) {
+      bytes += chunk.length;
+      if (bytes > plan.fileBytesMax) {
+        throw new AppError('payloadTooLarge', `The file is larger than ${plan.fileBytesMax} bytes.`);
+      }
+      if (head.length < 16) {
+        head = Buffer.concat([head, chunk.subarray(0, 16)]);
+      }
+      digest.update(chunk);
+      yield chunk;
+    }
+  }
+
+  try {
+    await pipeline(part, counted, createWriteStream(plan.path, { flags: 'wx', mode: 0o600 }));
+  } catch (error) {
+    throw faultOfSaving(error);
+  }
+  return { path: plan.path, mediaType, bytes, digest: digest.digest('hex'), head };
+}
+
+/** The disk's faults have a system call; everything else is the form's. */
+function faultOfSaving(error: unknown): AppError {
+  if (error instanceof AppError) {
+    return error;
+  }
+  return (error as NodeJS.ErrnoException).syscall === undefined
+    ? brokenForm('the form ends in the middle')
+    : new AppError('unavailable', 'The file cannot be stored right now. Try again shortly.', {
+        cause: error,
+        headers: { 'Retry-After': '5' },
+      });
+}
+
+async function readText(part: Readable, field: string): Promise<string> {
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  for await (const chunk of part) {
+    bytes += chunk.length;
+    if (bytes > fieldBytesMax) {
+      throw invalid([{ field, message: `must have at most ${fieldBytesMax} bytes` }]);
+    }
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks).toString('utf8');
+}
+
+function disposition(header: string | undefined): { name: string; isFile: boolean } {
+  // The grammar of its parameters is that of media types.
+  const parameters = parametersOf(`x/${header ?? ''}`);
+  const isForm = /^form-data\s*(;|$)/i.test(header ?? '');
+  return {
+    name: (isForm && utf8(parameters?.get('name') ?? null)) || '',
+    isFile: parameters?.has('filename') === true || parameters?.has('filename*') === true,
+  };
+}
+
+function mediaTypeOf(header: string | undefined): string | null {
+  return header === undefined ? null : (header.split(';', 1)[0] ?? '').trim().toLowerCase();
+}
+
+function parametersOf(mediaType: string): MIMEType['params'] | undefined {
+  try {
+    return new MIMEType(mediaType).params;
+  } catch {
+    return undefined;
+  }
+}
+
+/** The parser gives the bytes of headers as characters. */
+function utf8(text: string | null): string | null {
+  return text === null ? null : Buffer.from(text, 'latin1').toString('utf8');
+}
+
+function brokenForm(message: string): AppError {
+  const errors: FieldError[] = [{ field: '', message }];
+  return new AppError('validation', `The form cannot be read: ${message}.`, { errors });
+}

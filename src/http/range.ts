@@ -1,0 +1,31 @@
+/** Parts of an answer (RFC 9110, section 14). */
+import { AppError } from '../errors.ts';
+import type { ByteRange } from '../files/files.ts';
+
+/**
+ * The range that a client asks for, of `bytes` bytes in all; null for everything. Of several ranges none is answered by
+ * itself: a server may send everything instead.
+ * @throws AppError rangeNotSatisfiable
+ */
+export function parseRange(header: string | undefined, bytes: number): ByteRange | null {
+  const [, from = '', to = ''] = /^bytes=(\d*)-(\d*)$/i.exec(header?.trim() ?? '') ?? [];
+  if (from === '' && to === '') {
+    return null;
+  }
+  const first = from === '' ? Math.max(0, bytes - Number(to)) : Number(from);
+  const last = from === '' || to === '' ? bytes - 1 : Math.min(Number(to), bytes - 1);
+  if (from !== '' && to !== '' && Number(from) > Number(to)) {
+    return null;
+  }
+  if (first > last) {
+    throw new AppError('rangeNotSatisfiable', `The picture has ${bytes} bytes.`, {
+      headers: { 'Content-Range': `bytes */${bytes}` },
+    });
+  }
+  return { first, last };
+}
+
+/** If-Range: a part is of use only to whoever has the rest of the same version. Strong comparison. */
+export function isRangeWanted(ifRange: string | string[] | undefined, tag: string): boolean {
+  return ifRange === undefined || String(ifRange).trim() === tag;
+}

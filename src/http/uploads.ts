@@ -1,0 +1,80 @@
+/** Forms with a file: how a route declares one, and where its file lies until the request is answered. */
+import { mkdir, readdir, rm, stat } from 'node:fs/promises';
+import type { IncomingMessage } from 'node:http';
+import { join } from 'node:path';
+import type { Clock } from '../clock.ts';
+import { AppError } from '../errors.ts';
+import { discard, type ReceivedForm, receiveForm } from './multipart.ts';
+
+/** Received, waiting and worked on together: each of them holds a file of ten megabytes at most. */
+const uploadsMax = 64;
+/** Of a body that was refused. */
+const discardedBytesMax = 64 * 1024 * 1024;
+/** No request lasts so long: a file this old belongs to a process that is gone. */
+const forgottenMs = 60 * 60 * 1000;
+
+export interface Uploads {
+  /**
+   * Hands `work` a function that reads the form of a request, and removes its file when `work` is through. Where that
+   * fails, the rest of the body is read and thrown away.
+   */
+  during<T>(
+    request: IncomingMessage,
+    plan: { readonly fileField: string; readonly fileBytesMax: number },
+    work: (receive: () => Promise<ReceivedForm>) => Promise<T>,
+  ): Promise<T>;
+  /** Reads what is left of a refused request and throws it away. */
+  refuse(request: IncomingMessage): void;
+  /** Removes what killed processes have left. */
+  purge(): Promise<void>;
+}
+
+export function createUploads(folder: string, clock: Clock): Uploads {
+  let underWay = 0;
+
+  return {
+    async during(request, plan, work) {
+      const path = join(folder, clock.uuid());
+      const receive = async () => {
+        if (underWay > uploadsMax) {
+          throw new AppError('unavailable', 'Too many pictures are being uploaded. Try again in a moment.', {
+            headers: { 'Retry-After': '5' },
+          });
+        }
+        await makeFolder(folder);
+        return receiveForm(request, { ...plan, path });
+      };
+      underWay += 1;
+      try {
+        return await work(receive);
+      } catch (error) {
+        discard(request, discardedBytesMax);
+        throw error;
+      } finally {
+        underWay -= 1;
+        await rm(path, { force: true });
+      }
+    },
+    refuse: (request) => discard(request, discardedBytesMax),
+    async purge() {
+      for (const name of await readdir(folder).catch(() => [])) {
+        const path = join(folder, name);
+        const { mtimeMs } = await stat(path).catch(() => ({ mtimeMs: Number.POSITIVE_INFINITY }));
+        if (mtimeMs < clock.now() - forgottenMs) {
+          await rm(path, { force: true });
+        }
+      }
+    },
+  };
+}
+
+async function makeFolder(folder: string): Promise<void> {
+  try {
+    await mkdir(folder, { recursive: true });
+  } catch (error) {
+    throw new AppError('unavailable', 'The file cannot be stored right now. Try again shortly.', {
+      cause: error,
+      headers: { 'Retry-After': '5' },
+    });
+  }
+}
