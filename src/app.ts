@@ -7,6 +7,8 @@ import { createKeyResolver } from './auth/keys/resolver.ts';
 import { keyRoutes } from './auth/keys/routes.ts';
 import { metadataRoute, oauthEndpoints } from './auth/oauth/endpoints.ts';
 import { createTokenResolver } from './auth/oauth/resolver.ts';
+import { selfRoutes } from './auth/self-routes.ts';
+import { boundsOf } from './bounds.ts';
 import { imageRoutes } from './cheeses/image-routes.ts';
 import { cheeseRoutes } from './cheeses/routes.ts';
 import { type Clock, systemClock } from './clock.ts';
@@ -15,6 +17,9 @@ import { customerRoutes } from './customers/routes.ts';
 import { createDeprecationReport } from './http/deprecation.ts';
 import { createIdempotency } from './http/idempotency.ts';
 import { operationalRoutes } from './http/operational.ts';
+import { createOverload } from './http/overload.ts';
+import { createQuotas } from './http/quotas.ts';
+import { createRateLimits } from './http/rate-limits.ts';
 import type { Route } from './http/route.ts';
 import { createServer } from './http/server.ts';
 import { createUploads } from './http/uploads.ts';
@@ -25,6 +30,9 @@ import { openServices, type Services } from './services.ts';
 
 /** How often what can wait is written down or cleared away. */
 const housekeepingMs = 60_000;
+
+/** How long requests that run are waited for before the server stops. */
+const stoppingMs = 30_000;
 
 export interface App {
   readonly server: FastifyInstance;
@@ -49,10 +57,13 @@ export async function buildApp(config: Config, clock: Clock = systemClock): Prom
 
   const keyResolver = createKeyResolver({ database, clock, environment });
   const guard = createGuard([keyResolver.resolve, sessions.resolve, createTokenResolver(database, clock)]);
+  const quotas = createQuotas(database, clock);
+  const rateLimits = createRateLimits({ config, clock, quotas });
   const idempotency = createIdempotency(database, clock, secret);
 
   const worker = createOrderWorker({ database, clock, orders, context: services.contextOf('system'), log });
 
+  const overload = createOverload();
   const uploads = createUploads(config.incomingDir, clock);
   const isRedirecting = config.images.kind === 'bucket' && config.imagesUrl !== null;
 
@@ -62,6 +73,7 @@ export async function buildApp(config: Config, clock: Clock = systemClock): Prom
     ...storeRoutes({ cheeses, orders, history }),
     ...customerRoutes({ customers, login, registration, passwordLengthMin }),
     ...keyRoutes(keys),
+    ...selfRoutes({ keys, people: login, config, bounds: boundsOf(config) }),
   ];
   const routes = [
     ...described,
@@ -70,15 +82,27 @@ export async function buildApp(config: Config, clock: Clock = systemClock): Prom
   ];
   const { transaction } = database;
   const reportDeprecated = createDeprecationReport(log, clock.now);
-  const rawRoutes = oauthEndpoints({ database, clock, log, people: login, approvals, secret, issuer });
+  const rawRoutes = oauthEndpoints({
+    countAddress: rateLimits.countAddress,
+    database,
+    clock,
+    log,
+    people: login,
+    approvals,
+    secret,
+    issuer,
+  });
   const server = createServer(routes, {
     config,
     clock,
     log,
     guard,
+    rateLimits,
     transaction,
     idempotency,
     uploads,
+    overload,
+    requestTimeoutMs: config.timeouts.requestMs,
     reportDeprecated,
     rawRoutes,
   });
@@ -103,6 +127,7 @@ export async function buildApp(config: Config, clock: Clock = systemClock): Prom
       await sessions.purge();
       await throttle.purge();
       await grants.purge();
+      await quotas.purge();
       await uploads.purge();
       await images.sweep();
     } catch (error) {
@@ -120,9 +145,14 @@ export async function buildApp(config: Config, clock: Clock = systemClock): Prom
     imageUrl,
     async close() {
       clearInterval(timer);
+      overload.stop();
+      // What hangs by then is not worth the wait of everybody else.
+      const impatience = setTimeout(() => server.server.closeAllConnections(), stoppingMs).unref();
       await server.close();
+      clearTimeout(impatience);
       await worker.stop();
       await keyResolver.flushLastUsed();
+      await quotas.close();
       await services.close();
     },
   };

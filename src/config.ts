@@ -1,26 +1,46 @@
 /** The settings as the rest of the program sees them. settings.ts lists them; nothing else reads `process.env`. */
 import { randomBytes } from 'node:crypto';
 import { existsSync, linkSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { isIP } from 'node:net';
 import { join, resolve } from 'node:path';
-import { parseDuration } from './duration.ts';
-import type { settings } from './settings.ts';
+import {
+  type AddressLimits,
+  ConfigError,
+  type DatabasePlace,
+  duration,
+  type Environment,
+  type ImagesPlace,
+  type LoginLimits,
+  oneOf,
+  type PlanLimits,
+  parseAddressLimits,
+  parseDatabase,
+  parseImages,
+  parseLoginLimits,
+  parsePlans,
+  parseProxies,
+  parsePublicUrl,
+  parseTiers,
+  parseUrl,
+  type TierThresholds,
+  type Variable,
+  wholeNumber,
+} from './setting-values.ts';
 
-export type Environment = 'local' | 'sandbox' | 'production';
+export type {
+  AddressLimits,
+  Environment,
+  LoginLimits,
+  PlanLimits,
+  TierThresholds,
+} from './setting-values.ts';
 export type LogLevel = 'debug' | 'info' | 'warn' | 'error' | 'silent';
 
-/** US dollars of delivered orders from which a customer is in a tier; below the first it is bronze. */
-export interface TierThresholds {
-  readonly silver: number;
-  readonly gold: number;
-  readonly platinum: number;
-}
-
-/** Failed logins that are let through: of a username from an address, of an address, of a username. */
-export interface LoginLimits {
-  readonly pair: number;
-  readonly address: number;
-  readonly username: number;
+/** How long things may take to arrive, in milliseconds. */
+export interface Timeouts {
+  readonly headersMs: number;
+  readonly requestMs: number;
+  readonly uploadMs: number;
+  readonly idleMs: number;
 }
 
 /** Complete, checked and frozen. */
@@ -31,19 +51,20 @@ export interface Config {
   /** Where clients reach the server, without a trailing slash; null where it follows from host and port. */
   readonly publicUrl: string | null;
   readonly dataDir: string;
-  readonly database:
-    | { readonly engine: 'sqlite'; readonly file: string }
-    | { readonly engine: 'postgres'; readonly url: string };
+  readonly database: DatabasePlace;
   /** Where files lie while they are received and worked on. */
   readonly incomingDir: string;
-  readonly images:
-    | { readonly kind: 'folder'; readonly folder: string }
-    /** The prefix ends in a slash, or is empty. */
-    | { readonly kind: 'bucket'; readonly bucket: string; readonly prefix: string };
+  readonly images: ImagesPlace;
   /** Where pictures can be read besides this server, without a trailing slash. */
   readonly imagesUrl: string | null;
   /** At least 32 bytes: signs cursors and seals what must be stored but not read. */
   readonly secret: string;
+  /** By name. */
+  readonly plans: Readonly<Record<string, PlanLimits>>;
+  /** Of accounts that were given none: nothing is held back where people try things. */
+  readonly defaultPlan: string;
+  readonly sessionPlan: string;
+  readonly addressLimits: AddressLimits;
   readonly approvalDelayMs: number;
   readonly shippingTimeMs: number;
   readonly requirePrice: boolean;
@@ -57,13 +78,10 @@ export interface Config {
   /** Addresses and networks in front of us; what they forward is believed. */
   readonly trustedProxies: readonly string[];
   readonly corsOrigins: readonly string[];
+  readonly timeouts: Timeouts;
   readonly logLevel: LogLevel;
 }
 
-/** A setting that cannot be used, with a sentence that says what to set instead. */
-export class ConfigError extends Error {}
-
-type Variable = (typeof settings)[number]['variable'];
 /** Values by variable name, as they come from the environment and from flags; later sources win. */
 export type RawSettings = Partial<Record<Variable, string | undefined>>;
 
@@ -81,6 +99,8 @@ export function loadConfig(raw: RawSettings): Config {
   const dataDir = resolve(raw.CURD_DATA_DIR ?? './data');
   const database = parseDatabase(raw.CURD_DATABASE, dataDir);
   const publicUrl = parsePublicUrl(raw.CURD_PUBLIC_URL, environment);
+  const plans = parsePlans(raw.CURD_PLANS, environment);
+  const defaultPlan = environment === 'local' ? 'enterprise' : 'free';
   const secret = raw.CURD_SECRET ?? keptSecret(environment, database.engine, dataDir);
   if (Buffer.byteLength(secret) < 32) {
     throw new ConfigError(
@@ -98,6 +118,10 @@ export function loadConfig(raw: RawSettings): Config {
     images: parseImages(raw.CURD_IMAGES, dataDir),
     imagesUrl: raw.CURD_IMAGES_URL === undefined ? null : parseUrl('CURD_IMAGES_URL', raw.CURD_IMAGES_URL),
     secret,
+    plans,
+    defaultPlan,
+    sessionPlan: oneOf('CURD_SESSION_PLAN', raw.CURD_SESSION_PLAN ?? defaultPlan, Object.keys(plans)),
+    addressLimits: parseAddressLimits(raw.CURD_ADDRESS_LIMITS, environment),
     approvalDelayMs: duration('CURD_APPROVAL_DELAY', raw.CURD_APPROVAL_DELAY ?? '5s'),
     shippingTimeMs: duration('CURD_SHIPPING_TIME', raw.CURD_SHIPPING_TIME ?? '2d'),
     requirePrice:
@@ -117,6 +141,12 @@ export function loadConfig(raw: RawSettings): Config {
     loginLimits: parseLoginLimits(raw.CURD_LOGIN_LIMITS, environment),
     trustedProxies: parseProxies(raw.CURD_TRUSTED_PROXIES ?? 'none'),
     corsOrigins: (raw.CURD_CORS_ORIGINS ?? '*').split(',').map((origin) => origin.trim()),
+    timeouts: {
+      headersMs: duration('CURD_HEADERS_TIMEOUT', raw.CURD_HEADERS_TIMEOUT ?? '15s'),
+      requestMs: duration('CURD_REQUEST_TIMEOUT', raw.CURD_REQUEST_TIMEOUT ?? '60s'),
+      uploadMs: duration('CURD_UPLOAD_TIMEOUT', raw.CURD_UPLOAD_TIMEOUT ?? '120s'),
+      idleMs: duration('CURD_IDLE_TIMEOUT', raw.CURD_IDLE_TIMEOUT ?? '75s'),
+    },
     logLevel: oneOf('CURD_LOG_LEVEL', raw.CURD_LOG_LEVEL ?? 'info', [
       'debug',
       'info',
@@ -125,146 +155,6 @@ export function loadConfig(raw: RawSettings): Config {
       'silent',
     ]),
   });
-}
-
-function oneOf<const T extends string>(variable: Variable, value: string, allowed: readonly T[]): T {
-  const found = allowed.find((candidate) => candidate === value);
-  if (found === undefined) {
-    throw new ConfigError(`${variable} is "${value}": set it to one of ${allowed.join(', ')}.`);
-  }
-  return found;
-}
-
-function wholeNumber(variable: Variable, text: string, least: number, most: number): number {
-  const number = Number(text);
-  if (!/^\d{1,15}$/.test(text) || number < least || number > most) {
-    throw new ConfigError(`${variable} is "${text}": set it to a number from ${least} to ${most}.`);
-  }
-  return number;
-}
-
-function duration(variable: Variable, text: string): number {
-  const milliseconds = parseDuration(text);
-  if (milliseconds === null) {
-    throw new ConfigError(
-      `${variable} is "${text}": set it to a whole number and a unit, such as 500ms, 5s or 2d.`,
-    );
-  }
-  return milliseconds;
-}
-
-/** A JSON object of numbers, laid over the defaults. */
-function numbers<T extends object>(variable: Variable, text: string | undefined, defaults: T): T {
-  if (text === undefined) {
-    return defaults;
-  }
-  const names = Object.keys(defaults);
-  let given: unknown;
-  try {
-    given = JSON.parse(text);
-  } catch {
-    given = null;
-  }
-  const isRecord = typeof given === 'object' && given !== null && !Array.isArray(given);
-  const entries = isRecord ? Object.entries(given as object) : [];
-  if (
-    !isRecord ||
-    entries.some(([name, value]) => !names.includes(name) || !Number.isFinite(value) || value < 0)
-  ) {
-    throw new ConfigError(`${variable} is "${text}": set it to JSON such as ${JSON.stringify(defaults)}.`);
-  }
-  return { ...defaults, ...(given as Partial<T>) };
-}
-
-function parseProxies(text: string): string[] {
-  if (text === 'none') {
-    return [];
-  }
-  const proxies = text.split(',').map((one) => one.trim());
-  for (const proxy of proxies) {
-    const [address = '', bits = '0', ...rest] = proxy.split('/');
-    const widest = isIP(address) === 6 ? 128 : 32;
-    if (isIP(address) === 0 || !/^\d{1,3}$/.test(bits) || Number(bits) > widest || rest.length > 0) {
-      throw new ConfigError(
-        `CURD_TRUSTED_PROXIES holds "${proxy}": set it to addresses or networks such as 10.0.0.0/8.`,
-      );
-    }
-  }
-  return proxies;
-}
-
-function parseTiers(text: string | undefined): TierThresholds {
-  const tiers = numbers('CURD_TIERS', text, { silver: 500, gold: 2000, platinum: 10_000 });
-  if (tiers.silver > tiers.gold || tiers.gold > tiers.platinum) {
-    throw new ConfigError('CURD_TIERS must rise from silver over gold to platinum.');
-  }
-  return tiers;
-}
-
-function parseLoginLimits(text: string | undefined, environment: Environment): LoginLimits {
-  const factor = environment === 'local' ? 10 : 1;
-  return numbers('CURD_LOGIN_LIMITS', text, {
-    pair: 10 * factor,
-    address: 100 * factor,
-    username: 100 * factor,
-  });
-}
-
-function parseDatabase(text: string | undefined, dataDir: string): Config['database'] {
-  if (text === undefined) {
-    return { engine: 'sqlite', file: join(dataDir, 'curd.sqlite') };
-  }
-  if (text.startsWith('sqlite:') && text.length > 'sqlite:'.length) {
-    return { engine: 'sqlite', file: resolve(text.slice('sqlite:'.length)) };
-  }
-  if (/^postgres(ql)?:\/\//.test(text) && URL.canParse(text)) {
-    return { engine: 'postgres', url: text };
-  }
-  throw new ConfigError(
-    'CURD_DATABASE is not understood: set it to sqlite:<file> or postgres://user:password@host/name.',
-  );
-}
-
-function parsePublicUrl(text: string | undefined, environment: Environment): string | null {
-  if (text === undefined) {
-    if (environment === 'production') {
-      throw new ConfigError(
-        'CURD_PUBLIC_URL is not set: production needs the https address at which clients reach it.',
-      );
-    }
-    return null;
-  }
-  const url = new URL(parseUrl('CURD_PUBLIC_URL', text));
-  const loopback = ['localhost', '127.0.0.1', '[::1]'].includes(url.hostname);
-  if (environment === 'production' && url.protocol !== 'https:' && !loopback) {
-    throw new ConfigError(
-      `CURD_PUBLIC_URL is "${text}": production needs https, unless the address is loopback.`,
-    );
-  }
-  return url.href.replace(/\/$/, '');
-}
-
-function parseUrl(variable: Variable, text: string): string {
-  const url = URL.parse(text);
-  if (url === null || !/^https?:$/.test(url.protocol) || url.search !== '' || url.hash !== '') {
-    throw new ConfigError(`${variable} is "${text}": set it to an http or https address without a query.`);
-  }
-  return url.href.replace(/\/$/, '');
-}
-
-function parseImages(text: string | undefined, dataDir: string): Config['images'] {
-  if (text === undefined) {
-    return { kind: 'folder', folder: join(dataDir, 'images') };
-  }
-  if (text.startsWith('file:') && text.length > 'file:'.length) {
-    return { kind: 'folder', folder: resolve(text.slice('file:'.length)) };
-  }
-  const [, bucket, path = ''] =
-    /^s3:\/\/([a-z\d][a-z\d.-]{1,61}[a-z\d])(?:\/([\w!.*'()/-]{0,512}))?$/.exec(text) ?? [];
-  if (bucket === undefined) {
-    throw new ConfigError(`CURD_IMAGES is "${text}": set it to file:<folder> or s3://bucket/prefix.`);
-  }
-  return { kind: 'bucket', bucket, prefix: path.replace(/([^/])$/, '$1/') };
 }
 
 function keptSecret(environment: Environment, engine: 'sqlite' | 'postgres', dataDir: string): string {

@@ -119,8 +119,12 @@ export function invalid(errors: readonly FieldError[]): AppError {
 }
 
 /** A 429 that says how long to wait: whole seconds, at least one, never too few (RFC 9110, section 10.2.3). */
-export function rateLimited(message: string, waitMs: number): AppError {
+export function rateLimited(
+  message: string,
+  waitMs: number,
+  headers: Readonly<Record<string, string>> = {},
+): AppError {
   return new AppError('rateLimited', message, {
-    headers: { 'Retry-After': String(Math.max(1, Math.ceil(waitMs / 1000))) },
+    headers: { ...headers, 'Retry-After': String(Math.max(1, Math.ceil(waitMs / 1000))) },
   });
 }

@@ -22,13 +22,16 @@ withSettings(program.command('serve'))
 const accounts = program.command('accounts').description('accounts, which own API keys');
 withSettings(accounts.command('create <name>'))
   .description('create an account')
-  .option('--plan <plan>', 'free, pro or enterprise (default: enterprise in local, free elsewhere)')
+  .option(
+    '--plan <plan>',
+    'free, pro, enterprise or one of CURD_PLANS (default: enterprise in local, free elsewhere)',
+  )
   .action(async (name, options) => (await import('./cli/accounts.ts')).createAccount(name, options));
 withSettings(accounts.command('list'))
   .description('list the accounts')
   .action(async (options) => (await import('./cli/accounts.ts')).listAccounts(options));
 withSettings(accounts.command('set-plan <name> <plan>'))
-  .description('move an account to the plan free, pro or enterprise')
+  .description('move an account to another plan; it holds from the next request on')
   .action(async (name, plan, options) => (await import('./cli/accounts.ts')).setPlan(name, plan, options));
 
 const keys = program

@@ -56,8 +56,8 @@ export async function openServices(config: Config, clock: Clock = systemClock): 
     await database.close();
     throw error;
   }
-  const { environment, secret, tiers } = config;
-  const keys = createKeyService({ database, clock, environment });
+  const { environment, defaultPlan, secret, tiers } = config;
+  const keys = createKeyService({ database, clock, environment, defaultPlan });
   const passwords = createPasswords(clock);
   const sessions = createSessions({ database, clock, config });
   const grants = createGrants(database, clock);

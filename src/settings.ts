@@ -73,6 +73,29 @@ export const settings = [
     help: 'at least 32 bytes; signs cursors and seals stored answers; the same on every instance',
   },
   {
+    variable: 'CURD_PLANS',
+    flag: 'plans',
+    placeholder: 'json',
+    default:
+      '{"free":{"perHour":100,"burst":10},"pro":{"perHour":10000,"burst":100},"enterprise":{"perHour":null,"burst":1000}}, ten times that in sandbox',
+    help: 'requests an hour and a second that a plan permits; further plans may be named',
+  },
+  {
+    variable: 'CURD_SESSION_PLAN',
+    flag: 'session-plan',
+    placeholder: 'plan',
+    default: 'enterprise in local, free elsewhere',
+    help: 'plan of a customer who is logged in',
+  },
+  {
+    variable: 'CURD_ADDRESS_LIMITS',
+    flag: 'address-limits',
+    placeholder: 'json',
+    default:
+      '{"perMinute":600,"accountsPerMinute":60} in production, 6000 of either in sandbox, 60000 in local',
+    help: 'requests a minute from one address without a valid credential; accountsPerMinute is for logins and registrations',
+  },
+  {
     variable: 'CURD_APPROVAL_DELAY',
     flag: 'approval-delay',
     placeholder: 'duration',
@@ -141,6 +164,34 @@ export const settings = [
     placeholder: 'list',
     default: '*',
     help: 'origins of web pages that may call this server, separated by commas',
+  },
+  {
+    variable: 'CURD_HEADERS_TIMEOUT',
+    flag: 'headers-timeout',
+    placeholder: 'duration',
+    default: '15s',
+    help: 'how long the request line and headers may take to arrive',
+  },
+  {
+    variable: 'CURD_REQUEST_TIMEOUT',
+    flag: 'request-timeout',
+    placeholder: 'duration',
+    default: '60s',
+    help: 'how long a whole request may take to arrive',
+  },
+  {
+    variable: 'CURD_UPLOAD_TIMEOUT',
+    flag: 'upload-timeout',
+    placeholder: 'duration',
+    default: '120s',
+    help: 'how long an upload may take to arrive; also ends connections on which nothing moves',
+  },
+  {
+    variable: 'CURD_IDLE_TIMEOUT',
+    flag: 'idle-timeout',
+    placeholder: 'duration',
+    default: '75s',
+    help: 'how long a connection may wait for its next request',
   },
   {
     variable: 'CURD_LOG_LEVEL',

@@ -100,6 +100,8 @@ export async function openShop(t: TestContext, options: ShopOptions = {}): Promi
     CURD_DATA_DIR: dataDir,
     CURD_SECRET: 'a secret that is only good for tests',
     CURD_LOG_LEVEL: 'silent',
+    // Tests call as quickly as they can, and clocks stand still.
+    CURD_PLANS: '{"enterprise":{"perHour":null,"burst":60000}}',
     ...database,
     ...settings,
   });

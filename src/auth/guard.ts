@@ -4,7 +4,7 @@
  */
 import { AppError } from '../errors.ts';
 import { after, type Eventual } from '../eventual.ts';
-import type { Guard } from '../http/mount.ts';
+import type { Guard } from '../http/admission.ts';
 import type { Principal } from '../http/principal.ts';
 import type { Access, Requirement } from '../http/route.ts';
 import { permits } from './access.ts';
@@ -21,7 +21,7 @@ export type Resolution = 'not mine' | Principal | { readonly rejected: string };
 
 export type Resolver = (credential: Credential) => Eventual<Resolution>;
 
-/** The guard in front of every route. */
+/** The guard in front of every route: who is calling, and then, once they have been counted, whether they may. */
 export function createGuard(resolvers: readonly Resolver[]): Guard {
   /** Asks one resolver after the other. */
   function resolve(credential: Credential, [resolver, ...others] = resolvers): Eventual<Principal> {
@@ -45,22 +45,19 @@ export function createGuard(resolvers: readonly Resolver[]): Guard {
       : after(resolve(credential), (first) => after(resolveAll(others), (rest) => [first, ...rest]));
   }
 
-  return (request, access) =>
-    access === 'operational'
-      ? null
-      : after(resolveAll(credentialsOf(request.headers)), (principals) => admitted(principals, access));
+  return { identify: (headers) => resolveAll(credentialsOf(headers)), admit };
 }
 
 /** The principal that meets what the route asks for. @throws AppError unauthorized, forbidden */
-function admitted(
-  principals: readonly Principal[],
-  access: Exclude<Access, 'operational'>,
-): Principal | null {
+function admit(principals: readonly Principal[], access: Exclude<Access, 'operational'>): Principal | null {
   if (access === 'open') {
     return principals[0] ?? null;
   }
   if (principals.length === 0) {
     throw unauthorized('Send an API key in X-API-Key, or a token as "Authorization: Bearer <token>".');
+  }
+  if (access === 'any credential') {
+    return onBehalf(principals[0] as Principal, principals, []);
   }
   const permitted = principals.find((principal) => permits(access, principal));
   if (permitted === undefined) {

@@ -19,7 +19,7 @@ import type { CheeseService } from './service.ts';
 
 const tag = 'Cheeses';
 const fileField = 'file';
-const mebibyte = 1024 * 1024;
+export const imageBytesMax = 10 * 1024 * 1024;
 const noCheese = notFound('There is no such cheese');
 
 interface Dependencies {
@@ -44,7 +44,7 @@ export function imageRoutes({ cheeses, images, urlOf, isRedirecting }: Dependenc
       access: anyOf(oauth('write:cheeses')),
       upload: {
         fileField,
-        fileBytesMax: 10 * mebibyte,
+        fileBytesMax: imageBytesMax,
         description: 'A JPEG, PNG or WebP of at most 10 MiB and 40 megapixels',
         fields: {
           caption: {

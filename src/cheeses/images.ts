@@ -17,7 +17,7 @@ import { type ImageFileRow, imageFileLookup, imageQueries } from './image-querie
 import type { CheeseService } from './service.ts';
 
 /** As many as a cheese has photoUrls. */
-const imagesMax = 100;
+export const imagesMax = 100;
 /** Longer than any upload takes from the announcement of its files to their last byte. */
 const looseMs = 10 * 60 * 1000;
 const sweptAtOnce = 100;

@@ -36,7 +36,7 @@ const noCheese = notFound('There is no such cheese');
 const nameTaken = conflict('A cheese with this name already exists in the category');
 const oneCheese = (description: string) => ({ description, schema: Cheese });
 
-const listQuery = {
+export const listQuery = {
   cursor,
   limit: { type: 'integer', minimum: 1, maximum: 100, default: 20, description: 'Cheeses on a page' },
   status: { type: 'array', items: statusItem, description: 'One status, or several with commas' },

@@ -1,4 +1,4 @@
-import { ConfigError } from '../config.ts';
+import { ConfigError } from '../setting-values.ts';
 import { type CommandOptions, print, table, withServices } from './command.ts';
 
 export function listApprovals(options: CommandOptions): Promise<void> {

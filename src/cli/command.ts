@@ -1,8 +1,9 @@
 /** What all commands share: settings as flags, one JSON value on request, and failure in one sentence. */
 import type { Command } from 'commander';
-import { type Config, ConfigError, loadConfig, type RawSettings } from '../config.ts';
+import { type Config, loadConfig, type RawSettings } from '../config.ts';
 import { AppError } from '../errors.ts';
 import type { Services } from '../services.ts';
+import { ConfigError } from '../setting-values.ts';
 import { settings } from '../settings.ts';
 
 /** Flags as commander gives them, in camel case. */

@@ -1,4 +1,4 @@
-import { ConfigError } from '../config.ts';
+import { ConfigError } from '../setting-values.ts';
 import { type CommandOptions, oneOf, print, withServices } from './command.ts';
 
 /** Makes a customer staff, or a customer again. */

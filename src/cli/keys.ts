@@ -1,7 +1,7 @@
 import { type Scope, scopes } from '../auth/access.ts';
 import type { NewApiKey } from '../auth/keys/service.ts';
-import { ConfigError } from '../config.ts';
 import { parseDuration } from '../duration.ts';
+import { ConfigError } from '../setting-values.ts';
 import { type CommandOptions, oneOf, print, table, withServices } from './command.ts';
 
 export function createKey(options: CommandOptions): Promise<void> {

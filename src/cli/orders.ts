@@ -1,8 +1,8 @@
-import { ConfigError } from '../config.ts';
 import type { Context } from '../database/context.ts';
 import type { VersionedOrder } from '../orders/order.ts';
 import type { Order } from '../orders/schemas.ts';
 import type { OrderService } from '../orders/service.ts';
+import { ConfigError } from '../setting-values.ts';
 import { type CommandOptions, print, withServices } from './command.ts';
 
 type Verb = 'approve' | 'ship' | 'deliver' | 'cancel';

@@ -1,8 +1,8 @@
 import type { AddressInfo } from 'node:net';
 import { type App, buildApp } from '../app.ts';
 import { type DemoCatalogue, seedDemoCatalogue, seedDemoPictures } from '../cheeses/demo.ts';
-import { ConfigError } from '../config.ts';
 import { restoreTestOrders } from '../orders/test-orders.ts';
+import { ConfigError } from '../setting-values.ts';
 import { type CommandOptions, configOf } from './command.ts';
 
 /** Starts the server and returns; it runs until it is told to stop by SIGTERM or SIGINT. */

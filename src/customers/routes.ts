@@ -49,6 +49,7 @@ export function customerRoutes(dependencies: Dependencies): Route[] {
       tag,
       summary: 'Register a customer',
       access: mayRegister,
+      isForAccounts: true,
       body: input,
       answers: {
         201: oneCustomer('The new customer'),
@@ -77,6 +78,7 @@ export function customerRoutes(dependencies: Dependencies): Route[] {
       description:
         'Each entry counts on its own: those that are valid are registered, whatever the others are.',
       access: mayRegister,
+      isForAccounts: true,
       body: { type: 'array', maxItems: customerBatchMax, items: input, itemsApart: true },
       answers: {
         200: { description: 'Who was registered, and why others were not', schema: CustomerBatchResult },
@@ -105,6 +107,7 @@ export function customerRoutes(dependencies: Dependencies): Route[] {
       summary: 'Log in',
       description: 'Of a customer, 20 sessions can be open at once; after that the oldest ends.',
       access: 'open',
+      isForAccounts: true,
       body: Login,
       answers: {
         200: { description: 'The session', schema: LoginResult },

@@ -11,6 +11,7 @@ export interface Task {
   /** The file as it was received. */
   readonly path: string;
   readonly format: PictureFormat;
+  readonly pixelsMax: number;
   /** Where the results go: this, with an ending each. */
   readonly target: string;
 }
@@ -25,8 +26,6 @@ export interface Made {
 /** null: it is no picture that could be shown. */
 export type Outcome = { readonly image: Made; readonly thumbnail: Made } | null;
 
-/** As many as a good camera makes; four bytes each while a picture is turned upright. */
-const pixelsMax = 40_000_000;
 const thumbnailSide = 320;
 /** Losses nobody sees; a PNG loses nothing. */
 const options = { jpeg: { quality: 85 }, png: {}, webp: { quality: 85 } };
@@ -40,15 +39,15 @@ sharp.concurrency(1);
 sharp.cache(false);
 
 /** Upright, without what cameras write into pictures, of a film the first frame. */
-function decode(bytes: Buffer): Sharp {
-  return sharp(bytes, { limitInputPixels: pixelsMax }).autoOrient();
+function decode(bytes: Buffer, limitInputPixels: number): Sharp {
+  return sharp(bytes, { limitInputPixels }).autoOrient();
 }
 
-async function render(path: string, format: PictureFormat): Promise<[Buffer, Buffer] | null> {
+async function render({ path, format, pixelsMax }: Task): Promise<[Buffer, Buffer] | null> {
   const bytes = await readFile(path);
   try {
-    const image = await decode(bytes).toFormat(format, options[format]).toBuffer();
-    const thumbnail = await decode(bytes)
+    const image = await decode(bytes, pixelsMax).toFormat(format, options[format]).toBuffer();
+    const thumbnail = await decode(bytes, pixelsMax)
       .resize(thumbnailSide, thumbnailSide, { fit: 'inside', withoutEnlargement: true })
       .webp({ quality: 80 })
       .toBuffer();
@@ -63,8 +62,9 @@ async function save(path: string, bytes: Buffer): Promise<Made> {
   return { path, hash: hash('sha256', bytes), bytes: bytes.length };
 }
 
-serveTasks(async ({ path, format, target }: Task): Promise<Outcome> => {
-  const rendered = await render(path, format);
+serveTasks(async (task: Task): Promise<Outcome> => {
+  const { target } = task;
+  const rendered = await render(task);
   if (rendered === null) {
     return null;
   }

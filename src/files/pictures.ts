@@ -12,6 +12,8 @@ import type { Made, Outcome, PictureFormat, Task } from './picture-helper.ts';
 
 export type { PictureFormat };
 
+/** As many as a good camera makes; four bytes each while a picture is turned upright. */
+export const pixelsMax = 40_000_000;
 const helpersMax = 2;
 /** Pictures of the allowed size need about a second. */
 const patienceMs = 30_000;
@@ -97,7 +99,7 @@ export function createPictures(folder: string, clock: Clock): Pictures {
     async render(path, format, use) {
       const target = join(folder, clock.uuid());
       try {
-        const made = await inHelper((helper) => outcomeOf(helper, { path, format, target }));
+        const made = await inHelper((helper) => outcomeOf(helper, { path, format, pixelsMax, target }));
         return await use(
           made && {
             image: rendition(made.image, format),

@@ -60,7 +60,7 @@ export const unavailable = errorAnswer(503)(
 /** Everything that a route may answer: what it declares, and what the chain in front of it does. */
 export function answersOf({ access, method, body, answers }: Route): Answers {
   const schema = ErrorSchema;
-  const isGuarded = access !== 'open';
+  const isGuarded = typeof access !== 'string';
   return {
     ...(method === 'POST'
       ? { 400: { description: 'A parameter or header, such as Idempotency-Key, is not valid', schema } }

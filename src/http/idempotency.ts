@@ -10,8 +10,9 @@ import type { Database, Transaction } from '../database/database.ts';
 import { sql } from '../database/sql.ts';
 import { AppError, invalid } from '../errors.ts';
 
-const lifetimeMs = 24 * 60 * 60 * 1000;
-const keyLengthMax = 255;
+export const idempotencyHours = 24;
+const lifetimeMs = idempotencyHours * 60 * 60 * 1000;
+export const keyLengthMax = 255;
 
 /** An answer in a form that can be kept. */
 export interface StoredAnswer {

@@ -1,7 +1,7 @@
 /** Reads a JSON body. Whatever is wrong with it is 422 with a position: the contract has no 400 for bodies. */
 import { invalid } from '../errors.ts';
 
-const depthMax = 64;
+export const depthMax = 64;
 const decoder = new TextDecoder('utf-8', { fatal: true });
 
 /**

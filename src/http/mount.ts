@@ -1,37 +1,33 @@
 /** Turns a route, which is data, into what happens when a request comes: the one chain that all requests share. */
-import { Readable } from 'node:stream';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Clock } from '../clock.ts';
 import type { Context, Origin } from '../database/context.ts';
 import type { Transaction } from '../database/database.ts';
+import { AppError } from '../errors.ts';
 import { after, type Eventual } from '../eventual.ts';
 import { addressOf } from './address.ts';
+import { admission, type Guard } from './admission.ts';
+import { send } from './answers.ts';
 import { bytesOf, failOn, readBody, requireMediaType } from './body.ts';
-import { acceptsGzip, compressed } from './compression.ts';
-import { deprecationHeaders } from './deprecation.ts';
-import { isCurrent } from './etag.ts';
 import { type Idempotency, parseIdempotencyKey, type StoredAnswer } from './idempotency.ts';
+import type { Overload } from './overload.ts';
 import { readHeaders, readQuery } from './parameters.ts';
 import type { Principal } from './principal.ts';
+import type { RateLimits } from './rate-limits.ts';
 import { withUnreadBodies } from './raw.ts';
-import { type Access, type Answer, Bytes, fullPath, type ReceivedUpload, type Route, Text } from './route.ts';
+import { type Answer, fullPath, type ReceivedUpload, type Route, Text } from './route.ts';
 import { traceIdOf } from './trace.ts';
 import type { Uploads } from './uploads.ts';
 
-declare module 'fastify' {
-  interface FastifyRequest {
-    principal: Principal | null;
-  }
-}
-
-/** Who is calling, and whether the route's access is met; throws 401 and 403. */
-export type Guard = (request: FastifyRequest, access: Access) => Eventual<Principal | null>;
-
 export interface MountDependencies {
   readonly guard: Guard;
+  readonly rateLimits: RateLimits;
   readonly transaction: Transaction;
   readonly idempotency: Idempotency;
   readonly uploads: Uploads;
+  readonly overload: Overload;
+  /** How long a body may take to arrive. */
+  readonly requestTimeoutMs: number;
   readonly clock: Clock;
   readonly reportDeprecated: (operationId: string, principal: string) => void;
 }
@@ -49,17 +45,24 @@ export function mount(app: FastifyInstance, route: Route, dependencies: MountDep
 }
 
 function mountOn(app: FastifyInstance, route: Route, dependencies: MountDependencies): void {
-  const { guard, reportDeprecated, uploads } = dependencies;
+  const { guard, rateLimits, reportDeprecated, uploads, overload } = dependencies;
+  const isChange = route.method !== 'GET' || route.isUnsafe === true;
+  const admit = admission(guard, rateLimits);
   app.route({
     method: route.method,
     url: fullPath(route),
     exposeHeadRoute: route.method === 'GET' && !route.isUnsafe,
     config: { route },
-    onRequest: (request, _reply, done) => {
+    onRequest: (request, reply, done) => {
+      if (route.access !== 'operational') {
+        overload.check(isChange);
+      }
       const admitted = after(headRead(request), () =>
-        after(guard(request, route.access), (principal) => {
-          request.principal = principal;
+        after(admit(route, request, reply), () => {
           requireMediaType(route, request);
+          if (route.upload === undefined) {
+            limitTime(request, reply, dependencies.requestTimeoutMs);
+          }
         }),
       );
       if (route.upload !== undefined && admitted instanceof Promise) {
@@ -72,19 +75,40 @@ function mountOn(app: FastifyInstance, route: Route, dependencies: MountDependen
       if (route.deprecated !== undefined) {
         reportDeprecated(route.operationId, request.principal?.id ?? 'anonymous');
       }
-      const content =
+      const answered =
         route.upload === undefined
           ? handle(route, request, dependencies, { bytes: () => bytesOf(request), receive: noForm })
           : handleUpload(route, route.upload, request, dependencies);
-      return after(content, (answer) => send(answer, route, request, reply));
+      const counted = isChange && answered instanceof Promise ? overload.during(answered) : answered;
+      return after(counted, (answer) => send(answer, route, request, reply));
     },
   });
 }
 
+/** Node has one time for all requests, which is that of uploads. */
+function limitTime({ raw }: FastifyRequest, reply: FastifyReply, requestTimeoutMs: number): void {
+  if (isBare(raw.headers)) {
+    return;
+  }
+  const timer = setTimeout(() => {
+    // Whoever reads the body is told, and answers.
+    if (raw.listenerCount('error') > 0) {
+      reply.header('Connection', 'close');
+      raw.emit('error', new AppError('requestTimeout'));
+    }
+  }, requestTimeoutMs).unref();
+  const stop = () => clearTimeout(timer);
+  raw.once('end', stop);
+  reply.raw.once('close', stop);
+}
+
 /** Where a body is to come, the parser is not through: it may still refuse how the body is sent. */
 function headRead({ headers }: FastifyRequest): Eventual<void> {
-  const isBare = headers['content-length'] === undefined && headers['transfer-encoding'] === undefined;
-  return isBare ? undefined : Promise.resolve();
+  return isBare(headers) ? undefined : Promise.resolve();
+}
+
+function isBare(headers: FastifyRequest['headers']): boolean {
+  return headers['content-length'] === undefined && headers['transfer-encoding'] === undefined;
 }
 
 /** What a request carries: what tells it from another under the same idempotency key, and its form. */
@@ -150,6 +174,9 @@ function handle(
       body,
       headers: request.headers,
       principal: request.principal,
+      get standing() {
+        return request.charge?.standing() ?? null;
+      },
       get address() {
         return addressOf(request.ip);
       },
@@ -219,62 +246,4 @@ function scopeOf({ id, customerId }: Principal): string {
 
 function storable({ status, headers = {}, body }: Answer): StoredAnswer {
   return { status, headers, text: body instanceof Text ? body.text : JSON.stringify(body) };
-}
-
-function send(
-  answer: Answer,
-  route: Route,
-  request: FastifyRequest,
-  reply: FastifyReply,
-): Eventual<FastifyReply> {
-  const { status, headers = {}, body } = answer;
-  reply.headers(headers);
-  if (route.deprecated !== undefined) {
-    const { Link, ...rest } = deprecationHeaders(route.deprecated);
-    reply.headers(rest).header('Link', headers.Link === undefined ? Link : `${headers.Link}, ${Link}`);
-  }
-  const tag = headers.ETag;
-  if (tag !== undefined) {
-    if (headers['Cache-Control'] === undefined) {
-      reply.header('Cache-Control', 'private, no-cache').header('Vary', varyOf(reply));
-    }
-    if (
-      (request.method === 'GET' || request.method === 'HEAD') &&
-      isCurrent(request.headers['if-none-match'], tag)
-    ) {
-      return reply.code(304).send();
-    }
-  }
-  reply.code(status);
-  if (body === undefined) {
-    return reply.send();
-  }
-  if (body instanceof Bytes) {
-    // For nothing at all, Fastify would replace the length.
-    const bytes = request.method === 'HEAD' ? Readable.from([]) : body.open();
-    return after(bytes, (stream) => reply.send(stream));
-  }
-  reply.header('Content-Type', route.mediaType ?? 'application/json; charset=utf-8');
-  const text = textOf(body);
-  return route.isLong && acceptsGzip(request.headers['accept-encoding'])
-    ? sendCompressed(text, reply)
-    : reply.send(text);
-}
-
-async function sendCompressed(text: string | Readable, reply: FastifyReply): Promise<FastifyReply> {
-  const smaller = await compressed(text);
-  return smaller === null ? reply.send(text) : reply.header('Content-Encoding', 'gzip').send(smaller);
-}
-
-function textOf(body: Exclude<Answer['body'], Bytes | undefined>): string | Readable {
-  if (body instanceof Text) {
-    return body.text;
-  }
-  return body instanceof Readable ? body : JSON.stringify(body);
-}
-
-/** Answers differ by encoding and by problem details; an allow-list of origins has put its own name there before. */
-function varyOf(reply: FastifyReply): string {
-  const before = reply.getHeader('Vary');
-  return before === undefined ? 'Accept-Encoding, Accept' : `${before}, Accept-Encoding, Accept`;
 }

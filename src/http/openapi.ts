@@ -106,6 +106,9 @@ function formContent({ fileField, description, fields }: NonNullable<Route['uplo
 }
 
 function securityOf(access: Access): Document[] {
+  if (access === 'any credential') {
+    return Object.keys(schemes).map((scheme) => ({ [scheme]: [] }));
+  }
   if (typeof access === 'string') {
     return [{}];
   }

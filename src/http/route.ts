@@ -9,6 +9,7 @@ import type { Context } from '../database/context.ts';
 import type { Eventual } from '../eventual.ts';
 import type { ReceivedForm } from './multipart.ts';
 import type { Principal } from './principal.ts';
+import type { Standing } from './rate-limits.ts';
 
 /** A JSON Schema 2020-12, written as a literal so that TypeScript can read its type from it. */
 export interface Schema {
@@ -70,9 +71,9 @@ export type Requirement =
 
 /**
  * Who may call a route: any one of the requirements. `open` takes anyone, but refuses a wrong credential;
- * `operational` routes do not look at credentials at all.
+ * `operational` routes do not look at credentials at all, and nobody's calls to them are counted.
  */
-export type Access = readonly Requirement[] | 'open' | 'operational';
+export type Access = readonly Requirement[] | 'any credential' | 'open' | 'operational';
 
 /** Text that goes out as it is, JSON unless the route says otherwise. */
 export class Text {
@@ -123,6 +124,8 @@ export interface Call<Q, B, F> {
   readonly headers: IncomingHttpHeaders;
   /** null where nobody in particular is calling. */
   readonly principal: Principal | null;
+  /** Where the caller stands, where a valid credential came along. */
+  readonly standing: Standing | null;
   /** The address that the call came from. */
   readonly address: string;
   readonly context: Context;
@@ -165,6 +168,8 @@ export interface RouteDefinition<
   /** The body is this form and nothing else; the handler reads it when it is ready to. */
   readonly upload?: FormWithFile<F>;
   readonly answers: Answers;
+  /** Whoever logs in or registers: without a valid credential, an address may do so less often than anything else. */
+  readonly isForAccounts?: boolean;
   /** A GET that changes something: it does not answer HEAD. */
   readonly isUnsafe?: boolean;
   /** Answers may be long: they are compressed for whoever accepts it, and carry weak tags for that. */

@@ -17,14 +17,16 @@ import { fullPath, type Route } from './route.ts';
 import { createRequestIds } from './trace.ts';
 
 /** The size of a JSON body. */
-const bodyBytesMax = 1024 * 1024;
+export const bodyBytesMax = 1024 * 1024;
+/** Of the request line and the headers together: what Node takes unless told otherwise. */
+export const headerBytesMax = 16 * 1024;
 /** As long as a request line can be: what is too long to be an id is simply not found. */
 const parameterLengthMax = 16_384;
 
 const noQuery = new URLSearchParams();
 
 const exposedHeaders =
-  'ETag, Link, Location, RateLimit, RateLimit-Policy, Retry-After, X-Request-Id, Deprecation, Idempotency-Replayed';
+  'ETag, Link, Location, RateLimit, RateLimit-Policy, X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, Retry-After, X-Request-Id, Deprecation, Idempotency-Replayed';
 
 export interface ServerDependencies extends MountDependencies {
   readonly config: Config;
@@ -37,15 +39,17 @@ export interface ServerDependencies extends MountDependencies {
 /** A server with the given routes mounted: those under /v2 relative to it, operational ones as they are. */
 export function createServer(routes: readonly Route[], dependencies: ServerDependencies): FastifyInstance {
   const { config, clock, log, rawRoutes } = dependencies;
+  const { timeouts } = config;
   const requestId = createRequestIds(clock);
   const addresses = createAddresses([...routes.flatMap(addressesOf), ...rawRoutes]);
   const app = Fastify({
     logger: false,
     bodyLimit: bodyBytesMax,
     genReqId: (request) => requestId(request.headers['x-request-id']),
-    requestTimeout: 60_000,
-    keepAliveTimeout: 75_000,
-    connectionTimeout: 0,
+    // Uploads may take the longest; http/admission.ts ends other bodies sooner.
+    requestTimeout: Math.max(timeouts.requestMs, timeouts.uploadMs),
+    keepAliveTimeout: timeouts.idleMs,
+    connectionTimeout: Math.max(timeouts.requestMs, timeouts.uploadMs),
     trustProxy: config.trustedProxies.length > 0 && [...config.trustedProxies],
     return503OnClosing: false,
     routerOptions: {
@@ -60,8 +64,12 @@ export function createServer(routes: readonly Route[], dependencies: ServerDepen
     },
     clientErrorHandler: (error, socket) => answerUnparsed(error, socket, config, requestId()),
     // We ask for the Host header ourselves: Node's own answer has no body.
-    http: { requireHostHeader: false },
+    http: { requireHostHeader: false, maxHeaderSize: headerBytesMax, connectionsCheckingInterval: 1000 },
   });
+
+  app.server.headersTimeout = timeouts.headersMs;
+  app.decorateRequest('principal', null);
+  app.decorateRequest('charge', null);
 
   const pages = createAddresses(rawRoutes.filter(({ isForScripts }) => !isForScripts));
   /** What people see is for no script of another origin (RFC 9700, section 2.6). */
@@ -73,6 +81,7 @@ export function createServer(routes: readonly Route[], dependencies: ServerDepen
   function setCommonHeaders(request: FastifyRequest, reply: FastifyReply): void {
     reply.header('X-Request-Id', request.id);
     reply.header('X-Environment', config.environment);
+    reply.header('X-Content-Type-Options', 'nosniff');
     if (isHttps) {
       reply.header('Strict-Transport-Security', 'max-age=31536000');
     }

@@ -7,7 +7,7 @@ import { AppError } from '../errors.ts';
 import { discard, type ReceivedForm, receiveForm } from './multipart.ts';
 
 /** Received, waiting and worked on together: each of them holds a file of ten megabytes at most. */
-const uploadsMax = 64;
+export const uploadsMax = 64;
 /** Of a body that was refused. */
 const discardedBytesMax = 64 * 1024 * 1024;
 /** No request lasts so long: a file this old belongs to a process that is gone. */

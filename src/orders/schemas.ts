@@ -6,7 +6,7 @@ const int64 = { type: 'integer', format: 'int64' } as const;
 const moment = { type: 'string', format: 'date-time', examples: ['2026-01-15T09:30:00.000Z'] } as const;
 const maybeMoment = { type: ['string', 'null'], format: 'date-time' } as const;
 const count = { type: 'integer', minimum: 0 } as const;
-const quantity = {
+export const quantity = {
   type: 'integer',
   minimum: 1,
   maximum: 100,

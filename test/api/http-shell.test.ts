@@ -63,7 +63,7 @@ test('HEAD answers what GET does, without the body', async (t) => {
   const paths = ['/v2/cheeses', one, '/v2/cheeses/999', '/v2/store/inventory', '/v2/cheeses?limit=0'];
   const moving = new Set(['date', 'x-request-id']);
   const fixed = ({ headers }: CallAnswer) =>
-    Object.entries(headers).filter(([name]) => !moving.has(name) && !name.startsWith('ratelimit'));
+    Object.entries(headers).filter(([name]) => !moving.has(name) && !name.includes('ratelimit'));
   for (const path of [...paths, '/healthz', '/openapi.json', '/docs', '/nope', '/v2/cheeses/findByStatus']) {
     const get = await shop.call('GET', path, { as: shop.reader });
     const head = await shop.call('HEAD', path, { as: shop.reader });

@@ -39,6 +39,8 @@ const table: Readonly<Record<string, string>> = {
   'GET /customer/:username': 'apiKey session read:profile',
   'PUT /customer/:username': 'session write:profile',
   'DELETE /customer/:username': 'session write:profile',
+  'GET /whoami': 'apiKey session oauth',
+  'GET /limits': 'anybody',
   'GET /api-keys': 'admin',
   'POST /api-keys': 'admin',
   'POST /api-keys/:keyId/rotate': 'admin',
@@ -143,7 +145,7 @@ async function holdersOf(shop: Shop): Promise<Holder[]> {
 
 /** What the answer must be: null where the call comes in. */
 function refusalOf(words: readonly string[], { kind, scopes: held }: Holder): [number, string] | null {
-  const needed = words.filter((word) => !['anybody', 'apiKey', 'session'].includes(word));
+  const needed = words.filter((word) => !['anybody', 'apiKey', 'session', 'oauth'].includes(word));
   const suffices = held.includes('admin') ? needed.length > 0 : needed.some((scope) => held.includes(scope));
   if (suffices || words.includes('anybody') || words.includes(kind)) {
     return null;

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { readdirSync } from 'node:fs';
 import { suite, test } from 'node:test';
-import { ConfigError, loadConfig, type RawSettings } from '../../src/config.ts';
+import { loadConfig, type RawSettings } from '../../src/config.ts';
+import { ConfigError } from '../../src/setting-values.ts';
 import { assertRefused, curd, curdJson, type Environment, freshShop } from './run.ts';
 
 const secret = 'a secret that is only good for tests';

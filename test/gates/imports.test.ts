@@ -7,12 +7,12 @@ import { filesIn, read } from './sources.ts';
 const layers: readonly RegExp[] = [
   /^src\/main\.ts$/,
   /^src\/cli\//,
-  /^src\/(app|services)\.ts$/,
+  /^src\/(app|services|bounds)\.ts$/,
   /^src\/(cheeses|orders|customers)\//,
   /^src\/auth\//,
   /^src\/http\//,
   /^src\/(database|files)\//,
-  /^src\/(errors|config|settings|clock|duration|eventual|helper-process|log)\.ts$/,
+  /^src\/(errors|config|settings|setting-values|clock|duration|eventual|helper-process|log)\.ts$/,
 ];
 const areas = /^src\/(cheeses|orders|customers)\//;
 const queries = /(^|[/-])queries\.ts$/;

@@ -58,6 +58,9 @@ export const keyQueries = queriesOn((tx) => ({
   findAccount: (name: string) =>
     tx.get<AccountRow>(sql`select id, name, plan from account where name = ${name}`),
 
+  findAccountById: (id: number) =>
+    tx.get<AccountRow>(sql`select id, name, plan from account where id = ${id}`),
+
   listAccounts: () => tx.all<AccountRow>(sql`select id, name, plan from account order by id`),
 
   updatePlan: (name: string, plan: string) =>

@@ -83,6 +83,7 @@ export function createKeyResolver({ database, clock, environment }: Dependencies
       plan: row.plan,
       scopes: scopesOf(row.scopes),
       customerId: null,
+      expiresAt: row.expires_at,
       sessionHash: null,
     };
   }

@@ -7,9 +7,7 @@ import { AppError } from '../../errors.ts';
 import { hashKey, type KeyType, makeKey } from './format.ts';
 import { type AccountRow, type KeyRow, keyQueries } from './queries.ts';
 
-const activeKeysMax = 3;
-export const plans = ['free', 'pro', 'enterprise'] as const;
-export type Plan = (typeof plans)[number];
+export const activeKeysMax = 3;
 
 /** An API key as it may be shown. */
 export interface ApiKey {
@@ -35,11 +33,12 @@ export interface KeyRequest {
 }
 
 export interface KeyService {
-  createAccount(context: Context, name: string, plan?: Plan): Promise<AccountRow>;
+  createAccount(context: Context, name: string, plan?: string): Promise<AccountRow>;
   listAccounts(): Promise<AccountRow[]>;
-  setPlan(context: Context, name: string, plan: Plan): Promise<void>;
+  setPlan(context: Context, name: string, plan: string): Promise<void>;
   /** @throws AppError notFound */
   findAccount(name: string): Promise<AccountRow>;
+  findAccountById(id: number): Promise<AccountRow | undefined>;
   /** @throws AppError conflict where three keys are active */
   create(context: Context, accountId: number, request: KeyRequest): Promise<NewApiKey>;
   list(accountId: number): Promise<ApiKey[]>;
@@ -58,11 +57,8 @@ interface Dependencies {
   readonly database: Database;
   readonly clock: Clock;
   readonly environment: Environment;
-}
-
-/** The plan of whoever was given none: nothing is held back where people try things. */
-export function defaultPlan(environment: Environment): Plan {
-  return environment === 'local' ? 'enterprise' : 'free';
+  /** Of accounts that are given none. */
+  readonly defaultPlan: string;
 }
 
 /** Which keys an environment takes: production never sees a test key, and a sandbox never a live one. */
@@ -70,7 +66,7 @@ export function takesKeys(environment: Environment, type: KeyType): boolean {
   return environment === 'local' || (environment === 'production') === (type === 'live');
 }
 
-export function createKeyService({ database, clock, environment }: Dependencies): KeyService {
+export function createKeyService({ database, clock, environment, defaultPlan }: Dependencies): KeyService {
   async function insert(tx: Sql, accountId: number, request: KeyRequest): Promise<NewApiKey> {
     const type = request.type ?? (environment === 'production' ? 'live' : 'test');
     if (!takesKeys(environment, type)) {
@@ -117,7 +113,7 @@ export function createKeyService({ database, clock, environment }: Dependencies)
   }
 
   return {
-    createAccount: (context, name, plan = defaultPlan(environment)) =>
+    createAccount: (context, name, plan = defaultPlan) =>
       context.transaction(async (tx) => {
         if (!/^[\p{L}\p{N}][\p{L}\p{N} ._@-]{0,99}$/u.test(name)) {
           throw new AppError(
@@ -151,6 +147,8 @@ export function createKeyService({ database, clock, environment }: Dependencies)
       }
       return row;
     },
+
+    findAccountById: (id) => keyQueries(database).findAccountById(id),
 
     create: (context, accountId, request) =>
       context.transaction(async (tx) => {

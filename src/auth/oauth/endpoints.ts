@@ -7,6 +7,7 @@ import { hkdfSync } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { AppError } from '../../errors.ts';
+import type { RateLimits } from '../../http/rate-limits.ts';
 import type { RawCall, RawRoute } from '../../http/raw.ts';
 import { type Route, route } from '../../http/route.ts';
 import { scopes } from '../access.ts';
@@ -22,6 +23,8 @@ import { defaultScope, isScope } from './scopes.ts';
 export interface EndpointDependencies extends Omit<ProviderDependencies, 'issuer'> {
   /** Known once the server listens. */
   readonly issuer: () => string;
+  /** Nobody shows a credential of ours at these addresses. @throws AppError rateLimited */
+  readonly countAddress: RateLimits['countAddress'];
 }
 
 interface Loaded {
@@ -125,16 +128,47 @@ export function oauthEndpoints(dependencies: EndpointDependencies): RawRoute[] {
     }
   }
 
+  const counted = (method: 'GET' | 'POST', path: string, work: RawRoute['handle']): RawRoute => ({
+    method,
+    path,
+    isForScripts: false,
+    handle: (call) =>
+      explaining(call, () => {
+        dependencies.countAddress(call.address, method === 'POST' ? 'account' : 'any');
+        return work(call);
+      }),
+  });
+
   const page = (
     method: 'GET' | 'POST',
     path: string,
     take: (interactions: Interactions) => (call: RawCall) => Promise<void>,
-  ): RawRoute => ({
-    method,
-    path,
-    isForScripts: false,
-    handle: (call) => explaining(call, async () => take((await loaded()).interactions)(call)),
-  });
+  ): RawRoute => counted(method, path, async (call) => take((await loaded()).interactions)(call));
+
+  /** Turns away in the shape of OAuth and in ours. */
+  function isWithinLimits({ address, response }: RawCall): boolean {
+    try {
+      dependencies.countAddress(address, 'any');
+      return true;
+    } catch (error) {
+      const { status, type, message, headers } = error as AppError;
+      response.writeHead(status, {
+        ...headers,
+        'Content-Type': 'application/json; charset=utf-8',
+        'Cache-Control': 'no-store',
+      });
+      response.end(
+        JSON.stringify({
+          error: 'temporarily_unavailable',
+          error_description: message,
+          code: status,
+          type,
+          message,
+        }),
+      );
+      return false;
+    }
+  }
 
   /** An endpoint that programs call, at its own address and under /v2. */
   const endpoint = (name: 'token' | 'revoke' | 'introspect'): RawRoute[] =>
@@ -142,33 +176,25 @@ export function oauthEndpoints(dependencies: EndpointDependencies): RawRoute[] {
       method: 'POST',
       path,
       isForScripts: true,
-      handle: (call) => {
+      handle: async (call) => {
         call.request.headers.accept = 'application/json';
-        return pass(call, `/oauth/${name}`);
+        if (isWithinLimits(call)) {
+          await pass(call, `/oauth/${name}`);
+        }
       },
     }));
 
   return [
-    { method: 'GET', path: '/oauth/authorize', isForScripts: false, handle: authorize },
-    {
-      method: 'GET',
-      path: '/oauth/authorize/:uid',
-      isForScripts: false,
-      handle: (call) => {
-        setPageHeaders(call.response);
-        return pass(call, `/oauth/authorize/${encodeURIComponent(call.params.uid ?? '')}`);
-      },
-    },
-    {
-      method: 'GET',
-      path: '/v2/oauth/authorize',
-      isForScripts: false,
-      async handle({ request, response }) {
-        const query = queryOf(request);
-        setPageHeaders(response);
-        response.writeHead(302, { Location: `/oauth/authorize${query === '' ? '' : `?${query}`}` }).end();
-      },
-    },
+    counted('GET', '/oauth/authorize', authorize),
+    counted('GET', '/oauth/authorize/:uid', (call) => {
+      setPageHeaders(call.response);
+      return pass(call, `/oauth/authorize/${encodeURIComponent(call.params.uid ?? '')}`);
+    }),
+    counted('GET', '/v2/oauth/authorize', async ({ request, response }) => {
+      const query = queryOf(request);
+      setPageHeaders(response);
+      response.writeHead(302, { Location: `/oauth/authorize${query === '' ? '' : `?${query}`}` }).end();
+    }),
     ...endpoint('token'),
     ...endpoint('revoke'),
     ...endpoint('introspect'),

@@ -131,6 +131,7 @@ const inWords: Readonly<Record<string, string>> = {
     'The application wants you to be sent to an address that it has not registered. We stopped here, for your safety.',
   session_not_found: 'This page was open for too long, or was opened in another browser.',
   forbidden: 'The form did not come from this page.',
+  rate_limit_exceeded: 'Too much was tried from your connection. Wait a minute.',
   unavailable: 'The shop is busy right now.',
   server_error: 'Something went wrong on our side.',
 };

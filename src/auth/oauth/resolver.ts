@@ -32,6 +32,7 @@ export function createTokenResolver(database: Database, clock: Clock): Resolver 
       plan: row.plan,
       scopes: scopesOf(row, now),
       customerId: row.customer_id,
+      expiresAt: row.expires_at,
       sessionHash: null,
     };
   }

@@ -10,11 +10,10 @@ import type { Database, Sql } from '../../database/database.ts';
 import { createLookup } from '../../database/lookup.ts';
 import { after } from '../../eventual.ts';
 import type { Resolution, Resolver } from '../guard.ts';
-import { defaultPlan } from '../keys/service.ts';
 import { type SessionRow, sessionByHash, sessionQueries } from './queries.ts';
 
 const lifetimeSeconds = 24 * 60 * 60;
-const sessionsMax = 20;
+export const sessionsMax = 20;
 const tokenLengthMax = 2048;
 const noScopes: ReadonlySet<string> = new Set();
 
@@ -45,7 +44,7 @@ interface Dependencies {
 
 export function createSessions({ database, clock, config }: Dependencies): Sessions {
   const find = createLookup<SessionRow>(database, sessionByHash);
-  const plan = defaultPlan(config.environment);
+  const plan = config.sessionPlan;
   const key = new Uint8Array(hkdfSync('sha256', config.secret, '', 'session tokens', 32));
   const kid = hash('sha256', key).slice(0, 16);
 
@@ -63,6 +62,7 @@ export function createSessions({ database, clock, config }: Dependencies): Sessi
       plan,
       scopes: noScopes,
       customerId: row.customer_id,
+      expiresAt: row.expires_at,
       sessionHash: row.token_hash,
     };
   }

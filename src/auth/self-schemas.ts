@@ -1,0 +1,94 @@
+/** What the server says of itself. */
+const count = { type: 'integer' } as const;
+const countOrNull = { type: ['integer', 'null'] } as const;
+const textOrNull = { type: ['string', 'null'] } as const;
+const environment = { type: 'string', enum: ['local', 'sandbox', 'production'] } as const;
+
+export const WhoAmI = {
+  title: 'WhoAmI',
+  type: 'object',
+  required: ['environment', 'kind', 'id', 'account', 'customer', 'scopes', 'expiresAt', 'quota'],
+  properties: {
+    environment,
+    kind: { type: 'string', enum: ['apiKey', 'oauth', 'session'] },
+    id: { type: 'string', description: 'As it stands in the log', examples: ['key:12'] },
+    account: { ...textOrNull, description: 'Whose plan counts; null for customers' },
+    customer: { ...textOrNull, description: 'Username of the customer on whose behalf the call is made' },
+    scopes: { type: 'array', items: { type: 'string' } },
+    expiresAt: { type: ['string', 'null'], format: 'date-time' },
+    quota: {
+      type: 'object',
+      required: ['plan', 'hour', 'burst'],
+      properties: {
+        plan: { type: 'string' },
+        hour: {
+          type: ['object', 'null'],
+          description: 'null where the plan has no limit by the hour',
+          required: ['limit', 'remaining', 'resetSeconds'],
+          properties: { limit: count, remaining: count, resetSeconds: count },
+        },
+        burst: {
+          type: 'object',
+          description: 'Within a second',
+          required: ['limit', 'remaining'],
+          properties: { limit: count, remaining: count },
+        },
+      },
+    },
+  },
+} as const;
+
+export const Limits = {
+  title: 'Limits',
+  type: 'object',
+  required: [
+    'environment',
+    'plans',
+    'sessionPlan',
+    'addressLimits',
+    'loginLimits',
+    'ordersPerHour',
+    'bounds',
+  ],
+  properties: {
+    environment,
+    plans: {
+      type: 'object',
+      description: 'Requests an hour, null for any number, and requests a second',
+      additionalProperties: {
+        type: 'object',
+        required: ['perHour', 'burst'],
+        properties: { perHour: countOrNull, burst: count },
+      },
+    },
+    sessionPlan: { type: 'string', description: 'Of customers who are logged in' },
+    addressLimits: {
+      type: 'object',
+      description: 'Requests a minute from one address without a valid credential',
+      required: ['perMinute', 'accountsPerMinute'],
+      properties: {
+        perMinute: count,
+        accountsPerMinute: { ...count, description: 'Of these, to log in or register' },
+      },
+    },
+    loginLimits: {
+      type: 'object',
+      description: 'Failed logins that are let through',
+      required: ['pair', 'address', 'username'],
+      properties: {
+        pair: { ...count, description: 'Of a username from one address, in 15 minutes' },
+        address: { ...count, description: 'From one address, in 15 minutes' },
+        username: { ...count, description: 'Of a username, in an hour' },
+      },
+    },
+    ordersPerHour: {
+      ...countOrNull,
+      description: 'Orders of one credential; null where there is no such limit',
+    },
+    bounds: {
+      type: 'object',
+      description: 'The most of whatever is sent or stored, in the unit that its name says',
+      additionalProperties: count,
+    },
+  },
+} as const;

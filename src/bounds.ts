@@ -1,0 +1,48 @@
+/** The bounds of what is sent and stored, gathered from where each is kept. */
+import { activeKeysMax } from './auth/keys/service.ts';
+import { sessionsMax } from './auth/sessions/service.ts';
+import { imageBytesMax } from './cheeses/image-routes.ts';
+import { imagesMax } from './cheeses/images.ts';
+import { listQuery } from './cheeses/routes.ts';
+import { CheeseInput } from './cheeses/schemas.ts';
+import type { Config } from './config.ts';
+import { customerBatchMax } from './customers/schemas.ts';
+import { pixelsMax } from './files/pictures.ts';
+import { idempotencyHours, keyLengthMax } from './http/idempotency.ts';
+import { depthMax } from './http/json-body.ts';
+import { bodyBytesMax, headerBytesMax } from './http/server.ts';
+import { uploadsMax } from './http/uploads.ts';
+import { OrderInput, quantity } from './orders/schemas.ts';
+
+/** By name, whose last word is the unit. */
+export function boundsOf({ passwordLengthMin, timeouts }: Config): Record<string, number> {
+  const { photoUrls, tags, name } = CheeseInput.properties;
+  return {
+    pageItems: listQuery.limit.maximum,
+    pageItemsByDefault: listQuery.limit.default,
+    filterTags: listQuery.tags.maxItems,
+    searchCharacters: listQuery.q.maxLength,
+    cheeseNameCharacters: name.maxLength,
+    cheeseTags: tags.maxItems,
+    cheesePhotoUrls: photoUrls.maxItems,
+    cheeseImages: imagesMax,
+    imageBytes: imageBytesMax,
+    imagePixels: pixelsMax,
+    uploadsAtOnce: uploadsMax,
+    orderItems: OrderInput.properties.items.maxItems,
+    orderItemKilograms: quantity.maximum,
+    customersInABatch: customerBatchMax,
+    sessionsOfACustomer: sessionsMax,
+    passwordCharactersAtLeast: passwordLengthMin,
+    activeKeysOfAnAccount: activeKeysMax,
+    idempotencyKeyCharacters: keyLengthMax,
+    idempotencyHours,
+    bodyBytes: bodyBytesMax,
+    bodyDepth: depthMax,
+    headerBytes: headerBytesMax,
+    headersTimeoutSeconds: timeouts.headersMs / 1000,
+    requestTimeoutSeconds: timeouts.requestMs / 1000,
+    uploadTimeoutSeconds: timeouts.uploadMs / 1000,
+    idleTimeoutSeconds: timeouts.idleMs / 1000,
+  };
+}

@@ -1,0 +1,79 @@
+/** How an answer goes out: conditions, compression, and the headers that go along. */
+import { Readable } from 'node:stream';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { after, type Eventual } from '../eventual.ts';
+import { acceptsGzip, compressed } from './compression.ts';
+import { deprecationHeaders } from './deprecation.ts';
+import { isCurrent } from './etag.ts';
+import { type Answer, Bytes, type Route, Text } from './route.ts';
+
+/** Sends what a handler has answered. */
+export function send(
+  answer: Answer,
+  route: Route,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): Eventual<FastifyReply> {
+  const { status, headers = {}, body } = answer;
+  reply.headers(headers);
+  if (headers['Idempotency-Replayed'] !== undefined) {
+    waive(request, reply);
+  }
+  if (route.deprecated !== undefined) {
+    const { Link, ...rest } = deprecationHeaders(route.deprecated);
+    reply.headers(rest).header('Link', headers.Link === undefined ? Link : `${headers.Link}, ${Link}`);
+  }
+  const tag = headers.ETag;
+  if (tag !== undefined) {
+    if (headers['Cache-Control'] === undefined) {
+      reply.header('Cache-Control', 'private, no-cache').header('Vary', varyOf(reply));
+    }
+    if (
+      (request.method === 'GET' || request.method === 'HEAD') &&
+      isCurrent(request.headers['if-none-match'], tag)
+    ) {
+      waive(request, reply);
+      return reply.code(304).send();
+    }
+  }
+  reply.code(status);
+  if (body === undefined) {
+    return reply.send();
+  }
+  if (body instanceof Bytes) {
+    // For nothing at all, Fastify would replace the length.
+    const bytes = request.method === 'HEAD' ? Readable.from([]) : body.open();
+    return after(bytes, (stream) => reply.send(stream));
+  }
+  reply.header('Content-Type', route.mediaType ?? 'application/json; charset=utf-8');
+  const text = textOf(body);
+  return route.isLong && acceptsGzip(request.headers['accept-encoding'])
+    ? sendCompressed(text, reply)
+    : reply.send(text);
+}
+
+/** What the client has already costs nothing of its hour. */
+function waive({ charge }: FastifyRequest, reply: FastifyReply): void {
+  if (charge !== null) {
+    charge.waive();
+    reply.headers(charge.headers());
+  }
+}
+
+async function sendCompressed(text: string | Readable, reply: FastifyReply): Promise<FastifyReply> {
+  const smaller = await compressed(text);
+  return smaller === null ? reply.send(text) : reply.header('Content-Encoding', 'gzip').send(smaller);
+}
+
+function textOf(body: Exclude<Answer['body'], Bytes | undefined>): string | Readable {
+  if (body instanceof Text) {
+    return body.text;
+  }
+  return body instanceof Readable ? body : JSON.stringify(body);
+}
+
+/** Answers differ by encoding and by problem details; an allow-list of origins has put its own name there before. */
+function varyOf(reply: FastifyReply): string {
+  const before = reply.getHeader('Vary');
+  return before === undefined ? 'Accept-Encoding, Accept' : `${before}, Accept-Encoding, Accept`;
+}

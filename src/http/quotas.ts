@@ -1,0 +1,152 @@
+/**
+ * Requests an hour, counted by the minute in the database: never more than permitted in any 3,600 seconds, whatever is
+ * restarted or killed in between.
+ *
+ * What a server lets through is written down before. It takes a hundredth of an hour's requests at a time, for the
+ * minute that runs, and gives back with the next what it did not use: so most requests cost no write, and a crash can
+ * cost its caller a hundredth of the quota, and never gain him any.
+ */
+import { type Clock, timestamp } from '../clock.ts';
+import type { Database } from '../database/database.ts';
+import { forUpdate, sql } from '../database/sql.ts';
+import type { Eventual } from '../eventual.ts';
+import { createRecent } from './recent.ts';
+
+const minuteMs = 60_000;
+/** The minute that runs and the 60 before it: an hour, wherever in a minute it begins. */
+const minutesCounted = 61;
+const subjectsMax = 20_000;
+
+/** What one server may let through within a minute without asking. */
+interface Lease {
+  readonly minute: number;
+  readonly limit: number;
+  left: number;
+  /** What the hour still permits beyond that, as of the lease. */
+  readonly beyond: number;
+  /** When the oldest of what counts leaves the hour. */
+  readonly freedAt: number;
+}
+
+interface Subject {
+  lease: Lease | null;
+  renewal: Promise<void> | null;
+}
+
+/** Where somebody stands within the hour. */
+export interface HourStanding {
+  readonly limit: number;
+  readonly remaining: number;
+  /** Until more will remain. */
+  readonly resetMs: number;
+}
+
+export interface Quotas {
+  /** Counts a request; false where the hour is used up. */
+  take(subject: string, limit: number): Eventual<boolean>;
+  /** The request that was counted last is free of charge. */
+  giveBack(subject: string): void;
+  /** After `take`. */
+  standing(subject: string, limit: number): HourStanding;
+  /** Hands back what was taken and not used. */
+  close(): Promise<void>;
+  /** Deletes what is over. */
+  purge(): Promise<void>;
+}
+
+export function createQuotas(database: Database, clock: Clock): Quotas {
+  const subjects = createRecent<Subject>(subjectsMax, 2 * minuteMs, clock);
+  const minuteOf = (now: number) => Math.floor(now / minuteMs);
+
+  function take(name: string, limit: number): Eventual<boolean> {
+    const subject = subjects.get(name) ?? subjects.set(name, { lease: null, renewal: null });
+    const { lease } = subject;
+    const now = clock.now();
+    if (lease !== null && lease.limit === limit) {
+      if (lease.left > 0 && lease.minute === minuteOf(now)) {
+        lease.left -= 1;
+        return true;
+      }
+      if (lease.left + lease.beyond === 0 && now < Math.min(lease.freedAt, (lease.minute + 1) * minuteMs)) {
+        return false;
+      }
+    }
+    subject.renewal ??= renew(name, subject, limit).finally(() => {
+      subject.renewal = null;
+    });
+    return subject.renewal.then(() => take(name, limit));
+  }
+
+  async function renew(name: string, subject: Subject, limit: number): Promise<void> {
+    const wanted = Math.max(1, Math.floor(limit / 100));
+    subject.lease = await write(name, subject.lease, limit, wanted);
+  }
+
+  /** Gives back what is left of one lease, and takes another of at most `wanted`. */
+  function write(name: string, held: Lease | null, limit: number, wanted: number): Promise<Lease> {
+    return database.transaction(async (tx) => {
+      const now = clock.now();
+      const minute = minuteOf(now);
+      await tx.run(
+        sql`insert into quota (subject, uses, ends_at) values (${name}, '{}', '') on conflict (subject) do nothing`,
+      );
+      const row = await tx.get<{ uses: string }>(
+        sql`select uses from quota where subject = ${name}${forUpdate}`,
+      );
+      const uses = new Map(
+        Object.entries(JSON.parse(row?.uses ?? '{}') as Record<string, number>)
+          .map(([key, count]) => [Number(key), count] as const)
+          .filter(([key]) => key > minute - minutesCounted),
+      );
+      if (held !== null && uses.has(held.minute)) {
+        uses.set(held.minute, (uses.get(held.minute) ?? 0) - held.left);
+      }
+      const used = [...uses.values()].reduce((sum, count) => sum + count, 0);
+      const left = Math.max(0, Math.min(wanted, limit - used));
+      uses.set(minute, (uses.get(minute) ?? 0) + left);
+      const counting = [...uses].filter(([, count]) => count > 0);
+      const endsAt = timestamp((minute + minutesCounted) * minuteMs);
+      await tx.run(sql`
+        update quota set uses = ${JSON.stringify(Object.fromEntries(counting))}, ends_at = ${endsAt}
+        where subject = ${name}`);
+      const oldest = Math.min(minute, ...counting.map(([key]) => key));
+      return {
+        minute,
+        limit,
+        left,
+        beyond: Math.max(0, limit - used - left),
+        freedAt: (oldest + minutesCounted) * minuteMs,
+      };
+    });
+  }
+
+  return {
+    take,
+
+    giveBack(name) {
+      const lease = subjects.get(name)?.lease;
+      if (lease?.minute === minuteOf(clock.now())) {
+        lease.left += 1;
+      }
+    },
+
+    standing(name, limit) {
+      const lease = subjects.get(name)?.lease ?? null;
+      return lease === null
+        ? { limit, remaining: limit, resetMs: 0 }
+        : { limit, remaining: lease.left + lease.beyond, resetMs: Math.max(0, lease.freedAt - clock.now()) };
+    },
+
+    async close() {
+      for (const [name, { lease }] of subjects.entries()) {
+        if (lease !== null && lease.left > 0) {
+          await write(name, lease, lease.limit, 0);
+        }
+      }
+    },
+
+    async purge() {
+      await database.run(sql`delete from quota where ends_at <= ${timestamp(clock.now())}`);
+    },
+  };
+}

@@ -1,0 +1,184 @@
+/**
+ * How much of the server one caller may take. Whoever shows a valid credential is counted by account (all its keys and
+ * applications together) or by customer: by the hour and, in addition, by the second. Everybody else is counted by
+ * address. A request that is turned away uses up nothing.
+ *
+ * Fields: RateLimit and RateLimit-Policy (IETF draft, ratelimit-headers), and X-RateLimit-* as older clients know them.
+ */
+import type { Clock } from '../clock.ts';
+import type { Config, PlanLimits } from '../config.ts';
+import { rateLimited } from '../errors.ts';
+import { after, type Eventual } from '../eventual.ts';
+import type { Principal } from './principal.ts';
+import type { HourStanding, Quotas } from './quotas.ts';
+import { createRecent, type Recent } from './recent.ts';
+import { SlidingWindow } from './sliding-window.ts';
+
+const secondMs = 1000;
+const minuteMs = 60_000;
+const hourSeconds = 3600;
+/** Of accounts and customers within two seconds, and of addresses within two minutes. */
+const callersMax = 5000;
+const addressesMax = 50_000;
+
+/** A plan, with what every answer to its callers says of it. */
+interface Plan extends PlanLimits {
+  readonly name: string;
+  readonly policy: string;
+}
+
+/** Where a caller stands, after this call was counted. */
+export interface Standing {
+  readonly plan: string;
+  readonly hour: HourStanding | null;
+  readonly burst: { readonly limit: number; readonly remaining: number };
+}
+
+/** A call that was counted. */
+export interface Charge {
+  standing(): Standing;
+  /** What every answer to the call says. */
+  headers(): Record<string, string>;
+  /** The call costs nothing of the hour after all. */
+  waive(): void;
+}
+
+export interface RateLimits {
+  /** Counts a call with valid credentials. @throws AppError rateLimited */
+  charge(principals: readonly Principal[]): Eventual<Charge>;
+  /** Counts a call without a valid credential. @throws AppError rateLimited */
+  countAddress(address: string, purpose: AddressPurpose): void;
+}
+
+/** What a call is for: whoever guesses passwords or registers by the thousand is held off sooner. */
+export type AddressPurpose = 'any' | 'account';
+
+interface Dependencies {
+  readonly config: Pick<Config, 'plans' | 'addressLimits'>;
+  readonly clock: Clock;
+  readonly quotas: Quotas;
+}
+
+export function createRateLimits({ config, clock, quotas }: Dependencies): RateLimits {
+  const plans = new Map(Object.entries(config.plans).map(([name, limits]) => [name, planOf(name, limits)]));
+  const strictest = [...plans.values()].toSorted(
+    (a, b) => (a.perHour ?? Infinity) - (b.perHour ?? Infinity),
+  )[0];
+  const bursts = createRecent<SlidingWindow>(callersMax, 2 * secondMs, clock);
+  const { perMinute, accountsPerMinute } = config.addressLimits;
+  const anyCalls = { limit: perMinute, windows: recentWindows(clock) };
+  const accountCalls = { limit: accountsPerMinute, windows: recentWindows(clock) };
+
+  function chargeTo(subject: string, plan: Plan): Eventual<Charge> {
+    const window = bursts.get(subject) ?? bursts.set(subject, new SlidingWindow(secondMs, 1));
+    const now = clock.now();
+    const charge = chargeOf(subject, plan, window);
+    if (window.count(now) >= plan.burst) {
+      throw refusal(
+        charge,
+        `The plan ${plan.name} permits ${plan.burst} requests a second.`,
+        window.untilFewer(now),
+      );
+    }
+    const slot = window.add(now);
+    if (plan.perHour === null) {
+      return charge;
+    }
+    return after(quotas.take(subject, plan.perHour), (isPermitted) => {
+      if (!isPermitted) {
+        window.takeBack(slot);
+        const { hour } = charge.standing();
+        throw refusal(
+          charge,
+          `The plan ${plan.name} permits ${plan.perHour} requests an hour.`,
+          hour?.resetMs ?? 0,
+        );
+      }
+      return charge;
+    });
+  }
+
+  function chargeOf(subject: string, plan: Plan, window: SlidingWindow): Charge {
+    const { name, policy, perHour, burst } = plan;
+    const hour = () => (perHour === null ? null : quotas.standing(subject, perHour));
+    const remainingBurst = () => Math.max(0, burst - window.count(clock.now()));
+    return {
+      standing: () => ({ plan: name, hour: hour(), burst: { limit: burst, remaining: remainingBurst() } }),
+      headers() {
+        const ofHour = hour();
+        const ofBurst = `"burst";r=${remainingBurst()};t=1`;
+        if (ofHour === null) {
+          return headersOf(policy, ofBurst, burst, remainingBurst(), 1);
+        }
+        const { limit, remaining, resetMs } = ofHour;
+        const reset = Math.ceil(resetMs / secondMs);
+        return headersOf(policy, `"hour";r=${remaining};t=${reset}, ${ofBurst}`, limit, remaining, reset);
+      },
+      waive() {
+        if (perHour !== null) {
+          quotas.giveBack(subject);
+        }
+      },
+    };
+  }
+
+  function headersOf(policy: string, standing: string, limit: number, remaining: number, reset: number) {
+    return {
+      'RateLimit-Policy': policy,
+      RateLimit: standing,
+      'X-RateLimit-Limit': String(limit),
+      'X-RateLimit-Remaining': String(remaining),
+      'X-RateLimit-Reset': String(Math.ceil(clock.now() / secondMs) + reset),
+    };
+  }
+
+  function refusal(charge: Charge, why: string, waitMs: number) {
+    return rateLimited(`${why} Wait as long as Retry-After says.`, waitMs, charge.headers());
+  }
+
+  function tooMany(limit: number, waitMs: number) {
+    const reset = Math.ceil(waitMs / secondMs);
+    return rateLimited(
+      `Without a valid credential, ${limit} such requests a minute are permitted from one address. Wait as long as Retry-After says.`,
+      waitMs,
+      headersOf(`"address";q=${limit};w=60`, `"address";r=0;t=${reset}`, limit, 0, reset),
+    );
+  }
+
+  return {
+    charge(principals) {
+      // A key that acts for a customer is paid for by its account.
+      const { accountId, customerId, plan } =
+        principals.find((one) => one.accountId !== null) ?? (principals[0] as Principal);
+      const subject = accountId === null ? `customer:${customerId}` : `account:${accountId}`;
+      // A plan that the settings no longer name leaves the least.
+      return chargeTo(subject, plans.get(plan) ?? (strictest as Plan));
+    },
+
+    countAddress(address, purpose) {
+      const now = clock.now();
+      const counted = (purpose === 'any' ? [anyCalls] : [accountCalls, anyCalls]).map(
+        ({ limit, windows }) => {
+          const window = windows.get(address) ?? windows.set(address, new SlidingWindow(minuteMs, secondMs));
+          if (window.count(now) >= limit) {
+            throw tooMany(limit, window.untilFewer(now));
+          }
+          return window;
+        },
+      );
+      for (const window of counted) {
+        window.add(now);
+      }
+    },
+  };
+}
+
+function recentWindows(clock: Clock): Recent<SlidingWindow> {
+  return createRecent(addressesMax, 2 * minuteMs, clock);
+}
+
+function planOf(name: string, limits: PlanLimits): Plan {
+  const { perHour, burst } = limits;
+  const hour = perHour === null ? '' : `"hour";q=${perHour};w=${hourSeconds}, `;
+  return { ...limits, name, policy: `${hour}"burst";q=${burst};w=1` };
+}

@@ -1,0 +1,57 @@
+/** A memory of whoever came by lately, of bounded size. */
+import type { Clock } from '../clock.ts';
+
+export interface Recent<T> {
+  get(name: string): T | undefined;
+  /** Returns the value. */
+  set(name: string, value: T): T;
+  entries(): Iterable<readonly [string, T]>;
+}
+
+/**
+ * Forgets what was not asked for during `keptMs`, and sooner where there are more than `namesMax` names at once; twice
+ * as many are held at most. Two generations: what is asked for moves into the younger, the older is dropped whole.
+ */
+export function createRecent<T>(namesMax: number, keptMs: number, clock: Clock): Recent<T> {
+  let young = new Map<string, T>();
+  let old = new Map<string, T>();
+  let bornAt = clock.now();
+
+  function age(): void {
+    const now = clock.now();
+    if (young.size >= namesMax || now - bornAt >= keptMs) {
+      // After a long silence both are of no interest.
+      old = now - bornAt >= 2 * keptMs ? new Map() : young;
+      young = new Map();
+      bornAt = now;
+    }
+  }
+
+  return {
+    get(name) {
+      const value = young.get(name);
+      if (value !== undefined) {
+        return value;
+      }
+      const aged = old.get(name);
+      if (aged !== undefined) {
+        age();
+        young.set(name, aged);
+      }
+      return aged;
+    },
+    set(name, value) {
+      age();
+      young.set(name, value);
+      return value;
+    },
+    *entries() {
+      yield* young;
+      for (const [name, value] of old) {
+        if (!young.has(name)) {
+          yield [name, value] as const;
+        }
+      }
+    },
+  };
+}

@@ -1,0 +1,70 @@
+/** How often something happened lately. */
+
+/**
+ * Counts within the last `windowMs`, in slots of `slotMs`. A slot counts until all of it has left the window: so never
+ * more than was permitted falls into any window of that length, wherever it begins, and who comes evenly gets all but
+ * one slot's worth. With slots of a millisecond, the clock's own, it is exact. A slot holds at most 65,535.
+ */
+export class SlidingWindow {
+  readonly #slotMs: number;
+  readonly #counts: Uint16Array;
+  #newest = 0;
+  #sum = 0;
+
+  constructor(windowMs: number, slotMs: number) {
+    this.#slotMs = slotMs;
+    this.#counts = new Uint16Array(windowMs / slotMs + (slotMs > 1 ? 1 : 0));
+  }
+
+  /** What counts at `now`, in milliseconds. Where the clock is put back, time stands still. */
+  count(now: number): number {
+    const slot = Math.floor(now / this.#slotMs);
+    if (slot - this.#newest >= this.#counts.length) {
+      this.#counts.fill(0);
+      this.#sum = 0;
+      this.#newest = slot;
+    }
+    while (this.#newest < slot) {
+      this.#newest += 1;
+      this.#sum -= this.#at(this.#newest);
+      this.#set(this.#newest, 0);
+    }
+    return this.#sum;
+  }
+
+  /** Something happens at `now`. Returns its slot, by which it can be taken back. */
+  add(now: number): number {
+    this.count(now);
+    this.#set(this.#newest, this.#at(this.#newest) + 1);
+    this.#sum += 1;
+    return this.#newest;
+  }
+
+  /** It did not count after all. */
+  takeBack(slot: number): void {
+    if (slot > this.#newest - this.#counts.length && this.#at(slot) > 0) {
+      this.#set(slot, this.#at(slot) - 1);
+      this.#sum -= 1;
+    }
+  }
+
+  /** Milliseconds from `now` until the oldest of what counts leaves the window; 0 where nothing counts. */
+  untilFewer(now: number): number {
+    if (this.count(now) === 0) {
+      return 0;
+    }
+    let oldest = this.#newest - this.#counts.length + 1;
+    while (this.#at(oldest) === 0) {
+      oldest += 1;
+    }
+    return (oldest + this.#counts.length) * this.#slotMs - now;
+  }
+
+  #at(slot: number): number {
+    return this.#counts[slot % this.#counts.length] as number;
+  }
+
+  #set(slot: number, count: number): void {
+    this.#counts[slot % this.#counts.length] = count;
+  }
+}
