@@ -10,10 +10,12 @@ import * as argon2 from '@node-rs/argon2';
 import Fastify from 'fastify';
 import postgres from 'postgres';
 
-const { one, list, databaseUrl, cheeseIds } = JSON.parse(readFileSync(0, 'utf8')) as {
+const { one, list, databaseUrl, photo, cheeseIds } = JSON.parse(readFileSync(0, 'utf8')) as {
   one?: string;
   list?: string;
   databaseUrl: string | null;
+  /** A JPEG in base64. */
+  photo?: string;
   /** To order: each with the one after it. */
   cheeseIds?: number[];
 };
@@ -42,6 +44,27 @@ if (databaseUrl !== null) {
     return list;
   });
 }
+
+/** The same two outputs in as many slots as Curd has: pictures a second. */
+app.get<{ Querystring: { seconds: string } }>('/sharp', async (request) => {
+  const { default: sharp } = await import('sharp');
+  sharp.concurrency(1);
+  sharp.cache(false);
+  const bytes = Buffer.from(photo ?? '', 'base64');
+  const startedAt = performance.now();
+  const until = startedAt + Number(request.query.seconds) * 1000;
+  let pictures = 0;
+  async function work(): Promise<void> {
+    while (performance.now() < until) {
+      await sharp(bytes).autoOrient().jpeg({ quality: 85, optimiseCoding: false }).toBuffer();
+      const side = { width: 320, height: 320, fit: 'inside', withoutEnlargement: true } as const;
+      await sharp(bytes).autoOrient().resize(side).webp({ quality: 80 }).toBuffer();
+      pictures += 1;
+    }
+  }
+  await Promise.all([work(), work()]);
+  return String(pictures / ((performance.now() - startedAt) / 1000));
+});
 
 const lineSchema = {
   type: 'object',

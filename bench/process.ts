@@ -5,6 +5,7 @@ import { fileURLToPath } from 'node:url';
 
 export interface Running {
   readonly port: number;
+  readonly pid: number;
   /** From the start of the process to the line that says it listens. */
   readonly startMs: number;
   /** Resident memory in MB (Linux; NaN elsewhere). */
@@ -40,6 +41,7 @@ async function start(
   const port = Number(/(\d+)\D*$/.exec(line.replace(/,"key".*/, ''))?.[1]);
   return {
     port,
+    pid: child.pid ?? 0,
     startMs: performance.now() - startedAt,
     memoryMb: () => residentMb(child.pid ?? 0),
     cpuSeconds: () => cpuSecondsOf(child.pid ?? 0),

@@ -26,7 +26,8 @@ export function startHelperProcess<Task, Outcome>(
 ): HelperProcess<Task, Outcome> {
   const child = fork(file, {
     execArgv: [],
-    env: {},
+    // One heap for all threads: glibc would give each its own, and memory back from none of them.
+    env: { MALLOC_ARENA_MAX: '1' },
     serialization: 'advanced',
     stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
   });

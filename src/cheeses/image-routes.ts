@@ -84,7 +84,7 @@ export function imageRoutes({ cheeses, images, urlOf, isRedirecting }: Dependenc
         return once(
           async (context) => {
             const stored = await images.store(path, format);
-            await images.attach(context, {
+            return images.attach(context, {
               cheeseId,
               ...stored,
               size,
@@ -92,7 +92,6 @@ export function imageRoutes({ cheeses, images, urlOf, isRedirecting }: Dependenc
               isPrimary,
               urlOf,
             });
-            return stored;
           },
           ({ imageName, thumbnailName }) => ({
             status: 200,

@@ -21,6 +21,7 @@ export const imagesMax = 100;
 /** Longer than any upload takes from the announcement of its files to their last byte. */
 const looseMs = 10 * 60 * 1000;
 const sweptAtOnce = 100;
+const fileName = /^[0-9a-f]{64}\.(jpg|png|webp)$/;
 
 /** First bytes of the formats that are taken, as regular expressions over Latin-1. */
 const signatures: readonly (readonly [PictureFormat, RegExp])[] = [
@@ -63,7 +64,7 @@ export interface ImageService {
    */
   store(path: string, format: PictureFormat): Promise<StoredImage>;
   /** Gives a cheese a stored picture. @throws AppError notFound, validation where it has too many, unavailable */
-  attach(context: Context, image: NewCheeseImage): Promise<void>;
+  attach(context: Context, image: NewCheeseImage): Promise<StoredImage>;
   /** In the order of their first upload. @throws AppError notFound */
   list(cheeseId: number): Promise<CheeseImage[]>;
   /** A file that is in use, by its name. */
@@ -160,6 +161,7 @@ export function createImageService({
         await recordEvents(tx, context.origin, createdAt, [
           { type: 'cheese.image_uploaded', subject: `cheese:${cheeseId}`, data },
         ]);
+        return { imageName, thumbnailName };
       });
     },
 
@@ -177,7 +179,7 @@ export function createImageService({
       }));
     },
 
-    findFile: (name) => lookup(name),
+    findFile: (name) => (fileName.test(name) ? lookup(name) : undefined),
     readFile: files.read,
 
     async forgetCheese(tx, cheeseId) {

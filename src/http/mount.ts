@@ -172,7 +172,8 @@ function handle(
       params: request.params as Record<string, string>,
       query: query.values,
       body,
-      headers: request.headers,
+      // Range is for GET alone (RFC 9110, section 14.2).
+      headers: request.method === 'HEAD' ? { ...request.headers, range: undefined } : request.headers,
       principal: request.principal,
       get standing() {
         return request.charge?.standing() ?? null;

@@ -14,6 +14,8 @@ import { AppError, type FieldError, invalid } from '../errors.ts';
 /** Text fields have a few hundred characters. */
 const fieldBytesMax = 8192;
 const partsMax = 20;
+/** Everything in a form but the file. */
+const restBytesMax = 512 * 1024;
 const headerLimits = { maxHeaderPairs: 20, maxHeaderSize: 4096 };
 
 /** A file as it lies on disk. */
@@ -47,10 +49,9 @@ export interface FormPlan {
  */
 export async function receiveForm(request: IncomingMessage, plan: FormPlan): Promise<ReceivedForm> {
   const parser = new Dicer({ boundary: boundaryOf(request), ...headerLimits });
-  const fields = new URLSearchParams();
   const parts: Readable[] = [];
   const files: Promise<ReceivedFile>[] = [];
-  const texts: Promise<void>[] = [];
+  const texts: Promise<[string, string]>[] = [];
 
   const parsed = new Promise<void>((resolve, reject) => {
     const cutOff = () => reject(brokenForm('the form ends in the middle'));
@@ -69,7 +70,7 @@ export async function receiveForm(request: IncomingMessage, plan: FormPlan): Pro
       } else if (isFile) {
         reject(invalid([{ field: name, message: `the file goes into the field ${plan.fileField}` }]));
       } else {
-        const text = readText(part, name).then((value) => fields.append(name, value));
+        const text = readText(part, name).then((value): [string, string] => [name, value]);
         texts.push(text);
         text.catch(reject);
       }
@@ -83,6 +84,13 @@ export async function receiveForm(request: IncomingMessage, plan: FormPlan): Pro
     parser.on('finish', () => resolve());
     parser.on('error', cutOff);
     // Nobody is there to be told, but what was begun must end.
+    let bytes = 0;
+    request.on('data', (chunk: Buffer) => {
+      bytes += chunk.length;
+      if (bytes > plan.fileBytesMax + restBytesMax) {
+        reject(new AppError('payloadTooLarge', `The form is larger than its file may be.`));
+      }
+    });
     request.once('error', cutOff);
     request.once('close', () => request.readableEnded || cutOff());
     request.pipe(parser);
@@ -91,8 +99,7 @@ export async function receiveForm(request: IncomingMessage, plan: FormPlan): Pro
   try {
     await parsed;
     const [file = null] = await Promise.all(files);
-    await Promise.all(texts);
-    return { file, fields };
+    return { file, fields: new URLSearchParams(await Promise.all(texts)) };
   } catch (error) {
     request.unpipe(parser);
     for (const part of parts) {
