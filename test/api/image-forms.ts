@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { readdir } from 'node:fs/promises';
 import type { TestContext } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { crc32 } from 'node:zlib';
 import sharp, { type Metadata, type Sharp } from 'sharp';
 import { type Engine, sql } from '../../src/database/sql.ts';
 import { assertError, type CallAnswer, openShop, type Shop, type ShopOptions } from '../helper.ts';
@@ -45,6 +46,15 @@ export function plain(width = 8, height = 6, shade = 40): Sharp {
 
 export function pictureOf(format: Format, shade = 40): Promise<Buffer> {
   return plain(8, 6, shade).toFormat(format).toBuffer();
+}
+
+/** A chunk of a PNG. */
+export function chunk(type: string, data: Uint8Array): Buffer {
+  const body = Buffer.concat([Buffer.from(type), data]);
+  const [length, sum] = [Buffer.alloc(4), Buffer.alloc(4)];
+  length.writeUInt32BE(data.length);
+  sum.writeUInt32BE(crc32(body));
+  return Buffer.concat([length, body, sum]);
 }
 
 export interface Shown {
@@ -119,7 +129,7 @@ export async function openImageShop(
     assert.deepEqual([json, headers.etag], [made.json, made.headers.etag], note);
     const rows = await database.all(sql`
       select image_name as name from cheese_image union all select name from image_file where state = 'stored'`);
-    assert.deepEqual(rows, [], note);
+    assert.deepEqual([...rows], [], note);
     assert.deepEqual(await eventTypes(), [], note);
     await assertNothingIncoming(shop, note);
   };
