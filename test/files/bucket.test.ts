@@ -6,7 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { ConfigError, loadConfig, type RawSettings } from '../../src/config.ts';
 import { assertRefused, curd, freshShop, serve } from '../cli/run.ts';
 import { assertError, cleanUp, openShop, type Shop, testClock } from '../helper.ts';
-import { awsSettings, bucket, openBucket, openSilence } from './bucket.ts';
+import { awsSettings, bucket, openBucket, openSilence, openSlowDeletion } from './bucket.ts';
 import {
   assertShown,
   assertWhole,
@@ -130,6 +130,30 @@ suite('Pictures in a bucket', () => {
     assert.deepEqual(objectsIn(folder), []);
     await uploaded(shop, await newCheese(shop), await picture(4));
     await assertShown(shop, imageUrl);
+  });
+
+  test('survive a sweep that took longer than another needed for the same', async (t) => {
+    const slow = await openSlowDeletion(t, (await openBucket(t)).endpoint);
+    const shop = await shopAt(t, slow.endpoint);
+    const clock = shop.clock as ReturnType<typeof testClock>;
+    const cheese = await newCheese(shop);
+    const { imageUrl, thumbnailUrl } = await uploaded(shop, cheese, await picture(11));
+    await deleteCheese(shop, cheese);
+    clock.advance(10 * 60_000 + 1);
+    const sweeping = shop.app.services.images.sweep();
+    const letGo = await slow.held;
+    clock.advance(10 * 60_000 + 1);
+    const other = await shop.another();
+    await other.app.services.images.sweep();
+    const again = await upload(other, await newCheese(other), await picture(11));
+    letGo();
+    await sweeping;
+    if (again.status === 200) {
+      await assertShown(shop, imageUrl);
+      await assertShown(shop, thumbnailUrl);
+    } else {
+      assertError(again, 503, 'unavailable');
+    }
   });
 
   test('are refused with 503 while it does not answer, and taken when it does again', async (t) => {

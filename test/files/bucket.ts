@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { createServer as createHttpServer, request } from 'node:http';
 import { createServer, type Server, type Socket } from 'node:net';
 import type { TestContext } from 'node:test';
 import { fileURLToPath } from 'node:url';
@@ -91,4 +92,36 @@ export async function openSilence(t: TestContext): Promise<string> {
   const address = server.address();
   assert.ok(typeof address === 'object' && address !== null);
   return `http://127.0.0.1:${address.port}`;
+}
+
+/** Stands in front of a bucket, and keeps the answer to the first deletion back until it is let go. */
+export async function openSlowDeletion(t: TestContext, endpoint: string) {
+  const { promise: held, resolve: hold } = Promise.withResolvers<() => void>();
+  let deletions = 0;
+  const proxy = createHttpServer((incoming, outgoing) => {
+    const { method = 'GET', url = '/', headers } = incoming;
+    const call = request(`${endpoint}${url}`, { method, headers }, (answer) => {
+      const pass = () => {
+        outgoing.writeHead(answer.statusCode ?? 500, answer.headers);
+        answer.pipe(outgoing);
+      };
+      deletions += method === 'DELETE' ? 1 : 0;
+      if (method === 'DELETE' && deletions === 1) {
+        hold(pass);
+      } else {
+        pass();
+      }
+    });
+    call.on('error', () => outgoing.destroy());
+    incoming.pipe(call);
+  });
+  proxy.listen(0, '127.0.0.1');
+  await once(proxy, 'listening');
+  cleanUp(t, () => {
+    proxy.closeAllConnections();
+    proxy.close();
+  });
+  const address = proxy.address();
+  assert.ok(typeof address === 'object' && address !== null);
+  return { endpoint: `http://127.0.0.1:${address.port}`, held };
 }

@@ -109,6 +109,20 @@ onBothEngines('Stored pictures', (engine) => {
     assert.deepEqual(await rowsIn(shop), []);
   });
 
+  test('have ten minutes from when they were last announced', async (t) => {
+    const clock = testClock();
+    const shop = await openShop(t, { engine, clock });
+    const names = await abandoned(shop, 11);
+    clock.advance(9 * minuteMs);
+    await abandoned(shop, 11);
+    clock.advance(9 * minuteMs);
+    await shop.app.services.images.sweep();
+    assert.deepEqual(namesIn(imagesFolder(shop)), names.toSorted(), 'whoever announced them is not through');
+    clock.advance(minuteMs + 1);
+    await shop.app.services.images.sweep();
+    assert.deepEqual(namesIn(imagesFolder(shop)), []);
+  });
+
   test('that a dead server was deleting are deleted by the next, and can be uploaded again', async (t) => {
     const clock = testClock();
     const shop = await openShop(t, { engine, clock });
