@@ -1,6 +1,6 @@
 /** What is kept of pictures, and when it goes: in the database, and in the folder. */
 import assert from 'node:assert/strict';
-import { mkdirSync, statSync, writeFileSync } from 'node:fs';
+import { mkdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -130,13 +130,15 @@ onBothEngines('Stored pictures', (engine) => {
     const { database, images } = shop.app.services;
     const now = new Date(clock.now()).toISOString();
     await database.run(sql`update image_file set state = 'deleting', since = ${now}`);
+    rmSync(imagesFolder(shop), { recursive: true });
     const cheese = await newCheese(shop);
     const refused = await upload(shop, cheese, await picture(4));
     assert.equal(refused.status, 503, 'while it is being deleted');
     assert.ok(Number(refused.headers['retry-after']) > 0);
     assert.deepEqual(await imagesOf(shop, cheese), []);
+    assert.deepEqual(namesIn(imagesFolder(shop)), [], 'bytes that no row will know of');
     await sweepLater(shop, clock);
-    assert.deepEqual(namesIn(imagesFolder(shop)), []);
+    assert.deepEqual(await rowsIn(shop), []);
     const { imageUrl } = await uploaded(shop, cheese, await picture(4));
     assert.ok(names.includes(nameOf(imageUrl)));
     await images.sweep();
