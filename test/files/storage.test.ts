@@ -37,6 +37,13 @@ async function abandoned(shop: Shop, seed: number): Promise<string[]> {
   return [imageName, thumbnailName];
 }
 
+function attached(shop: Shop, cheeseId: number, imageName = '', thumbnailName = ''): Promise<void> {
+  const { images, contextOf } = shop.app.services;
+  const rest = { size: 1, caption: null, isPrimary: false };
+  const urlOf = (name: string) => `http://127.0.0.1/images/${name}`;
+  return images.attach(contextOf('test'), { cheeseId, imageName, thumbnailName, ...rest, urlOf });
+}
+
 /** Name and state of every file in the database. */
 async function rowsIn(shop: Shop): Promise<string[]> {
   const rows = await shop.app.services.database.all<{ name: string; state: string }>(
@@ -134,6 +141,7 @@ onBothEngines('Stored pictures', (engine) => {
     const cheese = await newCheese(shop);
     const refused = await upload(shop, cheese, await picture(4));
     assert.equal(refused.status, 503, 'while it is being deleted');
+    await assert.rejects(() => attached(shop, cheese, ...names), /being deleted/);
     assert.ok(Number(refused.headers['retry-after']) > 0);
     assert.deepEqual(await imagesOf(shop, cheese), []);
     assert.deepEqual(namesIn(imagesFolder(shop)), [], 'bytes that no row will know of');
@@ -199,7 +207,7 @@ onBothEngines('Stored pictures', (engine) => {
   test('are at most a hundred to a cheese; of one too many nothing is left', async (t) => {
     const clock = testClock();
     const shop = await openShop(t, { engine, clock });
-    const { images, contextOf, database } = shop.app.services;
+    const { database } = shop.app.services;
     const cheeseId = await newCheese(shop);
     const [thumbnailName = ''] = await abandoned(shop, 7);
     const names = Array.from({ length: 101 }, (_, index) => `${String(index).padStart(64, '0')}.png`);
@@ -209,16 +217,7 @@ onBothEngines('Stored pictures', (engine) => {
       ['name', 'media_type', 'bytes', 'state', 'since'],
       names.map((name) => [name, 'image/png', 1, 'pending', since]),
     );
-    const attach = (imageName: string) =>
-      images.attach(contextOf('test'), {
-        cheeseId,
-        imageName,
-        thumbnailName,
-        size: 1,
-        caption: null,
-        isPrimary: false,
-        urlOf: (name) => `http://127.0.0.1/images/${name}`,
-      });
+    const attach = (imageName: string) => attached(shop, cheeseId, imageName, thumbnailName);
     for (const name of names.slice(0, 100)) {
       await attach(name);
     }
