@@ -226,7 +226,7 @@ onBothEngines('Stored pictures', (engine) => {
     assert.equal((await imagesOf(shop, cheeseId)).length, 100);
 
     // With room among the addresses again, the pictures are still a hundred.
-    const body = { id: cheeseId, name: 'Cheese without photos', photoUrls: [] };
+    const body = { id: cheeseId, name: 'Cheese without photos', photoUrls: [], status: 'available' };
     const cleared = await shop.call('PUT', '/v2/cheeses', { as: shop.writer, body });
     assert.equal(cleared.status, 200, cleared.text);
     const { status, text } = await upload(shop, cheeseId, await picture(8));
