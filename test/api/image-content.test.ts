@@ -1,0 +1,162 @@
+/** What is kept of a picture: upright, free of what cameras write, and small for the thumbnail. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import sharp, { type Sharp } from 'sharp';
+import { filePart, formats, type ImageShop, openImageShop, plain } from './image-forms.ts';
+
+/** Left half red, right half blue. */
+function twoColours(): Sharp {
+  const red = { create: { width: 20, height: 20, channels: 3, background: 'red' } } as const;
+  return sharp({ create: { width: 40, height: 20, channels: 3, background: 'blue' } }).composite([
+    { input: red, left: 0, top: 0 },
+  ]);
+}
+
+async function colourAt(bytes: Buffer, x: number, y: number): Promise<number[]> {
+  const { data, info } = await sharp(bytes).raw().toBuffer({ resolveWithObject: true });
+  const at = (y * info.width + x) * info.channels;
+  return [...data.subarray(at, at + info.channels)];
+}
+
+async function uploaded({ upload, show }: ImageShop, picture: Buffer) {
+  const { status, json, text } = await upload([filePart(picture)]);
+  assert.equal(status, 200, text);
+  const [image, thumbnail] = [(await show(json.imageUrl)).bytes, (await show(json.thumbnailUrl)).bytes];
+  return { image, thumbnail, kept: await sharp(image).metadata(), small: await sharp(thumbnail).metadata() };
+}
+
+test('A picture is turned upright, whichever way the camera was held', async (t) => {
+  const images = await openImageShop(t);
+  const upright = await twoColours().png().toBuffer();
+  for (let orientation = 1; orientation <= 8; orientation += 1) {
+    for (const format of orientation === 6 ? formats : (['jpeg'] as const)) {
+      const picture = await sharp(upright).withMetadata({ orientation }).toFormat(format).toBuffer();
+      const { image, thumbnail, kept, small } = await uploaded(images, picture);
+      const size = orientation < 5 ? [40, 20] : [20, 40];
+      assert.deepEqual([kept.width, kept.height], size, `${format} ${orientation}`);
+      assert.deepEqual([small.width, small.height], size);
+      assert.deepEqual([kept.orientation ?? 1, small.orientation ?? 1], [1, 1]);
+      // Where the red half is: left, right, right, left, top, top, bottom, bottom.
+      const [x, y] =
+        [[], [3, 3], [37, 3], [37, 3], [3, 3], [3, 3], [3, 3], [3, 37], [3, 37]][orientation] ?? [];
+      for (const bytes of [image, thumbnail]) {
+        const [red = 0, , blue = 255] = await colourAt(bytes, x ?? 0, y ?? 0);
+        assert.ok(red > 180 && blue < 90, `${format} ${orientation}: ${red} ${blue}`);
+      }
+    }
+  }
+});
+
+test('Nothing is kept of what the camera wrote: no place, no names, no comments', async (t) => {
+  const images = await openImageShop(t);
+  const secret = 'SecretCamera';
+  for (const format of formats) {
+    const picture = await plain(30, 20)
+      .withExif({
+        IFD0: { Make: secret, Copyright: secret },
+        IFD3: { GPSLatitudeRef: 'N', GPSLatitude: '46/1 35/1 0/1', GPSLongitude: '7/1 5/1 0/1' },
+      })
+      .withXmp(`<x:xmpmeta xmlns:x="adobe:ns:meta/"><rdf>${secret}</rdf></x:xmpmeta>`)
+      .withIccProfile('p3')
+      .toFormat(format)
+      .toBuffer();
+    assert.ok(picture.includes(secret), `${format} holds it before`);
+    const { image, thumbnail, kept, small } = await uploaded(images, picture);
+    for (const [bytes, { exif, xmp, iptc, icc }] of [
+      [image, kept],
+      [thumbnail, small],
+    ] as const) {
+      assert.deepEqual([exif, xmp, iptc, icc], [undefined, undefined, undefined, undefined], format);
+      assert.ok(!bytes.includes(secret) && !bytes.includes('Exif') && !bytes.includes('xmpmeta'));
+    }
+  }
+});
+
+test('A thumbnail is a WebP within 320 pixels, of the same shape, and never larger than the picture', async (t) => {
+  const images = await openImageShop(t);
+  for (const [width, height, thumbnail] of [
+    [640, 480, [320, 240]],
+    [480, 640, [240, 320]],
+    [321, 321, [320, 320]],
+    [320, 320, [320, 320]],
+    [319, 100, [319, 100]],
+    [1, 1, [1, 1]],
+    [3000, 2, [320, 1]],
+    [1, 3000, [1, 320]],
+  ] as const) {
+    for (const format of width === 640 ? formats : (['png'] as const)) {
+      const { kept, small } = await uploaded(images, await plain(width, height).toFormat(format).toBuffer());
+      assert.deepEqual([kept.format, kept.width, kept.height], [format, width, height]);
+      assert.deepEqual(
+        [small.format, small.width, small.height],
+        ['webp', ...thumbnail],
+        `${width}x${height}`,
+      );
+    }
+  }
+});
+
+test('Of a moving WebP the first picture is kept', async (t) => {
+  const images = await openImageShop(t);
+  const frames = await Promise.all([250, 0, 10].map((shade) => plain(20, 10, shade).png().toBuffer()));
+  const picture = await sharp(frames, { join: { animated: true } })
+    .webp({ loop: 0, delay: [90, 90, 90] })
+    .toBuffer();
+  assert.equal((await sharp(picture).metadata()).pages, 3);
+  const { image, thumbnail, kept, small } = await uploaded(images, picture);
+  for (const { width, height, pages = 1 } of [kept, small]) {
+    assert.deepEqual([width, height, pages], [20, 10, 1]);
+  }
+  for (const bytes of [image, thumbnail]) {
+    assert.ok(((await colourAt(bytes, 5, 5))[0] ?? 0) > 200);
+  }
+});
+
+test('What is transparent stays transparent', async (t) => {
+  const images = await openImageShop(t);
+  const background = { r: 200, g: 10, b: 10, alpha: 0 };
+  const clear = sharp({ create: { width: 12, height: 12, channels: 4, background } });
+  for (const format of ['png', 'webp'] as const) {
+    const { image, thumbnail } = await uploaded(images, await clear.clone().toFormat(format).toBuffer());
+    for (const bytes of [image, thumbnail]) {
+      assert.equal((await colourAt(bytes, 4, 4))[3], 0, format);
+    }
+  }
+});
+
+test('Printers’ colours, greys, palettes, interlaced and 16-bit pictures are taken and look the same', async (t) => {
+  const images = await openImageShop(t);
+  const colour = plain(24, 24, 90);
+  const pictures: Record<string, Buffer> = {
+    cmyk: await colour.clone().toColourspace('cmyk').jpeg().toBuffer(),
+    progressive: await colour.clone().jpeg({ progressive: true }).toBuffer(),
+    deep: await colour.clone().toColourspace('rgb16').png().toBuffer(),
+    palette: await colour.clone().png({ palette: true, colours: 4 }).toBuffer(),
+    interlaced: await colour.clone().png({ progressive: true }).toBuffer(),
+    lossless: await colour.clone().webp({ lossless: true }).toBuffer(),
+    greyJpeg: await colour.clone().greyscale().jpeg().toBuffer(),
+    greyPng: await colour.clone().greyscale().toColourspace('b-w').png().toBuffer(),
+  };
+  assert.equal((await sharp(pictures.cmyk).metadata()).space, 'cmyk');
+  assert.equal((await sharp(pictures.deep).metadata()).depth, 'ushort');
+  for (const [name, picture] of Object.entries(pictures)) {
+    const { image, thumbnail, kept } = await uploaded(images, picture);
+    assert.deepEqual([kept.width, kept.height], [24, 24], name);
+    assert.ok(kept.space !== 'cmyk', name);
+    const wanted = await colourAt(await sharp(picture).toColourspace('srgb').png().toBuffer(), 9, 9);
+    for (const bytes of [image, thumbnail]) {
+      const got = await colourAt(await sharp(bytes).toColourspace('srgb').png().toBuffer(), 9, 9);
+      const distance = Math.max(
+        ...[0, 1, 2].map((at) => Math.abs((got[at] ?? got[0] ?? 0) - (wanted[at] ?? wanted[0] ?? 0))),
+      );
+      assert.ok(distance <= 8, `${name}: ${got} instead of ${wanted}`);
+    }
+  }
+});
+
+test('A picture of exactly 40 megapixels is taken', async (t) => {
+  const images = await openImageShop(t);
+  const picture = await plain(8000, 5000).jpeg().toBuffer();
+  const { kept, small } = await uploaded(images, picture);
+  assert.deepEqual([kept.width, kept.height, small.width, small.height], [8000, 5000, 320, 200]);
+});

@@ -1,0 +1,171 @@
+/** What tests of pictures share: small real pictures, forms byte by byte, and a shop with one cheese to send them to. */
+import assert from 'node:assert/strict';
+import { readdir } from 'node:fs/promises';
+import type { TestContext } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { crc32 } from 'node:zlib';
+import sharp, { type Metadata, type Sharp } from 'sharp';
+import { type Engine, sql } from '../../src/database/sql.ts';
+import { assertError, type CallAnswer, openShop, type Shop, type ShopOptions } from '../helper.ts';
+
+export const boundary = 'curd-boundary';
+export const mebibyte = 1024 * 1024;
+
+/** A part as it goes over the wire: its header lines, and its content. */
+export interface Part {
+  readonly headers: readonly string[];
+  readonly content: string | Uint8Array;
+}
+
+export function filePart(content: string | Uint8Array, type: string | null = null, fileName = 'a'): Part {
+  const disposition = `Content-Disposition: form-data; name="file"; filename="${fileName}"`;
+  return { headers: [disposition, ...(type === null ? [] : [`Content-Type: ${type}`])], content };
+}
+
+export function textPart(name: string, content: string | Uint8Array): Part {
+  return { headers: [`Content-Disposition: form-data; name="${name}"`], content };
+}
+
+/** Every character of a header becomes the bytes of its UTF-8. */
+export function bodyOf(parts: readonly Part[], separator = boundary): Buffer {
+  const pieces = parts.flatMap(({ headers, content }) => [
+    Buffer.from(`--${separator}\r\n${headers.map((line) => `${line}\r\n`).join('')}\r\n`),
+    Buffer.from(content as string),
+    Buffer.from('\r\n'),
+  ]);
+  return Buffer.concat([...pieces, Buffer.from(`--${separator}--\r\n`)]);
+}
+
+export type Format = 'jpeg' | 'png' | 'webp';
+export const formats: readonly Format[] = ['jpeg', 'png', 'webp'];
+
+/** One colour, so that it is small; another `shade` makes another picture. */
+export function plain(width = 8, height = 6, shade = 40): Sharp {
+  return sharp({ create: { width, height, channels: 3, background: { r: shade, g: 120, b: 200 } } });
+}
+
+export function pictureOf(format: Format, shade = 40): Promise<Buffer> {
+  return plain(8, 6, shade).toFormat(format).toBuffer();
+}
+
+/** A chunk of a PNG. */
+export function chunk(type: string, data: Uint8Array): Buffer {
+  const body = Buffer.concat([Buffer.from(type), data]);
+  const [length, sum] = [Buffer.alloc(4), Buffer.alloc(4)];
+  length.writeUInt32BE(data.length);
+  sum.writeUInt32BE(crc32(body));
+  return Buffer.concat([length, body, sum]);
+}
+
+export interface Shown {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, unknown>>;
+  readonly bytes: Buffer;
+}
+
+export interface ImageShop {
+  readonly shop: Shop;
+  readonly cheeseId: number;
+  /** Where the pictures of the cheese go. */
+  readonly url: string;
+  upload(parts: readonly Part[], headers?: Readonly<Record<string, string>>): Promise<CallAnswer>;
+  /** A body as it is, with the Content-Type of a form. */
+  send(raw: string | Uint8Array, headers?: Readonly<Record<string, string>>): Promise<CallAnswer>;
+  photoUrls(): Promise<string[]>;
+  // biome-ignore lint/suspicious/noExplicitAny: held against its schema already.
+  list(): Promise<any[]>;
+  show(url: string, headers?: Readonly<Record<string, string>>, method?: 'GET' | 'HEAD'): Promise<Shown>;
+  /** What is there after an upload, decoded. */
+  metadata(url: string): Promise<Metadata>;
+  /** Types of the events since the cheese was made. */
+  eventTypes(): Promise<string[]>;
+  files(): Promise<string[]>;
+  /** A request was refused, and nothing of it is left anywhere. */
+  assertRefused(answer: CallAnswer, status: number, note?: string): Promise<void>;
+  assertUntouched(note?: string): Promise<void>;
+}
+
+const types: Readonly<Record<number, string>> = {
+  401: 'unauthorized',
+  403: 'forbidden',
+  404: 'not_found',
+  413: 'payload_too_large',
+  415: 'unsupported_media_type',
+  422: 'validation_error',
+};
+
+export async function openImageShop(
+  t: TestContext,
+  engine: Engine = 'sqlite',
+  options: ShopOptions = {},
+): Promise<ImageShop> {
+  const shop = await openShop(t, { engine, ...options });
+  const made = await shop.call('POST', '/v2/cheeses', { as: shop.writer, body: { name: 'Gruyère' } });
+  const cheeseId = made.json.id as number;
+  const url = `/v2/cheeses/${cheeseId}/uploadImage`;
+  const { database } = shop.app.services;
+
+  const send: ImageShop['send'] = (raw, headers = {}) => {
+    const all = { 'content-type': `multipart/form-data; boundary=${boundary}`, ...headers };
+    return shop.call('POST', url, { as: shop.writer, raw, headers: all });
+  };
+  const eventTypes = async () => {
+    const rows = await database.all<{ type: string }>(
+      sql`select type from event where subject = ${`cheese:${cheeseId}`} order by id`,
+    );
+    return rows.slice(1).map(({ type }) => type);
+  };
+  const show: ImageShop['show'] = async (at, headers = {}, method = 'GET') => {
+    const path = at.startsWith('/') ? at : new URL(at).pathname;
+    const {
+      statusCode,
+      headers: got,
+      rawPayload,
+    } = await shop.app.server.inject({ method, url: path, headers });
+    return { status: statusCode, headers: got, bytes: rawPayload };
+  };
+  const assertUntouched = async (note = '') => {
+    const { json, headers } = await shop.call('GET', `/v2/cheeses/${cheeseId}`, { as: shop.reader });
+    assert.deepEqual([json, headers.etag], [made.json, made.headers.etag], note);
+    const rows = await database.all(sql`
+      select image_name as name from cheese_image union all select name from image_file where state = 'stored'`);
+    assert.deepEqual([...rows], [], note);
+    assert.deepEqual(await eventTypes(), [], note);
+    await assertNothingIncoming(shop, note);
+  };
+
+  return {
+    shop,
+    cheeseId,
+    url,
+    upload: (parts, headers) => send(bodyOf(parts), headers),
+    send,
+    photoUrls: async () =>
+      (await shop.call('GET', `/v2/cheeses/${cheeseId}`, { as: shop.reader })).json.photoUrls,
+    list: async () =>
+      (await shop.call('GET', `/v2/cheeses/${cheeseId}/images`, { as: shop.reader })).json.items,
+    show,
+    metadata: async (at) => sharp((await show(at)).bytes).metadata(),
+    eventTypes,
+    files: () => filesIn(`${shop.config.incomingDir}/../images`),
+    async assertRefused(answer, status, note = '') {
+      assert.equal(answer.status, status, `${note} ${answer.text}`);
+      assertError(answer, status, types[status] ?? '');
+      await assertUntouched(note);
+    },
+    assertUntouched,
+  };
+}
+
+/** Files of requests go when these are answered; of broken connections, soon after. */
+export async function assertNothingIncoming({ config }: Shop, note = ''): Promise<void> {
+  for (let waited = 0; waited < 2000 && (await filesIn(config.incomingDir)).length > 0; waited += 20) {
+    await sleep(20);
+  }
+  assert.deepEqual(await filesIn(config.incomingDir), [], note);
+}
+
+async function filesIn(folder: string): Promise<string[]> {
+  const all = await readdir(folder, { recursive: true, withFileTypes: true }).catch(() => []);
+  return all.filter((one) => one.isFile()).map(({ name }) => name);
+}

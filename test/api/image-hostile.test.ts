@@ -1,0 +1,114 @@
+/** Pictures and forms at their limits, and names that mean harm. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { assertError } from '../helper.ts';
+import {
+  chunk,
+  filePart,
+  formats,
+  mebibyte,
+  openImageShop,
+  type Part,
+  pictureOf,
+  textPart,
+} from './image-forms.ts';
+
+test('10 MiB are taken to the last byte, and one byte more is 413', async (t) => {
+  const { upload, assertRefused } = await openImageShop(t);
+  const picture = await pictureOf('png');
+  const padded = (bytes: number) => Buffer.concat([picture, Buffer.alloc(bytes - picture.length)]);
+  await assertRefused(await upload([filePart(padded(10 * mebibyte + 1))]), 413);
+  await assertRefused(await upload([filePart(padded(10 * mebibyte + 1)), textPart('isPrimary', '?')]), 413);
+  const taken = await upload([filePart(padded(10 * mebibyte))]);
+  assert.deepEqual([taken.status, taken.json.size], [200, 10_485_760], taken.text);
+});
+
+test('What hangs behind a picture is not kept, be it a script or an archive', async (t) => {
+  const { upload, show } = await openImageShop(t);
+  const script = '<script>alert("cheese")</script>';
+  for (const format of formats) {
+    const behind = Buffer.concat([await pictureOf(format), Buffer.from(`${script}PK\x03\x04cheese.exe`)]);
+    const { status, json, text } = await upload([filePart(behind)]);
+    assert.equal(status, 200, `${format} ${text}`);
+    assert.equal(json.size, behind.length);
+    for (const url of [json.imageUrl, json.thumbnailUrl]) {
+      const { bytes } = await show(url);
+      assert.ok(!bytes.includes('script') && !bytes.includes('PK') && !bytes.includes('cheese'), format);
+    }
+  }
+  const comment = chunk('tEXt', Buffer.from(`Comment\0${script}`));
+  const png = await pictureOf('png');
+  const within = Buffer.concat([png.subarray(0, 33), comment, png.subarray(33)]);
+  const { json } = await upload([filePart(within)]);
+  assert.ok(!(await show(json.imageUrl)).bytes.includes('script'));
+});
+
+test('Names of files and fields are only names, whatever they are made of', async (t) => {
+  const { upload, photoUrls, list } = await openImageShop(t);
+  const picture = await pictureOf('png');
+  const { json: taken } = await upload([filePart(picture)]);
+  for (const fileName of [
+    '',
+    '../../etc/passwd',
+    '..\\\\..\\\\windows\\\\win.ini',
+    '/dev/null',
+    'a\0b.png',
+    'x'.repeat(4000),
+    'käse 🧀.png',
+    'a\\"; name=\\"evil',
+    'a"; name="evil',
+    '%00%0d%0a',
+    'CON',
+  ]) {
+    const { status, json, text } = await upload([filePart(picture, 'image/png', fileName)]);
+    assert.deepEqual([status, json], [200, taken], `${fileName} ${text}`);
+  }
+  for (const name of [
+    '__proto__',
+    'constructor',
+    '',
+    'x'.repeat(3000),
+    'a\\"b',
+    "a'b",
+    'käse 🧀',
+    'a%0Ab',
+    'a b;c=d',
+    '\0',
+  ]) {
+    const { status, json } = await upload([
+      textPart(name, 'true'),
+      filePart(picture),
+      textPart(name, '{"a":1}'),
+    ]);
+    assert.deepEqual([status, json], [200, taken], name);
+  }
+  assert.deepEqual(await photoUrls(), [taken.imageUrl]);
+  assert.deepEqual(
+    (await list()).map(({ caption }) => caption),
+    [null],
+  );
+  assert.equal(({} as Record<string, unknown>).a, undefined);
+});
+
+test('A file whose name or part header is longer than anybody reads is taken or refused, and no fault', async (t) => {
+  const { upload, assertUntouched } = await openImageShop(t);
+  const picture = await pictureOf('png');
+  const long = 'x'.repeat(10_000);
+  const forms: Part[][] = [
+    [{ headers: [`X-Long: ${long}`, 'Content-Disposition: form-data; name="file"'], content: picture }],
+    [{ headers: Array.from({ length: 500 }, (_, index) => `X-${index}: y`), content: picture }],
+    [{ headers: [`Content-Disposition: form-data; name="${long}"`], content: picture }],
+    [{ headers: [], content: picture }],
+    [{ headers: ['Content-Type: image/png'], content: picture }],
+    [{ headers: ['Content-Disposition: attachment; name="file"; filename="a"'], content: picture }],
+    [{ headers: ['Content-Disposition: form-data; filename="a.png"'], content: picture }],
+    [{ headers: ['Content-Disposition: form-data; name="file\n"'], content: picture }],
+    [{ headers: ['no colon'], content: picture }],
+  ];
+  for (const [index, form] of forms.entries()) {
+    const answer = await upload(form);
+    assertError(answer, 422, 'validation_error');
+    await assertUntouched(`form ${index}`);
+  }
+  assert.equal((await upload([filePart(picture, null, long)])).status, 200);
+});

@@ -1,0 +1,250 @@
+/** Pictures and forms that are refused: with which status, in which order, and without a trace. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { deflateSync, gzipSync } from 'node:zlib';
+import sharp from 'sharp';
+import { onBothEngines } from '../helper.ts';
+import {
+  bodyOf,
+  boundary,
+  chunk,
+  filePart,
+  formats,
+  mebibyte,
+  openImageShop,
+  type Part,
+  pictureOf,
+  plain,
+  textPart,
+} from './image-forms.ts';
+
+const formType = `multipart/form-data; boundary=${boundary}`;
+
+/** A PNG of one bit for each pixel, all of them black: small to send, large to unpack. */
+function bomb(width: number, height: number, rows = height): Buffer {
+  const header = Buffer.alloc(13);
+  header.writeUInt32BE(width, 0);
+  header.writeUInt32BE(height, 4);
+  header[8] = 1;
+  const pixels = deflateSync(Buffer.alloc((Math.ceil(width / 8) + 1) * rows));
+  const signature = Buffer.from('\x89PNG\r\n\x1a\n', 'latin1');
+  const chunks = [chunk('IHDR', header), chunk('IDAT', pixels), chunk('IEND', Buffer.alloc(0))];
+  return Buffer.concat([signature, ...chunks]);
+}
+
+onBothEngines('A picture is refused, and nothing kept,', (engine) => {
+  test('where it is none of the three, whatever it calls itself', async (t) => {
+    const { upload, assertRefused } = await openImageShop(t, engine);
+    const svg = '<svg xmlns="http://www.w3.org/2000/svg"><script>alert(1)</script></svg>';
+    const gif = await plain().gif().toBuffer();
+    const png = await pictureOf('png');
+    for (const [note, content] of [
+      ['empty', ''],
+      ['one byte', '\xff'],
+      ['text', 'no picture'],
+      ['SVG', svg],
+      ['GIF', gif],
+      ['AVIF', await plain(16, 16).avif().toBuffer()],
+      ['TIFF', await plain().tiff().toBuffer()],
+      ['PDF', '%PDF-1.7\n1 0 obj'],
+      ['page', '<!doctype html><script>alert(1)</script>'],
+      ['WAVE', Buffer.concat([Buffer.from('RIFF\0\0\0\0WAVE'), png])],
+      ['late signature', Buffer.concat([Buffer.from(' '), png])],
+      ['base64', png.toString('base64')],
+    ] as const) {
+      for (const type of ['image/png', 'application/octet-stream', null]) {
+        await assertRefused(await upload([filePart(content, type, 'a.png')]), 415, note);
+      }
+    }
+    assert.equal((await upload([filePart(png)])).status, 200);
+  });
+
+  test('where it says to be something else than it is', async (t) => {
+    const { upload, assertRefused } = await openImageShop(t, engine);
+    for (const format of formats) {
+      const picture = await pictureOf(format);
+      const others = formats.filter((one) => one !== format).map((one) => `image/${one}`);
+      for (const type of [
+        ...others,
+        'image/gif',
+        'image/svg+xml',
+        'text/html',
+        'image/*',
+        'x'.repeat(3000),
+        '',
+      ]) {
+        await assertRefused(await upload([filePart(picture, type)]), 415, `${format} as ${type}`);
+      }
+    }
+  });
+
+  test('where it is damaged or cut off', async (t) => {
+    const { upload, assertRefused } = await openImageShop(t, engine);
+    const noise = await sharp({
+      create: {
+        width: 60,
+        height: 60,
+        channels: 3,
+        background: 'red',
+        noise: { type: 'gaussian', mean: 120, sigma: 40 },
+      },
+    })
+      .png()
+      .toBuffer();
+    for (const format of formats) {
+      const picture = await sharp(noise).toFormat(format).toBuffer();
+      for (const length of [12, 40, picture.length >> 1, picture.length - 100]) {
+        await assertRefused(
+          await upload([filePart(picture.subarray(0, length))]),
+          415,
+          `${format} ${length}`,
+        );
+      }
+      const garbled = Buffer.concat([picture.subarray(0, 16), Buffer.alloc(500, 'cheese')]);
+      await assertRefused(await upload([filePart(garbled)]), 415, `${format} garbled`);
+    }
+    // The first bytes of one, and then another.
+    const signature = Buffer.from('\x89PNG\r\n\x1a\n', 'latin1');
+    const mixed = Buffer.concat([signature, await pictureOf('jpeg')]);
+    await assertRefused(await upload([filePart(mixed)]), 415, 'mixed');
+  });
+
+  test('where it unpacks to more than 40 megapixels, however few bytes it has', async (t) => {
+    const { upload, assertRefused } = await openImageShop(t, engine);
+    for (const [width, height, rows] of [
+      [16_000, 16_000],
+      [8000, 5001],
+      [0x7fff_ffff, 0x7fff_ffff, 0],
+      [0, 0],
+    ] as const) {
+      await assertRefused(await upload([filePart(bomb(width, height, rows))]), 415, `${width}x${height}`);
+    }
+    assert.equal((await upload([filePart(bomb(200, 100))])).status, 200);
+  });
+
+  test('where the form is none, is sent otherwise, or has no boundary', async (t) => {
+    const { send, assertRefused } = await openImageShop(t, engine);
+    const body = bodyOf([filePart(await pictureOf('png'))]);
+    for (const [headers, status] of [
+      [{ 'content-type': 'application/json' }, 415],
+      [{ 'content-type': 'image/png' }, 415],
+      [{ 'content-type': 'application/x-www-form-urlencoded' }, 415],
+      [{ 'content-type': `multipart/mixed; boundary=${boundary}` }, 415],
+      [{ 'content-type': `multipart/form-database; boundary=${boundary}` }, 415],
+      [{ 'content-type': formType, 'content-encoding': 'gzip' }, 415],
+      [{ 'content-type': formType, 'content-encoding': 'br, gzip' }, 415],
+      [{ 'content-type': 'multipart/form-data' }, 422],
+      [{ 'content-type': 'multipart/form-data; boundary=' }, 422],
+      [{ 'content-type': 'multipart/form-data; boundary=""' }, 422],
+      [{ 'content-type': `multipart/form-data; boundary="${'x'.repeat(71)}"` }, 422],
+      [{ 'content-type': `multipart/form-data; boundary=${'x'.repeat(3000)}` }, 422],
+      [{ 'content-type': 'multipart/form-data; boundary="ends in blank "' }, 422],
+      [{ 'content-type': 'multipart/form-data; boundary="käse"' }, 422],
+      [{ 'content-type': 'multipart/form-data; boundary=other' }, 422],
+    ] as const) {
+      await assertRefused(await send(body, headers), status, JSON.stringify(headers));
+    }
+    for (const [length, status] of [
+      [71, 422],
+      [70, 415],
+    ] as const) {
+      const separator = 'x'.repeat(length);
+      const headers = { 'content-type': `multipart/form-data; boundary=${separator}` };
+      const answer = await send(bodyOf([filePart('no picture')], separator), headers);
+      await assertRefused(answer, status, `a boundary of ${length}`);
+    }
+    const compressed = await send(gzipSync(body), { 'content-encoding': 'gzip' });
+    await assertRefused(compressed, 415);
+    assert.equal(compressed.headers['accept-encoding'], 'identity');
+    assert.equal((await send(body, { 'content-encoding': 'identity' })).status, 200);
+  });
+
+  test('where there is no file, or two, or one in another field, or a field that is not right', async (t) => {
+    const { send, upload, assertRefused } = await openImageShop(t, engine);
+    const picture = await pictureOf('png');
+    const file = filePart(picture);
+    const other = { ...file, headers: ['Content-Disposition: form-data; name="photo"; filename="a.png"'] };
+    const forms: [note: string, parts: Part[], field: string][] = [
+      ['no part', [], 'file'],
+      ['no file', [textPart('caption', 'x')], 'file'],
+      ['two files', [file, file], 'file'],
+      ['two files, one empty', [file, filePart('')], 'file'],
+      ['another field', [other], 'photo'],
+      ['another field too', [file, other], 'photo'],
+      ['long caption', [file, textPart('caption', 'x'.repeat(501))], 'caption'],
+      ['long caption before', [textPart('caption', '🧀'.repeat(501)), file], 'caption'],
+      ['huge caption', [textPart('caption', 'x'.repeat(200_000)), file], 'caption'],
+      ['huge caption after', [file, textPart('caption', 'x'.repeat(2 * mebibyte))], 'caption'],
+      ['huge unknown field', [file, textPart('x', 'y'.repeat(8193))], 'x'],
+      ['NUL', [file, textPart('caption', 'a\0b')], 'caption'],
+      ['no UTF-8', [file, textPart('caption', Buffer.from([0x61, 0xe9, 0x62]))], 'caption'],
+      ['two captions', [file, textPart('caption', 'a'), textPart('caption', 'b')], 'caption'],
+      ['isPrimary', [file, textPart('isPrimary', 'yes')], 'isPrimary'],
+      ['isPrimary empty', [file, textPart('isPrimary', '')], 'isPrimary'],
+      ['isPrimary twice', [file, textPart('isPrimary', 'true'), textPart('isPrimary', 'true')], 'isPrimary'],
+      ['25 parts', [...Array.from({ length: 25 }, () => textPart('x', 'y')), file], ''],
+      ['25 parts after', [file, ...Array.from({ length: 25 }, () => textPart('x', 'y'))], ''],
+      ['25 files elsewhere', Array.from({ length: 25 }, () => other), 'photo'],
+    ];
+    for (const [note, parts, field] of forms) {
+      const answer = await upload(parts);
+      await assertRefused(answer, 422, note);
+      assert.equal(answer.json.errors[0].field, field, note);
+    }
+    const caption = textPart('caption', '🧀'.repeat(500));
+    const body = bodyOf([caption, textPart('unknown', '1'), textPart('isPrimary', 'true'), file]);
+    await assertRefused(await send(body, { prefer: 'handling=strict' }), 422);
+    assert.equal((await send(body)).status, 200);
+  });
+
+  test('where the form is cut off: in a header, in the file, in a field, before its last line', async (t) => {
+    const { send, assertRefused } = await openImageShop(t, engine);
+    const body = bodyOf([
+      textPart('caption', 'one'),
+      filePart(await pictureOf('png')),
+      textPart('isPrimary', 'true'),
+    ]);
+    for (const place of [
+      'form-data',
+      'one',
+      'filename',
+      'IDAT',
+      'IEND',
+      'isPrimary',
+      'true',
+      `--${boundary}--`,
+    ]) {
+      await assertRefused(await send(body.subarray(0, body.indexOf(place) + 3)), 422, place);
+    }
+    for (const raw of ['', '\r\n', `--${boundary}`, `--${boundary}--`, 'x'.repeat(100_000)]) {
+      await assertRefused(await send(raw), 422, raw.slice(0, 30));
+    }
+    assert.equal((await send(body)).status, 200);
+  });
+
+  test('in this order: credential, cheese, form, size, kind of picture, fields', async (t) => {
+    const { shop, url, send, assertRefused } = await openImageShop(t, engine);
+    const large = Buffer.alloc(10 * mebibyte + 1, 'x');
+    const bad = [textPart('isPrimary', 'maybe'), filePart(large, 'text/html')];
+    const headers = { 'content-type': 'text/plain', 'content-encoding': 'gzip' };
+    const call = (as: string | undefined, to: string) =>
+      shop.call('POST', to, { ...(as === undefined ? {} : { as }), raw: bodyOf(bad), headers });
+    const nowhere = '/v2/cheeses/999/uploadImage';
+    await assertRefused(await call(undefined, nowhere), 401);
+    await assertRefused(await call('nonsense', nowhere), 401);
+    await assertRefused(await call(shop.reader, nowhere), 403);
+    for (const to of [
+      nowhere,
+      '/v2/cheeses/0/uploadImage',
+      '/v2/cheeses/x/uploadImage',
+      '/v2/cheeses/%00/uploadImage',
+    ]) {
+      await assertRefused(await call(shop.writer, to), 404, to);
+    }
+    await assertRefused(await call(shop.writer, url), 415);
+    await assertRefused(await send(bodyOf(bad)), 413);
+    await assertRefused(await send(bodyOf([textPart('isPrimary', 'maybe'), filePart('x')])), 415);
+    const picture = filePart(await pictureOf('png'));
+    await assertRefused(await send(bodyOf([textPart('isPrimary', 'maybe'), picture])), 422);
+  });
+});

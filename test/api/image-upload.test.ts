@@ -1,0 +1,212 @@
+/** Pictures that are taken: what is kept of them, where they stand, and what is told of them. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { sql } from '../../src/database/sql.ts';
+import { assertError, onBothEngines, testClock } from '../helper.ts';
+import { filePart, formats, openImageShop, pictureOf, textPart } from './image-forms.ts';
+
+const extensions = { jpeg: 'jpg', png: 'png', webp: 'webp' };
+
+onBothEngines('An uploaded picture', (engine) => {
+  test('of any of the three formats is taken, whether the form declares it or not', async (t) => {
+    const { upload, photoUrls, show, metadata } = await openImageShop(t, engine);
+    for (const [index, format] of formats.entries()) {
+      const picture = await pictureOf(format);
+      const mediaType = `image/${format}`;
+      for (const type of [
+        mediaType,
+        mediaType.toUpperCase(),
+        `${mediaType}; q=1`,
+        'application/octet-stream',
+        null,
+      ]) {
+        const { status, json, text } = await upload([filePart(picture, type)]);
+        assert.equal(status, 200, `${type} ${text}`);
+        assert.deepEqual(Object.keys(json), ['imageUrl', 'thumbnailUrl', 'size']);
+        assert.equal(json.size, picture.length);
+        assert.match(json.imageUrl, new RegExp(`^http.*/images/[0-9a-f]{64}\\.${extensions[format]}$`));
+        assert.match(json.thumbnailUrl, /^http.*\/images\/[0-9a-f]{64}\.webp$/);
+        assert.equal((await show(json.imageUrl)).headers['content-type'], mediaType);
+        const { format: kept, width, height } = await metadata(json.imageUrl);
+        assert.deepEqual([kept, width, height], [format, 8, 6]);
+        assert.deepEqual(
+          [(await photoUrls())[index], (await photoUrls()).length],
+          [json.imageUrl, index + 1],
+        );
+      }
+    }
+  });
+
+  test('stands in the list with its caption, its size and the time of its upload', async (t) => {
+    const clock = testClock();
+    const { shop, cheeseId, upload, list } = await openImageShop(t, engine, { clock });
+    const picture = await pictureOf('jpeg');
+    const caption = 'Vom Keller – "à point" 🧀, <b>7 °C</b>\nJuni';
+    const first = await upload([textPart('caption', caption), filePart(picture)]);
+    clock.advance(1000);
+    const second = await upload([filePart(await pictureOf('png')), textPart('isPrimary', 'TRUE')]);
+    const { imageUrl, thumbnailUrl, size } = first.json;
+    const createdAt = '2026-06-01T12:00:00.000Z';
+    assert.deepEqual(await list(), [
+      { imageUrl, thumbnailUrl, size, caption, isPrimary: false, createdAt },
+      { ...second.json, caption: null, isPrimary: true, createdAt: '2026-06-01T12:00:01.000Z' },
+    ]);
+    const url = `/v2/cheeses/${cheeseId}/images`;
+    assertError(await shop.call('GET', url), 401, 'unauthorized');
+    assertError(await shop.call('GET', '/v2/cheeses/999/images', { as: shop.reader }), 404, 'not_found');
+  });
+
+  test('goes last among the addresses, or first where it is primary, and stands there once', async (t) => {
+    const { upload, photoUrls, eventTypes } = await openImageShop(t, engine);
+    const [a, b, c] = await Promise.all([1, 2, 3].map((shade) => pictureOf('png', shade)));
+    const send = async (picture: Buffer | undefined, isPrimary?: string) => {
+      const field = isPrimary === undefined ? [] : [textPart('isPrimary', isPrimary)];
+      return (await upload([...field, filePart(picture ?? '')])).json.imageUrl;
+    };
+    const urls = [await send(a), await send(b), await send(c, 'true')] as const;
+    assert.deepEqual(await photoUrls(), [urls[2], urls[0], urls[1]]);
+    for (const isPrimary of [undefined, 'false']) {
+      await send(c, isPrimary);
+      assert.deepEqual(await photoUrls(), [urls[2], urls[0], urls[1]]);
+    }
+    await send(b, 'true');
+    assert.deepEqual(await photoUrls(), [urls[1], urls[2], urls[0]]);
+    const both = ['cheese.updated', 'cheese.image_uploaded'];
+    const unchanged = ['cheese.image_uploaded', 'cheese.image_uploaded'];
+    assert.deepEqual(await eventTypes(), [...both, ...both, ...both, ...unchanged, ...both]);
+  });
+
+  test('is told of after the change to its cheese, by whoever sent it', async (t) => {
+    const { shop, cheeseId, upload } = await openImageShop(t, engine);
+    const headers = { 'x-request-id': 'upload-1' };
+    const { json } = await upload([filePart(await pictureOf('png'))], headers);
+    const events = await shop.app.services.database.all<Record<string, string>>(
+      sql`select type, subject, actor, request_id, data from event order by id desc limit 2`,
+    );
+    const [uploaded, updated] = events;
+    assert.deepEqual([updated?.type, uploaded?.type], ['cheese.updated', 'cheese.image_uploaded']);
+    assert.deepEqual(JSON.parse(uploaded?.data ?? ''), json);
+    assert.deepEqual(JSON.parse(updated?.data ?? '').photoUrls, [json.imageUrl]);
+    for (const { subject, actor, request_id } of events) {
+      assert.deepEqual([subject, request_id], [`cheese:${cheeseId}`, 'upload-1']);
+      assert.match(actor ?? '', /^key:\d+$/);
+    }
+  });
+
+  test('that comes again is stored once, for its cheese and for another, and keeps its caption', async (t) => {
+    const { shop, upload, list, photoUrls, files } = await openImageShop(t, engine);
+    const picture = await pictureOf('webp');
+    const first = await upload([filePart(picture), textPart('caption', 'old')]);
+    const stored = await files();
+    assert.equal(stored.length, new Set([first.json.imageUrl, first.json.thumbnailUrl]).size);
+    for (const [caption, kept] of [
+      [null, 'old'],
+      ['', 'old'],
+      ['new', 'new'],
+    ] as const) {
+      const again = await upload([
+        filePart(picture),
+        ...(caption === null ? [] : [textPart('caption', caption)]),
+      ]);
+      assert.deepEqual(again.json, first.json);
+      assert.deepEqual(
+        (await list()).map((one) => one.caption),
+        [kept],
+      );
+    }
+    const { json } = await shop.call('POST', '/v2/cheeses', { as: shop.writer, body: { name: 'Edam' } });
+    const url = `/v2/cheeses/${json.id}/uploadImage`;
+    const { payload, type } = await formOf(picture);
+    const other = await shop.call('POST', url, {
+      as: shop.writer,
+      raw: payload,
+      headers: { 'content-type': type },
+    });
+    assert.deepEqual(other.json, first.json);
+    assert.deepEqual([await files(), await photoUrls()], [stored, [first.json.imageUrl]]);
+    const rows = await shop.app.services.database.all(
+      sql`select name from image_file where state = 'stored'`,
+    );
+    assert.equal(rows.length, stored.length);
+  });
+
+  test('is among the addresses even where ten come at once, each of them once', async (t) => {
+    const { upload, photoUrls, list } = await openImageShop(t, engine);
+    const pictures = await Promise.all(Array.from({ length: 5 }, (_, shade) => pictureOf('png', shade)));
+    const answers = await Promise.all([...pictures, ...pictures].map((one) => upload([filePart(one)])));
+    assert.deepEqual([...new Set(answers.map(({ status }) => status))], [200]);
+    const urls = [...new Set(answers.map(({ json }) => json.imageUrl))].sort();
+    assert.equal(urls.length, 5);
+    assert.deepEqual((await photoUrls()).sort(), urls);
+    assert.deepEqual((await list()).map(({ imageUrl }) => imageUrl).sort(), urls);
+  });
+
+  test('with an Idempotency-Key runs once; another picture or caption under the key is 422', async (t) => {
+    const { upload, photoUrls, eventTypes, list } = await openImageShop(t, engine);
+    const headers = { 'idempotency-key': 'once' };
+    const picture = await pictureOf('png');
+    const parts = [filePart(picture), textPart('caption', 'one')];
+    const first = await upload(parts, headers);
+    assert.deepEqual([first.status, first.headers['idempotency-replayed']], [200, undefined]);
+    const again = await upload(parts, headers);
+    assert.deepEqual(
+      [again.status, again.text, again.headers['idempotency-replayed']],
+      [200, first.text, 'true'],
+    );
+    for (const other of [
+      [filePart(await pictureOf('png', 99)), textPart('caption', 'one')],
+      [filePart(picture), textPart('caption', 'two')],
+      [filePart(picture)],
+      [filePart(picture), textPart('caption', 'one'), textPart('isPrimary', 'true')],
+    ]) {
+      const refused = await upload(other, headers);
+      assertError(refused, 422, 'validation_error');
+      assert.equal(refused.headers['idempotency-replayed'], undefined);
+    }
+    assert.deepEqual(await photoUrls(), [first.json.imageUrl]);
+    assert.deepEqual(await list().then((all) => all.map(({ caption }) => caption)), ['one']);
+    assert.deepEqual(await eventTypes(), ['cheese.updated', 'cheese.image_uploaded']);
+    assert.equal((await upload(parts)).headers['idempotency-replayed'], undefined);
+  });
+
+  test('leaves an Idempotency-Key free where it was refused', async (t) => {
+    const { upload } = await openImageShop(t, engine);
+    const headers = { 'idempotency-key': 'once' };
+    assertError(await upload([filePart('no picture')], headers), 415, 'unsupported_media_type');
+    const damaged = (await pictureOf('png')).subarray(0, 60);
+    assertError(await upload([filePart(damaged)], headers), 415, 'unsupported_media_type');
+    assert.equal((await upload([filePart(await pictureOf('png'))], headers)).status, 200);
+  });
+
+  test('beyond the hundredth address is refused, and one that stands there already is not', async (t) => {
+    const { shop, cheeseId, upload, photoUrls } = await openImageShop(t, engine);
+    const setUrls = async (count: number) => {
+      const photos = Array.from({ length: count }, (_, index) => `https://example.com/${index}.jpg`);
+      const body = { id: cheeseId, name: 'Gruyère', status: 'available', photoUrls: photos };
+      const answer = await shop.call('PUT', '/v2/cheeses', { as: shop.writer, body });
+      assert.equal(answer.status, 200, answer.text);
+    };
+    await setUrls(99);
+    const [one, two] = [await pictureOf('png', 1), await pictureOf('png', 2)];
+    const { json } = await upload([filePart(one)]);
+    const before = await photoUrls();
+    assert.deepEqual([before.length, before.at(-1)], [100, json.imageUrl]);
+    for (const isPrimary of ['true', 'false']) {
+      const answer = await upload([filePart(two), textPart('isPrimary', isPrimary)]);
+      assertError(answer, 422, 'validation_error');
+      assert.equal(answer.json.errors[0].field, 'file');
+    }
+    assert.deepEqual(await photoUrls(), before);
+    assert.equal((await upload([filePart(one), textPart('isPrimary', 'true')])).status, 200);
+    assert.deepEqual(await photoUrls(), [json.imageUrl, ...before.slice(0, -1)]);
+  });
+});
+
+/** A form as another client makes it. */
+async function formOf(picture: Buffer): Promise<{ payload: Buffer; type: string }> {
+  const form = new FormData();
+  form.append('file', new Blob([Uint8Array.from(picture)], { type: 'image/webp' }), 'käse "1".webp');
+  const request = new Request('http://shop', { method: 'POST', body: form });
+  const type = request.headers.get('content-type') ?? '';
+  return { payload: Buffer.from(await request.arrayBuffer()), type };
+}

@@ -1,0 +1,234 @@
+/** Many uploads at once, connections that break, and disks that are full. */
+import assert from 'node:assert/strict';
+import { execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdirSync } from 'node:fs';
+import { get, request } from 'node:http';
+import { join } from 'node:path';
+import { suite, type TestContext, test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { loadConfig } from '../../src/config.ts';
+import { openServices } from '../../src/services.ts';
+import { freshShop } from '../cli/run.ts';
+import { awsSettings, bucket, openBucket } from '../files/bucket.ts';
+import {
+  assertShown,
+  assertWhole,
+  deleteCheese,
+  formOf,
+  imagesFolder,
+  nameOf,
+  namesIn,
+  newCheese,
+  noise,
+  openFiles,
+  picture,
+  upload,
+  uploaded,
+} from '../files/photos.ts';
+import { cleanUp, onBothEngines, openShop, type Shop } from '../helper.ts';
+
+const uploadsMax = 64;
+const executable = fileURLToPath(new URL('../../bin/curd.js', import.meta.url));
+const linuxOnly = {
+  skip: process.platform === 'linux' ? false : 'open files are found in /proc, which Linux has',
+};
+
+onBothEngines('Uploads', (engine) => {
+  test(`at once are taken up to ${uploadsMax}; the rest is told to wait, and others are served meanwhile`, async (t) => {
+    const shop = await openShop(t, { engine });
+    const cheese = await newCheese(shop);
+    const pictures = await Promise.all(Array.from({ length: uploadsMax + 16 }, (_, seed) => picture(seed)));
+    let isOver = false;
+    const uploads = Promise.all(pictures.map((bytes) => upload(shop, cheese, bytes))).finally(() => {
+      isOver = true;
+    });
+    let slowest = 0;
+    while (!isOver) {
+      const start = performance.now();
+      const { status } = await shop.call('GET', `/v2/cheeses/${cheese}`, { as: shop.reader });
+      assert.equal(status, 200);
+      slowest = Math.max(slowest, performance.now() - start);
+      await sleep(5);
+    }
+    assert.ok(slowest < 2000, `a cheese took ${slowest} ms`);
+    const answers = await uploads;
+    const refused = answers.filter(({ status }) => status !== 200);
+    for (const { status, headers } of refused) {
+      assert.equal(status, 503);
+      assert.ok(Number(headers['retry-after']) > 0);
+    }
+    assert.ok(answers.length - refused.length >= uploadsMax, `${refused.length} were refused`);
+    assert.deepEqual(namesIn(shop.config.incomingDir), []);
+    assert.equal((await upload(shop, cheese, await picture(999))).status, 200, 'later');
+  });
+});
+
+/** The shop on a port of its own, spoken to over sockets that can break. */
+async function listening(shop: Shop): Promise<string> {
+  return shop.app.server.listen({ host: '127.0.0.1', port: 0 });
+}
+
+async function untilNoneOpen(folder: string): Promise<void> {
+  for (let tries = 0; openFiles(folder).length > 0 && tries < 200; tries += 1) {
+    await sleep(10);
+  }
+  assert.deepEqual(openFiles(folder), []);
+}
+
+/** Asks for an address and breaks off, before or after the first bytes have come. */
+async function breakOff(url: string, isBegun: boolean): Promise<void> {
+  const call = get(url, { agent: false });
+  call.on('error', () => {});
+  if (isBegun) {
+    const [response] = await once(call, 'response');
+    await once(response, 'readable');
+  } else {
+    await sleep(2);
+  }
+  call.destroy();
+}
+
+suite('Connections that break', () => {
+  test('leave no file open that was being shown', linuxOnly, async (t) => {
+    const shop = await openShop(t);
+    const base = await listening(shop);
+    const { imageUrl } = await uploaded(shop, await newCheese(shop), await noise(1500));
+    const url = `${base}/images/${nameOf(imageUrl)}`;
+    const etag = `"${nameOf(imageUrl)}"`;
+    for (let round = 0; round < 5; round += 1) {
+      await breakOff(url, true);
+      await breakOff(url, false);
+      for (const options of [{ method: 'HEAD' }, { headers: { 'If-None-Match': etag } }]) {
+        const response = await fetch(url, options);
+        assert.ok([200, 304].includes(response.status));
+        await response.arrayBuffer();
+      }
+      const part = await fetch(url, { headers: { Range: 'bytes=0-9' } });
+      assert.equal((await part.arrayBuffer()).byteLength, 10);
+    }
+    const whole = new Uint8Array(await (await fetch(url)).arrayBuffer());
+    assertWhole(imageUrl, whole);
+    await untilNoneOpen(imagesFolder(shop));
+  });
+
+  test('to whoever was shown a picture of a bucket leave nothing waiting', async (t) => {
+    const { endpoint } = await openBucket(t);
+    Object.assign(process.env, awsSettings(endpoint));
+    const shop = await openShop(t, { settings: { CURD_IMAGES: `s3://${bucket}` } });
+    const base = await listening(shop);
+    const { imageUrl } = await uploaded(shop, await newCheese(shop), await noise(1500));
+    const url = `${base}/images/${nameOf(imageUrl)}`;
+    // More than the client of AWS has connections.
+    for (let round = 0; round < 60; round += 1) {
+      await breakOff(url, round % 4 > 0);
+    }
+    const response = await fetch(url, { signal: AbortSignal.timeout(5000) });
+    assertWhole(imageUrl, new Uint8Array(await response.arrayBuffer()));
+  });
+
+  test('in the middle of an upload leave nothing behind, and take no place', linuxOnly, async (t) => {
+    const shop = await openShop(t);
+    const base = await listening(shop);
+    const cheese = await newCheese(shop);
+    const { headers, raw } = formOf(await noise(300));
+    for (let round = 0; round < uploadsMax + 6; round += 1) {
+      const call = request(`${base}/v2/cheeses/${cheese}/uploadImage`, {
+        method: 'POST',
+        agent: false,
+        headers: { ...headers, 'x-api-key': shop.writer, 'content-length': raw.length },
+      });
+      call.on('error', () => {});
+      call.write(raw.subarray(0, raw.length / 2));
+      await sleep(5);
+      call.destroy();
+    }
+    await untilNoneOpen(shop.config.incomingDir);
+    for (let tries = 0; namesIn(shop.config.incomingDir).length > 0 && tries < 200; tries += 1) {
+      await sleep(10);
+    }
+    assert.deepEqual(namesIn(shop.config.incomingDir), []);
+    const pictures = await Promise.all(Array.from({ length: 8 }, (_, seed) => picture(seed)));
+    for (const bytes of pictures) {
+      assert.equal((await upload(shop, cheese, bytes)).status, 200);
+    }
+  });
+
+  test('of a cheese that is deleted meanwhile are 404, and the picture belongs to nobody', async (t) => {
+    const shop = await openShop(t);
+    const cheese = await newCheese(shop);
+    const sent = upload(shop, cheese, await noise(800));
+    await sleep(30);
+    await deleteCheese(shop, cheese);
+    assert.equal((await sent).status, 404);
+    const other = await uploaded(shop, await newCheese(shop), await picture(1));
+    await assertShown(shop, other.imageUrl);
+  });
+});
+
+const canMount = (() => {
+  try {
+    execFileSync('unshare', ['-Urm', 'mount', '-t', 'tmpfs', 'tmpfs', '/mnt'], { stdio: 'ignore' });
+    return true;
+  } catch {
+    return false;
+  }
+})();
+
+/** A server whose folder `name` is a disk of `kilobytes`, which nobody else sees. */
+async function serveOnSmallDisk(t: TestContext, name: string, kilobytes: number) {
+  const environment = await freshShop(t, { CURD_ENVIRONMENT: 'local', CURD_LOG_LEVEL: 'silent' });
+  const { CURD_DATA_DIR: folder = '' } = environment;
+  const { keys, cheeses, contextOf, close } = await openServices(loadConfig(environment));
+  const account = await keys.createAccount(contextOf('test'), 'pictures');
+  const { key } = await keys.create(contextOf('test'), account.id, { scopes: ['write:cheeses'] });
+  const { id } = await cheeses.create(contextOf('test'), { name: 'Brie' });
+  await close();
+  mkdirSync(join(folder, name), { recursive: true });
+  const script = `mount -t tmpfs -o size=${kilobytes}k tmpfs "$1" && exec "$2" "$3" serve --port 0 --json`;
+  const args = ['-Urm', 'sh', '-c', script, 'sh', join(folder, name), process.execPath, executable];
+  const child = spawn('unshare', args, {
+    cwd: folder,
+    env: { ...process.env, ...environment },
+    stdio: ['ignore', 'pipe', 'ignore'],
+  });
+  cleanUp(t, async () => {
+    child.kill('SIGKILL');
+    await once(child, 'close');
+  });
+  const [greeting] = await once(child.stdout, 'data');
+  const { url } = JSON.parse(String(greeting)) as { url: string };
+  return async (bytes: Buffer): Promise<Response> => {
+    const body = new FormData();
+    body.append('file', new Blob([new Uint8Array(bytes)]));
+    const headers = { 'X-API-Key': key };
+    return fetch(`${url}/v2/cheeses/${id}/uploadImage`, { method: 'POST', headers, body });
+  };
+}
+
+suite('A full disk', { skip: canMount ? false : 'a small disk takes unshare -Urm and mount' }, () => {
+  for (const [name, kilobytes, side] of [
+    ['images', 200, 400],
+    // Received, but not encoded.
+    ['incoming', 700, 400],
+    // Not even received.
+    ['incoming', 200, 400],
+  ] as const) {
+    test(`of ${kilobytes} kB for ${name} is 503, nothing is half done, and what fits is taken`, async (t) => {
+      const send = await serveOnSmallDisk(t, name, kilobytes);
+      const large = await noise(side);
+      for (let round = 0; round < 3; round += 1) {
+        const refused = await send(large);
+        assert.equal(refused.status, 503, await refused.text());
+        assert.ok(Number(refused.headers.get('retry-after')) > 0);
+        const taken = await send(await picture(round));
+        const text = await taken.text();
+        assert.equal(taken.status, 200, text);
+        const { imageUrl } = JSON.parse(text);
+        const shown = await fetch(imageUrl);
+        assertWhole(imageUrl, new Uint8Array(await shown.arrayBuffer()));
+      }
+    });
+  }
+});

@@ -1,0 +1,284 @@
+/**
+ * Pictures, and what goes wrong with the machine: servers and helpers that are killed, disks that are full, folders that
+ * are gone, and more uploads than anybody can work on. CURD_TEST_KILLS is for this file what it is for kill.test.ts.
+ */
+import assert from 'node:assert/strict';
+import {
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  rmSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
+import { join } from 'node:path';
+import { suite, type TestContext, test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { loadConfig } from '../../src/config.ts';
+import { sql } from '../../src/database/sql.ts';
+import { createUploads } from '../../src/http/uploads.ts';
+import { openServices } from '../../src/services.ts';
+import { type Environment, freshShop, type RunningServer, serve } from '../cli/run.ts';
+import * as photos from '../files/photos.ts';
+import { type Addresses, assertWhole, nameOf, namesIn, noise, picture } from '../files/photos.ts';
+import { assertError, openShop, temporaryFolder, testClock } from '../helper.ts';
+import { pick } from './load.ts';
+
+const kills = Number(process.env.CURD_TEST_KILLS ?? 3);
+const isLinux = process.platform === 'linux';
+const linuxOnly = { skip: isLinux ? false : 'processes and open files are found in /proc, which Linux has' };
+
+interface Stocked {
+  readonly environment: Environment;
+  readonly key: string;
+  readonly ids: readonly number[];
+}
+
+/** A data folder with cheeses and a key that may upload. */
+async function stock(t: TestContext, cheeses: number, more: Environment = {}): Promise<Stocked> {
+  const environment = await freshShop(t, { CURD_LOG_LEVEL: 'warn', ...more });
+  const { keys, cheeses: catalogue, contextOf, close } = await openServices(loadConfig(environment));
+  const account = await keys.createAccount(contextOf('test'), 'pictures');
+  const scopes = ['write:cheeses', 'read:cheeses'];
+  const { key } = await keys.create(contextOf('test'), account.id, { scopes });
+  const ids: number[] = [];
+  for (let index = 0; index < cheeses; index += 1) {
+    ids.push((await catalogue.create(contextOf('test'), { name: `Cheese ${index}` })).id);
+  }
+  await close();
+  return { environment, key, ids };
+}
+
+function send(server: RunningServer, key: string, cheeseId: number, bytes: Uint8Array): Promise<Response> {
+  const body = new FormData();
+  body.append('file', new Blob([Buffer.from(bytes)]), 'a.png');
+  const url = `${server.url}/v2/cheeses/${cheeseId}/uploadImage`;
+  return fetch(url, { method: 'POST', headers: { 'X-API-Key': key }, body });
+}
+
+async function imagesOf(server: RunningServer, key: string, cheeseId: number): Promise<Addresses[]> {
+  const url = `${server.url}/v2/cheeses/${cheeseId}/images`;
+  const response = await fetch(url, { headers: { 'X-API-Key': key } });
+  assert.equal(response.status, 200);
+  return ((await response.json()) as { items: Addresses[] }).items;
+}
+
+async function assertServed(server: RunningServer, { imageUrl, thumbnailUrl }: Addresses): Promise<void> {
+  for (const url of [imageUrl, thumbnailUrl]) {
+    const response = await fetch(`${server.url}/images/${nameOf(url)}`);
+    const bytes = new Uint8Array(await response.arrayBuffer());
+    assert.equal(response.status, 200, url);
+    assertWhole(url, bytes);
+  }
+}
+
+/** The picture helpers of a server, by the data folder that both of them are in. */
+function helpersIn({ CURD_DATA_DIR = '' }: Environment): number[] {
+  return readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name))
+    .flatMap((pid) => {
+      try {
+        const isOurs = readlinkSync(`/proc/${pid}/cwd`) === CURD_DATA_DIR;
+        const command = readFileSync(`/proc/${pid}/cmdline`, 'latin1');
+        return isOurs && command.includes('picture-helper') ? [Number(pid)] : [];
+      } catch {
+        return [];
+      }
+    });
+}
+
+async function until(isSo: () => boolean, what: string): Promise<void> {
+  const deadline = performance.now() + 10_000;
+  while (!isSo()) {
+    assert.ok(performance.now() < deadline, what);
+    await sleep(10);
+  }
+}
+
+suite('Pictures of a server that is killed', () => {
+  test('are there when they were answered, and what was not attached is swept', async (t) => {
+    const { environment, key, ids } = await stock(t, 8);
+    const config = loadConfig(environment);
+    const bytes = await Promise.all(
+      Array.from({ length: 12 }, (_, index) => (index < 9 ? picture(index) : noise(200))),
+    );
+    const answered: { cheeseId: number; imageUrl: string }[] = [];
+    let cut = 0;
+    for (let kill = 0; kill < kills; kill += 1) {
+      const server = await serve(t, environment);
+      const before = answered.length;
+      const work = async (): Promise<void> => {
+        for (;;) {
+          const cheeseId = ids[pick(ids.length)] ?? 0;
+          const response = await send(server, key, cheeseId, bytes[pick(bytes.length)] as Buffer);
+          const text = await response.text();
+          assert.equal(response.status, 200, text);
+          answered.push({ cheeseId, imageUrl: JSON.parse(text).imageUrl });
+        }
+      };
+      const working = Array.from({ length: 6 }, () =>
+        work().catch((error: unknown) => {
+          // What fetch throws when the connection breaks.
+          assert.ok(error instanceof TypeError, String(error));
+          cut += 1;
+        }),
+      );
+      await until(() => answered.length > before, 'no upload was answered');
+      await sleep(pick(500));
+      const { stderr } = await server.stop('SIGKILL');
+      assert.equal(stderr, '');
+      await Promise.all(working);
+      if (isLinux) {
+        await until(() => helpersIn(environment).length === 0, 'helpers outlive their server');
+      }
+    }
+
+    const server = await serve(t, environment);
+    const referenced = new Set<string>();
+    for (const id of ids) {
+      const images = await imagesOf(server, key, id);
+      for (const image of images) {
+        await assertServed(server, image);
+        referenced.add(nameOf(image.imageUrl)).add(nameOf(image.thumbnailUrl));
+      }
+      const listed = images.map(({ imageUrl }) => nameOf(imageUrl));
+      const lost = answered.filter(
+        ({ cheeseId, imageUrl }) => cheeseId === id && !listed.includes(nameOf(imageUrl)),
+      );
+      assert.deepEqual(lost, [], 'answered, and not listed');
+    }
+    await server.stop('SIGKILL');
+    const services = await openServices(config, testClock(Date.now() + 11 * 60_000));
+    await services.images.sweep();
+    const rows = await services.database.all<{ name: string }>(sql`select name from image_file`);
+    await services.close();
+    assert.deepEqual(rows.map(({ name }) => name).toSorted(), [...referenced].toSorted());
+    // An unfinished copy of a picture that is in use goes when that does.
+    const kept = namesIn(join(config.dataDir, 'images')).map((name) => name.split('.', 2).join('.'));
+    assert.deepEqual([...new Set(kept)].toSorted(), [...referenced].toSorted());
+    t.diagnostic(`${kills} kills, ${answered.length} uploads answered, ${cut} cut short`);
+  });
+
+  test('leave no helper behind', linuxOnly, async (t) => {
+    const { environment, key, ids } = await stock(t, 1);
+    const server = await serve(t, environment);
+    const sent = send(server, key, ids[0] ?? 0, await noise(1200));
+    const cut = assert.rejects(() => sent, TypeError);
+    await until(() => helpersIn(environment).length > 0, 'no helper was started');
+    await sleep(50);
+    assert.equal((await server.stop('SIGKILL')).stderr, '');
+    await cut;
+    await until(() => helpersIn(environment).length === 0, 'helpers outlive their server');
+  });
+
+  test('are finished first where it is told to stop, and keep nobody waiting afterwards', async (t) => {
+    const { environment, key, ids } = await stock(t, 1);
+    const server = await serve(t, environment);
+    const sent = send(server, key, ids[0] ?? 0, await noise(1200));
+    await until(() => namesIn(join(environment.CURD_DATA_DIR ?? '', 'incoming')).length > 0, 'not sent');
+    const stopped = server.stop('SIGTERM');
+    const response = await sent;
+    assert.equal(response.status, 200, await response.text());
+    const outcome = await Promise.race([
+      stopped,
+      sleep(4000, 'still running, for the sake of an open connection'),
+    ]);
+    assert.deepEqual(outcome, { code: 0, stderr: '' });
+  });
+});
+
+suite('Pictures', () => {
+  test('are refused with 503 when their helper is killed, and the next are not', linuxOnly, async (t) => {
+    const { environment, key, ids } = await stock(t, 1);
+    const server = await serve(t, environment);
+    const [id = 0] = ids;
+    const known = helpersIn(environment);
+    const incoming = join(environment.CURD_DATA_DIR ?? '', 'incoming');
+    assert.equal((await send(server, key, id, await picture(1))).status, 200);
+    const large = await noise(1700);
+    const received = () => namesIn(incoming).filter((name) => !name.includes('.'));
+    for (let round = 0; round < 2; round += 1) {
+      const sent = [send(server, key, id, large), send(server, key, id, large)];
+      await until(() => received().length === 2 && helpersIn(environment).length === 2, 'not received');
+      await sleep(100);
+      for (const pid of helpersIn(environment)) {
+        process.kill(pid, 'SIGKILL');
+      }
+      for (const response of await Promise.all(sent)) {
+        assert.equal(response.status, 503, await response.text());
+        assert.ok(Number(response.headers.get('retry-after')) > 0);
+      }
+      assert.equal((await imagesOf(server, key, id)).length, round + 1);
+      await until(() => helpersIn(environment).length === 0, 'killed');
+      const next = await send(server, key, id, await picture(2 + round));
+      assert.equal(next.status, 200, await next.text());
+    }
+    assert.deepEqual(namesIn(incoming), []);
+    assert.deepEqual(known, [], 'nothing of a picture is loaded before one comes');
+  });
+
+  for (const place of ['images', 'incoming']) {
+    test(`are refused with 503 while the folder ${place} is gone, leave nothing, and are taken later`, async (t) => {
+      const shop = await openShop(t);
+      const cheese = await photos.newCheese(shop);
+      await photos.uploaded(shop, cheese, await picture(1));
+      const folder = join(shop.config.dataDir, place);
+      rmSync(folder, { recursive: true });
+      writeFileSync(folder, 'in the way');
+      const answer = await photos.upload(shop, cheese, await picture(2));
+      assertError(answer, 503, 'unavailable');
+      assert.ok(Number(answer.headers['retry-after']) > 0);
+      assert.equal((await photos.imagesOf(shop, cheese)).length, 1);
+      rmSync(folder);
+      const { imageUrl } = await photos.uploaded(shop, cheese, await picture(2));
+      await photos.assertShown(shop, imageUrl);
+      assert.deepEqual(namesIn(shop.config.incomingDir), []);
+    });
+  }
+
+  test('that cannot be read are 503, and 404 where their bytes are lost', async (t) => {
+    const shop = await openShop(t);
+    const { imageUrl } = await photos.uploaded(shop, await photos.newCheese(shop), await picture(1));
+    const folder = photos.imagesFolder(shop);
+    rmSync(folder, { recursive: true });
+    assert.equal((await photos.shown(shop, imageUrl)).status, 404);
+    writeFileSync(folder, 'in the way');
+    const { status, headers } = await photos.shown(shop, imageUrl);
+    assert.equal(status, 503);
+    assert.ok(Number(headers['retry-after']) > 0);
+    assert.equal(headers['cache-control'], 'no-store');
+  });
+});
+
+suite('Leftovers of uploads', () => {
+  test('older than an hour go with the housekeeping, and no others', async (t) => {
+    const folder = await temporaryFolder(t);
+    const clock = testClock();
+    const { purge } = createUploads(folder, clock);
+    const minutes = [-1, 1, 59, 61, 600];
+    for (const age of minutes) {
+      writeFileSync(join(folder, `${age}`), 'x');
+      const then = new Date(clock.now() - age * 60_000);
+      utimesSync(join(folder, `${age}`), then, then);
+    }
+    await purge();
+    assert.deepEqual(namesIn(folder), ['-1', '1', '59']);
+    clock.advance(2 * 60_000);
+    await purge();
+    assert.deepEqual(namesIn(folder), ['-1', '1']);
+    await createUploads(join(folder, 'not there'), clock).purge();
+  });
+
+  test('stay where they are folders, and keep nothing else from going', async (t) => {
+    const folder = await temporaryFolder(t);
+    // As on a disk of its own.
+    mkdirSync(join(folder, 'lost+found'));
+    writeFileSync(join(folder, 'old'), 'x');
+    for (const name of ['lost+found', 'old']) {
+      utimesSync(join(folder, name), 1, 1);
+    }
+    await createUploads(folder, testClock()).purge();
+    assert.deepEqual(namesIn(folder), []);
+  });
+});

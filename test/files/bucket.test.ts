@@ -1,0 +1,277 @@
+/** Pictures in a bucket: s3rver, a real server of the protocol, in a process of its own. */
+import assert from 'node:assert/strict';
+import { readdirSync, readFileSync } from 'node:fs';
+import { suite, type TestContext, test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { ConfigError, loadConfig, type RawSettings } from '../../src/config.ts';
+import { assertRefused, curd, freshShop, serve } from '../cli/run.ts';
+import { assertError, cleanUp, openShop, type Shop, testClock } from '../helper.ts';
+import { awsSettings, bucket, openBucket, openSilence, openSlowDeletion } from './bucket.ts';
+import {
+  assertShown,
+  assertWhole,
+  deleteCheese,
+  imagesOf,
+  nameOf,
+  namesIn,
+  newCheese,
+  openFiles,
+  picture,
+  shown,
+  upload,
+  uploaded,
+} from './photos.ts';
+
+const prefix = 'some/prefix';
+const quickly = 8000;
+
+/** This process is this file's alone; its environment is put back for the next test all the same. */
+function setEnvironment(t: TestContext, values: Record<string, string>): void {
+  const before = { ...process.env };
+  Object.assign(process.env, values);
+  cleanUp(t, () => {
+    for (const name of Object.keys(values)) {
+      delete process.env[name];
+    }
+    Object.assign(process.env, before);
+  });
+}
+
+async function shopAt(t: TestContext, endpoint: string, settings: RawSettings = {}): Promise<Shop> {
+  setEnvironment(t, awsSettings(endpoint));
+  const place = { CURD_IMAGES: `s3://${bucket}/${prefix}` };
+  return openShop(t, { clock: testClock(), settings: { ...place, ...settings } });
+}
+
+/** Names of the objects under the prefix. s3rver writes each into a file, and what it knows of it beside it. */
+function objectsIn(folder: string): string[] {
+  return namesIn(`${folder}/${prefix}`).flatMap((name) => /^(.*)\._S3rver_object$/.exec(name)?.[1] ?? []);
+}
+
+async function assertUnavailable(shop: Shop, cheese: number, bytes: Uint8Array): Promise<void> {
+  const start = performance.now();
+  const answer = await Promise.race([upload(shop, cheese, bytes), sleep(quickly, null)]);
+  assert.ok(answer !== null, 'there was no answer');
+  assertError(answer, 503, 'unavailable');
+  assert.ok(Number(answer.headers['retry-after']) > 0);
+  assert.ok(performance.now() - start < quickly);
+  assert.deepEqual(await imagesOf(shop, cheese), []);
+}
+
+suite('Pictures in a bucket', () => {
+  test('are stored under the prefix with their type, for good', async (t) => {
+    const { endpoint, folder } = await openBucket(t);
+    const shop = await shopAt(t, endpoint);
+    const urls = await uploaded(shop, await newCheese(shop), await picture(1, 400, 'jpeg'));
+    const names = [urls.imageUrl, urls.thumbnailUrl].map(nameOf);
+    assert.deepEqual(objectsIn(folder), names.toSorted());
+    assert.deepEqual(
+      readdirSync(folder).filter((name) => !name.startsWith('.')),
+      ['some'],
+    );
+    for (const [index, type] of ['image/jpeg', 'image/webp'].entries()) {
+      const path = `${folder}/${prefix}/${names[index]}._S3rver_metadata.json`;
+      const metadata = JSON.parse(readFileSync(path, 'utf8'));
+      assert.equal(metadata['content-type'], type);
+      assert.equal(metadata['cache-control'], 'public, max-age=31536000, immutable');
+    }
+  });
+
+  test('are shown by the server itself, whole and in part', async (t) => {
+    const { endpoint } = await openBucket(t);
+    const shop = await shopAt(t, endpoint);
+    const { imageUrl } = await uploaded(shop, await newCheese(shop), await picture(2, 400));
+    const whole = await shown(shop, imageUrl);
+    assert.equal(whole.status, 200);
+    assertWhole(imageUrl, whole.bytes);
+    assert.equal(whole.headers['content-type'], 'image/png');
+    assert.equal(Number(whole.headers['content-length']), whole.bytes.length);
+
+    const head = await shown(shop, imageUrl, {}, 'HEAD');
+    assert.deepEqual([head.status, head.bytes.length], [200, 0]);
+    assert.equal(Number(head.headers['content-length']), whole.bytes.length);
+    const part = await shown(shop, imageUrl, { range: 'bytes=5-9' });
+    assert.deepEqual([part.status, part.bytes], [206, whole.bytes.subarray(5, 10)]);
+    const end = await shown(shop, imageUrl, { range: 'bytes=-3' });
+    assert.deepEqual([end.status, end.bytes], [206, whole.bytes.subarray(-3)]);
+    assert.equal((await shown(shop, imageUrl, { range: 'bytes=999999-' })).status, 416);
+    const etag = String(whole.headers.etag);
+    assert.equal((await shown(shop, imageUrl, { 'if-none-match': etag })).status, 304);
+    assert.equal((await shown(shop, `${'0'.repeat(64)}.png`)).status, 404);
+  });
+
+  test('carry the address of CURD_IMAGES_URL, and whoever asks here is sent there', async (t) => {
+    const { endpoint } = await openBucket(t);
+    const base = 'https://cdn.example.com/cheese';
+    const shop = await shopAt(t, endpoint, { CURD_IMAGES_URL: `${base}/` });
+    const cheese = await newCheese(shop);
+    const { imageUrl, thumbnailUrl } = await uploaded(shop, cheese, await picture(3));
+    assert.match(imageUrl, /^https:\/\/cdn\.example\.com\/cheese\/[0-9a-f]{64}\.png$/);
+    assert.ok(thumbnailUrl.startsWith(`${base}/`));
+    const { json } = await shop.call('GET', `/v2/cheeses/${cheese}`, { as: shop.reader });
+    assert.deepEqual(json.photoUrls, [imageUrl]);
+    for (const method of ['GET', 'HEAD']) {
+      const { status, headers } = await shown(shop, imageUrl, {}, method);
+      assert.deepEqual([status, headers.location], [302, imageUrl]);
+    }
+    await deleteCheese(shop, cheese);
+    assert.equal((await shown(shop, imageUrl)).status, 404);
+  });
+
+  test('go with the cheese and the sweep', async (t) => {
+    const { endpoint, folder } = await openBucket(t);
+    const shop = await shopAt(t, endpoint);
+    const cheese = await newCheese(shop);
+    const { imageUrl } = await uploaded(shop, cheese, await picture(4));
+    await deleteCheese(shop, cheese);
+    assert.equal((await shown(shop, imageUrl)).status, 404);
+    (shop.clock as ReturnType<typeof testClock>).advance(10 * 60_000 + 1);
+    await shop.app.services.images.sweep();
+    assert.deepEqual(objectsIn(folder), []);
+    await uploaded(shop, await newCheese(shop), await picture(4));
+    await assertShown(shop, imageUrl);
+  });
+
+  test('survive a sweep that took longer than another needed for the same', async (t) => {
+    const slow = await openSlowDeletion(t, (await openBucket(t)).endpoint);
+    const shop = await shopAt(t, slow.endpoint);
+    const clock = shop.clock as ReturnType<typeof testClock>;
+    const cheese = await newCheese(shop);
+    const { imageUrl, thumbnailUrl } = await uploaded(shop, cheese, await picture(11));
+    await deleteCheese(shop, cheese);
+    clock.advance(10 * 60_000 + 1);
+    const sweeping = shop.app.services.images.sweep();
+    const letGo = await slow.held;
+    clock.advance(10 * 60_000 + 1);
+    const other = await shop.another();
+    await other.app.services.images.sweep();
+    const again = await upload(other, await newCheese(other), await picture(11));
+    letGo();
+    await sweeping;
+    if (again.status === 200) {
+      await assertShown(shop, imageUrl);
+      await assertShown(shop, thumbnailUrl);
+    } else {
+      assertError(again, 503, 'unavailable');
+    }
+  });
+
+  test('are refused with 503 while it does not answer, and taken when it does again', async (t) => {
+    const own = await openBucket(t);
+    const shop = await shopAt(t, own.endpoint);
+    const cheese = await newCheese(shop);
+    await own.stop();
+    await assertUnavailable(shop, cheese, await picture(5));
+    await own.start();
+    const { imageUrl } = await uploaded(shop, cheese, await picture(5));
+    await assertShown(shop, imageUrl);
+    await own.stop();
+    const { status, headers } = await shown(shop, imageUrl);
+    assert.equal(status, 503);
+    assert.ok(Number(headers['retry-after']) > 0);
+    if (process.platform === 'linux') {
+      assert.deepEqual(openFiles(shop.config.incomingDir), [], 'files of refused uploads are still open');
+    }
+  });
+
+  test('are refused with 503 where it takes connections and says nothing', async (t) => {
+    const shop = await shopAt(t, await openSilence(t));
+    await assertUnavailable(shop, await newCheese(shop), await picture(6));
+  });
+
+  test('are refused with 503 where there is no such bucket', async (t) => {
+    const { endpoint } = await openBucket(t);
+    const shop = await shopAt(t, endpoint, { CURD_IMAGES: 's3://not-there' });
+    await assertUnavailable(shop, await newCheese(shop), await picture(7));
+  });
+
+  test('are refused with 503 with wrong credentials, which are in no log; the demo goes without', async (t) => {
+    const { endpoint, folder } = await openBucket(t);
+    const secret = 'hidden-from-all-logs';
+    const environment = await freshShop(t, {
+      ...awsSettings(endpoint, 'NOBODY', secret),
+      CURD_IMAGES: `s3://${bucket}/${prefix}`,
+    });
+    const server = await serve(t, environment);
+    const { stderr } = await server.stop();
+    // The client of AWS says a word of its own.
+    const lines = stderr.split('\n').filter((line) => line.startsWith('{'));
+    assert.deepEqual(objectsIn(folder), []);
+    assert.ok(!stderr.includes(secret));
+    const causes = lines.map((line) => JSON.parse(line)).filter(({ err }) => err !== undefined);
+    assert.match(JSON.stringify(causes), /InvalidAccessKeyId/);
+
+    setEnvironment(t, awsSettings(endpoint, 'NOBODY', secret));
+    const shop = await openShop(t, { settings: { CURD_IMAGES: `s3://${bucket}/${prefix}` } });
+    await assertUnavailable(shop, await newCheese(shop), await picture(8));
+  });
+});
+
+suite('CURD_IMAGES and CURD_IMAGES_URL', () => {
+  test('with a folder, addresses are those of the network in front, and /images goes on serving', async (t) => {
+    const shop = await openShop(t, { settings: { CURD_IMAGES_URL: 'https://cdn.example.com' } });
+    const { imageUrl } = await uploaded(shop, await newCheese(shop), await picture(9));
+    assert.match(imageUrl, /^https:\/\/cdn\.example\.com\/[0-9a-f]{64}\.png$/);
+    await assertShown(shop, imageUrl);
+  });
+
+  test('name a folder anywhere', async (t) => {
+    const { CURD_DATA_DIR = '' } = await freshShop(t);
+    const shop = await openShop(t, { settings: { CURD_IMAGES: `file:${CURD_DATA_DIR}/a/b` } });
+    await uploaded(shop, await newCheese(shop), await picture(10));
+    assert.equal(namesIn(`${CURD_DATA_DIR}/a/b`).length, 2);
+  });
+
+  test('refuse the start where they are mistyped, in one sentence', async (t) => {
+    const shop = await freshShop(t);
+    for (const place of [
+      'images',
+      'file:',
+      's3:',
+      's3://',
+      's3://UPPER',
+      's3://a',
+      's3://my-bucket/a b',
+      '',
+    ]) {
+      const settings = { ...shop, CURD_IMAGES: place };
+      if (place === '') {
+        assert.equal(loadConfig({ ...shop }).images.kind, 'folder');
+      } else {
+        const isRefused = (error: unknown) =>
+          error instanceof ConfigError && /CURD_IMAGES.*file:<folder>.*s3:/.test(error.message);
+        assert.throws(() => loadConfig(settings), isRefused, place);
+      }
+    }
+    for (const url of [
+      'cdn.example.com',
+      'ftp://cdn.example.com',
+      'https://cdn.example.com/?a',
+      'https://',
+    ]) {
+      const isRefused = (error: unknown) =>
+        error instanceof ConfigError && /CURD_IMAGES_URL.*https/.test(error.message);
+      assert.throws(() => loadConfig({ ...shop, CURD_IMAGES_URL: url }), isRefused, url);
+    }
+    const runs = await Promise.all([
+      curd({ ...shop, CURD_IMAGES: 's3://' }, 'serve'),
+      curd({ ...shop, CURD_IMAGES_URL: 'cdn' }, 'serve'),
+    ]);
+    for (const run of runs) {
+      assertRefused(run, /CURD_IMAGES/);
+    }
+  });
+
+  test('take prefixes with and without slashes at their ends', async (t) => {
+    const shop = await freshShop(t);
+    for (const [place, expected] of [
+      ['s3://my-bucket', ''],
+      ['s3://my-bucket/', ''],
+      ['s3://my-bucket/a', 'a/'],
+      ['s3://my-bucket/a/b/', 'a/b/'],
+    ] as const) {
+      const images = { kind: 'bucket', bucket: 'my-bucket', prefix: expected };
+      assert.deepEqual(loadConfig({ ...shop, CURD_IMAGES: place }).images, images);
+    }
+  });
+});

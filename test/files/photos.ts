@@ -1,0 +1,139 @@
+/** Small pictures for tests, and the ways in which they are sent, asked for and looked for on disk. */
+import assert from 'node:assert/strict';
+import { hash } from 'node:crypto';
+import { existsSync, readdirSync, readlinkSync } from 'node:fs';
+import sharp from 'sharp';
+import type { CallAnswer, Shop } from '../helper.ts';
+
+/** A picture of one colour: every seed gives another. */
+export function picture(seed: number, side = 24, format: 'png' | 'jpeg' | 'webp' = 'png'): Promise<Buffer> {
+  const background = { r: seed & 255, g: (seed >> 8) & 255, b: (seed >> 16) & 255 };
+  return sharp({ create: { width: side, height: side, channels: 3, background } })
+    .toFormat(format)
+    .toBuffer();
+}
+
+/** A picture that nothing makes smaller: some milliseconds of work for each hundred of its pixels a side. */
+export async function noise(side: number, format: 'png' | 'jpeg' | 'webp' = 'png'): Promise<Buffer> {
+  const bytes = Buffer.alloc(side * side * 3);
+  crypto.getRandomValues(bytes.subarray(0, 65_536));
+  for (let done = 65_536; done < bytes.length; done += 65_536) {
+    bytes.copy(bytes, done, (done / 65_536) % 7);
+  }
+  return sharp(bytes, { raw: { width: side, height: side, channels: 3 } })
+    .toFormat(format)
+    .toBuffer();
+}
+
+const boundary = 'between-the-parts';
+
+/** A form as `call` takes it. */
+export function formOf(bytes: Uint8Array, fields: Readonly<Record<string, string>> = {}) {
+  const part = (rest: string) => Buffer.from(`--${boundary}\r\nContent-Disposition: form-data; ${rest}`);
+  return {
+    headers: { 'content-type': `multipart/form-data; boundary=${boundary}` },
+    raw: Buffer.concat([
+      ...Object.entries(fields).map(([name, value]) => part(`name="${name}"\r\n\r\n${value}\r\n`)),
+      part('name="file"; filename="a.bin"\r\n\r\n'),
+      bytes,
+      Buffer.from(`\r\n--${boundary}--\r\n`),
+    ]),
+  };
+}
+
+let cheeses = 0;
+
+/** The id of a cheese that was not there before. */
+export async function newCheese(shop: Shop): Promise<number> {
+  cheeses += 1;
+  const body = { name: `Cheese ${cheeses}` };
+  const answer = await shop.call('POST', '/v2/cheeses', { as: shop.writer, body });
+  assert.equal(answer.status, 201, answer.text);
+  return answer.json.id;
+}
+
+export function upload(
+  shop: Shop,
+  cheeseId: number,
+  bytes: Uint8Array,
+  fields: Readonly<Record<string, string>> = {},
+): Promise<CallAnswer> {
+  return shop.call('POST', `/v2/cheeses/${cheeseId}/uploadImage`, {
+    as: shop.writer,
+    ...formOf(bytes, fields),
+  });
+}
+
+export interface Addresses {
+  readonly imageUrl: string;
+  readonly thumbnailUrl: string;
+}
+
+/** An upload that must succeed. */
+export async function uploaded(shop: Shop, cheeseId: number, bytes: Uint8Array): Promise<Addresses> {
+  const answer = await upload(shop, cheeseId, bytes);
+  assert.equal(answer.status, 200, answer.text);
+  return answer.json;
+}
+
+export const nameOf = (url: string) => url.slice(url.lastIndexOf('/') + 1);
+
+/** A picture as anybody gets it, bytes and all. */
+export async function shown(shop: Shop, url: string, headers: Record<string, string> = {}, method = 'GET') {
+  const path = `/images/${nameOf(url)}`;
+  const response = await shop.app.server.inject({ method: method as 'GET', url: path, headers });
+  return { status: response.statusCode, headers: response.headers, bytes: response.rawPayload };
+}
+
+/** The picture is there, and is what its name says. */
+export async function assertShown(shop: Shop, url: string): Promise<void> {
+  const { status, bytes } = await shown(shop, url);
+  assert.equal(status, 200, url);
+  assertWhole(url, bytes);
+}
+
+export function assertWhole(url: string, bytes: Uint8Array): void {
+  assert.equal(hash('sha256', bytes), nameOf(url).split('.')[0], `${url} holds something else`);
+}
+
+export async function imagesOf(shop: Shop, cheeseId: number): Promise<Addresses[]> {
+  const answer = await shop.call('GET', `/v2/cheeses/${cheeseId}/images`, { as: shop.reader });
+  assert.equal(answer.status, 200, answer.text);
+  return answer.json.items;
+}
+
+export async function deleteCheese(shop: Shop, cheeseId: number): Promise<void> {
+  const headers = { 'x-confirm-delete': 'true' };
+  const answer = await shop.call('DELETE', `/v2/cheeses/${cheeseId}`, { as: shop.writer, headers });
+  assert.equal(answer.status, 204, answer.text);
+}
+
+/** Names of all files in a folder and those in it. */
+export function namesIn(folder: string): string[] {
+  if (!existsSync(folder)) {
+    return [];
+  }
+  const entries = readdirSync(folder, { recursive: true, withFileTypes: true });
+  return entries
+    .filter((entry) => entry.isFile())
+    .map(({ name }) => name)
+    .toSorted();
+}
+
+/** Where the pictures of a shop lie. */
+export function imagesFolder({ config }: Shop): string {
+  assert.equal(config.images.kind, 'folder');
+  return config.images.folder;
+}
+
+/** What this process has open whose path holds `part`; Linux only. */
+export function openFiles(part: string): string[] {
+  return readdirSync('/proc/self/fd').flatMap((one) => {
+    try {
+      const path = readlinkSync(`/proc/self/fd/${one}`);
+      return path.includes(part) ? [path] : [];
+    } catch {
+      return [];
+    }
+  });
+}

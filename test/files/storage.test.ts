@@ -1,0 +1,308 @@
+/** What is kept of pictures, and when it goes: in the database, and in the folder. */
+import assert from 'node:assert/strict';
+import { mkdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import sharp from 'sharp';
+import { sql } from '../../src/database/sql.ts';
+import { onBothEngines, openShop, type Shop, testClock } from '../helper.ts';
+import {
+  assertShown,
+  deleteCheese,
+  imagesFolder,
+  imagesOf,
+  nameOf,
+  namesIn,
+  newCheese,
+  picture,
+  shown,
+  upload,
+  uploaded,
+} from './photos.ts';
+
+const minuteMs = 60_000;
+
+/** Ten minutes on, and a bit: what is loose now is swept. */
+async function sweepLater(shop: Shop, clock: ReturnType<typeof testClock>): Promise<void> {
+  clock.advance(10 * minuteMs + 1);
+  await shop.app.services.images.sweep();
+}
+
+/** Keeps a picture without giving it to a cheese, as a server does that dies between the two. */
+async function abandoned(shop: Shop, seed: number): Promise<string[]> {
+  const path = join(shop.config.dataDir, `abandoned-${seed}`);
+  writeFileSync(path, await picture(seed));
+  const { imageName, thumbnailName } = await shop.app.services.images.store(path, 'png');
+  return [imageName, thumbnailName];
+}
+
+function attached(shop: Shop, cheeseId: number, imageName = '', thumbnailName = ''): Promise<void> {
+  const { images, contextOf } = shop.app.services;
+  const rest = { size: 1, caption: null, isPrimary: false };
+  const urlOf = (name: string) => `http://127.0.0.1/images/${name}`;
+  return images.attach(contextOf('test'), { cheeseId, imageName, thumbnailName, ...rest, urlOf });
+}
+
+/** Name and state of every file in the database. */
+async function rowsIn(shop: Shop): Promise<string[]> {
+  const rows = await shop.app.services.database.all<{ name: string; state: string }>(
+    sql`select name, state from image_file order by name`,
+  );
+  return rows.map(({ name, state }) => `${name} ${state}`);
+}
+
+onBothEngines('Stored pictures', (engine) => {
+  test('are stored once for two cheeses, and go with the last of them', async (t) => {
+    const clock = testClock();
+    const shop = await openShop(t, { engine, clock });
+    const folder = imagesFolder(shop);
+    const [one, other] = [await newCheese(shop), await newCheese(shop)];
+    const bytes = await picture(1);
+    const first = await uploaded(shop, one, bytes);
+    const second = await uploaded(shop, other, bytes);
+    assert.deepEqual(first, second);
+    const urls = [first.imageUrl, first.thumbnailUrl];
+    assert.deepEqual(namesIn(folder), urls.map(nameOf).toSorted());
+
+    await deleteCheese(shop, one);
+    await sweepLater(shop, clock);
+    for (const url of urls) {
+      await assertShown(shop, url);
+    }
+    await deleteCheese(shop, other);
+    for (const url of urls) {
+      assert.equal((await shown(shop, url)).status, 404, 'at once');
+    }
+    clock.advance(9 * minuteMs);
+    await shop.app.services.images.sweep();
+    assert.equal(namesIn(folder).length, 2, 'not yet');
+    await sweepLater(shop, clock);
+    assert.deepEqual(namesIn(folder), []);
+    assert.deepEqual(await rowsIn(shop), []);
+  });
+
+  test('stay when they are uploaded again between deletion and sweep', async (t) => {
+    const clock = testClock();
+    const shop = await openShop(t, { engine, clock });
+    const bytes = await picture(2);
+    const cheese = await newCheese(shop);
+    const { imageUrl, thumbnailUrl } = await uploaded(shop, cheese, bytes);
+    await deleteCheese(shop, cheese);
+    clock.advance(9 * minuteMs);
+    await uploaded(shop, await newCheese(shop), bytes);
+    await sweepLater(shop, clock);
+    await assertShown(shop, imageUrl);
+    await assertShown(shop, thumbnailUrl);
+  });
+
+  test('that no cheese was given are never shown, and swept after ten minutes and not before', async (t) => {
+    const clock = testClock();
+    const shop = await openShop(t, { engine, clock });
+    const folder = imagesFolder(shop);
+    const names = await abandoned(shop, 3);
+    // As a copy that a kill cut short.
+    const [name = ''] = names;
+    const unfinished = `${name}.${clock.uuid()}`;
+    writeFileSync(join(folder, name.slice(0, 2), unfinished), 'half');
+    for (const one of names) {
+      assert.equal((await shown(shop, one)).status, 404);
+    }
+    clock.advance(9 * minuteMs);
+    await shop.app.services.images.sweep();
+    assert.deepEqual(namesIn(folder), [...names, unfinished].toSorted());
+    await sweepLater(shop, clock);
+    assert.deepEqual(namesIn(folder), []);
+    assert.deepEqual(await rowsIn(shop), []);
+  });
+
+  test('have ten minutes from when they were last announced', async (t) => {
+    const clock = testClock();
+    const shop = await openShop(t, { engine, clock });
+    const names = await abandoned(shop, 11);
+    clock.advance(9 * minuteMs);
+    await abandoned(shop, 11);
+    clock.advance(9 * minuteMs);
+    await shop.app.services.images.sweep();
+    assert.deepEqual(namesIn(imagesFolder(shop)), names.toSorted(), 'whoever announced them is not through');
+    clock.advance(minuteMs + 1);
+    await shop.app.services.images.sweep();
+    assert.deepEqual(namesIn(imagesFolder(shop)), []);
+  });
+
+  test('that a dead server was deleting are deleted by the next, and can be uploaded again', async (t) => {
+    const clock = testClock();
+    const shop = await openShop(t, { engine, clock });
+    const names = await abandoned(shop, 4);
+    const { database, images } = shop.app.services;
+    const now = new Date(clock.now()).toISOString();
+    await database.run(sql`update image_file set state = 'deleting', since = ${now}`);
+    rmSync(imagesFolder(shop), { recursive: true });
+    const cheese = await newCheese(shop);
+    const refused = await upload(shop, cheese, await picture(4));
+    assert.equal(refused.status, 503, 'while it is being deleted');
+    await assert.rejects(() => attached(shop, cheese, ...names), /being deleted/);
+    assert.ok(Number(refused.headers['retry-after']) > 0);
+    assert.deepEqual(await imagesOf(shop, cheese), []);
+    assert.deepEqual(namesIn(imagesFolder(shop)), [], 'bytes that no row will know of');
+    await sweepLater(shop, clock);
+    assert.deepEqual(await rowsIn(shop), []);
+    const { imageUrl } = await uploaded(shop, cheese, await picture(4));
+    assert.ok(names.includes(nameOf(imageUrl)));
+    await images.sweep();
+    await assertShown(shop, imageUrl);
+  });
+
+  test('can be uploaded again at the next try where the sweep could not delete them', async (t) => {
+    const clock = testClock();
+    const shop = await openShop(t, { engine, clock });
+    const [name = ''] = await abandoned(shop, 5);
+    // A folder in place of the file: removing it fails, as with a bucket that does not answer.
+    const folder = join(imagesFolder(shop), name.slice(0, 2));
+    mkdirSync(join(folder, `${name}.stuck`));
+    clock.advance(10 * minuteMs + 1);
+    await assert.rejects(() => shop.app.services.images.sweep());
+    const answer = await upload(shop, await newCheese(shop), await picture(5));
+    assert.equal(answer.status, 200, `a sweep that failed makes this wait for ten minutes: ${answer.text}`);
+  });
+
+  test('take with them what was left of copies that never became whole', async (t) => {
+    const clock = testClock();
+    const shop = await openShop(t, { engine, clock });
+    const cheese = await newCheese(shop);
+    const { imageUrl, thumbnailUrl } = await uploaded(shop, cheese, await picture(10));
+    const name = nameOf(imageUrl);
+    // The same picture was sent again, and the server died.
+    writeFileSync(join(imagesFolder(shop), name.slice(0, 2), `${name}.${clock.uuid()}`), 'half');
+    await deleteCheese(shop, cheese);
+    await uploaded(shop, await newCheese(shop), await picture(10));
+    await sweepLater(shop, clock);
+    await assertShown(shop, imageUrl);
+    await assertShown(shop, thumbnailUrl);
+  });
+
+  test('may be their own thumbnails', async (t) => {
+    const clock = testClock();
+    const shop = await openShop(t, { engine, clock });
+    const cheese = await newCheese(shop);
+    const { thumbnailUrl } = await uploaded(shop, cheese, await picture(6, 400, 'webp'));
+    const { bytes } = await shown(shop, thumbnailUrl);
+    const again = await uploaded(shop, cheese, bytes);
+    await uploaded(shop, cheese, (await shown(shop, again.imageUrl)).bytes);
+    const plain = await sharp({ create: { width: 1, height: 1, channels: 3, background: 'white' } })
+      .webp()
+      .toBuffer();
+    for (const one of [plain, plain]) {
+      await uploaded(shop, cheese, one);
+    }
+    for (const { imageUrl, thumbnailUrl } of await imagesOf(shop, cheese)) {
+      await assertShown(shop, imageUrl);
+      await assertShown(shop, thumbnailUrl);
+    }
+    await deleteCheese(shop, cheese);
+    await sweepLater(shop, clock);
+    assert.deepEqual(namesIn(imagesFolder(shop)), []);
+  });
+
+  test('are at most a hundred to a cheese; of one too many nothing is left', async (t) => {
+    const clock = testClock();
+    const shop = await openShop(t, { engine, clock });
+    const { database } = shop.app.services;
+    const cheeseId = await newCheese(shop);
+    const [thumbnailName = ''] = await abandoned(shop, 7);
+    const names = Array.from({ length: 101 }, (_, index) => `${String(index).padStart(64, '0')}.png`);
+    const since = new Date(clock.now()).toISOString();
+    await database.insert(
+      'image_file',
+      ['name', 'media_type', 'bytes', 'state', 'since'],
+      names.map((name) => [name, 'image/png', 1, 'pending', since]),
+    );
+    const attach = (imageName: string) => attached(shop, cheeseId, imageName, thumbnailName);
+    for (const name of names.slice(0, 100)) {
+      await attach(name);
+    }
+    await attach(names[50] ?? '');
+    await assert.rejects(() => attach(names[100] ?? ''), /100 photoUrls already/);
+    assert.equal((await imagesOf(shop, cheeseId)).length, 100);
+
+    // With room among the addresses again, the pictures are still a hundred.
+    const body = { id: cheeseId, name: 'Cheese without photos', photoUrls: [], status: 'available' };
+    const cleared = await shop.call('PUT', '/v2/cheeses', { as: shop.writer, body });
+    assert.equal(cleared.status, 200, cleared.text);
+    const { status, text } = await upload(shop, cheeseId, await picture(8));
+    assert.equal(status, 422, text);
+    assert.equal((await imagesOf(shop, cheeseId)).length, 100);
+    await sweepLater(shop, clock);
+    assert.deepEqual(namesIn(imagesFolder(shop)), [thumbnailName]);
+  });
+
+  test('lie in folders by their first two characters, readable to their owner, with nothing beside them', async (t) => {
+    const shop = await openShop(t, { engine });
+    const { imageUrl, thumbnailUrl } = await uploaded(shop, await newCheese(shop), await picture(9));
+    for (const name of [imageUrl, thumbnailUrl].map(nameOf)) {
+      const { mode } = statSync(join(imagesFolder(shop), name.slice(0, 2), name));
+      assert.equal(mode & 0o177, 0, `${name} has the mode ${mode.toString(8)}`);
+    }
+    assert.equal(namesIn(imagesFolder(shop)).length, 2);
+    assert.deepEqual(namesIn(shop.config.incomingDir), []);
+  });
+
+  test('are all there after uploads, deletions and sweeps of the same pictures at once, by two servers', async (t) => {
+    const clock = testClock();
+    const shop = await openShop(t, { engine, clock });
+    const shops = [shop, await shop.another()];
+    const pictures = await Promise.all(Array.from({ length: 6 }, (_, index) => picture(21 + index)));
+    const living = new Set<number>();
+    const wrong: string[] = [];
+    let isOver = false;
+
+    async function work(own: Shop, index: number): Promise<void> {
+      for (let round = 0; round < 6; round += 1) {
+        const cheese = await newCheese(own);
+        const answer = await upload(own, cheese, pictures[(index + round) % 6] as Buffer);
+        // A file that is just being deleted is a 503 that passes.
+        if (answer.status !== 200 && answer.status !== 503) {
+          wrong.push(answer.text);
+        }
+        if (round % 3 === 2) {
+          living.add(cheese);
+        } else {
+          await deleteCheese(own, cheese);
+        }
+      }
+    }
+
+    async function sweepOften(own: Shop): Promise<void> {
+      while (!isOver) {
+        // Each upload takes less than ten minutes: the clock runs fast, not wild.
+        clock.advance(minuteMs / 3);
+        await own.app.services.images.sweep();
+        await sleep(10);
+      }
+    }
+
+    const sweeping = shops.map(sweepOften);
+    await Promise.all(Array.from({ length: 12 }, (_, index) => work(shops[index % 2] as Shop, index)));
+    isOver = true;
+    await Promise.all(sweeping);
+    assert.deepEqual(wrong, []);
+
+    const listed = new Set<string>();
+    for (const cheese of living) {
+      for (const { imageUrl, thumbnailUrl } of await imagesOf(shop, cheese)) {
+        listed.add(nameOf(imageUrl)).add(nameOf(thumbnailUrl));
+      }
+    }
+    for (const own of shops) {
+      for (const name of listed) {
+        await assertShown(own, name);
+      }
+    }
+    await sweepLater(shop, clock);
+    assert.deepEqual(namesIn(imagesFolder(shop)), [...listed].toSorted());
+    assert.deepEqual(
+      await rowsIn(shop),
+      [...listed].toSorted().map((name) => `${name} stored`),
+    );
+  });
+});
