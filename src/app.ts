@@ -134,7 +134,12 @@ export async function buildApp(config: Config, clock: Clock = systemClock): Prom
       log.error({ err: error }, 'housekeeping failed; it is tried again in a minute');
     }
   }
-  const timer = setInterval(keepHouse, housekeepingMs).unref();
+  let housekeeping: Promise<void> | null = null;
+  const timer = setInterval(() => {
+    housekeeping ??= keepHouse().finally(() => {
+      housekeeping = null;
+    });
+  }, housekeepingMs).unref();
 
   return {
     server,
@@ -146,10 +151,13 @@ export async function buildApp(config: Config, clock: Clock = systemClock): Prom
     async close() {
       clearInterval(timer);
       overload.stop();
-      // What hangs by then is not worth the wait of everybody else.
-      const impatience = setTimeout(() => server.server.closeAllConnections(), stoppingMs).unref();
+      // Connections that were answered last are open for more; what hangs is not worth everybody's wait.
+      const closing = setInterval(() => server.server.closeIdleConnections(), 50);
+      const impatience = setTimeout(() => server.server.closeAllConnections(), stoppingMs);
       await server.close();
+      clearInterval(closing);
       clearTimeout(impatience);
+      await housekeeping;
       await worker.stop();
       await keyResolver.flushLastUsed();
       await quotas.close();

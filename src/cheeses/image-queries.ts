@@ -78,7 +78,16 @@ export const imageQueries = queriesOn((tx) => ({
         order by since limit ${limit}${skippingLocked})
       returning name`),
 
+  /** Those that are still there were not deleted after all. */
+  release: (names: readonly string[]) =>
+    tx.run(
+      sql`update image_file set state = 'pending' where name in (${list(names)}) and state = 'deleting'`,
+    ),
+
   /** Their bytes are gone. */
-  forget: (names: readonly string[]) =>
-    tx.run(sql`delete from image_file where name in (${list(names)}) and state = 'deleting'`),
+  forget: async (names: readonly string[]) => {
+    if (names.length > 0) {
+      await tx.run(sql`delete from image_file where name in (${list(names)}) and state = 'deleting'`);
+    }
+  },
 }));

@@ -127,6 +127,24 @@ export function createImageService({
     }
   }
 
+  /** As far as it gets: what is left is loose as before. */
+  async function deleteAll(names: readonly string[]): Promise<void> {
+    const claimedAt = clock.now();
+    let deleted = 0;
+    try {
+      // Whoever is held up for long may have been overtaken: somebody else then claims them, or uploads them anew.
+      while (deleted < names.length && clock.now() < claimedAt + looseMs / 2) {
+        await files.delete(names[deleted] as string);
+        deleted += 1;
+      }
+    } finally {
+      await database.transaction(async (tx) => {
+        await imageQueries(tx).forget(names.slice(0, deleted));
+        await imageQueries(tx).release(names);
+      });
+    }
+  }
+
   return {
     store: (path, format) =>
       pictures.render(path, format, async (renditions) => {
@@ -201,11 +219,7 @@ export function createImageService({
         if (claimed.length === 0) {
           return;
         }
-        const names = claimed.map(({ name }) => name);
-        for (const name of names) {
-          await files.delete(name);
-        }
-        await database.transaction((tx) => imageQueries(tx).forget(names));
+        await deleteAll(claimed.map(({ name }) => name));
       }
     },
   };

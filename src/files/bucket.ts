@@ -21,18 +21,26 @@ export function openBucket(bucket: string, prefix: string): Files {
     forcePathStyle: true,
     requestChecksumCalculation: 'WHEN_REQUIRED',
     responseChecksumValidation: 'WHEN_REQUIRED',
-    requestHandler: { connectionTimeout: 5000, requestTimeout: 60_000 },
+    maxAttempts: 2,
+    requestHandler: {
+      connectionTimeout: 3000,
+      // Of silence.
+      socketTimeout: 3000,
+      requestTimeout: 60_000,
+      throwOnRequestTimeout: true,
+    },
   });
 
   return {
     async put(name, path, mediaType) {
+      const content = createReadStream(path);
       try {
         const { size } = await stat(path);
         await client.send(
           new PutObjectCommand({
             Bucket: bucket,
             Key: prefix + name,
-            Body: createReadStream(path),
+            Body: content,
             ContentLength: size,
             ContentType: mediaType,
             CacheControl: 'public, max-age=31536000, immutable',
@@ -40,6 +48,8 @@ export function openBucket(bucket: string, prefix: string): Files {
         );
       } catch (error) {
         throw storageFault(error);
+      } finally {
+        content.destroy();
       }
     },
 

@@ -40,6 +40,8 @@ sharp.block({ operation: ['VipsForeignLoad'] });
 sharp.unblock({
   operation: ['VipsForeignLoadJpeg', 'VipsForeignLoadPng', 'VipsForeignLoadWebp'],
 });
+// What is not shown to anybody yet is for nobody else to read.
+process.umask(0o077);
 sharp.concurrency(1);
 sharp.cache(false);
 

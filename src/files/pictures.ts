@@ -15,8 +15,8 @@ export type { PictureFormat };
 /** As many as a good camera makes; four bytes each while a picture is turned upright. */
 export const pixelsMax = 40_000_000;
 const helpersMax = 2;
-/** Pictures of the allowed size need about a second. */
-const patienceMs = 30_000;
+/** The largest need eight seconds of a processor to themselves, and helpers come last. */
+const patienceMs = 120_000;
 const idleMs = 10_000;
 
 type Helper = HelperProcess<Task, Outcome>;
@@ -64,11 +64,12 @@ export function createPictures(folder: string, clock: Clock): Pictures {
       busy += 1;
     }
     clearTimeout(idleTimer);
-    const helper = idle.pop() ?? start();
+    let helper: Helper | undefined;
     try {
+      helper = idle.pop() ?? start();
       return await work(helper);
     } finally {
-      if (helper.isAlive()) {
+      if (helper?.isAlive()) {
         idle.push(helper);
       }
       const next = waiting.shift();
@@ -107,7 +108,9 @@ export function createPictures(folder: string, clock: Clock): Pictures {
           },
         );
       } finally {
-        await Promise.all([`${target}.image`, `${target}.thumbnail`].map((one) => rm(one, { force: true })));
+        await Promise.all(
+          [`${target}.image`, `${target}.thumbnail`].map((one) => rm(one, { force: true }).catch(() => {})),
+        );
       }
     },
     close,

@@ -35,32 +35,35 @@ export function createUploads(folder: string, clock: Clock): Uploads {
   return {
     async during(request, plan, work) {
       const path = join(folder, clock.uuid());
+      let isCounted = false;
       const receive = async () => {
-        if (underWay > uploadsMax) {
+        if (underWay >= uploadsMax) {
           throw new AppError('unavailable', 'Too many pictures are being uploaded. Try again in a moment.', {
             headers: { 'Retry-After': '5' },
           });
         }
+        underWay += 1;
+        isCounted = true;
         await makeFolder(folder);
         return receiveForm(request, { ...plan, path });
       };
-      underWay += 1;
       try {
         return await work(receive);
       } catch (error) {
         discard(request, discardedBytesMax);
         throw error;
       } finally {
-        underWay -= 1;
-        await rm(path, { force: true });
+        underWay -= isCounted ? 1 : 0;
+        // What cannot be removed now is purged later.
+        await rm(path, { force: true }).catch(() => {});
       }
     },
     refuse: (request) => discard(request, discardedBytesMax),
     async purge() {
       for (const name of await readdir(folder).catch(() => [])) {
         const path = join(folder, name);
-        const { mtimeMs } = await stat(path).catch(() => ({ mtimeMs: Number.POSITIVE_INFINITY }));
-        if (mtimeMs < clock.now() - forgottenMs) {
+        const found = await stat(path).catch(() => null);
+        if (found?.isFile() && found.mtimeMs < clock.now() - forgottenMs) {
           await rm(path, { force: true });
         }
       }

@@ -37,7 +37,7 @@ async function abandoned(shop: Shop, seed: number): Promise<string[]> {
   return [imageName, thumbnailName];
 }
 
-function attached(shop: Shop, cheeseId: number, imageName = '', thumbnailName = ''): Promise<void> {
+function attached(shop: Shop, cheeseId: number, imageName = '', thumbnailName = ''): Promise<unknown> {
   const { images, contextOf } = shop.app.services;
   const rest = { size: 1, caption: null, isPrimary: false };
   const urlOf = (name: string) => `http://127.0.0.1/images/${name}`;
