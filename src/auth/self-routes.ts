@@ -38,7 +38,7 @@ export function selfRoutes({ keys, people, config, bounds }: Dependencies): Rout
         body: {
           environment: config.environment,
           ...(await described(principal as Principal, keys, people)),
-          quota: quotaOf(standing as Standing),
+          quota: quotaOf(standing() as Standing),
         },
       }),
     }),

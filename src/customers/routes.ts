@@ -117,7 +117,7 @@ export function customerRoutes(dependencies: Dependencies): Route[] {
       },
       handle: ({ body, address, once }) =>
         once(
-          (context) => login.login(context, body, address),
+          (context) => login.login(context, body, address()),
           (opened) => ({ status: 200, headers: { 'Cache-Control': 'no-store' }, body: opened }),
         ),
     }),

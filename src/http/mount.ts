@@ -175,12 +175,10 @@ function handle(
       // Range is for GET alone (RFC 9110, section 14.2).
       headers: request.method === 'HEAD' ? { ...request.headers, range: undefined } : request.headers,
       principal: request.principal,
-      get standing() {
-        return request.charge?.standing() ?? null;
-      },
-      get address() {
-        return addressOf(request.ip);
-      },
+      // Functions, and no getters: V8 gives each object with getters of its own a class of its own, which lives long
+      // and holds the request. Collecting them took a fifth of all time.
+      standing: () => request.charge?.standing() ?? null,
+      address: () => addressOf(request.ip),
       context,
       receive: content.receive,
       once: (verb, render) => runOnce(verb, render, idempotencyKey, context, request, content, dependencies),

@@ -72,7 +72,7 @@ export function createRateLimits({ config, clock, quotas }: Dependencies): RateL
   function chargeTo(subject: string, plan: Plan): Eventual<Charge> {
     const window = bursts.get(subject) ?? bursts.set(subject, new SlidingWindow(secondMs, 1));
     const now = clock.now();
-    const charge = chargeOf(subject, plan, window);
+    const charge = new PlanCharge(subject, plan, window, quotas, clock);
     if (window.count(now) >= plan.burst) {
       throw refusal(
         charge,
@@ -98,40 +98,6 @@ export function createRateLimits({ config, clock, quotas }: Dependencies): RateL
     });
   }
 
-  function chargeOf(subject: string, plan: Plan, window: SlidingWindow): Charge {
-    const { name, policy, perHour, burst } = plan;
-    const hour = () => (perHour === null ? null : quotas.standing(subject, perHour));
-    const remainingBurst = () => Math.max(0, burst - window.count(clock.now()));
-    return {
-      standing: () => ({ plan: name, hour: hour(), burst: { limit: burst, remaining: remainingBurst() } }),
-      headers() {
-        const ofHour = hour();
-        const ofBurst = `"burst";r=${remainingBurst()};t=1`;
-        if (ofHour === null) {
-          return headersOf(policy, ofBurst, burst, remainingBurst(), 1);
-        }
-        const { limit, remaining, resetMs } = ofHour;
-        const reset = Math.ceil(resetMs / secondMs);
-        return headersOf(policy, `"hour";r=${remaining};t=${reset}, ${ofBurst}`, limit, remaining, reset);
-      },
-      waive() {
-        if (perHour !== null) {
-          quotas.giveBack(subject);
-        }
-      },
-    };
-  }
-
-  function headersOf(policy: string, standing: string, limit: number, remaining: number, reset: number) {
-    return {
-      'RateLimit-Policy': policy,
-      RateLimit: standing,
-      'X-RateLimit-Limit': String(limit),
-      'X-RateLimit-Remaining': String(remaining),
-      'X-RateLimit-Reset': String(Math.ceil(clock.now() / secondMs) + reset),
-    };
-  }
-
   function refusal(charge: Charge, why: string, waitMs: number) {
     return rateLimited(`${why} Wait as long as Retry-After says.`, waitMs, charge.headers());
   }
@@ -141,7 +107,7 @@ export function createRateLimits({ config, clock, quotas }: Dependencies): RateL
     return rateLimited(
       `Without a valid credential, ${limit} such requests a minute are permitted from one address. Wait as long as Retry-After says.`,
       waitMs,
-      headersOf(`"address";q=${limit};w=60`, `"address";r=0;t=${reset}`, limit, 0, reset),
+      headersOf(clock, `"address";q=${limit};w=60`, `"address";r=0;t=${reset}`, limit, 0, reset),
     );
   }
 
@@ -175,6 +141,67 @@ export function createRateLimits({ config, clock, quotas }: Dependencies): RateL
 
 function recentWindows(clock: Clock): Recent<SlidingWindow> {
   return createRecent(addressesMax, 2 * minuteMs, clock);
+}
+
+class PlanCharge implements Charge {
+  readonly #subject: string;
+  readonly #plan: Plan;
+  readonly #window: SlidingWindow;
+  readonly #quotas: Quotas;
+  readonly #clock: Clock;
+
+  constructor(subject: string, plan: Plan, window: SlidingWindow, quotas: Quotas, clock: Clock) {
+    this.#subject = subject;
+    this.#plan = plan;
+    this.#window = window;
+    this.#quotas = quotas;
+    this.#clock = clock;
+  }
+
+  standing(): Standing {
+    const { name, perHour, burst } = this.#plan;
+    return {
+      plan: name,
+      hour: perHour === null ? null : this.#quotas.standing(this.#subject, perHour),
+      burst: { limit: burst, remaining: Math.max(0, burst - this.#window.count(this.#clock.now())) },
+    };
+  }
+
+  headers(): Record<string, string> {
+    const { hour, burst } = this.standing();
+    const { policy } = this.#plan;
+    const ofBurst = `"burst";r=${burst.remaining};t=1`;
+    if (hour === null) {
+      return headersOf(this.#clock, policy, ofBurst, burst.limit, burst.remaining, 1);
+    }
+    const { limit, remaining, resetMs } = hour;
+    const reset = Math.ceil(resetMs / secondMs);
+    const ofBoth = `"hour";r=${remaining};t=${reset}, ${ofBurst}`;
+    return headersOf(this.#clock, policy, ofBoth, limit, remaining, reset);
+  }
+
+  waive(): void {
+    if (this.#plan.perHour !== null) {
+      this.#quotas.giveBack(this.#subject);
+    }
+  }
+}
+
+function headersOf(
+  clock: Clock,
+  policy: string,
+  standing: string,
+  limit: number,
+  remaining: number,
+  resetSeconds: number,
+): Record<string, string> {
+  return {
+    'RateLimit-Policy': policy,
+    RateLimit: standing,
+    'X-RateLimit-Limit': String(limit),
+    'X-RateLimit-Remaining': String(remaining),
+    'X-RateLimit-Reset': String(Math.ceil(clock.now() / secondMs) + resetSeconds),
+  };
 }
 
 function planOf(name: string, limits: PlanLimits): Plan {

@@ -125,9 +125,9 @@ export interface Call<Q, B, F> {
   /** null where nobody in particular is calling. */
   readonly principal: Principal | null;
   /** Where the caller stands, where a valid credential came along. */
-  readonly standing: Standing | null;
+  readonly standing: () => Standing | null;
   /** The address that the call came from. */
-  readonly address: string;
+  readonly address: () => string;
   readonly context: Context;
   /** Reads the form of a route that declares one. @throws AppError unsupportedMediaType, payloadTooLarge, validation */
   readonly receive: () => Promise<ReceivedUpload<F>>;
