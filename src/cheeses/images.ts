@@ -63,6 +63,8 @@ export interface ImageService {
    * @throws AppError unsupportedMediaType, unavailable
    */
   store(path: string, format: PictureFormat): Promise<StoredImage>;
+  /** The same with a picture and a thumbnail as they are. @throws AppError unavailable */
+  keep(image: Rendition, thumbnail: Rendition): Promise<StoredImage>;
   /** Gives a cheese a stored picture. @throws AppError notFound, validation where it has too many, unavailable */
   attach(context: Context, image: NewCheeseImage): Promise<StoredImage>;
   /** In the order of their first upload. @throws AppError notFound */
@@ -116,8 +118,8 @@ export function createImageService({
   const lookup = createLookup<ImageFileRow>(database, imageFileLookup);
   const now = () => timestamp(clock.now());
 
-  async function keep(renditions: readonly Rendition[]): Promise<void> {
-    const distinct = [...new Map(renditions.map((one) => [one.name, one])).values()];
+  async function keep(image: Rendition, thumbnail: Rendition): Promise<StoredImage> {
+    const distinct = [...new Map([image, thumbnail].map((one) => [one.name, one])).values()];
     await database.transaction(async (tx) => {
       const announced = await imageQueries(tx).announce(distinct.map(rowOf), now());
       requireAll(announced, distinct);
@@ -125,6 +127,7 @@ export function createImageService({
     for (const { name, path, mediaType } of distinct) {
       await files.put(name, path, mediaType);
     }
+    return { imageName: image.name, thumbnailName: thumbnail.name };
   }
 
   /** As far as it gets: what is left is loose as before. */
@@ -151,10 +154,10 @@ export function createImageService({
         if (renditions === null) {
           throw unsupported('The picture is damaged, or has more than 40 megapixels.');
         }
-        const { image, thumbnail } = renditions;
-        await keep([image, thumbnail]);
-        return { imageName: image.name, thumbnailName: thumbnail.name };
+        return keep(renditions.image, renditions.thumbnail);
       }),
+
+    keep,
 
     attach(context, { cheeseId, imageName, thumbnailName, size, caption, isPrimary, urlOf }) {
       const imageUrl = urlOf(imageName);
