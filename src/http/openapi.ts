@@ -90,7 +90,7 @@ function operation(route: Route, components: Map<string, unknown>): Document {
   };
 }
 
-/** In OpenAPI 3.1 a file is a part without a schema; its media types stand in the encoding. */
+/** `contentMediaType` is how OpenAPI 3.1 says that a part is a file; older readers know it by the format. */
 function formContent({ fileField, description, fields }: NonNullable<Route['upload']>): Document {
   const texts = Object.entries(fields).map(([name, { isRequired: _, ...schema }]) => [
     name,
@@ -99,7 +99,15 @@ function formContent({ fileField, description, fields }: NonNullable<Route['uplo
   const schema = {
     type: 'object',
     required: [fileField],
-    properties: { [fileField]: { description }, ...Object.fromEntries(texts) },
+    properties: {
+      [fileField]: {
+        type: 'string',
+        format: 'binary',
+        contentMediaType: 'application/octet-stream',
+        description,
+      },
+      ...Object.fromEntries(texts),
+    },
   };
   const encoding = { [fileField]: { contentType: 'image/jpeg, image/png, image/webp' } };
   return { 'multipart/form-data': { schema, encoding } };

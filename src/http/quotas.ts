@@ -138,11 +138,13 @@ export function createQuotas(database: Database, clock: Clock): Quotas {
     },
 
     async close() {
-      for (const [name, { lease }] of subjects.entries()) {
+      const writes = [...subjects.entries()].map(async ([name, { lease }]) => {
         if (lease !== null && lease.left > 0) {
           await write(name, lease, lease.limit, 0);
         }
-      }
+      });
+      // Where the database is gone, the callers lose what was left: no reason not to stop.
+      await Promise.allSettled(writes);
     },
 
     async purge() {
