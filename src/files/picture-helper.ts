@@ -69,7 +69,7 @@ async function write(picture: Sharp, path: string): Promise<Made | null> {
   try {
     const { size } = await picture.toFile(path);
     const digest = createHash('sha256');
-    await pipeline(createReadStream(path), digest);
+    await pipeline(createReadStream(path, { highWaterMark: 1024 * 1024 }), digest);
     return { path, hash: digest.digest('hex'), bytes: size };
   } catch (error) {
     // libvips says so where it was the disk, and not the picture.
