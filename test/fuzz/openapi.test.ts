@@ -8,11 +8,20 @@ import { Compile } from 'typebox/schema';
 import { pictureOf } from '../api/image-forms.ts';
 import { type CallAnswer, onBothEngines, openShop, type Shop } from '../helper.ts';
 import { openListeningShop } from '../oauth/flow.ts';
-import { draftOf, type JsonSchema, type Operation, operationsOf, randomOf, spoil, urlOf } from './openapi.ts';
+import {
+  draftOf,
+  type JsonSchema,
+  type Known,
+  type Operation,
+  operationsOf,
+  randomOf,
+  spoil,
+  urlOf,
+} from './openapi.ts';
 
 const seed = Number(process.env.CURD_TEST_SEED ?? 20_260_601);
 /** Of both engines together. */
-const requests = Number(process.env.CURD_TEST_FUZZ ?? 1800);
+const requests = Number(process.env.CURD_TEST_FUZZ ?? 1400);
 
 /** What the operations are about: made when it is first needed, and anew when it was used up. */
 function createWorld(shop: Shop) {
@@ -26,12 +35,13 @@ function createWorld(shop: Shop) {
         items: [{ cheeseId: Number(await get('cheeseId')), quantity: 1 }],
         shippingAddress: { street: 'Gerechtigkeitsgasse 1', city: 'Bern', country: 'CH' },
       }),
-    keyId: async () => {
-      const account = await shop.app.services.keys.createAccount(
-        shop.app.services.contextOf('test'),
-        `of ${made}`,
-      );
+    account: async () => {
       const { keys, contextOf } = shop.app.services;
+      return (await keys.createAccount(contextOf('test'), `account ${made}`)).name;
+    },
+    keyId: async () => {
+      const { keys, contextOf } = shop.app.services;
+      const account = await keys.createAccount(contextOf('test'), `of ${made}`);
       return String((await keys.create(contextOf('test'), account.id, {})).id);
     },
     username: async () => {
@@ -79,11 +89,26 @@ type World = ReturnType<typeof createWorld>;
 
 async function credentialsFor({ security }: Operation, shop: Shop, world: World) {
   const kinds = security.flatMap((one) => Object.keys(one));
-  return kinds.length === 1 && kinds[0] === 'session'
+  return kinds.includes('session') && !kinds.includes('apiKey')
     ? { authorization: `Bearer ${await world.get('session')}` }
-    : kinds.includes('session') && !kinds.includes('apiKey')
-      ? { authorization: `Bearer ${await world.get('session')}` }
-      : { 'x-api-key': shop.admin };
+    : { 'x-api-key': shop.admin };
+}
+
+/** What a valid request must name. */
+async function knownTo({ operationId }: Operation, world: World): Promise<Known> {
+  switch (operationId) {
+    case 'replaceCheese':
+      return { id: Number(await world.get('cheeseId')) };
+    case 'placeOrder':
+      return { cheeseId: Number(await world.get('cheeseId')) };
+    case 'loginCustomer':
+      return { username: await world.get('username'), password: 'correct horse' };
+    case 'createApiKey':
+    case 'listApiKeys':
+      return { account: await world.get('account'), scopes: [] };
+    default:
+      return {};
+  }
 }
 
 const validators = new WeakMap<JsonSchema, (value: unknown) => boolean>();
@@ -129,11 +154,13 @@ function assertPromised(operation: Operation, method: string, answer: CallAnswer
     assert.ok(promised !== undefined, `${status} is not documented`);
     const schema = promised.content?.['application/json']?.schema;
     const isProblem = String(headers['content-type']).startsWith('application/problem+json');
-    assert.equal(
-      json !== undefined,
-      schema !== undefined || headers['content-encoding'] === 'gzip',
-      'a body',
-    );
+    if (headers['content-encoding'] !== 'gzip') {
+      assert.equal(
+        json !== undefined,
+        schema !== undefined,
+        'a body where the document has one, and nowhere else',
+      );
+    }
     if (schema !== undefined && json !== undefined && !isProblem) {
       assert.ok(fits(schema, json), 'the body does not fit its schema');
     }
@@ -160,7 +187,7 @@ onBothEngines('Every operation', (engine) => {
 
     async function send(operation: Operation, round: number): Promise<void> {
       const random = randomOf(seed + 7919 * round + operations.indexOf(operation));
-      const draft = draftOf(operation, random, picture);
+      const draft = draftOf(operation, random, await knownTo(operation, world), picture);
       if (round > 3) {
         spoil(draft, operation, random);
       }
@@ -180,7 +207,9 @@ onBothEngines('Every operation', (engine) => {
         if (answer.status < 300 && draft.method === operation.method) {
           good.add(operation.operationId);
           if (operation.method !== 'GET' || operation.path.endsWith('logout')) {
-            world.forget([...Object.keys(values), 'session']);
+            // An order goes on from approved to shipped and delivered.
+            const isStep = /\/(approve|ship)$/.test(operation.path);
+            world.forget(isStep ? [] : [...Object.keys(values), 'session', 'account']);
           }
         }
       } catch (error) {
@@ -199,13 +228,8 @@ onBothEngines('Every operation', (engine) => {
     }
     assert.equal(faults.size, 0, [`CURD_TEST_SEED=${seed}`, ...faults.values()].join('\n'));
     t.diagnostic(`${rounds * operations.length} requests, seed ${seed}`);
-    const hardToPlease = ['placeOrder', 'loginCustomer', 'updateCheese', 'createApiKey', 'listApiKeys'];
     const never = operations.map(({ operationId }) => operationId).filter((id) => !good.has(id));
-    assert.deepEqual(
-      never.filter((id) => !hardToPlease.includes(id)),
-      [],
-      'a valid example is taken',
-    );
+    assert.deepEqual(never, [], 'no valid example was taken');
   });
 });
 

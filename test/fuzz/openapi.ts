@@ -2,7 +2,8 @@
  * Requests made from our own OpenAPI document: valid ones from its schemas, and what becomes of them when somebody sends
  * anything but that. The same seed gives the same requests.
  */
-import { bodyOf, boundary, filePart, textPart } from '../api/image-forms.ts';
+import { bodyOf, boundary, filePart } from '../api/image-forms.ts';
+import { hostileBodies, hostileForms, hostileHeaders, hostileTexts, hostileValues } from './hostile.ts';
 
 /** What we read of a JSON Schema. */
 export interface JsonSchema {
@@ -102,9 +103,15 @@ export interface Draft {
   changes: string[];
 }
 
+/** Values that name something which is there, by the name of the member or parameter. */
+export type Known = Readonly<Record<string, unknown>>;
+
 /** A value that the schema permits. */
-export function exampleOf(schema: JsonSchema, random: Random, name = ''): unknown {
+function exampleOf(schema: JsonSchema, random: Random, known: Known, name = ''): unknown {
   const type = typeof schema.type === 'string' ? schema.type : schema.type?.[0];
+  if (Object.hasOwn(known, name)) {
+    return known[name];
+  }
   if (schema.enum !== undefined) {
     return random.pick(schema.enum);
   }
@@ -118,11 +125,11 @@ export function exampleOf(schema: JsonSchema, random: Random, name = ''): unknow
     case 'object': {
       const properties = Object.entries(schema.properties ?? {}).filter(([, one]) => one.readOnly !== true);
       const chosen = properties.filter(([key]) => schema.required?.includes(key) || random.chance(0.4));
-      return Object.fromEntries(chosen.map(([key, one]) => [key, exampleOf(one, random, key)]));
+      return Object.fromEntries(chosen.map(([key, one]) => [key, exampleOf(one, random, known, key)]));
     }
     case 'array':
       return Array.from({ length: Math.max(schema.minItems ?? 0, 1 + random.below(2)) }, () =>
-        exampleOf(schema.items ?? {}, random, name),
+        exampleOf(schema.items ?? {}, random, known, name),
       );
     case 'integer':
     case 'number':
@@ -141,139 +148,8 @@ export function exampleOf(schema: JsonSchema, random: Random, name = ''): unknow
 const unique = (random: Random) =>
   `x${random.below(2 ** 31).toString(36)}${random.below(2 ** 31).toString(36)}`;
 
-const deep = (depth: number, open: string, close: string) => open.repeat(depth) + close.repeat(depth);
-
-const hostileTexts = [
-  '',
-  ' ',
-  '\0',
-  'a\0b',
-  '\ud800',
-  '\u202e',
-  '\ufeff',
-  'İıß😀',
-  'x'.repeat(300),
-  'x'.repeat(9000),
-  '__proto__',
-  'constructor',
-  '../../etc/passwd',
-  "'; drop table cheese; --",
-  '%',
-  '%00',
-  '0',
-  '-1',
-  '-0',
-  '1.5',
-  '1e3',
-  '0x10',
-  '+1',
-  '９',
-  '9007199254740993',
-  '9223372036854775808',
-  '99999999999999999999999999999999',
-  'NaN',
-  'Infinity',
-  'null',
-  'true',
-  '2026-13-45T99:99:99Z',
-  '+275760-09-13T00:00:00.001Z',
-  ',,,',
-  '"',
-  '\\',
-  '\r\nX-Injected: 1',
-];
-
-const hostileValues: readonly unknown[] = [
-  ...hostileTexts,
-  null,
-  true,
-  0,
-  -1,
-  -0,
-  0.1,
-  1e21,
-  1e308,
-  -1e308,
-  5e-324,
-  2 ** 53,
-  [],
-  {},
-  [null],
-  [[[]]],
-  Array.from({ length: 1500 }, () => 0),
-  JSON.parse('{"__proto__":{"admin":true},"constructor":{"prototype":{}}}'),
-];
-
-const hostileBodies: readonly (string | Uint8Array)[] = [
-  '',
-  ' ',
-  '{',
-  '{}x',
-  '{"name":}',
-  '{"name":"a",}',
-  "{'name':'a'}",
-  'undefined',
-  '\ufeff{}',
-  '{"a":1e999999}',
-  `{"id":${'9'.repeat(400)}}`,
-  '{"name":"a","name":{"name":1}}',
-  '{"__proto__":{"name":"a"}}',
-  '{"name":"\\ud800"}',
-  '{"name":"\\u0000"}',
-  '"\u0001"',
-  deep(65, '[', ']'),
-  deep(20_000, '[', ']'),
-  `${'{"a":'.repeat(200)}1${'}'.repeat(200)}`,
-  Uint8Array.of(0xff, 0xfe, 0x7b, 0x00),
-  Uint8Array.of(0x22, 0xed, 0xa0, 0x80, 0x22),
-  `[${'{},'.repeat(200)}{}]`,
-  'a=1&a=2&__proto__=3&%zz=%',
-  `--${boundary}\r\n\r\n`,
-  ' '.repeat(1024 * 1024 + 1),
-];
-
-const hostileForms: readonly (string | Uint8Array)[] = [
-  ...hostileBodies.slice(0, 4),
-  `--${boundary}--\r\n`,
-  bodyOf([]),
-  bodyOf([textPart('file', 'no file')]),
-  bodyOf([filePart('')]),
-  bodyOf([filePart('GIF89a no picture', 'image/png'), filePart('two')]),
-  bodyOf([textPart('__proto__', 'x'), filePart(Buffer.alloc(5000, 0xff), 'image/jpeg')]),
-  bodyOf([{ headers: ["Content-Disposition: form-data; name=\"file; filename*=utf-8''%zz"], content: 'x' }]),
-  bodyOf([{ headers: [], content: '\0' }]),
-  bodyOf(Array.from({ length: 30 }, (_, index) => textPart(`t${index}`, 'x'))),
-  bodyOf([{ headers: [`X-Long: ${'y'.repeat(9000)}`], content: 'x' }]),
-  bodyOf([filePart('\x89PNG\r\n\x1a\n cut off')]).subarray(0, -20),
-];
-
-const hostileHeaders: Readonly<Record<string, readonly string[]>> = {
-  'content-type': [
-    'text/plain',
-    'application/xml',
-    '',
-    'application/json; charset=utf-16',
-    'nonsense',
-    '*/*',
-  ],
-  'content-encoding': ['gzip', 'br', 'identity', 'nonsense'],
-  accept: ['text/html', 'application/problem+json', ';q=', 'x'.repeat(3000)],
-  'accept-encoding': ['gzip', 'gzip;q=0', '*', ';;;'],
-  prefer: ['handling=strict', 'handling="strict', '='],
-  'if-match': ['*', '"x"', 'W/"x"', '"', '', ', ,', '"a", '.repeat(1500)],
-  'if-none-match': ['*', '"x"', '"', 'W/'],
-  'idempotency-key': ['', 'x'.repeat(256), 'same', 'é', '"', ' '],
-  'x-confirm-delete': ['', 'false', 'TRUE', '1'],
-  'x-request-id': ['', 'x'.repeat(3000), 'a b', '../x'],
-  traceparent: ['', '00-0-0-0', 'ff-'.repeat(500), `00-${'0'.repeat(32)}-${'0'.repeat(16)}-00`],
-  range: ['bytes=0-', 'bytes=9-1', 'bytes=-'],
-  origin: ['null', 'https://page.example', 'é'],
-  authorization: ['', 'Bearer', 'Bearer a.b.c', 'Basic Og==', 'nonsense', `Bearer ${'x'.repeat(5000)}`],
-  'x-forwarded-for': ['1.2.3.4', 'nonsense', '::'],
-};
-
 /** A request that the operation takes, as far as its schema can tell. */
-export function draftOf(operation: Operation, random: Random, picture: Uint8Array): Draft {
+export function draftOf(operation: Operation, random: Random, known: Known, picture: Uint8Array): Draft {
   const draft: Draft = {
     method: operation.method,
     path: {},
@@ -285,7 +161,7 @@ export function draftOf(operation: Operation, random: Random, picture: Uint8Arra
   };
   for (const { name, in: place, required, schema } of operation.parameters) {
     if (place !== 'path' && (required || (name !== 'cursor' && name !== 'If-Match' && random.chance(0.3)))) {
-      const text = String(exampleOf(schema, random, name));
+      const text = String(exampleOf(schema, random, known, name));
       if (place === 'query') {
         draft.query.push([name, text]);
       } else {
@@ -298,7 +174,7 @@ export function draftOf(operation: Operation, random: Random, picture: Uint8Arra
     draft.headers['content-type'] = `${type}; boundary=${boundary}`;
     draft.raw = bodyOf([filePart(picture, 'image/png')]);
   } else if (content !== undefined) {
-    draft.body = exampleOf(content.schema, random);
+    draft.body = exampleOf(content.schema, random, known);
   }
   return draft;
 }
