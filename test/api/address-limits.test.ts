@@ -1,0 +1,190 @@
+/** Calls without a valid credential, which are counted by the address that they come from. */
+import assert from 'node:assert/strict';
+import { type TestContext, test } from 'node:test';
+import { assertError, type CallAnswer, onBothEngines, openShop, type Shop, testClock } from '../helper.ts';
+import { newApplication, openListeningShop, post, queryOf } from '../oauth/flow.ts';
+
+const behindProxy = { CURD_TRUSTED_PROXIES: '127.0.0.0/8' };
+const production = {
+  CURD_ENVIRONMENT: 'production',
+  CURD_PUBLIC_URL: 'https://cheese.example',
+};
+const limits = (perMinute: number, accountsPerMinute = perMinute) => ({
+  CURD_ADDRESS_LIMITS: JSON.stringify({ perMinute, accountsPerMinute }),
+});
+
+function openLimited(t: TestContext, settings = {}, perMinute = 3): Promise<Shop> {
+  return openShop(t, { clock: testClock(), settings: { ...limits(perMinute), ...settings } });
+}
+
+const from = (address: string) => ({ headers: { 'x-forwarded-for': address } });
+const ask = (shop: Shop, options = {}) => shop.call('GET', '/v2/limits', options);
+
+/** How many of the given number of calls get something else than 429. */
+async function passing(calls: number, call: () => Promise<{ status: number }>): Promise<number> {
+  let passed = 0;
+  for (let one = 0; one < calls; one += 1) {
+    passed += (await call()).status === 429 ? 0 : 1;
+  }
+  return passed;
+}
+
+function assertTooMany(answer: CallAnswer, limit: number): number {
+  assertError(answer, 429, 'rate_limit_exceeded');
+  const { headers } = answer;
+  const wait = Number(headers['retry-after']);
+  assert.ok(Number.isInteger(wait) && wait >= 1 && wait <= 61, String(wait));
+  assert.equal(headers['cache-control'], 'no-store');
+  assert.equal(headers['ratelimit-policy'], `"address";q=${limit};w=60`);
+  assert.equal(headers.ratelimit, `"address";r=0;t=${wait}`);
+  assert.equal(headers['x-ratelimit-limit'], String(limit));
+  assert.equal(headers['x-ratelimit-remaining'], '0');
+  assert.match(headers['x-ratelimit-reset'] ?? '', /^\d{10}$/);
+  return wait;
+}
+
+onBothEngines('The limits of an address', (engine) => {
+  test('count calls without a credential and with a wrong one, which are told so until then', async (t) => {
+    const clock = testClock();
+    const shop = await openShop(t, { engine, clock, settings: limits(4) });
+    assert.equal((await ask(shop)).status, 200);
+    assertError(await shop.call('GET', '/v2/cheeses'), 401, 'unauthorized');
+    assertError(await shop.call('GET', '/v2/cheeses', { as: 'nonsense' }), 401, 'unauthorized');
+    const bearer = { headers: { authorization: 'Bearer nonsense' } };
+    assertError(await shop.call('GET', '/v2/cheeses', bearer), 401, 'unauthorized');
+    const wait = assertTooMany(await shop.call('GET', '/v2/cheeses', bearer), 4);
+    assertTooMany(await shop.call('GET', '/v2/cheeses', { as: `${shop.reader}x` }), 4);
+    assertTooMany(await shop.call('GET', '/v2/cheeses'), 4);
+    assertError(await shop.call('GET', '/v2/nothing'), 404, 'not_found');
+    assertError(await shop.call('PATCH', '/v2/cheeses'), 405, 'method_not_allowed');
+    const valid = await shop.call('GET', '/v2/cheeses', { as: shop.reader });
+    assert.equal(valid.status, 200, 'who shows a valid key passes from a flooded address');
+    assert.match(valid.headers.ratelimit ?? '', /"burst"/);
+    clock.advance(wait * 1000 - 1);
+    assertTooMany(await ask(shop), 4);
+    clock.advance(1);
+    assert.equal((await ask(shop)).status, 200);
+  });
+
+  test('are not used up by valid credentials', async (t) => {
+    const shop = await openShop(t, { engine, clock: testClock(), settings: limits(2) });
+    const call = () => shop.call('GET', '/v2/cheeses', { as: shop.reader });
+    assert.equal(await passing(20, call), 20);
+    assert.equal(await passing(5, () => ask(shop)), 2);
+  });
+});
+
+test('Behind a trusted proxy each IPv4 address and each IPv6 network of 64 bits counts for itself', async (t) => {
+  const shop = await openLimited(t, behindProxy, 2);
+  assert.equal(await passing(3, () => ask(shop, from('192.0.2.1'))), 2);
+  assert.equal(await passing(3, () => ask(shop, from('192.0.2.2'))), 2);
+  assert.equal(await passing(1, () => ask(shop, from('::ffff:192.0.2.1'))), 0, 'the same, written otherwise');
+  assert.equal(await passing(2, () => ask(shop, from('2001:db8:0:1::1'))), 2);
+  assert.equal(await passing(1, () => ask(shop, from('2001:DB8:0:1:ffff:ffff:ffff:ffff'))), 0);
+  assert.equal(await passing(1, () => ask(shop, from('2001:db8:0:2::1'))), 1);
+  assert.equal(await passing(1, () => ask(shop, from('198.51.100.1, 192.0.2.1'))), 0, 'the last is the word');
+});
+
+test('Without a trusted proxy X-Forwarded-For changes nothing', async (t) => {
+  const shop = await openLimited(t);
+  let last = 0;
+  const passed = await passing(6, () => {
+    last += 1;
+    return ask(shop, from(`192.0.2.${last}`));
+  });
+  assert.equal(passed, 3);
+});
+
+test('In production 60 a minute may log in or register, and 600 may call', async (t) => {
+  const shop = await openLimited(t, { ...production, ...behindProxy, CURD_ADDRESS_LIMITS: undefined });
+  const visitor = (url: string) => () => shop.call('POST', url, { ...from('192.0.2.1'), raw: 'no JSON' });
+  const urls = ['/v2/customer', '/v2/customer/createMultiple', '/v2/customer/login'];
+  for (const url of urls) {
+    assert.equal(await passing(20, visitor(url)), 20);
+  }
+  for (const url of urls) {
+    assertTooMany(await visitor(url)(), 60);
+  }
+  assert.equal(await passing(541, () => ask(shop, from('192.0.2.1'))), 540, 'they count among all');
+  assertTooMany(await ask(shop, from('192.0.2.1')), 600);
+  assert.equal(await passing(601, () => ask(shop, from('192.0.2.2'))), 600);
+  const other = { ...from('192.0.2.2'), raw: 'no JSON' };
+  assertTooMany(await shop.call('POST', '/v2/customer/login', other), 600);
+});
+
+test('OPTIONS, /docs, /images, and whether the server is well are never counted', async (t) => {
+  const shop = await openLimited(t, {}, 1);
+  const calls = [
+    ['OPTIONS', '/v2/cheeses'],
+    ['OPTIONS', '/v2/customer/login'],
+    ['GET', '/docs'],
+    ['GET', '/images/nothing.png'],
+    ['GET', '/healthz'],
+    ['GET', '/readyz'],
+    ['GET', '/openapi.json'],
+    ['GET', '/.well-known/oauth-authorization-server'],
+    ['GET', '/oauth/style.css'],
+  ] as const;
+  for (const round of ['before', 'after']) {
+    for (const [method, url] of calls) {
+      for (const options of [{}, { as: 'nonsense' }, { as: shop.reader }]) {
+        const { status, headers } = await shop.call(method, url, options);
+        assert.ok(status < 300 || (status === 404 && url.startsWith('/images')), `${url} ${status}`);
+        assert.equal(headers.ratelimit, undefined, url);
+      }
+    }
+    assert.equal(await passing(2, () => ask(shop)), round === 'before' ? 1 : 0);
+  }
+});
+
+test('The endpoints of OAuth answer 429 in its shape and in ours', async (t) => {
+  const shop = await openListeningShop(t, { settings: limits(4) });
+  const app = await newApplication(shop);
+  const urls = ['token', 'revoke', 'introspect', '../v2/oauth/token'].map(
+    (name) => `${shop.url}/oauth/${name}`,
+  );
+  for (const url of urls) {
+    assert.notEqual((await post(url, { token: 'x' }, app)).status, 429);
+  }
+  for (const url of urls) {
+    const { status, headers, json } = await post(url, { token: 'x' }, app);
+    assert.equal(status, 429);
+    assert.deepEqual(Object.keys(json).toSorted(), ['code', 'error', 'error_description', 'message', 'type']);
+    assert.deepEqual([json.error, json.type], ['temporarily_unavailable', 'rate_limit_exceeded']);
+    assert.match(headers.get('retry-after') ?? '', /^[1-9]\d*$/);
+    assert.match(headers.get('ratelimit') ?? '', /^"address";r=0;t=\d+$/);
+    assert.equal(headers.get('cache-control'), 'no-store');
+    assert.match(headers.get('content-type') ?? '', /^application\/json/);
+  }
+});
+
+test('The pages of OAuth answer 429 with a page', async (t) => {
+  const shop = await openListeningShop(t, { settings: limits(5, 1) });
+  const app = await newApplication(shop);
+  const urls = [
+    ['GET', `/oauth/authorize?${queryOf(app)}`],
+    ['GET', '/oauth/interaction/nothing'],
+    ['POST', '/oauth/interaction/nothing/login'],
+    ['GET', '/oauth/logout'],
+    ['POST', '/oauth/logout'],
+    ['GET', '/oauth/authorize/nothing'],
+    ['GET', '/v2/oauth/authorize'],
+    ['POST', '/oauth/interaction/nothing/consent'],
+  ] as const;
+  const statuses: number[] = [];
+  for (const [method, url] of urls) {
+    const response = await fetch(`${shop.url}${url}`, { method, redirect: 'manual' });
+    const page = await response.text();
+    statuses.push(response.status);
+    if (response.status === 429) {
+      assert.match(response.headers.get('content-type') ?? '', /^text\/html/);
+      assert.match(page, /^<!doctype html>/i);
+      assert.match(response.headers.get('cache-control') ?? '', /no-store/);
+      assert.match(response.headers.get('retry-after') ?? '', /^[1-9]\d*$/);
+      assert.match(response.headers.get('ratelimit') ?? '', /^"address";r=0;t=\d+$/);
+      assert.equal(response.headers.get('access-control-allow-origin'), null);
+    }
+  }
+  const tooMany = statuses.map((status) => status === 429);
+  assert.deepEqual(tooMany, [false, false, false, false, true, false, true, true], String(statuses));
+});

@@ -1,0 +1,306 @@
+/** Both limits of a plan at once, on a real database, with a clock of ours, against lists of what passed when. */
+import assert from 'node:assert/strict';
+import { suite, type TestContext, test } from 'node:test';
+import fc from 'fast-check';
+import type { PlanLimits } from '../../src/config.ts';
+import type { Database } from '../../src/database/database.ts';
+import { migrate } from '../../src/database/migrate.ts';
+import { AppError } from '../../src/errors.ts';
+import type { Principal } from '../../src/http/principal.ts';
+import { createQuotas, type Quotas } from '../../src/http/quotas.ts';
+import { type Charge, createRateLimits, type RateLimits } from '../../src/http/rate-limits.ts';
+import { freshConfig, open } from '../database/notes.ts';
+import { type TestClock, testClock } from '../helper.ts';
+
+const hourMs = 3_600_000;
+const minuteMs = 60_000;
+const start = Date.parse('2026-06-01T12:00:00.000Z');
+const addressLimits = { perMinute: 60_000, accountsPerMinute: 60_000 };
+
+type Plans = Readonly<Record<string, PlanLimits>>;
+
+/** One process that counts. */
+interface Server {
+  readonly quotas: Quotas;
+  readonly rateLimits: RateLimits;
+}
+
+async function freshDatabase(t: TestContext): Promise<Database> {
+  const database = await open(t, await freshConfig(t, 'sqlite'));
+  await migrate(database);
+  return database;
+}
+
+function startServer(database: Database, clock: TestClock, plans: Plans): Server {
+  const quotas = createQuotas(database, clock);
+  return { quotas, rateLimits: createRateLimits({ config: { plans, addressLimits }, clock, quotas }) };
+}
+
+let accounts = 0;
+/** Nobody has seen this account before. */
+const freshAccount = () => {
+  accounts += 1;
+  return accounts;
+};
+
+function principalOf(accountId: number, plan = 'p'): Principal {
+  const nothing = { customerId: null, expiresAt: null, sessionHash: null };
+  return { kind: 'apiKey', id: 'key:1', accountId, plan, scopes: new Set(), ...nothing };
+}
+
+/** The charge, or the seconds of Retry-After. */
+async function call({ rateLimits }: Server, accountId: number, plan = 'p'): Promise<Charge | number> {
+  try {
+    return await rateLimits.charge([principalOf(accountId, plan)]);
+  } catch (error) {
+    assert.ok(error instanceof AppError && error.status === 429, String(error));
+    const seconds = Number(error.headers['Retry-After']);
+    assert.ok(Number.isInteger(seconds) && seconds >= 1);
+    return seconds;
+  }
+}
+
+const within = (times: readonly number[], now: number, ms: number) =>
+  times.filter((at) => at > now - ms).length;
+/** Of the minute that runs and the 60 before it. */
+const counting = (times: readonly number[], now: number) =>
+  times.filter((at) => Math.floor(at / minuteMs) > Math.floor(now / minuteMs) - 61).length;
+
+const gap = fc.oneof(
+  { weight: 10, arbitrary: fc.constant(0) },
+  { weight: 5, arbitrary: fc.integer({ min: 1, max: 999 }) },
+  { weight: 5, arbitrary: fc.integer({ min: 1000, max: 40_000 }) },
+  { weight: 1, arbitrary: fc.integer({ min: 40_000, max: 1_500_000 }) },
+);
+const step = fc.record({
+  gap,
+  /** How many calls come then. */
+  calls: fc.integer({ min: 1, max: 12 }),
+  isFree: fc.nat(9).map((number) => number === 0),
+  event: fc.nat(40).map((number) => (['close', 'crash', 'change'] as const)[number] ?? 'nothing'),
+  server: fc.nat(1),
+});
+const steps = fc.array(step, { minLength: 20, maxLength: 60 });
+const limits = fc.record({
+  perHour: fc.constantFrom(1, 20, 60, 100, 250, 600),
+  burst: fc.integer({ min: 1, max: 15 }),
+});
+const runs = { numRuns: 25 };
+
+suite('The limits of a plan', () => {
+  test('hold for one server to the call: it lets through neither more nor fewer, restarts and all', async (t) => {
+    const database = await freshDatabase(t);
+    const property = fc.asyncProperty(limits, steps, fc.nat(minuteMs), async (p, steps, phase) => {
+      const clock = testClock(start + phase);
+      const account = freshAccount();
+      let server = startServer(database, clock, { p });
+      const paid: number[] = [];
+      let all: number[] = [];
+      for (const { gap, calls, isFree, event } of steps) {
+        clock.advance(gap);
+        if (event === 'close') {
+          await server.quotas.close();
+          server = startServer(database, clock, { p });
+          all = [];
+        }
+        for (let one = 0; one < calls; one += 1) {
+          const now = clock.now();
+          const isBurst = within(all, now, 1000) >= p.burst;
+          const isSpent = counting(paid, now) >= p.perHour;
+          const charge = await call(server, account);
+          assert.equal(typeof charge === 'number', isBurst || isSpent, `${isBurst} ${isSpent} ${charge}`);
+          if (typeof charge === 'number') {
+            continue;
+          }
+          all.push(now);
+          if (isFree) {
+            charge.waive();
+          } else {
+            paid.push(now);
+          }
+          const { hour, burst } = charge.standing();
+          assert.equal(hour?.remaining, p.perHour - counting(paid, now));
+          assert.equal(burst.remaining, p.burst - within(all, now, 1000));
+        }
+      }
+    });
+    await fc.assert(property, runs);
+  });
+
+  test('hold for two servers together, through crashes and changes of plan', async (t) => {
+    const database = await freshDatabase(t);
+    const property = fc.asyncProperty(limits, limits, steps, async (p, q, steps) => {
+      const clock = testClock();
+      const account = freshAccount();
+      const plans = { p, q };
+      let plan: 'p' | 'q' = 'p';
+      const servers = [startServer(database, clock, plans), startServer(database, clock, plans)];
+      const paid: number[] = [];
+      const ofServers: [number[], number[]] = [[], []];
+      for (const { gap, calls, isFree, event, server } of steps) {
+        clock.advance(gap);
+        if (event === 'change') {
+          plan = plan === 'p' ? 'q' : 'p';
+        } else if (event !== 'nothing') {
+          await (event === 'close' ? servers[server]?.quotas.close() : undefined);
+          servers[server] = startServer(database, clock, plans);
+          ofServers[server as 0] = [];
+        }
+        const now = clock.now();
+        const own = ofServers[server as 0];
+        const charges = await Promise.all(
+          Array.from({ length: calls }, () => call(servers[server] as Server, account, plan)),
+        );
+        for (const charge of charges) {
+          if (typeof charge !== 'number') {
+            own.push(now);
+            if (isFree) {
+              charge.waive();
+            } else {
+              paid.push(now);
+            }
+          }
+        }
+        if (charges.some((charge) => typeof charge !== 'number')) {
+          assert.ok(isFree || within(paid, now, hourMs) <= plans[plan].perHour, 'too many in an hour');
+          assert.ok(within(own, now, 1000) <= plans[plan].burst, 'too many in a second');
+        }
+      }
+    });
+    await fc.assert(property, runs);
+  });
+
+  test('are unmoved by calls that they refuse', async (t) => {
+    const database = await freshDatabase(t);
+    const property = fc.asyncProperty(limits, steps, async (p, steps) => {
+      const passed = async (repetitions: number) => {
+        const clock = testClock();
+        const server = startServer(database, clock, { p });
+        const account = freshAccount();
+        const times: number[] = [];
+        for (const { gap, calls } of steps) {
+          clock.advance(gap);
+          for (let one = 0; one < calls; one += 1) {
+            const charge = await call(server, account);
+            if (typeof charge !== 'number') {
+              times.push(clock.now());
+              continue;
+            }
+            for (let again = 0; again < repetitions; again += 1) {
+              assert.equal(await call(server, account), charge);
+            }
+          }
+        }
+        return times;
+      };
+      assert.deepEqual(await passed(3), await passed(0));
+    });
+    await fc.assert(property, runs);
+  });
+
+  test('let a call pass once Retry-After is over', async (t) => {
+    const database = await freshDatabase(t);
+    const property = fc.asyncProperty(limits, steps, async (p, steps) => {
+      const clock = testClock();
+      const account = freshAccount();
+      const servers = [startServer(database, clock, { p }), startServer(database, clock, { p })];
+      for (const { gap, calls, server: index } of steps) {
+        const server = servers[index] as Server;
+        clock.advance(gap);
+        for (let one = 0; one < calls; one += 1) {
+          const charge = await call(server, account);
+          if (typeof charge === 'number') {
+            clock.advance(charge * 1000);
+            assert.equal(typeof (await call(server, account)), 'object', `after ${charge} s`);
+          }
+        }
+      }
+    });
+    await fc.assert(property, runs);
+  });
+
+  test('let a call pass once Retry-After is over, also where the plan was a larger one before', async (t) => {
+    const clock = testClock();
+    const plans = { large: { perHour: 200, burst: 500 }, small: { perHour: 100, burst: 500 } };
+    const server = startServer(await freshDatabase(t), clock, plans);
+    for (const calls of [20, 150]) {
+      for (let one = 0; one < calls; one += 1) {
+        assert.equal(typeof (await call(server, 0, 'large')), 'object');
+      }
+      clock.advance(minuteMs);
+    }
+    const seconds = await call(server, 0, 'small');
+    assert.ok(typeof seconds === 'number');
+    clock.advance(seconds * 1000);
+    assert.equal(typeof (await call(server, 0, 'small')), 'object', `after ${seconds} s`);
+  });
+
+  test('let who comes evenly have 95 of 100, on two servers that restart', async (t) => {
+    const database = await freshDatabase(t);
+    for (const perHour of [100, 1000]) {
+      const plans = { p: { perHour, burst: 10 } };
+      const clock = testClock();
+      const account = freshAccount();
+      const servers = [startServer(database, clock, plans), startServer(database, clock, plans)];
+      let passed = 0;
+      for (let one = 0; one < 3 * perHour; one += 1) {
+        if (one % (perHour / 5) === 0) {
+          await servers[1]?.quotas.close();
+          servers[1] = startServer(database, clock, plans);
+        }
+        passed += typeof (await call(servers[one % 2] as Server, account)) === 'number' ? 0 : 1;
+        clock.advance(hourMs / perHour);
+      }
+      assert.ok(passed >= 3 * perHour * 0.95, `${passed} of ${3 * perHour}`);
+    }
+  });
+
+  test('cost a caller nothing for what a server took for him and has not used, however seldom he comes', async (t) => {
+    const clock = testClock();
+    const server = startServer(await freshDatabase(t), clock, { p: { perHour: 1000, burst: 10 } });
+    let remaining: number | undefined;
+    for (let one = 0; one < 10; one += 1) {
+      const charge = await call(server, 0);
+      remaining = (charge as Charge).standing().hour?.remaining;
+      for (const _ of [1, 2]) {
+        clock.advance(2.5 * minuteMs);
+        await call(server, freshAccount());
+      }
+    }
+    assert.equal(remaining, 990);
+  });
+
+  test('hold in every second, whoever else comes meanwhile', async (t) => {
+    const clock = testClock();
+    const server = startServer(await freshDatabase(t), clock, { p: { perHour: null, burst: 10 } });
+    for (let second = 0; second < 6; second += 1) {
+      clock.advance(1000);
+      assert.equal(typeof (await call(server, 0)), 'object');
+    }
+    for (let one = 0; one < 9; one += 1) {
+      assert.equal(typeof (await call(server, 0)), 'object');
+    }
+    await call(server, freshAccount());
+    assert.equal(await call(server, 0), 1, 'an eleventh call within a second');
+  });
+
+  test('hold where a call that turns out to be free began in the minute before', async (t) => {
+    const clock = testClock();
+    const server = startServer(await freshDatabase(t), clock, { p: { perHour: 2, burst: 10 } });
+    clock.advance(minuteMs - 1);
+    const slow = await call(server, 0);
+    clock.advance(2);
+    await call(server, 0);
+    (slow as Charge).waive();
+    const paid = [clock.now()];
+    for (const wait of [minuteMs - 2, hourMs - minuteMs + 1]) {
+      clock.advance(wait);
+      for (let one = 0; one < 3; one += 1) {
+        if (typeof (await call(server, 0)) !== 'number') {
+          paid.push(clock.now());
+        }
+      }
+      assert.ok(within(paid, clock.now(), hourMs) <= 2, `${within(paid, clock.now(), hourMs)} in an hour`);
+    }
+  });
+});

@@ -1,0 +1,267 @@
+/** What one account or one customer may take: both limits, and what answers say of them. */
+import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
+import { type TestContext, test } from 'node:test';
+import { buildApp } from '../../src/app.ts';
+import type { Engine } from '../../src/database/sql.ts';
+import {
+  assertError,
+  type CallAnswer,
+  onBothEngines,
+  openShop,
+  type Shop,
+  type TestClock,
+  testClock,
+} from '../helper.ts';
+import { newApplication, openListeningShop, post, withToken } from '../oauth/flow.ts';
+
+const minuteMs = 60_000;
+/** The plans as they are where nothing is set. */
+const asShipped = { CURD_PLANS: undefined };
+
+interface Account {
+  readonly id: number;
+  readonly name: string;
+  readonly keys: readonly [reader: string, other: string];
+}
+
+async function newAccount({ app }: Shop, plan: string): Promise<Account> {
+  const { keys, contextOf } = app.services;
+  const name = `account-${randomBytes(6).toString('hex')}`;
+  const { id } = await keys.createAccount(contextOf('test'), name, plan);
+  const newKey = async () => (await keys.create(contextOf('test'), id, { scopes: ['write:cheeses'] })).key;
+  return { id, name, keys: [await newKey(), await newKey()] };
+}
+
+/** A shop whose clock stands at the beginning of a minute, and an account in it. */
+async function openWith(t: TestContext, engine: Engine, plan: string, settings = {}) {
+  const clock = testClock();
+  const shop = await openShop(t, { engine, clock, settings: { ...asShipped, ...settings } });
+  return { clock, shop, account: await newAccount(shop, plan) };
+}
+
+const list = (shop: Shop, key: string) => shop.call('GET', '/v2/cheeses', { as: key });
+const whoami = (shop: Shop, key: string) => shop.call('GET', '/v2/whoami', { as: key });
+
+/** How many of the given number of calls pass at this moment. */
+async function passing(shop: Shop, key: string, calls: number): Promise<number> {
+  let passed = 0;
+  for (let one = 0; one < calls; one += 1) {
+    passed += (await list(shop, key)).status === 429 ? 0 : 1;
+  }
+  return passed;
+}
+
+/** The fields of a plan with an hour, held against each other. */
+function remainingIn({ headers }: CallAnswer, clock: TestClock): { hour: number; burst: number } {
+  const [, q, burstQ] =
+    /^"hour";q=(\d+);w=3600, "burst";q=(\d+);w=1$/.exec(headers['ratelimit-policy'] ?? '') ?? [];
+  const [, r, t, burstR] =
+    /^"hour";r=(\d+);t=(\d+), "burst";r=(\d+);t=1$/.exec(headers.ratelimit ?? '') ?? [];
+  assert.ok(q !== undefined && r !== undefined, JSON.stringify(headers));
+  assert.equal(headers['x-ratelimit-limit'], q);
+  assert.equal(headers['x-ratelimit-remaining'], r);
+  assert.equal(Number(headers['x-ratelimit-reset']), Math.ceil(clock.now() / 1000) + Number(t));
+  assert.ok(Number(burstR) < Number(burstQ) || Number(burstR) === 0);
+  return { hour: Number(r), burst: Number(burstR) };
+}
+
+/** A 429 in the shape of the contract. @returns its Retry-After */
+function refusedFor(answer: CallAnswer): number {
+  assertError(answer, 429, 'rate_limit_exceeded');
+  assert.equal(answer.headers['cache-control'], 'no-store');
+  assert.match(answer.headers['retry-after'] ?? '', /^[1-9]\d*$/);
+  return Number(answer.headers['retry-after']);
+}
+
+async function logIn(shop: Shop, username: string): Promise<string> {
+  const body = { username, email: `${username}@example.com`, password: 'Roquefort 9' };
+  assert.equal((await shop.call('POST', '/v2/customer', { body })).status, 201);
+  return (await shop.call('POST', '/v2/customer/login', { body })).json.token;
+}
+
+onBothEngines('The limits of a plan', (engine) => {
+  test('stand on every answer to a valid credential, whatever its status', async (t) => {
+    const { clock, shop, account } = await openWith(t, engine, 'pro');
+    const as = account.keys[0];
+    const made = await shop.call('POST', '/v2/cheeses', { as, body: { name: 'Comté' } });
+    const url = `/v2/cheeses/${made.json.id}`;
+    const tag = made.headers.etag ?? '';
+    const answers = [
+      made,
+      await shop.call('GET', url, { as }),
+      await shop.call('HEAD', url, { as }),
+      await shop.call('GET', url, { as, headers: { 'if-none-match': tag } }),
+      await shop.call('GET', '/v2/cheeses?limit=none', { as }),
+      await shop.call('DELETE', '/v2/customer/nobody', { as }),
+      await shop.call('GET', '/v2/cheeses/999999', { as }),
+      await shop.call('POST', '/v2/cheeses', { as, body: { name: 'Comté' } }),
+      await shop.call('POST', url, { as, body: { name: 'Brie' }, headers: { 'if-match': '"old"' } }),
+      await shop.call('POST', '/v2/cheeses', { as, raw: 'a', headers: { 'content-type': 'text/plain' } }),
+      await shop.call('POST', '/v2/cheeses', { as, body: { name: '' } }),
+      await shop.call('GET', '/v2/limits', { as }),
+    ];
+    const statuses = [201, 200, 200, 304, 400, 403, 404, 409, 412, 415, 422, 200];
+    assert.deepEqual(
+      answers.map(({ status }) => status),
+      statuses,
+    );
+    const left = answers.map((answer) => remainingIn(answer, clock));
+    const hours = [9999, 9998, 9997, 9997, 9996, 9995, 9994, 9993, 9992, 9991, 9990, 9989];
+    assert.deepEqual(
+      left,
+      hours.map((hour, index) => ({ hour, burst: 99 - index })),
+    );
+  });
+
+  test('are 10 in a second and 100 in an hour on the plan free', async (t) => {
+    const { clock, shop, account } = await openWith(t, engine, 'free');
+    const [key] = account.keys;
+    for (let second = 0; second < 10; second += 1) {
+      for (let one = 1; one <= 10; one += 1) {
+        const answer = await list(shop, key);
+        assert.equal(answer.status, 200);
+        assert.deepEqual(remainingIn(answer, clock), { hour: 100 - 10 * second - one, burst: 10 - one });
+      }
+      const eleventh = await list(shop, key);
+      if (second < 9) {
+        assert.equal(refusedFor(eleventh), 1);
+      }
+      assert.deepEqual(remainingIn(eleventh, clock), { hour: 90 - 10 * second, burst: 0 });
+      clock.advance(1000);
+    }
+    const wait = refusedFor(await list(shop, key));
+    assert.equal(wait, 61 * 60 - 10, 'until all of the first minute is an hour ago');
+    clock.advance(wait * 1000 - 1);
+    assert.equal(await passing(shop, key, 1), 0);
+    clock.advance(1);
+    assert.equal(await passing(shop, key, 11), 10);
+  });
+
+  test('let 100 calls pass that are spread over an hour, and tell the one after when to come', async (t) => {
+    const { clock, shop, account } = await openWith(t, engine, 'free');
+    for (let one = 0; one < 100; one += 1) {
+      assert.equal(await passing(shop, account.keys[0], 1), 1, String(one));
+      clock.advance(36_000);
+    }
+    const wait = refusedFor(await list(shop, account.keys[0]));
+    assert.ok(wait >= 1 && wait <= 60, String(wait));
+    clock.advance(wait * 1000);
+    assert.equal(await passing(shop, account.keys[0], 1), 1);
+  });
+
+  test('are shared by all keys and applications of an account, and by nobody else', async (t) => {
+    const clock = testClock(Math.floor(Date.now() / minuteMs) * minuteMs);
+    const shop = await openListeningShop(t, { engine, clock, settings: asShipped });
+    const account = await newAccount(shop, 'free');
+    const app = await newApplication(shop, {
+      accountId: account.id,
+      grants: ['client_credentials'],
+      scopes: ['read:cheeses'],
+    });
+    const form = { grant_type: 'client_credentials', scope: 'read:cheeses' };
+    const { access_token: token } = (await post(`${shop.url}/oauth/token`, form, app)).json;
+    assert.equal(await passing(shop, account.keys[0], 4), 4);
+    assert.equal(await passing(shop, account.keys[1], 4), 4);
+    const byApp = await withToken(shop, token, 'GET', '/v2/whoami');
+    assert.equal(byApp.json.account, account.name);
+    assert.deepEqual(remainingIn(byApp, clock), { hour: 91, burst: 1 });
+    assert.equal(await passing(shop, account.keys[0], 2), 1);
+    refusedFor(await withToken(shop, token, 'GET', '/v2/cheeses'));
+    refusedFor(await list(shop, account.keys[1]));
+    assert.equal(await passing(shop, (await newAccount(shop, 'free')).keys[0], 11), 10);
+  });
+
+  test('are those of CURD_SESSION_PLAN for each customer, in all their sessions', async (t) => {
+    const { clock, shop, account } = await openWith(t, engine, 'pro', { CURD_SESSION_PLAN: 'free' });
+    const ada = await logIn(shop, 'ada');
+    const bob = await logIn(shop, 'bob');
+    const body = { username: 'ada', password: 'Roquefort 9' };
+    const again = (await shop.call('POST', '/v2/customer/login', { body })).json.token;
+    const get = (token: string, more = {}) =>
+      shop.call('GET', '/v2/whoami', { headers: { authorization: `Bearer ${token}` }, ...more });
+    for (let one = 0; one < 9; one += 1) {
+      assert.equal((await get(ada)).json.quota.plan, 'free');
+    }
+    const acting = await get(ada, { as: account.keys[0] });
+    assert.equal(acting.json.account, account.name);
+    assert.deepEqual(remainingIn(acting, clock), { hour: 9999, burst: 99 }, 'the account pays');
+    assert.deepEqual(remainingIn(await get(again), clock), { hour: 90, burst: 0 });
+    refusedFor(await get(ada));
+    refusedFor(await get(again));
+    assert.equal((await get(bob)).status, 200);
+  });
+
+  test('are kept by a server that is closed, and by another on the same database', async (t) => {
+    const { clock, shop, account } = await openWith(t, engine, 'pro');
+    const [key] = account.keys;
+    const first = await buildApp(shop.config, clock);
+    for (let one = 0; one < 30; one += 1) {
+      const { statusCode } = await first.server.inject({ url: '/v2/limits', headers: { 'x-api-key': key } });
+      assert.equal(statusCode, 200);
+    }
+    assert.equal(
+      remainingIn(await list(shop, key), clock).hour,
+      10_000 - 100 - 1,
+      'what is taken is written',
+    );
+    await first.close();
+    const { hour } = remainingIn(await list(await shop.another(), key), clock);
+    assert.equal(hour, 10_000 - 30 - 100 - 1, 'what was not used is given back at the end');
+  });
+
+  test('lose a hundredth at most to a server that is killed, and never gain by it', async (t) => {
+    const { clock, shop, account } = await openWith(t, engine, 'free');
+    let passed = 0;
+    for (let round = 0; round < 13; round += 1) {
+      // Nobody closes the one before.
+      passed += await passing(await shop.another(), account.keys[round % 2] as string, 10);
+      clock.advance(1000);
+    }
+    assert.equal(passed, 100);
+    clock.advance(59 * minuteMs);
+    refusedFor(await list(shop, account.keys[0]));
+  });
+
+  test('change with the plan at the next request, here and on another server', async (t) => {
+    const { clock, shop, account } = await openWith(t, engine, 'free');
+    const other = await shop.another();
+    const { keys, contextOf } = shop.app.services;
+    const [key] = account.keys;
+    assert.equal(await passing(shop, key, 11), 10);
+    await keys.setPlan(contextOf('test'), account.name, 'pro');
+    assert.deepEqual(remainingIn(await list(shop, key), clock), { hour: 9989, burst: 89 });
+    assert.equal((await whoami(shop, key)).json.quota.plan, 'pro');
+    await keys.setPlan(contextOf('test'), account.name, 'enterprise');
+    for (const one of [shop, other]) {
+      const { headers } = await list(one, key);
+      assert.equal(headers['ratelimit-policy'], '"burst";q=1000;w=1');
+      assert.match(headers.ratelimit ?? '', /^"burst";r=\d+;t=1$/);
+      assert.equal(headers['x-ratelimit-limit'], '1000');
+      assert.equal(Number(headers['x-ratelimit-reset']), clock.now() / 1000 + 1);
+    }
+    await keys.setPlan(contextOf('test'), account.name, 'free');
+    assert.equal(refusedFor(await list(shop, key)), 1);
+    clock.advance(1000);
+    assert.equal(remainingIn(await list(shop, key), clock).burst, 9);
+  });
+
+  test('charge nothing of the hour for 304 and for replays, and count them for the second', async (t) => {
+    const { clock, shop, account } = await openWith(t, engine, 'free');
+    const as = account.keys[0];
+    const create = () =>
+      shop.call('POST', '/v2/cheeses', { as, body: { name: 'Brie' }, headers: { 'idempotency-key': 'a' } });
+    const made = await create();
+    assert.deepEqual(remainingIn(made, clock), { hour: 99, burst: 9 });
+    const replay = await create();
+    assert.equal(replay.headers['idempotency-replayed'], 'true');
+    assert.deepEqual(remainingIn(replay, clock), { hour: 99, burst: 8 });
+    const headers = { 'if-none-match': made.headers.etag ?? '' };
+    for (let burst = 7; burst >= 0; burst -= 1) {
+      const same = await shop.call('GET', `/v2/cheeses/${made.json.id}`, { as, headers });
+      assert.equal(same.status, 304);
+      assert.deepEqual(remainingIn(same, clock), { hour: 99, burst });
+    }
+    refusedFor(await shop.call('GET', `/v2/cheeses/${made.json.id}`, { as, headers }));
+  });
+});

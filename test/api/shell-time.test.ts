@@ -1,0 +1,236 @@
+/** How long the server waits, and what it does when it falls behind: short settings, real connections, real time. */
+import assert from 'node:assert/strict';
+import { type AddressInfo, connect } from 'node:net';
+import { suite, type TestContext, test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { AppError } from '../../src/errors.ts';
+import { createOverload } from '../../src/http/overload.ts';
+import { cleanUp, openShop, type Shop } from '../helper.ts';
+import { bodyOf, boundary, filePart, pictureOf } from './image-forms.ts';
+
+interface Listening {
+  readonly shop: Shop;
+  readonly port: number;
+}
+
+async function listen(t: TestContext, settings: Record<string, string> = {}): Promise<Listening> {
+  const shop = await openShop(t, { settings });
+  await shop.app.server.listen({ port: 0, host: '127.0.0.1' });
+  return { shop, port: (shop.app.server.server.address() as AddressInfo).port };
+}
+
+/** A connection with what came back on it, and how long it was open. */
+function open(t: TestContext, port: number, bytes: string | Uint8Array) {
+  const socket = connect(port, '127.0.0.1');
+  cleanUp(t, () => socket.destroy());
+  const began = performance.now();
+  const line = {
+    socket,
+    text: '',
+    closed: new Promise<number>((resolve) => socket.once('close', () => resolve(performance.now() - began))),
+  };
+  socket.setEncoding('latin1').on('data', (chunk) => {
+    line.text += chunk;
+  });
+  socket.on('error', () => {});
+  socket.write(bytes);
+  return line;
+}
+
+function head(line: string, headers: readonly string[]): string {
+  return [`${line} HTTP/1.1`, 'Host: shop', ...headers, '', ''].join('\r\n');
+}
+
+const post = (key: string, path: string, length: number, type = 'application/json') =>
+  head(`POST ${path}`, [`X-API-Key: ${key}`, `Content-Type: ${type}`, `Content-Length: ${length}`]);
+
+function assertTimedOut(text: string): void {
+  assert.match(text, /^HTTP\/1\.1 408 /);
+  assert.equal(text.match(/HTTP\/1\.1 /g)?.length, 1, text);
+  assert.match(text, /\r\nconnection: close\r\n/i);
+  assert.match(text, /\r\nx-request-id: [\w.-]+\r\n/i);
+  const { code, type, message } = JSON.parse(text.slice(text.indexOf('\r\n\r\n')));
+  assert.deepEqual([code, type], [408, 'request_timeout']);
+  assert.ok(message.length > 10);
+}
+
+suite('Time', { concurrency: 4 }, () => {
+  test('Headers that come too slowly get 408, and the connection is closed', async (t) => {
+    const { port } = await listen(t, { CURD_HEADERS_TIMEOUT: '500ms' });
+    const begun = open(t, port, 'GET /healthz HTTP/1.1\r\nHost: sh');
+    const dripping = open(t, port, 'GET /healthz HTTP/1.1\r\n');
+    const drip = setInterval(() => dripping.socket.write('X-Drip: 1\r\n'), 100);
+    cleanUp(t, () => clearInterval(drip));
+    for (const line of [begun, dripping]) {
+      const tookMs = await line.closed;
+      assert.ok(tookMs > 400 && tookMs < 3500, `${tookMs}`);
+      assertTimedOut(line.text);
+    }
+  });
+
+  test('A body that comes too slowly gets 408, and others do not wait for it', async (t) => {
+    const { shop, port } = await listen(t, { CURD_REQUEST_TIMEOUT: '600ms' });
+    const silent = open(t, port, post(shop.writer, '/v2/cheeses', 50));
+    const dripping = open(t, port, post(shop.writer, '/v2/cheeses', 5000));
+    const drip = setInterval(() => dripping.socket.write(' '), 50);
+    cleanUp(t, () => clearInterval(drip));
+    const chunked = open(
+      t,
+      port,
+      head('POST /v2/customer', ['Transfer-Encoding: chunked', 'Content-Type: application/json']),
+    );
+    chunked.socket.write('2\r\n{"\r\n');
+    const url = `http://127.0.0.1:${port}/v2/cheeses`;
+    assert.equal((await fetch(url, { headers: { 'X-API-Key': shop.reader } })).status, 200);
+    for (const line of [silent, dripping, chunked]) {
+      const tookMs = await line.closed;
+      assert.ok(tookMs > 500 && tookMs < 1800, `${tookMs}`);
+      assertTimedOut(line.text);
+    }
+    assert.equal((await shop.call('GET', '/v2/cheeses', { as: shop.reader })).json.total, 0);
+  });
+
+  test('A slow upload is given longer than other requests, but not for ever', async (t) => {
+    const settings = { CURD_REQUEST_TIMEOUT: '300ms', CURD_UPLOAD_TIMEOUT: '1500ms' };
+    const { shop, port } = await listen(t, { ...settings, CURD_HEADERS_TIMEOUT: '300ms' });
+    const { json } = await shop.call('POST', '/v2/cheeses', { as: shop.writer, body: { name: 'Brie' } });
+    const form = bodyOf([filePart(await pictureOf('png'), 'image/png')]);
+    const path = `/v2/cheeses/${json.id}/uploadImage`;
+    const type = `multipart/form-data; boundary=${boundary}`;
+    const slow = open(t, port, post(shop.writer, path, form.length, type));
+    const never = open(t, port, post(shop.writer, path, form.length, type));
+    slow.socket.write(form.subarray(0, 60));
+    never.socket.write(form.subarray(0, 60));
+    await sleep(800);
+    assert.equal(slow.text, '');
+    slow.socket.write(form.subarray(60));
+    const tookMs = await never.closed;
+    assert.match(slow.text, /^HTTP\/1\.1 200 /);
+    assert.ok(tookMs > 1200 && tookMs < 4000, `${tookMs}`);
+    assertTimedOut(never.text);
+  });
+
+  test('A connection that asks for nothing more is closed, and says nothing', async (t) => {
+    const { port } = await listen(t, { CURD_IDLE_TIMEOUT: '500ms' });
+    const used = open(t, port, head('GET /healthz', []));
+    const tookMs = await used.closed;
+    assert.ok(tookMs > 400 && tookMs < 2800, `${tookMs}`);
+    assert.equal(used.text.match(/HTTP\/1\.1 /g)?.length, 1);
+    assert.match(used.text, /^HTTP\/1\.1 200 /);
+  });
+
+  test('A request refused early, whose body never comes, takes nothing down when its time is over', async (t) => {
+    const settings = { CURD_REQUEST_TIMEOUT: '400ms', CURD_UPLOAD_TIMEOUT: '900ms' };
+    const { shop, port } = await listen(t, { ...settings, CURD_HEADERS_TIMEOUT: '900ms' });
+    const form = `multipart/form-data; boundary=${boundary}`;
+    const lines = [
+      ['sk_test_wrong', '/v2/cheeses', 'application/json', 401],
+      [shop.reader, '/v2/cheeses', 'application/json', 403],
+      [shop.writer, '/v2/cheeses', 'text/plain', 415],
+      [shop.writer, '/nowhere', 'application/json', 404],
+      [shop.writer, '/v2/cheeses/findByTags', 'application/json', 405],
+      [shop.writer, '/v2/cheeses/999/uploadImage', form, 404],
+      ['sk_test_wrong', '/v2/cheeses/999/uploadImage', form, 401],
+      [shop.writer, '/oauth/token', 'application/json', 400],
+    ].map(([key, path, type, status]) => ({
+      status,
+      line: open(t, port, post(String(key), String(path), 100, String(type))),
+    }));
+    const gone = open(t, port, post(shop.writer, '/v2/cheeses', 100));
+    setTimeout(() => gone.socket.destroy(), 100);
+    const before = open(t, port, post(shop.writer, '/v2/cheeses', 10 * 1024 * 1024));
+    await sleep(1200);
+    assert.match(before.text, /^HTTP\/1\.1 413 /);
+    for (const { status, line } of lines) {
+      if (status !== 400) {
+        assert.match(line.text, new RegExp(`^HTTP/1\\.1 ${status} `));
+      }
+    }
+    await Promise.all(lines.map(({ line }) => line.closed));
+    for (const { line } of lines) {
+      assert.doesNotMatch(line.text, /^HTTP\/1\.1 5/);
+    }
+    assert.equal((await fetch(`http://127.0.0.1:${port}/readyz`)).status, 200);
+  });
+
+  test('A client that never reads its answers does not fill the memory, nor hold up others', async (t) => {
+    const { shop, port } = await listen(t, { CURD_UPLOAD_TIMEOUT: '2s', CURD_REQUEST_TIMEOUT: '2s' });
+    const socket = connect(port, '127.0.0.1');
+    cleanUp(t, () => socket.destroy());
+    socket.on('error', () => {}).pause();
+    const before = process.memoryUsage().rss;
+    const many = head('GET /openapi.json', []).repeat(200);
+    for (let round = 0; round < 10; round += 1) {
+      socket.write(many);
+    }
+    for (let round = 0; round < 10; round += 1) {
+      await sleep(50);
+      const began = performance.now();
+      assert.equal((await shop.call('GET', '/v2/cheeses', { as: shop.reader })).status, 200);
+      assert.ok(performance.now() - began < 500, 'others wait');
+    }
+    const grownMiB = (process.memoryUsage().rss - before) / 1024 / 1024;
+    assert.ok(grownMiB < 120, `${Math.round(grownMiB)} MiB for 2,000 answers of which none is read`);
+    const closed = new Promise((resolve) => socket.once('close', resolve));
+    socket.resume();
+    socket.end();
+    await closed;
+  });
+});
+
+test('A time that no timer can hold is not taken for none at all', async (t) => {
+  const { shop, port } = await listen(t, { CURD_REQUEST_TIMEOUT: '30d', CURD_UPLOAD_TIMEOUT: '30d' });
+  const body = '{"name":"Brie"}';
+  const line = open(t, port, post(shop.writer, '/v2/cheeses', body.length));
+  await sleep(200);
+  line.socket.write(body);
+  await sleep(200);
+  assert.match(line.text, /^HTTP\/1\.1 201 /);
+});
+
+test('A server that falls behind refuses changes, answers readers, and recovers', async (t) => {
+  const shop = await openShop(t);
+  const write = () =>
+    shop.app.server.inject({ ...writing, headers: { ...headers, 'x-api-key': shop.writer } });
+  const headers = { 'content-type': 'application/json' };
+  const writing = { method: 'POST', url: '/v2/cheeses', payload: '{"name":"Brie"}' } as const;
+  await sleep(300);
+  const until = performance.now() + 2600;
+  while (performance.now() < until) {
+    // Nothing else runs.
+  }
+  await sleep(10);
+  const refused = await write();
+  assert.equal(refused.statusCode, 503, refused.payload);
+  assert.match(String(refused.headers['retry-after']), /^[1-9]\d*$/);
+  assert.equal(JSON.parse(refused.payload).type, 'unavailable');
+  assert.equal((await shop.call('GET', '/v2/cheeses', { as: shop.reader })).status, 200);
+  assert.equal((await shop.call('GET', '/healthz')).status, 200);
+  await sleep(600);
+  assert.equal((await write()).statusCode, 201);
+});
+
+test('No more than 2,000 changes run at once; reading goes on, and each that ends makes room', async (t) => {
+  const overload = createOverload();
+  cleanUp(t, () => overload.stop());
+  const ends: (() => void)[] = [];
+  const running = Array.from({ length: 2000 }, () =>
+    overload.during(new Promise<void>((_, reject) => ends.push(() => reject(new Error('failed'))))),
+  );
+  const refused = (error: unknown) =>
+    error instanceof AppError &&
+    error.status === 503 &&
+    /^[1-9]\d*$/.test(error.headers['Retry-After'] ?? '');
+  assert.throws(() => overload.check(true), refused);
+  overload.check(false);
+  for (const end of ends.splice(0, 2)) {
+    end();
+  }
+  await Promise.allSettled(running.slice(0, 2));
+  overload.check(true);
+  for (const end of ends) {
+    end();
+  }
+  await Promise.allSettled(running);
+  overload.check(true);
+});

@@ -1,0 +1,118 @@
+import assert from 'node:assert/strict';
+import { suite, test } from 'node:test';
+import { loadConfig } from '../../src/config.ts';
+import { ConfigError } from '../../src/setting-values.ts';
+import { assertRefused, curd, curdJson, freshShop, type RunningServer, serve } from './run.ts';
+
+const further = '{"gold":{"perHour":5000,"burst":42},"free":{"burst":7}}';
+
+const wrongPlans = [
+  'free',
+  '[]',
+  '5',
+  '{"free":5}',
+  '{"free":[]}',
+  '{"free":null,"gold":null}',
+  '{"free":{"burst":0}}',
+  '{"free":{"burst":1.5}}',
+  '{"free":{"burst":60001}}',
+  '{"free":{"burst":"10"}}',
+  '{"free":{"burst":null}}',
+  '{"free":{"perHour":0}}',
+  '{"free":{"perHour":-1}}',
+  '{"free":{"perHour":1000000001}}',
+  '{"free":{"perhour":5}}',
+  '{"gold":{"perHour":5}}',
+  '{"gold":{"burst":5}}',
+  '{"Gold":{"perHour":5,"burst":5}}',
+  '{"":{"perHour":5,"burst":5}}',
+  '{"__proto__":{"perHour":5,"burst":5}}',
+];
+
+const wrongLimits = [
+  '5',
+  '[]',
+  '{"perMinute":-1}',
+  '{"perMinute":"5"}',
+  '{"perMinute":null}',
+  '{"perMinute":60001}',
+  '{"perHour":5}',
+  '{"perMinute":1.5}',
+];
+
+async function policyOf(server: RunningServer, key: string): Promise<string | null> {
+  const response = await fetch(`${server.url}/v2/whoami`, { headers: { 'X-API-Key': key } });
+  await response.arrayBuffer();
+  return response.headers.get('ratelimit-policy');
+}
+
+suite('Plans', { concurrency: 2 }, () => {
+  test('are given on the command line, and hold on a running server at the next request', async (t) => {
+    const shop = await freshShop(t, { CURD_PLANS: further });
+    const account = await curdJson(shop, 'accounts', 'create', 'dairy', '--plan', 'gold');
+    assert.equal(account.plan, 'gold');
+    const { key } = await curdJson(shop, 'keys', 'create', '--account', 'dairy');
+    const server = await serve(t, shop);
+    assert.equal(await policyOf(server, key), '"hour";q=5000;w=3600, "burst";q=42;w=1');
+    for (const [plan, policy] of [
+      ['free', '"hour";q=100;w=3600, "burst";q=7;w=1'],
+      ['enterprise', '"burst";q=1000;w=1'],
+      ['pro', '"hour";q=10000;w=3600, "burst";q=100;w=1'],
+    ] as const) {
+      assert.deepEqual(await curdJson(shop, 'accounts', 'set-plan', 'dairy', plan), { name: 'dairy', plan });
+      assert.equal(await policyOf(server, key), policy);
+    }
+    assert.deepEqual(await server.stop(), { code: 0, stderr: '' });
+  });
+
+  test('that are not there are refused, and name those that are', async (t) => {
+    const shop = await freshShop(t, { CURD_PLANS: further });
+    await curdJson(shop, 'accounts', 'create', 'dairy');
+    const names = /free, pro, enterprise, gold/;
+    const runs = await Promise.all([
+      curd(shop, 'accounts', 'create', 'other', '--plan', 'silver'),
+      curd(shop, 'accounts', 'set-plan', 'dairy', 'silver'),
+    ]);
+    for (const run of runs) {
+      assertRefused(run, /silver/, names);
+    }
+    assertRefused(await curd(shop, 'accounts', 'set-plan', 'nobody', 'gold'), /nobody/);
+  });
+
+  test('that cannot be used keep the server from starting, with a sentence', async (t) => {
+    const shop = await freshShop(t);
+    const runs = await Promise.all([
+      curd({ ...shop, CURD_PLANS: '{"free":{"burst":0}}' }, 'serve'),
+      curd({ ...shop, CURD_SESSION_PLAN: 'gold' }, 'serve'),
+      curd({ ...shop, CURD_ADDRESS_LIMITS: '{"perHour":5}' }, 'serve'),
+    ]);
+    const says = [[/CURD_PLANS/, /"free"/], [/CURD_SESSION_PLAN/, /"gold"/, /pro/], [/CURD_ADDRESS_LIMITS/]];
+    for (const [index, run] of runs.entries()) {
+      assertRefused(run, ...(says[index] ?? []));
+    }
+  });
+
+  test('and limits of addresses are checked to the last member', async (t) => {
+    const { CURD_DATA_DIR } = await freshShop(t);
+    const cases = [
+      ...wrongPlans.map((text) => ['CURD_PLANS', text] as const),
+      ...wrongLimits.map((text) => ['CURD_ADDRESS_LIMITS', text] as const),
+    ];
+    for (const [variable, text] of cases) {
+      await t.test(`${variable}=${text}`, () => {
+        assert.throws(
+          () => loadConfig({ CURD_DATA_DIR, [variable]: text }),
+          (error) => error instanceof ConfigError && error.message.includes(variable),
+        );
+      });
+    }
+  });
+
+  test('may be further ones for sessions too', async (t) => {
+    const { CURD_DATA_DIR } = await freshShop(t);
+    const config = loadConfig({ CURD_DATA_DIR, CURD_PLANS: further, CURD_SESSION_PLAN: 'gold' });
+    assert.equal(config.sessionPlan, 'gold');
+    assert.deepEqual(config.plans.free, { perHour: 100, burst: 7 });
+    assert.deepEqual(config.plans.gold, { perHour: 5000, burst: 42 });
+  });
+});

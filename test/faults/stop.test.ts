@@ -1,0 +1,212 @@
+/** What a real server does when it is told to stop: it finishes what it has taken on, and leaves. */
+import assert from 'node:assert/strict';
+import { readdir } from 'node:fs/promises';
+import { connect, type Socket } from 'node:net';
+import { join } from 'node:path';
+import { suite, type TestContext, test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { bodyOf, boundary, filePart, plain } from '../api/image-forms.ts';
+import { curdJson, type Environment, freshShop, type RunningServer, serve } from '../cli/run.ts';
+import { cleanUp } from '../helper.ts';
+
+const secret = 'a secret that is only good for tests';
+
+interface Started {
+  readonly server: RunningServer;
+  readonly environment: Environment;
+  readonly key: string;
+}
+
+async function start(t: TestContext, more: Environment = {}): Promise<Started> {
+  const environment = await freshShop(t, { CURD_SECRET: secret, ...more });
+  await curdJson(environment, 'accounts', 'create', 'shop');
+  const scopes = ['--scope', 'write:cheeses'];
+  const { key } = await curdJson(environment, 'keys', 'create', '--account', 'shop', ...scopes);
+  return { server: await serve(t, environment), environment, key };
+}
+
+/** A connection, and everything that came back on it. */
+async function open(t: TestContext, url: string) {
+  const socket = connect(Number(new URL(url).port), '127.0.0.1');
+  cleanUp(t, () => socket.destroy());
+  const line = {
+    socket,
+    text: '',
+    closed: new Promise<void>((resolve) => socket.once('close', () => resolve())),
+  };
+  socket.setEncoding('latin1').on('data', (chunk) => {
+    line.text += chunk;
+  });
+  socket.on('error', () => {});
+  await new Promise((resolve) => socket.once('connect', resolve));
+  return line;
+}
+
+function head(key: string, path: string, headers: readonly string[]): string {
+  return [`POST ${path} HTTP/1.1`, 'Host: shop', `X-API-Key: ${key}`, ...headers, '', ''].join('\r\n');
+}
+
+/** Tells it to stop, and says how long that took. */
+async function stopped(
+  server: RunningServer,
+): Promise<{ code: number | null; stderr: string; tookMs: number }> {
+  const began = performance.now();
+  const ended = await server.stop();
+  return { ...ended, tookMs: performance.now() - began };
+}
+
+async function isRefused(url: string): Promise<boolean> {
+  const socket: Socket = connect(Number(new URL(url).port), '127.0.0.1');
+  return new Promise((resolve) => {
+    socket.once('connect', () => {
+      socket.destroy();
+      resolve(false);
+    });
+    socket.once('error', () => resolve(true));
+  });
+}
+
+suite('A server that is told to stop', { concurrency: 2 }, () => {
+  test('answers every request that it has taken, and keeps what it has answered', async (t) => {
+    const { server, environment, key } = await start(t);
+    const made: number[] = [];
+    const faults: string[] = [];
+    let isStopping = false;
+
+    async function writeUntilClosed(): Promise<void> {
+      const line = await open(t, server.url);
+      for (;;) {
+        const body = JSON.stringify({ name: `Cheese ${Math.random()}` });
+        const seen = line.text.length;
+        line.socket.write(
+          `${head(key, '/v2/cheeses', ['Content-Type: application/json', `Content-Length: ${body.length}`])}${body}`,
+        );
+        while (!line.socket.closed && !/\r\n\r\n\{.*\}$/s.test(line.text.slice(seen))) {
+          await sleep(1);
+        }
+        const answer = line.text.slice(seen);
+        if (answer.startsWith('HTTP/1.1 201')) {
+          made.push(JSON.parse(answer.slice(answer.indexOf('\r\n\r\n'))).id);
+        } else if (answer !== '' || !isStopping) {
+          faults.push(answer);
+        }
+        if (/^connection: close/im.test(answer) || line.socket.closed) {
+          await line.closed;
+          return;
+        }
+      }
+    }
+
+    const writers = Array.from({ length: 10 }, writeUntilClosed);
+    await sleep(400);
+    isStopping = true;
+    const { code, stderr, tookMs } = await stopped(server);
+    await Promise.all(writers);
+    assert.deepEqual([code, stderr, faults], [0, '', []]);
+    assert.ok(tookMs < 4000, `${tookMs}`);
+    assert.ok(made.length > 20, `${made.length}`);
+    assert.ok(await isRefused(server.url));
+
+    const again = await serve(t, environment);
+    for (const id of made.slice(-60)) {
+      const response = await fetch(`${again.url}/v2/cheeses/${id}`, { headers: { 'X-API-Key': key } });
+      assert.equal(response.status, 200, `cheese ${id} was answered and is gone`);
+      await response.arrayBuffer();
+    }
+  });
+
+  test('does not wait for connections that ask for nothing', async (t) => {
+    const { server, key } = await start(t);
+    const fresh = await open(t, server.url);
+    const used = await open(t, server.url);
+    used.socket.write('GET /healthz HTTP/1.1\r\nHost: shop\r\n\r\n');
+    const refused = await open(t, server.url);
+    refused.socket.write(head(key, '/nowhere', ['Content-Length: 0']));
+    while (used.text === '' || refused.text === '') {
+      await sleep(5);
+    }
+    const { code, stderr, tookMs } = await stopped(server);
+    assert.deepEqual([code, stderr], [0, '']);
+    assert.ok(tookMs < 3000, `${tookMs}`);
+    await Promise.all([fresh.closed, used.closed, refused.closed]);
+  });
+
+  test('waits for the rest of a request that has begun, takes no new connection, and says that it closes', async (t) => {
+    const { server, environment, key } = await start(t);
+    const body = JSON.stringify({ name: 'Slow Stilton' });
+    const line = await open(t, server.url);
+    line.socket.write(
+      head(key, '/v2/cheeses', ['Content-Type: application/json', `Content-Length: ${body.length}`]),
+    );
+    line.socket.write(body.slice(0, 5));
+    const halfHead = await open(t, server.url);
+    halfHead.socket.write('GET /healthz HTTP/1.1\r\nHost: sh');
+    await sleep(200);
+    const ended = stopped(server);
+    await sleep(300);
+    assert.ok(await isRefused(server.url), 'a new connection is taken');
+    line.socket.write(body.slice(5));
+    halfHead.socket.write('op\r\n\r\n');
+    const { code, stderr, tookMs } = await ended;
+    assert.deepEqual([code, stderr], [0, '']);
+    assert.ok(tookMs < 3000, `${tookMs}`);
+    await Promise.all([line.closed, halfHead.closed]);
+    assert.match(line.text, /^HTTP\/1\.1 201 /);
+    assert.match(halfHead.text, /^HTTP\/1\.1 200 /);
+    const { id } = JSON.parse(line.text.slice(line.text.indexOf('\r\n\r\n')));
+    const again = await serve(t, environment);
+    const kept = await fetch(`${again.url}/v2/cheeses/${id}`, { headers: { 'X-API-Key': key } });
+    assert.equal(((await kept.json()) as { name: string }).name, 'Slow Stilton');
+    for (const { text } of [line, halfHead]) {
+      assert.match(text, /\r\nconnection: close\r\n/i, 'it is told to go on, on a connection that is closed');
+    }
+  });
+
+  test('finishes an upload that is under way, and leaves nothing behind', async (t) => {
+    const { server, environment, key } = await start(t);
+    const picture = await plain(600, 400).png({ compressionLevel: 0 }).toBuffer();
+    const form = bodyOf([filePart(picture, 'image/png')]);
+    const line = await open(t, server.url);
+    line.socket.write(
+      head(key, '/v2/cheeses/1/uploadImage', [
+        `Content-Type: multipart/form-data; boundary=${boundary}`,
+        `Content-Length: ${form.length}`,
+      ]),
+    );
+    line.socket.write(form.subarray(0, 1000));
+    await sleep(300);
+    const ended = stopped(server);
+    await sleep(300);
+    line.socket.write(form.subarray(1000));
+    const { code, stderr, tookMs } = await ended;
+    assert.deepEqual([code, stderr], [0, '']);
+    assert.ok(tookMs < 5000, `${tookMs}`);
+    await line.closed;
+    assert.match(line.text, /^HTTP\/1\.1 200 /);
+    const folder = environment.CURD_DATA_DIR ?? '';
+    assert.deepEqual(await readdir(join(folder, 'incoming')), []);
+    const again = await serve(t, environment);
+    const images = await fetch(`${again.url}/v2/cheeses/1/images`, { headers: { 'X-API-Key': key } });
+    assert.equal(images.status, 200);
+  });
+
+  test('leaves at once when it is told twice, whoever is still waiting', async (t) => {
+    for (const [first, second] of [
+      ['SIGTERM', 'SIGTERM'],
+      ['SIGINT', 'SIGTERM'],
+    ] as const) {
+      const { server, environment, key } = await start(t);
+      const line = await open(t, server.url);
+      line.socket.write(head(key, '/v2/cheeses', ['Content-Type: application/json', 'Content-Length: 9']));
+      await sleep(200);
+      const ended = server.stop(first);
+      assert.equal(await Promise.race([ended, sleep(300)]), undefined, 'it did not wait');
+      const began = performance.now();
+      const { code } = await server.stop(second);
+      assert.equal(code, 1);
+      assert.ok(performance.now() - began < 1000);
+      const again = await serve(t, environment);
+      assert.equal(await again.statusFor(key, 'POST'), 201);
+    }
+  });
+});

@@ -1,0 +1,299 @@
+/**
+ * Sends to every operation of our OpenAPI document what it does not want to get. CURD_TEST_SEED repeats a run, and
+ * CURD_TEST_FUZZ says how many requests it has.
+ */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { Compile } from 'typebox/schema';
+import { pictureOf } from '../api/image-forms.ts';
+import { type CallAnswer, onBothEngines, openShop, type Shop } from '../helper.ts';
+import { openListeningShop } from '../oauth/flow.ts';
+import {
+  draftOf,
+  type JsonSchema,
+  type Known,
+  type Operation,
+  operationsOf,
+  randomOf,
+  spoil,
+  urlOf,
+} from './openapi.ts';
+
+const seed = Number(process.env.CURD_TEST_SEED ?? 20_260_601);
+/** Of both engines together. */
+const requests = Number(process.env.CURD_TEST_FUZZ ?? 1400);
+
+/** What the operations are about: made when it is first needed, and anew when it was used up. */
+function createWorld(shop: Shop) {
+  let made = 0;
+  const kept = new Map<string, Promise<string>>();
+
+  const makers: Readonly<Record<string, () => Promise<string>>> = {
+    cheeseId: () => idOf('POST', '/v2/cheeses', { name: `Cheese ${made}`, status: 'available' }),
+    orderId: async () =>
+      idOf('POST', '/v2/store/order', {
+        items: [{ cheeseId: Number(await get('cheeseId')), quantity: 1 }],
+        shippingAddress: { street: 'Gerechtigkeitsgasse 1', city: 'Bern', country: 'CH' },
+      }),
+    account: async () => {
+      const { keys, contextOf } = shop.app.services;
+      return (await keys.createAccount(contextOf('test'), `account ${made}`)).name;
+    },
+    keyId: async () => {
+      const { keys, contextOf } = shop.app.services;
+      const account = await keys.createAccount(contextOf('test'), `of ${made}`);
+      return String((await keys.create(contextOf('test'), account.id, {})).id);
+    },
+    username: async () => {
+      const username = `ada${made}`;
+      const body = { username, email: `${username}@example.com`, password: 'correct horse' };
+      await idOf('POST', '/v2/customer', body);
+      return username;
+    },
+    session: async () => {
+      const body = { username: await get('username'), password: 'correct horse' };
+      const { status, json, text } = await shop.call('POST', '/v2/customer/login', { body });
+      assert.equal(status, 200, text);
+      return json.token;
+    },
+  };
+
+  async function idOf(method: string, url: string, body: object): Promise<string> {
+    const answer = await shop.call(method, url, { as: shop.admin, body });
+    assert.ok(answer.status < 300, answer.text);
+    return String(answer.json.id);
+  }
+
+  function get(name: string): Promise<string> {
+    let value = kept.get(name);
+    if (value === undefined) {
+      made += 1;
+      value = (makers[name] ?? (() => Promise.resolve('1')))();
+      kept.set(name, value);
+    }
+    return value;
+  }
+
+  return {
+    get,
+    /** After a change that went through. */
+    forget(names: readonly string[]) {
+      for (const name of names) {
+        kept.delete(name);
+      }
+    },
+  };
+}
+
+type World = ReturnType<typeof createWorld>;
+
+async function credentialsFor({ security }: Operation, shop: Shop, world: World) {
+  const kinds = security.flatMap((one) => Object.keys(one));
+  return kinds.includes('session') && !kinds.includes('apiKey')
+    ? { authorization: `Bearer ${await world.get('session')}` }
+    : { 'x-api-key': shop.admin };
+}
+
+/** What a valid request must name. */
+async function knownTo({ operationId }: Operation, world: World): Promise<Known> {
+  switch (operationId) {
+    case 'replaceCheese':
+      return { id: Number(await world.get('cheeseId')) };
+    case 'placeOrder':
+      return { cheeseId: Number(await world.get('cheeseId')) };
+    case 'loginCustomer':
+      return { username: await world.get('username'), password: 'correct horse' };
+    case 'createApiKey':
+    case 'listApiKeys':
+      return { account: await world.get('account'), scopes: [] };
+    default:
+      return {};
+  }
+}
+
+const validators = new WeakMap<JsonSchema, (value: unknown) => boolean>();
+
+function fits(schema: JsonSchema, value: unknown): boolean {
+  let check = validators.get(schema);
+  if (check === undefined) {
+    const compiled = Compile(plain(schema) as object);
+    check = (candidate) => compiled.Check(candidate);
+    validators.set(schema, check);
+  }
+  return check(value);
+}
+
+/** Formats are for people; what the schema does not name is not there. */
+function plain(schema: unknown): unknown {
+  if (Array.isArray(schema)) {
+    return schema.map(plain);
+  }
+  if (schema === null || typeof schema !== 'object') {
+    return schema;
+  }
+  const { format: _, examples: _examples, ...rest } = schema as JsonSchema;
+  const own = rest.properties !== undefined && typeof rest.type === 'string';
+  return {
+    ...Object.fromEntries(Object.entries(rest).map(([name, one]) => [name, plain(one)])),
+    ...(own ? { additionalProperties: false } : {}),
+  };
+}
+
+/** What the document promises of every answer. */
+function assertPromised(operation: Operation, method: string, answer: CallAnswer): void {
+  const { status, headers, text, json } = answer;
+  assert.ok(status < 500 || status === 503, `${status}`);
+  assert.match(headers['x-request-id'] ?? '', /^[\w.-]+$/);
+  assert.equal(headers['x-content-type-options'], 'nosniff');
+  assert.equal(headers['x-injected'], undefined);
+  if (status === 503) {
+    assert.match(headers['retry-after'] ?? '', /^\d+$/);
+  }
+  if (method === operation.method && status !== 304) {
+    const promised = operation.responses[status];
+    assert.ok(promised !== undefined, `${status} is not documented`);
+    const schema = promised.content?.['application/json']?.schema;
+    const isProblem = String(headers['content-type']).startsWith('application/problem+json');
+    if (headers['content-encoding'] !== 'gzip') {
+      assert.equal(
+        json !== undefined,
+        schema !== undefined,
+        'a body where the document has one, and nowhere else',
+      );
+    }
+    if (schema !== undefined && json !== undefined && !isProblem) {
+      assert.ok(fits(schema, json), 'the body does not fit its schema');
+    }
+  }
+  if (status >= 400 && method !== 'HEAD') {
+    assert.equal(json?.code, status);
+    assert.ok(typeof json.message === 'string' && json.message !== '');
+    assert.equal(status === 422, json.errors?.length > 0);
+    assert.doesNotMatch(text, /node_modules|\bat \/|sqlite|postgres|select |TypeError/i);
+  }
+}
+
+onBothEngines('Every operation', (engine) => {
+  test('answers as documented, whatever is sent to it', async (t) => {
+    const shop = await openShop(t, { engine });
+    const { json: document } = await shop.call('GET', '/openapi.json');
+    const operations = operationsOf(document);
+    const world = createWorld(shop);
+    const picture = await pictureOf('png');
+    const good = new Set<string>();
+    /** One of each kind. */
+    const faults = new Map<string, string>();
+    const rounds = Math.ceil(requests / 2 / operations.length);
+
+    async function send(operation: Operation, round: number): Promise<void> {
+      const random = randomOf(seed + 7919 * round + operations.indexOf(operation));
+      const draft = draftOf(operation, random, await knownTo(operation, world), picture);
+      if (round > 3) {
+        spoil(draft, operation, random);
+      }
+      const values: Record<string, string> = {};
+      for (const { name } of operation.parameters.filter((one) => one.in === 'path')) {
+        values[name] = await world.get(name);
+      }
+      const headers = { ...(await credentialsFor(operation, shop, world)), ...draft.headers };
+      const url = urlOf(draft, operation, values);
+      const raw = draft.raw ?? (draft.body === undefined ? undefined : JSON.stringify(draft.body));
+      const isElsewhere = Object.values(draft.path).some((text) => text === '' || text === '%zz%');
+      try {
+        const answer = await shop.call(draft.method, url, { headers, ...(raw === undefined ? {} : { raw }) });
+        assertPromised(isElsewhere ? { ...operation, method: 'none' } : operation, draft.method, answer);
+        const mayRefuse = operation.operationId === 'loginCustomer' || 'authorization' in draft.headers;
+        assert.ok(answer.status !== 401 || mayRefuse, '401 to a valid credential');
+        if (answer.status < 300 && draft.method === operation.method) {
+          good.add(operation.operationId);
+          if (operation.method !== 'GET' || operation.path.endsWith('logout')) {
+            // An order goes on from approved to shipped and delivered.
+            const isStep = /\/(approve|ship)$/.test(operation.path);
+            world.forget(isStep ? [] : [...Object.keys(values), 'session', 'account']);
+          }
+        }
+      } catch (error) {
+        const said = error instanceof Error ? error.message.split('\n', 1)[0] : String(error);
+        const what = `${operation.operationId}: ${said}`;
+        const body = typeof raw === 'string' ? raw.slice(0, 300) : (raw && '(bytes)') || '';
+        const sent = `round ${round}, [${draft.changes}] ${draft.method} ${url.slice(0, 300)}`;
+        faults.set(what, `${what}\n  ${sent} ${JSON.stringify(draft.headers).slice(0, 300)} ${body}`);
+      }
+    }
+
+    for (let round = 0; round < rounds; round += 1) {
+      for (const operation of operations) {
+        await send(operation, round);
+      }
+    }
+    assert.equal(faults.size, 0, [`CURD_TEST_SEED=${seed}`, ...faults.values()].join('\n'));
+    t.diagnostic(`${rounds * operations.length} requests, seed ${seed}`);
+    const never = operations.map(({ operationId }) => operationId).filter((id) => !good.has(id));
+    assert.deepEqual(never, [], 'no valid example was taken');
+  });
+});
+
+test('No garbage at the pages, the endpoints of OAuth and the operational routes is a fault of ours', async (t) => {
+  const shop = await openListeningShop(t);
+  const { json: metadata } = await shop.call('GET', '/.well-known/oauth-authorization-server');
+  const endpoints = Object.entries(metadata as Record<string, unknown>)
+    .filter(([name]) => name.endsWith('_endpoint'))
+    .map(([, url]) => new URL(String(url)).pathname);
+  assert.ok(endpoints.length >= 4);
+  const own = shop.app.routes.filter(({ access }) => access === 'operational').map(({ path }) => path);
+  const pages = ['', '/login', '/consent'].map((end) => `/oauth/interaction/x%00${end}`);
+  const paths = [...endpoints, ...own, ...pages, '/oauth/authorize/x', '/oauth/logout', '/oauth/style.css'];
+  const names = [
+    'client_id',
+    'redirect_uri',
+    'scope',
+    'state',
+    'code',
+    'grant_type',
+    'token',
+    '__proto__',
+    '',
+  ];
+  const types = ['application/x-www-form-urlencoded', 'application/json', 'multipart/form-data', 'nonsense'];
+  const texts = [
+    '',
+    '\0',
+    '%',
+    '{',
+    '\ufffd',
+    'x'.repeat(5000),
+    '../..',
+    'https://[',
+    '😀',
+    '[object Object]',
+  ];
+  for (let round = 0; round < Math.max(2, requests / 300); round += 1) {
+    for (const path of paths) {
+      const random = randomOf(seed + round * 7919 + paths.indexOf(path));
+      const method = random.pick(['GET', 'POST', 'POST', 'PUT', 'DELETE', 'HEAD', 'OPTIONS', 'PATCH']);
+      const garbage = Array.from({ length: random.below(5) }, () => [random.pick(names), random.pick(texts)]);
+      const form = new URLSearchParams(garbage).toString();
+      const url = `${shop.url}${path}?${random.chance(0.5) ? form : random.pick(['%zz', '&&=', 'a[b]=c'])}`;
+      const headers = {
+        'content-type': random.pick(types),
+        accept: random.pick(['*/*', 'text/html', 'nonsense']),
+        ...(random.chance(0.3)
+          ? { authorization: random.pick(['Basic', 'Basic %%%', 'Basic Og==', 'Bearer x']) }
+          : {}),
+        ...(random.chance(0.3)
+          ? { cookie: random.pick(['curd_session=x; =; ;', 'curd_session.sig=%']) }
+          : {}),
+        ...(random.chance(0.2) ? { origin: 'null' } : {}),
+      };
+      const takesBody = method !== 'GET' && method !== 'HEAD';
+      const body = takesBody ? random.pick([form, '{', '[1', `${form}&%zz`, 'x'.repeat(70_000)]) : null;
+      const what = `CURD_TEST_SEED=${seed}, round ${round}: ${method} ${url} ${JSON.stringify(headers)} ${body}`;
+      const response = await fetch(url, { method, headers, body, redirect: 'manual' });
+      const text = await response.text();
+      assert.ok(response.status < 500, `${what.slice(0, 900)}: ${response.status} ${text}`);
+      assert.equal(response.headers.get('x-content-type-options'), 'nosniff', what.slice(0, 900));
+      assert.equal(response.headers.get('x-environment'), 'local', what.slice(0, 900));
+    }
+  }
+  assert.equal((await fetch(`${shop.url}/readyz`)).status, 200);
+});
