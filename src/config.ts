@@ -22,6 +22,7 @@ import {
   parseTiers,
   parseUrl,
   type TierThresholds,
+  timeout,
   type Variable,
   wholeNumber,
 } from './setting-values.ts';
@@ -142,10 +143,10 @@ export function loadConfig(raw: RawSettings): Config {
     trustedProxies: parseProxies(raw.CURD_TRUSTED_PROXIES ?? 'none'),
     corsOrigins: (raw.CURD_CORS_ORIGINS ?? '*').split(',').map((origin) => origin.trim()),
     timeouts: {
-      headersMs: duration('CURD_HEADERS_TIMEOUT', raw.CURD_HEADERS_TIMEOUT ?? '15s'),
-      requestMs: duration('CURD_REQUEST_TIMEOUT', raw.CURD_REQUEST_TIMEOUT ?? '60s'),
-      uploadMs: duration('CURD_UPLOAD_TIMEOUT', raw.CURD_UPLOAD_TIMEOUT ?? '120s'),
-      idleMs: duration('CURD_IDLE_TIMEOUT', raw.CURD_IDLE_TIMEOUT ?? '75s'),
+      headersMs: timeout('CURD_HEADERS_TIMEOUT', raw.CURD_HEADERS_TIMEOUT ?? '15s'),
+      requestMs: timeout('CURD_REQUEST_TIMEOUT', raw.CURD_REQUEST_TIMEOUT ?? '60s'),
+      uploadMs: timeout('CURD_UPLOAD_TIMEOUT', raw.CURD_UPLOAD_TIMEOUT ?? '120s'),
+      idleMs: timeout('CURD_IDLE_TIMEOUT', raw.CURD_IDLE_TIMEOUT ?? '75s'),
     },
     logLevel: oneOf('CURD_LOG_LEVEL', raw.CURD_LOG_LEVEL ?? 'info', [
       'debug',

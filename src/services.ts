@@ -16,6 +16,7 @@ import { createThrottle, type Throttle } from './customers/throttle.ts';
 import type { Context } from './database/context.ts';
 import { type Database, openDatabase } from './database/database.ts';
 import { migrate } from './database/migrate.ts';
+import { AppError } from './errors.ts';
 import { openFiles } from './files/files.ts';
 import { createPictures } from './files/pictures.ts';
 import { createCursors } from './http/cursor.ts';
@@ -54,7 +55,9 @@ export async function openServices(config: Config, clock: Clock = systemClock): 
     await migrate(database);
   } catch (error) {
     await database.close();
-    throw error;
+    throw error instanceof Error && error.name === 'PostgresError'
+      ? new AppError('unavailable', 'PostgreSQL refuses.', { cause: error })
+      : error;
   }
   const { environment, defaultPlan, secret, tiers } = config;
   const keys = createKeyService({ database, clock, environment, defaultPlan });

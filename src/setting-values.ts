@@ -75,6 +75,17 @@ export function duration(variable: Variable, text: string): number {
   return milliseconds;
 }
 
+/** Milliseconds that a timer can count. @throws ConfigError */
+export function timeout(variable: Variable, text: string): number {
+  const milliseconds = duration(variable, text);
+  if (milliseconds < 1 || milliseconds > timeoutMsMax) {
+    throw new ConfigError(`${variable} is "${text}": set it to something from 1ms to 24h.`);
+  }
+  return milliseconds;
+}
+
+const timeoutMsMax = 24 * 60 * 60 * 1000;
+
 /** A JSON object of numbers, laid over the defaults. @throws ConfigError */
 export function numbers<T extends object>(variable: Variable, text: string | undefined, defaults: T): T {
   if (text === undefined) {
@@ -151,9 +162,17 @@ export function parsePlans(
   };
   for (const [name, limits] of Object.entries(jsonObject('CURD_PLANS', text ?? '{}'))) {
     const { perHour, burst, ...rest } = { ...plans[name], ...(limits as Partial<PlanLimits>) };
+    const isObject = typeof limits === 'object' && limits !== null && !Array.isArray(limits);
     const isName = /^[a-z][a-z\d_-]{0,49}$/.test(name);
     const isQuota = perHour === null || isCount(perHour);
-    if (!isName || !isQuota || !isCount(burst) || burst > countedMax || Object.keys(rest).length > 0) {
+    if (
+      !isObject ||
+      !isName ||
+      !isQuota ||
+      !isCount(burst) ||
+      burst > countedMax ||
+      Object.keys(rest).length > 0
+    ) {
       throw new ConfigError(
         `CURD_PLANS is wrong at "${name}": set each plan to {"perHour": 1 to 1000000000 or null, "burst": 1 to ${countedMax}}.`,
       );
@@ -175,8 +194,8 @@ export function parseAddressLimits(text: string | undefined, environment: Enviro
   const perMinute = { production: 600, sandbox: 6000, local: 60_000 }[environment];
   const accountsPerMinute = environment === 'production' ? 60 : perMinute;
   const limits = numbers('CURD_ADDRESS_LIMITS', text, { perMinute, accountsPerMinute });
-  if (Math.max(limits.perMinute, limits.accountsPerMinute) > countedMax) {
-    throw new ConfigError(`CURD_ADDRESS_LIMITS is "${text}": at most ${countedMax} can be counted.`);
+  if (![limits.perMinute, limits.accountsPerMinute].every((one) => isCount(one) && one <= countedMax)) {
+    throw new ConfigError(`CURD_ADDRESS_LIMITS is "${text}": set whole numbers from 1 to ${countedMax}.`);
   }
   return limits;
 }

@@ -7,6 +7,20 @@ import { deprecationHeaders } from './deprecation.ts';
 import { isCurrent } from './etag.ts';
 import { type Answer, Bytes, type Route, Text } from './route.ts';
 
+declare module 'fastify' {
+  interface FastifyInstance {
+    /** The server is about to stop. */
+    isClosing: boolean;
+  }
+}
+
+/** Who asks again on this connection would find nobody. */
+export function leaveIfClosing(reply: FastifyReply): void {
+  if (reply.server.isClosing) {
+    reply.header('Connection', 'close');
+  }
+}
+
 /** Sends what a handler has answered. */
 export function send(
   answer: Answer,
@@ -15,6 +29,7 @@ export function send(
   reply: FastifyReply,
 ): Eventual<FastifyReply> {
   const { status, headers = {}, body } = answer;
+  leaveIfClosing(reply);
   reply.headers(headers);
   if (headers['Idempotency-Replayed'] !== undefined) {
     waive(request, reply);

@@ -62,9 +62,7 @@ export function answersOf({ access, method, body, answers }: Route): Answers {
   const schema = ErrorSchema;
   const isGuarded = typeof access !== 'string';
   return {
-    ...(method === 'POST'
-      ? { 400: { description: 'A parameter or header, such as Idempotency-Key, is not valid', schema } }
-      : {}),
+    400: { description: 'A parameter or header is not valid', schema },
     401: { description: 'No valid credential', schema },
     ...(isGuarded
       ? { 403: { description: 'The credential is valid and does not permit this', schema } }
@@ -75,10 +73,12 @@ export function answersOf({ access, method, body, answers }: Route): Answers {
     ...(body === undefined
       ? {}
       : {
+          408: { description: 'The body took too long to arrive', schema },
           413: { description: 'The body is over 1 MiB', schema },
           415: { description: 'The body is of no media type that is taken here', schema },
         }),
     429: { description: 'Too many requests: wait as long as Retry-After says', schema },
+    503: { description: 'Too much is asked of the server at once: try again as Retry-After says', schema },
     ...answers,
   };
 }

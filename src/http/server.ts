@@ -10,6 +10,7 @@ import type { Config } from '../config.ts';
 import { AppError } from '../errors.ts';
 import type { Log } from '../log.ts';
 import { type Addresses, createAddresses } from './addresses.ts';
+import { leaveIfClosing } from './answers.ts';
 import { errorBody, toAppError } from './error-body.ts';
 import { type MountDependencies, mount } from './mount.ts';
 import { mountRaw, type RawRoute } from './raw.ts';
@@ -49,7 +50,8 @@ export function createServer(routes: readonly Route[], dependencies: ServerDepen
     // Uploads may take the longest; http/admission.ts ends other bodies sooner.
     requestTimeout: Math.max(timeouts.requestMs, timeouts.uploadMs),
     keepAliveTimeout: timeouts.idleMs,
-    connectionTimeout: Math.max(timeouts.requestMs, timeouts.uploadMs),
+    // After the time for requests, so that who is too slow is told before.
+    connectionTimeout: Math.max(timeouts.requestMs, timeouts.uploadMs) + 5000,
     trustProxy: config.trustedProxies.length > 0 && [...config.trustedProxies],
     return503OnClosing: false,
     routerOptions: {
@@ -68,6 +70,10 @@ export function createServer(routes: readonly Route[], dependencies: ServerDepen
   });
 
   app.server.headersTimeout = timeouts.headersMs;
+  app.decorate('isClosing', false);
+  app.addHook('preClose', async () => {
+    app.isClosing = true;
+  });
   app.decorateRequest('principal', null);
   app.decorateRequest('charge', null);
 
@@ -76,15 +82,10 @@ export function createServer(routes: readonly Route[], dependencies: ServerDepen
   const isPage = (url: string) => pages.methodsOf(url.split('?', 1)[0] ?? '').length > 0;
   const isAnyAllowed = config.corsOrigins.includes('*');
 
-  const isHttps = config.publicUrl?.startsWith('https:') ?? false;
+  const fixedHeaders = fixedHeadersOf(config);
 
   function setCommonHeaders(request: FastifyRequest, reply: FastifyReply): void {
-    reply.header('X-Request-Id', request.id);
-    reply.header('X-Environment', config.environment);
-    reply.header('X-Content-Type-Options', 'nosniff');
-    if (isHttps) {
-      reply.header('Strict-Transport-Security', 'max-age=31536000');
-    }
+    reply.header('X-Request-Id', request.id).headers(fixedHeaders);
     if (!isAnyAllowed) {
       reply.header('Vary', 'Origin');
     }
@@ -110,6 +111,7 @@ export function createServer(routes: readonly Route[], dependencies: ServerDepen
       );
     }
     const { mediaType, text } = errorBody(error, request.headers.accept, request.url.split('?', 1)[0] ?? '');
+    leaveIfClosing(reply);
     reply
       .code(error.status)
       .headers(error.headers)
@@ -161,6 +163,15 @@ export function createServer(routes: readonly Route[], dependencies: ServerDepen
   }
   app.options('*', (request, reply) => answerOptions(request, reply, addresses));
   return app;
+}
+
+/** The same on every answer. */
+function fixedHeadersOf({ environment, publicUrl }: Config): Record<string, string> {
+  return {
+    'X-Environment': environment,
+    'X-Content-Type-Options': 'nosniff',
+    ...(publicUrl?.startsWith('https:') ? { 'Strict-Transport-Security': 'max-age=31536000' } : {}),
+  };
 }
 
 function addressesOf(route: Route): { method: string; path: string }[] {
@@ -216,7 +227,7 @@ function answerExpectation(
     'Content-Type': mediaType,
     'Content-Length': Buffer.byteLength(text),
     'X-Request-Id': requestId,
-    'X-Environment': config.environment,
+    ...fixedHeadersOf(config),
     'Cache-Control': 'no-store',
     Connection: 'close',
   });
@@ -240,7 +251,7 @@ function answerUnparsed(
     `Content-Type: ${mediaType}`,
     `Content-Length: ${Buffer.byteLength(text)}`,
     `X-Request-Id: ${requestId}`,
-    `X-Environment: ${config.environment}`,
+    ...Object.entries(fixedHeadersOf(config)).map(([name, value]) => `${name}: ${value}`),
     'Cache-Control: no-store',
     'Connection: close',
   ];
