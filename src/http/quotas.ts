@@ -15,16 +15,17 @@ import { createRecent } from './recent.ts';
 const minuteMs = 60_000;
 /** The minute that runs and the 60 before it: an hour, wherever in a minute it begins. */
 const minutesCounted = 61;
+/** Kept until what they hold has left the hour: then nothing is lost by forgetting it. */
 const subjectsMax = 20_000;
 
 /** What one server may let through within a minute without asking. */
-interface Lease {
+export interface Lease {
   readonly minute: number;
   readonly limit: number;
   left: number;
   /** What the hour still permits beyond that, as of the lease. */
   readonly beyond: number;
-  /** When the oldest of what counts leaves the hour. */
+  /** When more will be permitted than now. */
   readonly freedAt: number;
 }
 
@@ -42,10 +43,10 @@ export interface HourStanding {
 }
 
 export interface Quotas {
-  /** Counts a request; false where the hour is used up. */
-  take(subject: string, limit: number): Eventual<boolean>;
-  /** The request that was counted last is free of charge. */
-  giveBack(subject: string): void;
+  /** Counts a request; null where the hour is used up. */
+  take(subject: string, limit: number): Eventual<Lease | null>;
+  /** A request that was counted is free of charge. In the next minute it is too late for that. */
+  giveBack(subject: string, lease: Lease): void;
   /** After `take`. */
   standing(subject: string, limit: number): HourStanding;
   /** Hands back what was taken and not used. */
@@ -55,20 +56,20 @@ export interface Quotas {
 }
 
 export function createQuotas(database: Database, clock: Clock): Quotas {
-  const subjects = createRecent<Subject>(subjectsMax, 2 * minuteMs, clock);
+  const subjects = createRecent<Subject>(subjectsMax, minutesCounted * minuteMs, clock);
   const minuteOf = (now: number) => Math.floor(now / minuteMs);
 
-  function take(name: string, limit: number): Eventual<boolean> {
+  function take(name: string, limit: number): Eventual<Lease | null> {
     const subject = subjects.get(name) ?? subjects.set(name, { lease: null, renewal: null });
     const { lease } = subject;
     const now = clock.now();
     if (lease !== null && lease.limit === limit) {
       if (lease.left > 0 && lease.minute === minuteOf(now)) {
         lease.left -= 1;
-        return true;
+        return lease;
       }
       if (lease.left + lease.beyond === 0 && now < Math.min(lease.freedAt, (lease.minute + 1) * minuteMs)) {
-        return false;
+        return null;
       }
     }
     subject.renewal ??= renew(name, subject, limit).finally(() => {
@@ -104,18 +105,17 @@ export function createQuotas(database: Database, clock: Clock): Quotas {
       const used = [...uses.values()].reduce((sum, count) => sum + count, 0);
       const left = Math.max(0, Math.min(wanted, limit - used));
       uses.set(minute, (uses.get(minute) ?? 0) + left);
-      const counting = [...uses].filter(([, count]) => count > 0);
+      const counting = [...uses].filter(([, count]) => count > 0).sort(([a], [b]) => a - b);
       const endsAt = timestamp((minute + minutesCounted) * minuteMs);
       await tx.run(sql`
         update quota set uses = ${JSON.stringify(Object.fromEntries(counting))}, ends_at = ${endsAt}
         where subject = ${name}`);
-      const oldest = Math.min(minute, ...counting.map(([key]) => key));
       return {
         minute,
         limit,
         left,
         beyond: Math.max(0, limit - used - left),
-        freedAt: (oldest + minutesCounted) * minuteMs,
+        freedAt: (freeing(counting, used + left - limit) + minutesCounted) * minuteMs,
       };
     });
   }
@@ -123,9 +123,8 @@ export function createQuotas(database: Database, clock: Clock): Quotas {
   return {
     take,
 
-    giveBack(name) {
-      const lease = subjects.get(name)?.lease;
-      if (lease?.minute === minuteOf(clock.now())) {
+    giveBack(name, lease) {
+      if (subjects.get(name)?.lease === lease && lease.minute === minuteOf(clock.now())) {
         lease.left += 1;
       }
     },
@@ -151,4 +150,16 @@ export function createQuotas(database: Database, clock: Clock): Quotas {
       await database.run(sql`delete from quota where ends_at <= ${timestamp(clock.now())}`);
     },
   };
+}
+
+/** The minute by whose end more than `excess` of what counts, which is in order, will have left the hour. */
+function freeing(counting: readonly (readonly [minute: number, count: number])[], excess: number): number {
+  let freed = 0;
+  for (const [minute, count] of counting) {
+    freed += count;
+    if (freed > excess) {
+      return minute;
+    }
+  }
+  return counting.at(-1)?.[0] ?? 0;
 }

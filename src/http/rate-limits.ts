@@ -10,7 +10,7 @@ import type { Config, PlanLimits } from '../config.ts';
 import { rateLimited } from '../errors.ts';
 import { after, type Eventual } from '../eventual.ts';
 import type { Principal } from './principal.ts';
-import type { HourStanding, Quotas } from './quotas.ts';
+import type { HourStanding, Lease, Quotas } from './quotas.ts';
 import { createRecent, type Recent } from './recent.ts';
 import { SlidingWindow } from './sliding-window.ts';
 
@@ -77,23 +77,23 @@ export function createRateLimits({ config, clock, quotas }: Dependencies): RateL
       throw refusal(
         charge,
         `The plan ${plan.name} permits ${plan.burst} requests a second.`,
-        window.untilFewer(now),
+        Math.max(window.untilFewer(now), charge.untilHourPermits()),
       );
     }
     const slot = window.add(now);
     if (plan.perHour === null) {
       return charge;
     }
-    return after(quotas.take(subject, plan.perHour), (isPermitted) => {
-      if (!isPermitted) {
+    return after(quotas.take(subject, plan.perHour), (lease) => {
+      if (lease === null) {
         window.takeBack(slot);
-        const { hour } = charge.standing();
         throw refusal(
           charge,
           `The plan ${plan.name} permits ${plan.perHour} requests an hour.`,
-          hour?.resetMs ?? 0,
+          charge.untilHourPermits(),
         );
       }
+      charge.lease = lease;
       return charge;
     });
   }
@@ -144,6 +144,8 @@ function recentWindows(clock: Clock): Recent<SlidingWindow> {
 }
 
 class PlanCharge implements Charge {
+  /** What it was taken from, where the plan has a limit by the hour. */
+  lease: Lease | null = null;
   readonly #subject: string;
   readonly #plan: Plan;
   readonly #window: SlidingWindow;
@@ -180,9 +182,15 @@ class PlanCharge implements Charge {
     return headersOf(this.#clock, policy, ofBoth, limit, remaining, reset);
   }
 
+  /** Milliseconds; 0 where it permits more now. */
+  untilHourPermits(): number {
+    const { hour } = this.standing();
+    return hour === null || hour.remaining > 0 ? 0 : hour.resetMs;
+  }
+
   waive(): void {
-    if (this.#plan.perHour !== null) {
-      this.#quotas.giveBack(this.#subject);
+    if (this.lease !== null) {
+      this.#quotas.giveBack(this.#subject, this.lease);
     }
   }
 }

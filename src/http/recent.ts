@@ -20,7 +20,7 @@ export function createRecent<T>(namesMax: number, keptMs: number, clock: Clock):
   function age(): void {
     const now = clock.now();
     if (young.size >= namesMax || now - bornAt >= keptMs) {
-      // After a long silence both are of no interest.
+      // After a silence as long as that, both are of no interest.
       old = now - bornAt >= 2 * keptMs ? new Map() : young;
       young = new Map();
       bornAt = now;
@@ -29,16 +29,12 @@ export function createRecent<T>(namesMax: number, keptMs: number, clock: Clock):
 
   return {
     get(name) {
-      const value = young.get(name);
-      if (value !== undefined) {
-        return value;
+      age();
+      const value = young.get(name) ?? old.get(name);
+      if (value !== undefined && !young.has(name)) {
+        young.set(name, value);
       }
-      const aged = old.get(name);
-      if (aged !== undefined) {
-        age();
-        young.set(name, aged);
-      }
-      return aged;
+      return value;
     },
     set(name, value) {
       age();
