@@ -85,7 +85,7 @@ const limits = fc.record({
   perHour: fc.constantFrom(1, 20, 60, 100, 250, 600),
   burst: fc.integer({ min: 1, max: 15 }),
 });
-const runs = { numRuns: 25 };
+const runs = { numRuns: 12 };
 
 suite('The limits of a plan', () => {
   test('hold for one server to the call: it lets through neither more nor fewer, restarts and all', async (t) => {

@@ -42,7 +42,7 @@ suite('curd serve', { concurrency: 2 }, () => {
     const folder = shop.CURD_DATA_DIR ?? '';
     const server = await serve(t, { ...shop, CURD_LOG_LEVEL: 'debug' });
     const files = readdirSync(folder).filter((name) => !name.startsWith('curd.sqlite'));
-    assert.deepEqual(files.toSorted(), ['images', 'incoming', 'secret']);
+    assert.deepEqual(files.toSorted(), ['images', 'secret']);
     assert.equal(statSync(join(folder, 'secret')).mode & 0o077, 0, 'the secret is for its owner only');
     const key = keyIn(server.greeting) ?? '';
     assert.equal(await server.statusFor(key), 200);

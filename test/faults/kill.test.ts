@@ -18,7 +18,7 @@ import { freshShop, type RunningServer, serve } from '../cli/run.ts';
 import { createDatabase } from '../helper.ts';
 import { createLoad, type Load, type Memory, type OrderAnswer, pick } from './load.ts';
 
-const kills = Number(process.env.CURD_TEST_KILLS ?? 4);
+const kills = Number(process.env.CURD_TEST_KILLS ?? 2);
 const longestLifeMs = 700;
 const secondsForEach = 20;
 

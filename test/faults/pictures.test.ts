@@ -25,7 +25,7 @@ import { type Addresses, assertWhole, nameOf, namesIn, noise, picture } from '..
 import { assertError, openShop, temporaryFolder, testClock } from '../helper.ts';
 import { pick } from './load.ts';
 
-const kills = Number(process.env.CURD_TEST_KILLS ?? 3);
+const kills = Number(process.env.CURD_TEST_KILLS ?? 2);
 const isLinux = process.platform === 'linux';
 const linuxOnly = { skip: isLinux ? false : 'processes and open files are found in /proc, which Linux has' };
 

@@ -21,7 +21,7 @@ import {
 
 const seed = Number(process.env.CURD_TEST_SEED ?? 20_260_601);
 /** Of both engines together. */
-const requests = Number(process.env.CURD_TEST_FUZZ ?? 1400);
+const requests = Number(process.env.CURD_TEST_FUZZ ?? 800);
 
 /** What the operations are about: made when it is first needed, and anew when it was used up. */
 function createWorld(shop: Shop) {
