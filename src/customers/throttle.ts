@@ -71,14 +71,15 @@ export function createThrottle({ database, clock, limits, secret }: Dependencies
           counters.map(({ id, windowMs }) => ({ id, endsAt: timestamp(now + windowMs) })),
           timestamp(now),
         );
-        for (const { id, limit } of counters) {
+        for (const { id, limit, windowMs } of counters) {
           const row = rows.find((one) => one.id === id);
           if (row !== undefined && row.failures > limit) {
             // Rolls back what was counted: being turned away makes nothing worse.
-            throw rateLimited(
-              'Too many logins have failed. Wait as long as Retry-After says.',
-              Date.parse(row.ends_at) - now,
-            );
+            const waitMs = Date.parse(row.ends_at) - now;
+            throw rateLimited('Too many logins have failed. Wait as long as Retry-After says.', waitMs, {
+              'RateLimit-Policy': `"login";q=${limit};w=${windowMs / 1000}`,
+              RateLimit: `"login";r=0;t=${Math.ceil(waitMs / 1000)}`,
+            });
           }
         }
       }),
