@@ -7,10 +7,15 @@ import { constants, setPriority } from 'node:os';
 
 type Message<Outcome> = { readonly value: Outcome } | { readonly fault: string };
 
+interface Waiting<Outcome> {
+  readonly resolve: (outcome: Outcome) => void;
+  readonly reject: (error: unknown) => void;
+}
+
 /** The helper ended before it had an outcome: killed, out of memory, or brought down by what it was given. */
 export class HelperGone extends Error {}
 
-/** Does one task at a time, and keeps this process alive only while it does. */
+/** Does one task after the other, and keeps this process alive only while it does. */
 export interface HelperProcess<Task, Outcome> {
   isAlive(): boolean;
   /** @throws HelperGone, and an Error with the words of whatever the task threw */
@@ -31,15 +36,32 @@ export function startHelperProcess<Task, Outcome>(
     serialization: 'advanced',
     stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
   });
+  /** In the order in which they were sent, which is that of the answers. */
+  let waiting: Waiting<Outcome>[] = [];
   let isAlive = true;
   function end(): void {
     if (isAlive) {
       isAlive = false;
+      for (const { reject } of waiting) {
+        reject(new HelperGone('the helper process ended before its task'));
+      }
+      waiting = [];
       onEnd();
     }
   }
   child.once('error', end);
   child.once('exit', end);
+  child.on('message', (message: Message<Outcome>) => {
+    const first = waiting.shift();
+    if (waiting.length === 0) {
+      child.channel?.unref();
+    }
+    if ('fault' in message) {
+      first?.reject(new Error(message.fault));
+    } else {
+      first?.resolve(message.value);
+    }
+  });
   child.unref();
   child.channel?.unref();
 
@@ -47,20 +69,12 @@ export function startHelperProcess<Task, Outcome>(
     isAlive: () => isAlive,
     run: (task) =>
       new Promise((resolve, reject) => {
-        const fail = () => reject(new HelperGone('the helper process ended in the middle of its task'));
-        child.once('exit', fail);
-        child.once('error', fail);
+        if (!isAlive) {
+          reject(new HelperGone('the helper process has ended'));
+          return;
+        }
+        waiting.push({ resolve, reject });
         child.channel?.ref();
-        child.once('message', (message: Message<Outcome>) => {
-          child.channel?.unref();
-          child.off('exit', fail);
-          child.off('error', fail);
-          if ('fault' in message) {
-            reject(new Error(message.fault));
-          } else {
-            resolve(message.value);
-          }
-        });
         child.send(task as object);
       }),
     kill: () => child.kill('SIGKILL'),
@@ -75,10 +89,13 @@ export function serveTasks<Task, Outcome>(work: (task: Task) => Outcome | Promis
   for (const signal of ['SIGINT', 'SIGTERM'] as const) {
     process.on(signal, () => {});
   }
-  process.on('message', async (task: Task) => {
-    const message = await messageOf(work, task);
-    // Nobody is there to be told of a server that is gone.
-    process.send?.(message, undefined, undefined, () => {});
+  let last = Promise.resolve();
+  process.on('message', (task: Task) => {
+    last = last.then(async () => {
+      const message = await messageOf(work, task);
+      // Nobody is there to be told of a server that is gone.
+      process.send?.(message, undefined, undefined, () => {});
+    });
   });
 }
 

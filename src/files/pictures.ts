@@ -15,6 +15,8 @@ export type { PictureFormat };
 /** As many as a good camera makes; four bytes each while a picture is turned upright. */
 export const pixelsMax = 40_000_000;
 const helpersMax = 2;
+/** One that it works on, and one that it need not wait for when it is through. */
+const tasksMax = 2;
 /** The largest need eight seconds of a processor to themselves, and helpers come last. */
 const patienceMs = 120_000;
 const idleMs = 10_000;
@@ -53,47 +55,48 @@ function rendition({ path, hash, bytes }: Made, format: PictureFormat): Renditio
 /** `folder` is where the results lie until they are kept. */
 export function createPictures(folder: string, clock: Clock): Pictures {
   const waiting: (() => void)[] = [];
-  let idle: Helper[] = [];
-  let busy = 0;
+  let helpers: { readonly process: Helper; tasks: number }[] = [];
   let idleTimer: NodeJS.Timeout | undefined;
 
-  async function inHelper<T>(work: (helper: Helper) => Promise<T>): Promise<T> {
-    if (busy === helpersMax) {
-      await new Promise<void>((resolve) => waiting.push(resolve));
-    } else {
-      busy += 1;
+  /** The helper with the least to do; null where all have their hands full. */
+  function choose(): (typeof helpers)[number] | null {
+    const [laziest] = helpers.toSorted((a, b) => a.tasks - b.tasks);
+    if (laziest !== undefined && (laziest.tasks === 0 || helpers.length === helpersMax)) {
+      return laziest.tasks < tasksMax ? laziest : null;
     }
-    clearTimeout(idleTimer);
-    let helper: Helper | undefined;
-    try {
-      helper = idle.pop() ?? start();
-      return await work(helper);
-    } finally {
-      if (helper?.isAlive()) {
-        idle.push(helper);
-      }
-      const next = waiting.shift();
-      if (next === undefined) {
-        busy -= 1;
-        clearTimeout(idleTimer);
-        idleTimer = setTimeout(close, idleMs).unref();
-      } else {
-        next();
-      }
-    }
+    const process = startHelperProcess<Task, Outcome>(new URL('picture-helper.ts', import.meta.url), () => {
+      helpers = helpers.filter((one) => one.process.isAlive());
+    });
+    const started = { process, tasks: 0 };
+    helpers.push(started);
+    return started;
   }
 
-  function start(): Helper {
-    return startHelperProcess(new URL('picture-helper.ts', import.meta.url), () => {
-      idle = idle.filter((helper) => helper.isAlive());
-    });
+  async function inHelper<T>(work: (helper: Helper) => Promise<T>): Promise<T> {
+    clearTimeout(idleTimer);
+    let helper = choose();
+    while (helper === null) {
+      await new Promise<void>((resolve) => waiting.push(resolve));
+      helper = choose();
+    }
+    helper.tasks += 1;
+    try {
+      return await work(helper.process);
+    } finally {
+      helper.tasks -= 1;
+      waiting.shift()?.();
+      if (helpers.every(({ tasks }) => tasks === 0)) {
+        clearTimeout(idleTimer);
+        idleTimer = setTimeout(close, idleMs).unref();
+      }
+    }
   }
 
   function close(): void {
-    for (const helper of idle) {
-      helper.kill();
+    for (const { process } of helpers.filter(({ tasks }) => tasks === 0)) {
+      process.kill();
     }
-    idle = [];
+    helpers = helpers.filter(({ tasks }) => tasks > 0);
   }
 
   return {

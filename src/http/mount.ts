@@ -113,7 +113,7 @@ function isBare(headers: FastifyRequest['headers']): boolean {
 
 /** What a request carries: what tells it from another under the same idempotency key, and its form. */
 interface Content {
-  readonly bytes: () => Uint8Array;
+  readonly bytes: () => Eventual<Uint8Array>;
   readonly receive: () => Promise<ReceivedUpload<Record<string, unknown>>>;
 }
 
@@ -126,12 +126,12 @@ function handleUpload(
   dependencies: MountDependencies,
 ): Promise<Answer> {
   return dependencies.uploads.during(request.raw, upload, async (receive) => {
-    let description = '';
+    let describe = async () => '';
     const content: Content = {
-      bytes: () => Buffer.from(description),
+      bytes: async () => Buffer.from(await describe()),
       receive: async () => {
         const { file, fields } = await receive();
-        description = JSON.stringify([file?.digest, file?.mediaType, [...fields]]);
+        describe = async () => JSON.stringify([await file?.digest(), file?.mediaType, [...fields]]);
         return {
           file,
           fields: () => {
@@ -227,7 +227,7 @@ async function runOnce<T>(
     method: request.method,
     url: request.url,
     key,
-    body: content.bytes(),
+    body: await content.bytes(),
   };
   const { answer, isReplay } = await idempotency.once(
     attempt,

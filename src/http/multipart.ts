@@ -3,7 +3,7 @@
  * once need little memory. Nothing of a client's file name is used.
  */
 import { createHash } from 'node:crypto';
-import { createWriteStream } from 'node:fs';
+import { createReadStream, createWriteStream } from 'node:fs';
 import type { IncomingMessage } from 'node:http';
 import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
@@ -25,7 +25,7 @@ export interface ReceivedFile {
   readonly mediaType: string | null;
   readonly bytes: number;
   /** SHA-256, in hex. */
-  readonly digest: string;
+  readonly digest: () => Promise<string>;
   /** The first bytes, by which formats are told apart. */
   readonly head: Buffer;
 }
@@ -148,7 +148,6 @@ function boundaryOf({ headers }: IncomingMessage): string {
 }
 
 async function saveFile(part: Readable, mediaType: string | null, plan: FormPlan): Promise<ReceivedFile> {
-  const digest = createHash('sha256');
   let bytes = 0;
   let head: Buffer = Buffer.alloc(0);
 
@@ -161,7 +160,6 @@ async function saveFile(part: Readable, mediaType: string | null, plan: FormPlan
       if (head.length < 16) {
         head = Buffer.concat([head, chunk.subarray(0, 16)]);
       }
-      digest.update(chunk);
       yield chunk;
     }
   }
@@ -171,7 +169,7 @@ async function saveFile(part: Readable, mediaType: string | null, plan: FormPlan
   } catch (error) {
     throw faultOfSaving(error);
   }
-  return { path: plan.path, mediaType, bytes, digest: digest.digest('hex'), head };
+  return { path: plan.path, mediaType, bytes, digest: () => digestOf(plan.path), head };
 }
 
 /** The disk's faults have a system call; everything else is the form's. */
@@ -185,6 +183,12 @@ function faultOfSaving(error: unknown): AppError {
         cause: error,
         headers: { 'Retry-After': '5' },
       });
+}
+
+async function digestOf(path: string): Promise<string> {
+  const digest = createHash('sha256');
+  await pipeline(createReadStream(path), digest);
+  return digest.digest('hex');
 }
 
 async function readText(part: Readable, field: string): Promise<string> {

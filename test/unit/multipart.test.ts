@@ -88,7 +88,7 @@ suite('A form', () => {
         const form = await formOf(requestOf(cut(body, at)), folder);
         assert.deepEqual(await readFile(form.file?.path ?? ''), bytes);
         assert.equal(form.file?.bytes, bytes.length);
-        assert.equal(form.file?.digest, hash('sha256', bytes));
+        assert.equal(await form.file?.digest(), hash('sha256', bytes));
         assert.equal(form.file?.mediaType, 'image/png');
         assert.deepEqual(form.file?.head.subarray(0, 16), bytes.subarray(0, 16));
         assert.deepEqual([...form.fields], texts);
