@@ -92,7 +92,7 @@ export function formatOf({ bytes, head, mediaType }: ReceivedFile): PictureForma
   }
   const [format] = signatures.find(([, signature]) => signature.test(head.toString('latin1'))) ?? [];
   if (format === undefined) {
-    throw unsupported('By its first bytes, the file is no such picture.');
+    throw unsupported('The file does not begin like a picture.');
   }
   if (mediaType !== null && mediaType !== anyType && mediaType !== `image/${format}`) {
     throw unsupported(`The file is declared as ${mediaType} and is image/${format}.`);
