@@ -118,6 +118,11 @@ export function invalid(errors: readonly FieldError[]): AppError {
   return new AppError('validation', `The request failed validation. ${named}${more}`, { errors });
 }
 
+/** A 503 that says in how many whole seconds to try again. @param cause for the log alone */
+export function unavailable(message: string, seconds: number, cause?: unknown): AppError {
+  return new AppError('unavailable', message, { cause, headers: { 'Retry-After': String(seconds) } });
+}
+
 /** A 429 that says how long to wait: whole seconds, at least one, never too few (RFC 9110, section 10.2.3). */
 export function rateLimited(
   message: string,

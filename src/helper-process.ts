@@ -49,7 +49,8 @@ export function startHelperProcess<Task, Outcome>(
       onEnd();
     }
   }
-  child.once('error', end);
+  // Each task that is sent to a process that is gone is an error of its own.
+  child.on('error', end);
   child.once('exit', end);
   child.on('message', (message: Message<Outcome>) => {
     const first = waiting.shift();

@@ -7,7 +7,7 @@
  * nobody from logging in.
  */
 import type { Clock } from '../clock.ts';
-import { AppError } from '../errors.ts';
+import { unavailable } from '../errors.ts';
 import { HelperGone, startHelperProcess } from '../helper-process.ts';
 import type { Task } from './password-helper.ts';
 
@@ -76,7 +76,7 @@ export function createPasswords(clock: Clock): Passwords {
   async function inLine<T>(own: Line, passwords: number, work: (helper: Helper) => Promise<T>): Promise<T> {
     const isFree = own.running < own.atOnce && checked.running + made.running < helpers;
     if (!isFree && own.waitingPasswords + passwords > own.waitingMax) {
-      throw unavailable('Too many passwords wait to be checked. Try again in a moment.');
+      throw unavailable('Too many passwords wait to be checked. Try again in a moment.', 1);
     }
     const helper = await new Promise<Helper>((begin) => {
       own.waiting.push({ passwords, begin });
@@ -128,7 +128,7 @@ function startHelper(onEnd: () => void): Helper {
       return await helper.run({ password: password.normalize('NFC'), stored, cost });
     } catch (error) {
       throw error instanceof HelperGone
-        ? unavailable('The password could not be checked. Try again in a moment.')
+        ? unavailable('The password could not be checked. Try again in a moment.', 1)
         : error;
     }
   }
@@ -138,8 +138,4 @@ function startHelper(onEnd: () => void): Helper {
     hash: async (password) => String(await run(password, null)),
     verify: async (stored, password) => (await run(password, stored)) === true,
   };
-}
-
-function unavailable(message: string): AppError {
-  return new AppError('unavailable', message, { headers: { 'Retry-After': '1' } });
 }

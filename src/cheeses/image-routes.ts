@@ -2,25 +2,18 @@
 import { anyOf, apiKey, oauth } from '../auth/access.ts';
 import { AppError, invalid } from '../errors.ts';
 import type { ByteRange } from '../files/files.ts';
-import {
-  notFound,
-  payloadTooLarge,
-  unavailable,
-  unprocessable,
-  unsupportedMediaType,
-} from '../http/descriptions.ts';
+import { payloadTooLarge, unprocessable, unsupportedMediaType } from '../http/descriptions.ts';
 import { isCurrent, strongTag } from '../http/etag.ts';
-import { pathId } from '../http/path-id.ts';
 import { isRangeWanted, parseRange } from '../http/range.ts';
 import { type Answer, Bytes, type Route, route } from '../http/route.ts';
 import { CheeseImageList, ImageUploadResult } from './image-schemas.ts';
 import { formatOf, type ImageService } from './images.ts';
+import { cheeseId, noCheese } from './routes.ts';
 import type { CheeseService } from './service.ts';
 
 const tag = 'Cheeses';
 const fileField = 'file';
 export const imageBytesMax = 10 * 1024 * 1024;
-const noCheese = notFound('There is no such cheese');
 
 interface Dependencies {
   readonly cheeses: CheeseService;
@@ -69,10 +62,9 @@ export function imageRoutes({ cheeses, images, urlOf, isRedirecting }: Dependenc
         ...payloadTooLarge('The file is over 10 MiB'),
         ...unsupportedMediaType('The body is no form, or the file no picture that is taken'),
         ...unprocessable,
-        ...unavailable,
       },
       handle: async ({ params, receive, once }) => {
-        const { id: cheeseId } = await cheeses.find(cheeseIdOf(params));
+        const { id } = await cheeses.find(cheeseId(params));
         const form = await receive();
         const { file } = form;
         const format = file === null ? null : formatOf(file);
@@ -85,7 +77,7 @@ export function imageRoutes({ cheeses, images, urlOf, isRedirecting }: Dependenc
           async (context) => {
             const stored = await images.store(path, format);
             return images.attach(context, {
-              cheeseId,
+              cheeseId: id,
               ...stored,
               size,
               caption: caption || null,
@@ -112,7 +104,7 @@ export function imageRoutes({ cheeses, images, urlOf, isRedirecting }: Dependenc
         ...noCheese,
       },
       handle: async ({ params }) => {
-        const items = await images.list(cheeseIdOf(params));
+        const items = await images.list(cheeseId(params));
         return {
           status: 200,
           body: {
@@ -195,10 +187,6 @@ function shown(
     },
     body: new Bytes(open),
   };
-}
-
-function cheeseIdOf(params: Readonly<Record<string, string>>): number {
-  return pathId(params.cheeseId, 'There is no such cheese.');
 }
 
 function noImage(): AppError {

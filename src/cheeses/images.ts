@@ -8,7 +8,7 @@ import { type Clock, timestamp } from '../clock.ts';
 import { type Context, recordEvents } from '../database/context.ts';
 import type { Database, Sql } from '../database/database.ts';
 import { createLookup } from '../database/lookup.ts';
-import { AppError, invalid } from '../errors.ts';
+import { AppError, invalid, unavailable } from '../errors.ts';
 import type { Eventual } from '../eventual.ts';
 import type { ByteRange, Files } from '../files/files.ts';
 import type { PictureFormat, Pictures, Rendition } from '../files/pictures.ts';
@@ -252,9 +252,7 @@ function rowOf({ name, mediaType, bytes }: Rendition): ImageFileRow {
 /** Files that are being deleted this moment will be free in the next. */
 function requireAll(counted: number, wanted: readonly unknown[]): void {
   if (counted < wanted.length) {
-    throw new AppError('unavailable', 'The same picture is being deleted. Try again in a moment.', {
-      headers: { 'Retry-After': '1' },
-    });
+    throw unavailable('The same picture is being deleted. Try again in a moment.', 1);
   }
 }
 

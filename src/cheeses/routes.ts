@@ -32,7 +32,7 @@ const cursor = {
 const ifMatch = {
   'If-Match': { type: 'string', description: 'Change the cheese only at this ETag' },
 } as const;
-const noCheese = notFound('There is no such cheese');
+export const noCheese = notFound('There is no such cheese');
 const nameTaken = conflict('A cheese with this name already exists in the category');
 const oneCheese = (description: string) => ({ description, schema: Cheese });
 
@@ -267,7 +267,8 @@ export function cheeseRoutes({ cheeses, listing }: Dependencies): Route[] {
   ];
 }
 
-function cheeseId(params: Readonly<Record<string, string>>): number {
+/** @throws AppError notFound */
+export function cheeseId(params: Readonly<Record<string, string>>): number {
   return pathId(params.cheeseId, 'There is no such cheese.');
 }
 

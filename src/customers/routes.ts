@@ -1,14 +1,7 @@
 /** Customers over HTTP: everything under /customer. */
 import { anyOf, apiKey, oauth, session } from '../auth/access.ts';
 import type { FieldError } from '../errors.ts';
-import {
-  conflict,
-  notFound,
-  preconditionFailed,
-  unauthorized,
-  unavailable,
-  unprocessable,
-} from '../http/descriptions.ts';
+import { conflict, notFound, preconditionFailed, unauthorized, unprocessable } from '../http/descriptions.ts';
 import { requireMatch, strongTag } from '../http/etag.ts';
 import type { Principal } from '../http/principal.ts';
 import { type Answer, type Route, type RouteDefinition, route, Text } from '../http/route.ts';
@@ -55,7 +48,6 @@ export function customerRoutes(dependencies: Dependencies): Route[] {
         201: oneCustomer('The new customer'),
         ...conflict('The username or the e-mail address belongs to another customer'),
         ...unprocessable,
-        ...unavailable,
       },
       handle: ({ body, once }) =>
         once(
@@ -83,7 +75,6 @@ export function customerRoutes(dependencies: Dependencies): Route[] {
       answers: {
         200: { description: 'Who was registered, and why others were not', schema: CustomerBatchResult },
         ...unprocessable,
-        ...unavailable,
       },
       handle: ({ body, once }) => {
         const checked = body as unknown as { value: CustomerInput; errors: FieldError[] }[];
@@ -113,7 +104,6 @@ export function customerRoutes(dependencies: Dependencies): Route[] {
         200: { description: 'The session', schema: LoginResult },
         ...unauthorized('Username or password are wrong, or a credential that came along is'),
         ...unprocessable,
-        ...unavailable,
       },
       handle: ({ body, address, once }) =>
         once(
@@ -156,7 +146,6 @@ export function customerRoutes(dependencies: Dependencies): Route[] {
         ...noCustomer,
         ...preconditionFailed,
         ...unprocessable,
-        ...unavailable,
       },
       handle: async ({ params, body, headers, principal, context }) => {
         const precondition = (version: string) => requireMatch(headers['if-match'], strongTag(version));

@@ -3,7 +3,7 @@
  * Measured here against `pg` on point reads: 55 us of our CPU for each against 75 us.
  */
 import postgres from 'postgres';
-import { AppError } from '../errors.ts';
+import { unavailable } from '../errors.ts';
 import { ConstraintError, type Database, type Sql, type Transaction } from './database.ts';
 import type { Statement, Value } from './sql.ts';
 
@@ -41,10 +41,7 @@ export function openPostgres(url: string): Database {
           throw translate(error);
         }
         if (attempt === attemptsMax) {
-          throw new AppError('unavailable', 'Others are changing the same things. Try again shortly.', {
-            cause: error,
-            headers: { 'Retry-After': '1' },
-          });
+          throw unavailable('Others are changing the same things. Try again shortly.', 1, error);
         }
       }
     }
@@ -146,10 +143,7 @@ function translate(error: unknown): unknown {
     return new ConstraintError(error.constraint_name ?? '', error);
   }
   if (isConnectionLoss(error)) {
-    return new AppError('unavailable', 'The database cannot be reached right now. Try again shortly.', {
-      cause: error,
-      headers: { 'Retry-After': '1' },
-    });
+    return unavailable('The database cannot be reached right now. Try again shortly.', 1, error);
   }
   return error;
 }

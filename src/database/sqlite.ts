@@ -9,7 +9,7 @@ import { mkdirSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { DatabaseSync, type StatementSync } from 'node:sqlite';
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
-import { AppError } from '../errors.ts';
+import { AppError, unavailable } from '../errors.ts';
 import { ConstraintError, type Database, type Sql, type Transaction } from './database.ts';
 import type { Statement, Value } from './sql.ts';
 
@@ -194,10 +194,7 @@ async function begin(connection: DatabaseSync): Promise<void> {
         throw error;
       }
       if (performance.now() > deadline) {
-        throw new AppError('unavailable', 'Another process is writing to the database. Try again shortly.', {
-          cause: error,
-          headers: { 'Retry-After': '1' },
-        });
+        throw unavailable('Another process is writing to the database. Try again shortly.', 1, error);
       }
       await sleep(2);
     }
@@ -273,10 +270,7 @@ function translate(error: unknown): unknown {
     case SQLITE_CONSTRAINT_PRIMARYKEY:
       return new ConstraintError((error as Error).message.replace(/^UNIQUE constraint failed: /, ''), error);
     case SQLITE_FULL:
-      return new AppError('unavailable', 'The disk is full: nothing was changed.', {
-        cause: error,
-        headers: { 'Retry-After': '60' },
-      });
+      return unavailable('The disk is full: nothing was changed.', 60, error);
     default:
       return error;
   }

@@ -2,7 +2,7 @@
 import type { Readable } from 'node:stream';
 import type { Clock } from '../clock.ts';
 import type { Config } from '../config.ts';
-import { AppError } from '../errors.ts';
+import { type AppError, unavailable } from '../errors.ts';
 
 /** Bytes from `first` to `last`, both included, counted from 0. */
 export interface ByteRange {
@@ -35,12 +35,5 @@ export async function openFiles({ images }: Config, clock: Clock): Promise<Files
 
 /** A full disk, a bucket that does not answer: nothing that the caller did. */
 export function storageFault(cause: unknown): AppError {
-  return new AppError(
-    'unavailable',
-    'Pictures can neither be stored nor read right now. Try again shortly.',
-    {
-      cause,
-      headers: { 'Retry-After': '5' },
-    },
-  );
+  return unavailable('Pictures can neither be stored nor read right now. Try again shortly.', 5, cause);
 }

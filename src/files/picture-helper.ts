@@ -1,11 +1,9 @@
 /** Makes of an uploaded picture what is kept of it, in a process of its own. */
-import { createHash } from 'node:crypto';
-import { createReadStream } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { pipeline } from 'node:stream/promises';
 import sharp, { type Sharp } from 'sharp';
 import { serveTasks } from '../helper-process.ts';
+import { digestOf } from './digest.ts';
 
 export type PictureFormat = 'jpeg' | 'png' | 'webp';
 
@@ -68,9 +66,7 @@ function upright({ path, pixelsMax }: Task): Sharp {
 async function write(picture: Sharp, path: string): Promise<Made | null> {
   try {
     const { size } = await picture.toFile(path);
-    const digest = createHash('sha256');
-    await pipeline(createReadStream(path, { highWaterMark: 1024 * 1024 }), digest);
-    return { path, hash: digest.digest('hex'), bytes: size };
+    return { path, hash: await digestOf(path), bytes: size };
   } catch (error) {
     // libvips says so where it was the disk, and not the picture.
     if (

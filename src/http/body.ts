@@ -1,6 +1,7 @@
 /** Bodies of requests: which media types a route takes, and what is in them once they were read whole. */
 import type { FastifyRequest } from 'fastify';
 import { AppError, type FieldError, invalid } from '../errors.ts';
+import { requireIdentity } from './content-encoding.ts';
 import { parseJson } from './json-body.ts';
 import type { Route } from './route.ts';
 import { shape } from './shape.ts';
@@ -19,7 +20,7 @@ export function failOn(errors: readonly FieldError[], as: 'badRequest' | 'valida
 
 /** Before the body is read. @throws AppError unsupportedMediaType */
 export function requireMediaType(route: Route, request: FastifyRequest): void {
-  const { 'content-type': contentType, 'content-encoding': encoding } = request.headers;
+  const { 'content-type': contentType } = request.headers;
   if (route.body === undefined) {
     return;
   }
@@ -30,10 +31,7 @@ export function requireMediaType(route: Route, request: FastifyRequest): void {
       headers: { Accept: accept },
     });
   }
-  if (encoding !== undefined && encoding.toLowerCase() !== 'identity') {
-    const headers = { 'Accept-Encoding': 'identity' };
-    throw new AppError('unsupportedMediaType', 'Send the body without Content-Encoding.', { headers });
-  }
+  requireIdentity(request.headers);
 }
 
 function isForm(contentType: string): boolean {

@@ -53,10 +53,6 @@ export const unsupportedMediaType = errorAnswer(415);
 export const preconditionFailed = errorAnswer(412)('The resource has changed since the version in If-Match');
 export const unprocessable = errorAnswer(422)('The request failed validation; nothing was changed');
 
-export const unavailable = errorAnswer(503)(
-  'Too much is asked at once: try again as soon as Retry-After says',
-);
-
 /** Everything that a route may answer: what it declares, and what the chain in front of it does. */
 export function answersOf({ access, method, body, answers }: Route): Answers {
   const schema = ErrorSchema;

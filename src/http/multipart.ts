@@ -2,14 +2,15 @@
  * Forms with one file (multipart/form-data, RFC 7578), read as they come: the file goes to disk, so that many of them at
  * once need little memory. Nothing of a client's file name is used.
  */
-import { createHash } from 'node:crypto';
-import { createReadStream, createWriteStream } from 'node:fs';
+import { createWriteStream } from 'node:fs';
 import type { IncomingMessage } from 'node:http';
 import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { MIMEType } from 'node:util';
 import { Dicer } from '@fastify/busboy';
-import { AppError, type FieldError, invalid } from '../errors.ts';
+import { AppError, type FieldError, invalid, unavailable } from '../errors.ts';
+import { digestOf } from '../files/digest.ts';
+import { requireIdentity } from './content-encoding.ts';
 
 /** Text fields have a few hundred characters. */
 const fieldBytesMax = 8192;
@@ -134,11 +135,7 @@ function boundaryOf({ headers }: IncomingMessage): string {
       headers: { Accept: 'multipart/form-data' },
     });
   }
-  if ((headers['content-encoding'] ?? 'identity').toLowerCase() !== 'identity') {
-    throw new AppError('unsupportedMediaType', 'Send the body without Content-Encoding.', {
-      headers: { 'Accept-Encoding': 'identity' },
-    });
-  }
+  requireIdentity(headers);
   const boundary = parametersOf(contentType)?.get('boundary') ?? '';
   // RFC 2046, section 5.1.1.
   if (!/^[\w'()+,./:=? -]{0,69}[\w'()+,./:=?-]$/.test(boundary)) {
@@ -179,16 +176,7 @@ function faultOfSaving(error: unknown): AppError {
   }
   return (error as NodeJS.ErrnoException).syscall === undefined
     ? brokenForm('the form ends in the middle')
-    : new AppError('unavailable', 'The file cannot be stored right now. Try again shortly.', {
-        cause: error,
-        headers: { 'Retry-After': '5' },
-      });
-}
-
-async function digestOf(path: string): Promise<string> {
-  const digest = createHash('sha256');
-  await pipeline(createReadStream(path), digest);
-  return digest.digest('hex');
+    : cannotStore(error);
 }
 
 async function readText(part: Readable, field: string): Promise<string> {
@@ -234,4 +222,9 @@ function utf8(text: string | null): string | null {
 function brokenForm(message: string): AppError {
   const errors: FieldError[] = [{ field: '', message }];
   return new AppError('validation', `The form cannot be read: ${message}.`, { errors });
+}
+
+/** A full disk, or a folder that cannot be written. */
+export function cannotStore(cause: unknown): AppError {
+  return unavailable('The file cannot be stored right now. Try again shortly.', 5, cause);
 }

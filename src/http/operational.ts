@@ -2,7 +2,7 @@
 import Fastify from 'fastify';
 import type { Database } from '../database/database.ts';
 import { sql } from '../database/sql.ts';
-import { AppError } from '../errors.ts';
+import { unavailable } from '../errors.ts';
 import { describeApi } from './openapi.ts';
 import { type Answer, type Route, route, Text } from './route.ts';
 
@@ -53,10 +53,7 @@ export function operationalRoutes({ database, routes, version }: Dependencies): 
         try {
           await database.get(sql`select 1 as answer`);
         } catch (error) {
-          throw new AppError('unavailable', 'The database does not answer.', {
-            cause: error,
-            headers: { 'Retry-After': '1' },
-          });
+          throw unavailable('The database does not answer.', 1, error);
         }
         return { status: 200, body: { status: 'ok' } };
       },

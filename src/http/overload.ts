@@ -2,7 +2,7 @@
  * Refuses early what could not be answered in time anyway: 503 while it is cheap, instead of queues that grow until
  * everybody gives up. Changes are refused first, so that a shop can still be looked at.
  */
-import { AppError } from '../errors.ts';
+import { unavailable } from '../errors.ts';
 
 /** Changes under way at once: each of them waits for the writers of the database. */
 const changesMax = 2000;
@@ -32,9 +32,7 @@ export function createOverload(): Overload {
   return {
     check(isChange) {
       if (lagMs > lagForAllMs || (isChange && (lagMs > lagForChangesMs || changes >= changesMax))) {
-        throw new AppError('unavailable', 'Too much is asked of the server at once. Try again in a moment.', {
-          headers: { 'Retry-After': '2' },
-        });
+        throw unavailable('Too much is asked of the server at once. Try again in a moment.', 2);
       }
     },
     async during(change) {

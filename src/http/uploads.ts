@@ -3,8 +3,8 @@ import { mkdir, readdir, rm, stat } from 'node:fs/promises';
 import type { IncomingMessage } from 'node:http';
 import { join } from 'node:path';
 import type { Clock } from '../clock.ts';
-import { AppError } from '../errors.ts';
-import { discard, type ReceivedForm, receiveForm } from './multipart.ts';
+import { unavailable } from '../errors.ts';
+import { cannotStore, discard, type ReceivedForm, receiveForm } from './multipart.ts';
 
 /** Received, waiting and worked on together: each of them holds a file of ten megabytes at most. */
 export const uploadsMax = 64;
@@ -38,9 +38,7 @@ export function createUploads(folder: string, clock: Clock): Uploads {
       let isCounted = false;
       const receive = async () => {
         if (underWay >= uploadsMax) {
-          throw new AppError('unavailable', 'Too many pictures are being uploaded. Try again in a moment.', {
-            headers: { 'Retry-After': '5' },
-          });
+          throw unavailable('Too many pictures are being uploaded. Try again in a moment.', 5);
         }
         underWay += 1;
         isCounted = true;
@@ -75,9 +73,6 @@ async function makeFolder(folder: string): Promise<void> {
   try {
     await mkdir(folder, { recursive: true });
   } catch (error) {
-    throw new AppError('unavailable', 'The file cannot be stored right now. Try again shortly.', {
-      cause: error,
-      headers: { 'Retry-After': '5' },
-    });
+    throw cannotStore(error);
   }
 }

@@ -1,0 +1,26 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { HelperGone, startHelperProcess } from '../../src/helper-process.ts';
+
+test('Tasks that are handed to a helper just killed fail, each of them, and nothing else does', async () => {
+  let ends = 0;
+  const file = new URL('../../src/auth/password-helper.ts', import.meta.url);
+  const helper = startHelperProcess<object, string>(file, () => {
+    ends += 1;
+  });
+  const cost = { memoryCost: 8, timeCost: 1, parallelism: 1 };
+  assert.match(await helper.run({ password: 'a', stored: null, cost }), /^\$argon2id\$/);
+  helper.kill();
+  const until = performance.now() + 300;
+  while (performance.now() < until) {
+    // Gone by now, and nobody here has heard of it.
+  }
+  const tasks = [1, 2, 3].map(() => helper.run({ password: 'a', stored: null, cost }));
+  for (const outcome of await Promise.allSettled(tasks)) {
+    assert.ok(outcome.status === 'rejected' && outcome.reason instanceof HelperGone);
+  }
+  await sleep(50);
+  assert.equal(helper.isAlive(), false);
+  assert.equal(ends, 1);
+});
