@@ -2,7 +2,7 @@
  * Forms with one file (multipart/form-data, RFC 7578), read as they come: the file goes to disk, so that many of them at
  * once need little memory. Nothing of a client's file name is used.
  */
-import { createWriteStream } from 'node:fs';
+import { open } from 'node:fs/promises';
 import type { IncomingMessage } from 'node:http';
 import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
@@ -162,7 +162,9 @@ async function saveFile(part: Readable, mediaType: string | null, plan: FormPlan
   }
 
   try {
-    await pipeline(part, counted, createWriteStream(plan.path, { flags: 'wx', mode: 0o600 }));
+    // Opened first: a stream that is given up while it opens would make its file after the caller has removed it.
+    const file = await open(plan.path, 'wx', 0o600);
+    await pipeline(part, counted, file.createWriteStream());
   } catch (error) {
     throw faultOfSaving(error);
   }

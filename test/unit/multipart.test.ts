@@ -1,11 +1,13 @@
 import assert from 'node:assert/strict';
-import { hash, randomUUID } from 'node:crypto';
+import { hash, pbkdf2, randomUUID } from 'node:crypto';
+import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import type { IncomingMessage } from 'node:http';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { suite, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { promisify } from 'node:util';
 import fc from 'fast-check';
 import { AppError } from '../../src/errors.ts';
 import { type ReceivedForm, receiveForm } from '../../src/http/multipart.ts';
@@ -250,5 +252,16 @@ suite('A form', () => {
       }),
       { numRuns: 500 },
     );
+  });
+
+  test('that breaks is refused once its file is there to be removed, however slow the disk', async (t) => {
+    const path = join(await temporaryFolder(t), 'incoming');
+    const body = bodyOf([filePart(Buffer.from('bytes'))]);
+    // Files are opened by the threads that hash, too: as long as these are busy, none is opened.
+    const busy = Array.from({ length: 8 }, () => promisify(pbkdf2)('x', 'y', 100_000, 64, 'sha512'));
+    const request = requestOf([body.subarray(0, body.indexOf('bytes') + 3)]);
+    await assert.rejects(receiveForm(request, { fileField: 'file', fileBytesMax, path }));
+    assert.equal(existsSync(path), true);
+    await Promise.all(busy);
   });
 });
