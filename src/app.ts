@@ -18,10 +18,11 @@ import { createDeprecationReport } from './http/deprecation.ts';
 import { createIdempotency } from './http/idempotency.ts';
 import { operationalRoutes } from './http/operational.ts';
 import { createOverload } from './http/overload.ts';
-import { createQuotas } from './http/quotas.ts';
+import { createOwnCounts } from './http/own-counts.ts';
 import { createRateLimits } from './http/rate-limits.ts';
 import type { Route } from './http/route.ts';
 import { createServer } from './http/server.ts';
+import { createSharedCounts } from './http/shared-counts.ts';
 import { createUploads } from './http/uploads.ts';
 import { createLog, type Log } from './log.ts';
 import { storeRoutes } from './orders/routes.ts';
@@ -57,8 +58,9 @@ export async function buildApp(config: Config, clock: Clock = systemClock): Prom
 
   const keyResolver = createKeyResolver({ database, clock, environment });
   const guard = createGuard([keyResolver.resolve, sessions.resolve, createTokenResolver(database, clock)]);
-  const quotas = createQuotas(database, clock);
-  const rateLimits = createRateLimits({ config, clock, quotas });
+  // SQLite has one server; those on a PostgreSQL count together.
+  const counts = (database.engine === 'sqlite' ? createOwnCounts : createSharedCounts)(database, clock);
+  const rateLimits = createRateLimits({ config, clock, counts });
   const idempotency = createIdempotency(database, clock, secret);
 
   const worker = createOrderWorker({ database, clock, orders, context: services.contextOf('system'), log });
@@ -127,7 +129,7 @@ export async function buildApp(config: Config, clock: Clock = systemClock): Prom
       await sessions.purge();
       await throttle.purge();
       await grants.purge();
-      await quotas.purge();
+      await counts.purge();
       await uploads.purge();
       await images.sweep();
     } catch (error) {
@@ -160,7 +162,7 @@ export async function buildApp(config: Config, clock: Clock = systemClock): Prom
       await housekeeping;
       await worker.stop();
       await keyResolver.flushLastUsed();
-      await quotas.close();
+      await counts.close();
       await services.close();
     },
   };

@@ -6,6 +6,8 @@ import { randomBytes, randomUUID } from 'node:crypto';
 export interface Clock {
   /** Milliseconds since the epoch. */
   now(): number;
+  /** Whether it is the machine's own: then several machines may go by their database's instead. */
+  readonly isSystem: boolean;
   /** `length` unpredictable bytes. */
   random(length: number): Uint8Array;
   /** A fresh unique name, used for request ids. */
@@ -15,6 +17,7 @@ export interface Clock {
 /** The clock of the machine. */
 export const systemClock: Clock = {
   now: Date.now,
+  isSystem: true,
   random: randomBytes,
   uuid: randomUUID,
 };

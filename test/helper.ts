@@ -43,6 +43,7 @@ export function testClock(start = Date.parse('2026-06-01T12:00:00.000Z')): TestC
   let now = start;
   return {
     ...systemClock,
+    isSystem: false,
     now: () => now,
     advance: (milliseconds) => {
       now += milliseconds;

@@ -82,6 +82,6 @@ function quotaOf({ plan, hour, burst }: Standing) {
       hour === null
         ? null
         : { limit: hour.limit, remaining: hour.remaining, resetSeconds: Math.ceil(hour.resetMs / 1000) },
-    burst,
+    burst: { limit: burst.limit, remaining: burst.remaining },
   };
 }

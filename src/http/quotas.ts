@@ -8,8 +8,9 @@
  */
 import { type Clock, timestamp } from '../clock.ts';
 import type { Database } from '../database/database.ts';
-import { forUpdate, sql } from '../database/sql.ts';
+import { sql } from '../database/sql.ts';
 import type { Eventual } from '../eventual.ts';
+import type { Room } from './counts.ts';
 import { createRecent } from './recent.ts';
 
 const minuteMs = 60_000;
@@ -34,21 +35,13 @@ interface Subject {
   renewal: Promise<void> | null;
 }
 
-/** Where somebody stands within the hour. */
-export interface HourStanding {
-  readonly limit: number;
-  readonly remaining: number;
-  /** Until more will remain. */
-  readonly resetMs: number;
-}
-
 export interface Quotas {
   /** Counts a request; null where the hour is used up. */
   take(subject: string, limit: number): Eventual<Lease | null>;
   /** A request that was counted is free of charge. In the next minute it is too late for that. */
   giveBack(subject: string, lease: Lease): void;
   /** After `take`. */
-  standing(subject: string, limit: number): HourStanding;
+  standing(subject: string, limit: number): Room;
   /** Hands back what was taken and not used. */
   close(): Promise<void>;
   /** Deletes what is over. */
@@ -91,9 +84,7 @@ export function createQuotas(database: Database, clock: Clock): Quotas {
       await tx.run(
         sql`insert into quota (subject, uses, ends_at) values (${name}, '{}', '') on conflict (subject) do nothing`,
       );
-      const row = await tx.get<{ uses: string }>(
-        sql`select uses from quota where subject = ${name}${forUpdate}`,
-      );
+      const row = await tx.get<{ uses: string }>(sql`select uses from quota where subject = ${name}`);
       const uses = new Map(
         Object.entries(JSON.parse(row?.uses ?? '{}') as Record<string, number>)
           .map(([key, count]) => [Number(key), count] as const)

@@ -9,16 +9,15 @@ import type { Clock } from '../clock.ts';
 import type { Config, PlanLimits } from '../config.ts';
 import { rateLimited } from '../errors.ts';
 import { after, type Eventual } from '../eventual.ts';
+import type { Count, Counts, Room } from './counts.ts';
 import type { Principal } from './principal.ts';
-import type { HourStanding, Lease, Quotas } from './quotas.ts';
 import { createRecent, type Recent } from './recent.ts';
 import { SlidingWindow } from './sliding-window.ts';
 
 const secondMs = 1000;
 const minuteMs = 60_000;
 const hourSeconds = 3600;
-/** Of accounts and customers within two seconds, and of addresses within two minutes. */
-const callersMax = 5000;
+/** Within two minutes. */
 const addressesMax = 50_000;
 
 /** A plan, with what every answer to its callers says of it. */
@@ -30,8 +29,8 @@ interface Plan extends PlanLimits {
 /** Where a caller stands, after this call was counted. */
 export interface Standing {
   readonly plan: string;
-  readonly hour: HourStanding | null;
-  readonly burst: { readonly limit: number; readonly remaining: number };
+  readonly hour: Room | null;
+  readonly burst: Room;
 }
 
 /** A call that was counted. */
@@ -56,44 +55,29 @@ export type AddressPurpose = 'any' | 'account';
 interface Dependencies {
   readonly config: Pick<Config, 'plans' | 'addressLimits'>;
   readonly clock: Clock;
-  readonly quotas: Quotas;
+  readonly counts: Counts;
 }
 
-export function createRateLimits({ config, clock, quotas }: Dependencies): RateLimits {
+export function createRateLimits({ config, clock, counts }: Dependencies): RateLimits {
   const plans = new Map(Object.entries(config.plans).map(([name, limits]) => [name, planOf(name, limits)]));
   const strictest = [...plans.values()].toSorted(
     (a, b) => (a.perHour ?? Infinity) - (b.perHour ?? Infinity),
   )[0];
-  const bursts = createRecent<SlidingWindow>(callersMax, 2 * secondMs, clock);
   const { perMinute, accountsPerMinute } = config.addressLimits;
   const anyCalls = { limit: perMinute, windows: recentWindows(clock) };
   const accountCalls = { limit: accountsPerMinute, windows: recentWindows(clock) };
 
   function chargeTo(subject: string, plan: Plan): Eventual<Charge> {
-    const window = bursts.get(subject) ?? bursts.set(subject, new SlidingWindow(secondMs, 1));
-    const now = clock.now();
-    const charge = new PlanCharge(subject, plan, window, quotas, clock);
-    if (window.count(now) >= plan.burst) {
-      throw refusal(
-        charge,
-        `The plan ${plan.name} permits ${plan.burst} requests a second.`,
-        Math.max(window.untilFewer(now), charge.untilHourPermits()),
-      );
-    }
-    const slot = window.add(now);
-    if (plan.perHour === null) {
-      return charge;
-    }
-    return after(quotas.take(subject, plan.perHour), (lease) => {
-      if (lease === null) {
-        window.takeBack(slot);
-        throw refusal(
-          charge,
-          `The plan ${plan.name} permits ${plan.perHour} requests an hour.`,
-          charge.untilHourPermits(),
-        );
+    return after(counts.take(subject, plan), (count) => {
+      const charge = new PlanCharge(plan, count, clock);
+      if (count.refusedBy === 'burst') {
+        const waitMs = Math.max(count.burst().resetMs, charge.untilHourPermits());
+        throw refusal(charge, `The plan ${plan.name} permits ${plan.burst} requests a second.`, waitMs);
       }
-      charge.lease = lease;
+      if (count.refusedBy === 'hour') {
+        const waitMs = charge.untilHourPermits();
+        throw refusal(charge, `The plan ${plan.name} permits ${plan.perHour} requests an hour.`, waitMs);
+      }
       return charge;
     });
   }
@@ -144,29 +128,18 @@ function recentWindows(clock: Clock): Recent<SlidingWindow> {
 }
 
 class PlanCharge implements Charge {
-  /** What it was taken from, where the plan has a limit by the hour. */
-  lease: Lease | null = null;
-  readonly #subject: string;
   readonly #plan: Plan;
-  readonly #window: SlidingWindow;
-  readonly #quotas: Quotas;
+  readonly #count: Count;
   readonly #clock: Clock;
 
-  constructor(subject: string, plan: Plan, window: SlidingWindow, quotas: Quotas, clock: Clock) {
-    this.#subject = subject;
+  constructor(plan: Plan, count: Count, clock: Clock) {
     this.#plan = plan;
-    this.#window = window;
-    this.#quotas = quotas;
+    this.#count = count;
     this.#clock = clock;
   }
 
   standing(): Standing {
-    const { name, perHour, burst } = this.#plan;
-    return {
-      plan: name,
-      hour: perHour === null ? null : this.#quotas.standing(this.#subject, perHour),
-      burst: { limit: burst, remaining: Math.max(0, burst - this.#window.count(this.#clock.now())) },
-    };
+    return { plan: this.#plan.name, hour: this.#count.hour(), burst: this.#count.burst() };
   }
 
   headers(): Record<string, string> {
@@ -184,14 +157,12 @@ class PlanCharge implements Charge {
 
   /** Milliseconds; 0 where it permits more now. */
   untilHourPermits(): number {
-    const { hour } = this.standing();
+    const hour = this.#count.hour();
     return hour === null || hour.remaining > 0 ? 0 : hour.resetMs;
   }
 
   waive(): void {
-    if (this.lease !== null) {
-      this.#quotas.giveBack(this.#subject, this.lease);
-    }
+    this.#count.giveBack();
   }
 }
 

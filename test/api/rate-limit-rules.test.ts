@@ -5,7 +5,7 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { migrate } from '../../src/database/migrate.ts';
 import { sql } from '../../src/database/sql.ts';
-import { createQuotas } from '../../src/http/quotas.ts';
+import { createOwnCounts } from '../../src/http/own-counts.ts';
 import { createRateLimits } from '../../src/http/rate-limits.ts';
 import { freshConfig, open } from '../database/notes.ts';
 import { assertError, openShop, type Shop, testClock } from '../helper.ts';
@@ -128,7 +128,7 @@ suite('Rate limits', () => {
     await migrate(database);
     const clock = testClock();
     const config = { plans: {}, addressLimits: { perMinute: 600, accountsPerMinute: 60 } };
-    const { countAddress } = createRateLimits({ config, clock, quotas: createQuotas(database, clock) });
+    const { countAddress } = createRateLimits({ config, clock, counts: createOwnCounts(database, clock) });
     setFlagsFromString('--expose-gc');
     const collect = runInNewContext('gc') as () => void;
     const used = () => {

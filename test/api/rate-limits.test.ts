@@ -202,12 +202,17 @@ onBothEngines('The limits of a plan', (engine) => {
     }
     assert.equal(
       remainingIn(await list(shop, key), clock).hour,
-      10_000 - 100 - 1,
+      // A server on SQLite takes a hundredth at a time.
+      10_000 - (engine === 'sqlite' ? 100 : 30) - 1,
       'what is taken is written',
     );
     await first.close();
     const { hour } = remainingIn(await list(await shop.another(), key), clock);
-    assert.equal(hour, 10_000 - 30 - 100 - 1, 'what was not used is given back at the end');
+    assert.equal(
+      hour,
+      10_000 - 30 - 1 - (engine === 'sqlite' ? 100 : 1),
+      'what was not used is given back at the end',
+    );
   });
 
   test('lose a hundredth at most to a server that is killed, and never gain by it', async (t) => {

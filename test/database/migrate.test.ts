@@ -37,7 +37,15 @@ async function columnsOf(database: Database): Promise<string[]> {
           select table_name || '.' || column_name || case is_nullable when 'NO' then ' not null' else '' end as line
           from information_schema.columns where table_schema = 'public'`,
   );
-  return rows.map(({ line }) => line).sort();
+  return comparable(rows);
+}
+
+/** One server counts calls in another way than several do: the table `quota` differs. */
+function comparable(rows: readonly { line: string }[]): string[] {
+  return rows
+    .map(({ line }) => line)
+    .filter((line) => !/^quota\b/.test(line))
+    .sort();
 }
 
 /** Indexes that have a name of ours: table, name, uniqueness and columns. */
@@ -57,7 +65,7 @@ async function indexesOf(database: Database): Promise<string[]> {
           from pg_index i join pg_class c on c.oid = i.indexrelid
           where c.relnamespace = 'public'::regnamespace and not i.indisprimary`,
   );
-  return rows.map(({ line }) => line).sort();
+  return comparable(rows);
 }
 
 onBothEngines('migrate', (engine) => {
@@ -148,7 +156,7 @@ suite('The migrations', () => {
     );
   });
 
-  test('define the same tables, columns and indexes on both engines, whatever the step', async (t) => {
+  test('define the same tables, columns and indexes on both engines, but for calls, which each counts in its way', async (t) => {
     const sqlite = await open(t, await freshConfig(t, 'sqlite'));
     const postgres = await open(t, await freshConfig(t, 'postgres'));
     for (const [index, { name }] of listMigrations('sqlite').entries()) {

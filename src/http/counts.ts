@@ -1,0 +1,31 @@
+/** What was called lately on whose account. A server by itself counts in own-counts.ts, several in shared-counts.ts. */
+import type { PlanLimits } from '../config.ts';
+import type { Eventual } from '../eventual.ts';
+
+/** Where somebody stands with one limit. */
+export interface Room {
+  readonly limit: number;
+  readonly remaining: number;
+  /** Until more will remain. */
+  readonly resetMs: number;
+}
+
+/** A call that was counted, or one that is refused and so was not. */
+export interface Count {
+  /** The limit that refuses it; null where it may pass. */
+  readonly refusedBy: 'burst' | 'hour' | null;
+  burst(): Room;
+  /** null where the hour has no limit. */
+  hour(): Room | null;
+  /** It costs nothing of the hour after all. */
+  giveBack(): void;
+}
+
+export interface Counts {
+  /** Counts a call within a second and an hour: both of them, or neither. */
+  take(subject: string, limits: PlanLimits): Eventual<Count>;
+  /** Writes down what is only known here. */
+  close(): Promise<void>;
+  /** Deletes what is over. */
+  purge(): Promise<void>;
+}

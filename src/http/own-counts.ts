@@ -1,0 +1,81 @@
+/** Calls counted by the only server of a database: seconds in memory, hours by leases that are written down before. */
+import type { Clock } from '../clock.ts';
+import type { PlanLimits } from '../config.ts';
+import type { Database } from '../database/database.ts';
+import { after } from '../eventual.ts';
+import type { Count, Counts, Room } from './counts.ts';
+import { createQuotas, type Lease, type Quotas } from './quotas.ts';
+import { createRecent } from './recent.ts';
+import { SlidingWindow } from './sliding-window.ts';
+
+const secondMs = 1000;
+/** Of accounts and customers within two seconds. */
+const callersMax = 5000;
+
+export function createOwnCounts(database: Database, clock: Clock): Counts {
+  const quotas = createQuotas(database, clock);
+  const bursts = createRecent<SlidingWindow>(callersMax, 2 * secondMs, clock);
+
+  return {
+    take(subject, limits) {
+      const window = bursts.get(subject) ?? bursts.set(subject, new SlidingWindow(secondMs, 1));
+      const count = new OwnCount(subject, limits, window, quotas, clock);
+      const now = clock.now();
+      if (window.count(now) >= limits.burst) {
+        count.refusedBy = 'burst';
+        return count;
+      }
+      const slot = window.add(now);
+      if (limits.perHour === null) {
+        return count;
+      }
+      return after(quotas.take(subject, limits.perHour), (lease) => {
+        if (lease === null) {
+          window.takeBack(slot);
+          count.refusedBy = 'hour';
+        }
+        count.lease = lease;
+        return count;
+      });
+    },
+    close: quotas.close,
+    purge: quotas.purge,
+  };
+}
+
+class OwnCount implements Count {
+  refusedBy: Count['refusedBy'] = null;
+  /** What it was taken from, where the hour has a limit. */
+  lease: Lease | null = null;
+  readonly #subject: string;
+  readonly #limits: PlanLimits;
+  readonly #window: SlidingWindow;
+  readonly #quotas: Quotas;
+  readonly #clock: Clock;
+
+  constructor(subject: string, limits: PlanLimits, window: SlidingWindow, quotas: Quotas, clock: Clock) {
+    this.#subject = subject;
+    this.#limits = limits;
+    this.#window = window;
+    this.#quotas = quotas;
+    this.#clock = clock;
+  }
+
+  burst(): Room {
+    const { burst } = this.#limits;
+    const now = this.#clock.now();
+    const remaining = Math.max(0, burst - this.#window.count(now));
+    return { limit: burst, remaining, resetMs: this.#window.untilFewer(now) };
+  }
+
+  hour(): Room | null {
+    const { perHour } = this.#limits;
+    return perHour === null ? null : this.#quotas.standing(this.#subject, perHour);
+  }
+
+  giveBack(): void {
+    if (this.lease !== null) {
+      this.#quotas.giveBack(this.#subject, this.lease);
+    }
+  }
+}
