@@ -218,7 +218,8 @@ export function parseDatabase(text: string | undefined, dataDir: string): Databa
   if (text.startsWith('sqlite:') && text.length > 'sqlite:'.length) {
     return { engine: 'sqlite', file: resolve(text.slice('sqlite:'.length)) };
   }
-  if (/^postgres(ql)?:\/\//.test(text) && URL.canParse(text)) {
+  // Several servers, of which one is the primary, stand in one address: postgres://one:5432,two:5432/name.
+  if (/^postgres(ql)?:\/\//.test(text) && URL.canParse(text.replace(/(:\d+)?,[^/?]*/, ''))) {
     return { engine: 'postgres', url: text };
   }
   throw new ConfigError(

@@ -16,6 +16,8 @@ export interface Sql {
 /**
  * Runs `work` in a transaction and answers when it is on disk. Whatever `work` throws rolls it back.
  * Only database work may be awaited inside, and `work` may be run again after a deadlock: it changes nothing else.
+ * @throws AppError unavailable where the database cannot be reached; where that happens while it commits, the change may
+ * have been made or not
  * Uniqueness violations come out as ConstraintError.
  */
 export type Transaction = <T>(work: (sql: Sql) => Promise<T>) => Promise<T>;
@@ -29,6 +31,8 @@ export interface Database extends Sql {
    * what is remembered under an unchanged stamp is as fresh as a read.
    */
   stamp(): number | null;
+  /** Shows the database as it is at one moment, however long `work` takes. It only reads. */
+  snapshot<T>(work: (sql: Sql) => Promise<T>): Promise<T>;
   /** Runs a script of several statements, used by migrations only. */
   migrate(work: (run: (script: string) => Promise<void>, sql: Sql) => Promise<void>): Promise<void>;
   close(): Promise<void>;

@@ -7,54 +7,107 @@ import { unavailable } from '../errors.ts';
 import { ConstraintError, type Database, type Sql, type Transaction } from './database.ts';
 import type { Statement, Value } from './sql.ts';
 
-const poolSizeMax = 10;
+/** Connections, where the address does not say `?max=`. */
+const poolSize = 10;
 const attemptsMax = 5;
 /** So many are written value by value; more than that come as one value for each column. */
 const fewRows = 8;
+/** Of one statement, waiting for locks included. Nothing that a request does takes as long. */
+const statementMs = 30_000;
+/** Of a server of ours that was stopped or cut off in the middle of a transaction, whose locks hold up all others. */
+const idleInTransactionMs = 30_000;
+/** Without a single answer, while some are due: then the database has gone without a word. */
+const silenceMs = 40_000;
+const reconnectSeconds = 0.25;
+const connectSeconds = 5;
 
 const UNIQUE_VIOLATION = '23505';
+const READ_ONLY = '25006';
 const SERIALIZATION_FAILURE = '40001';
 const DEADLOCK_DETECTED = '40P01';
 /** Any fixed number: whoever migrates this database takes this lock. */
 const MIGRATION_LOCK = 4_348_468;
 
 type Connection = postgres.Sql<{ bigint: number }> | postgres.TransactionSql<{ bigint: number }>;
+type Pool = postgres.Sql<{ bigint: number }>;
 
-/** Opens a pool; connections are made when first needed. */
+/** Opens a pool; connections are made when first needed, and anew when they were lost. */
 export function openPostgres(url: string): Database {
-  const pool = postgres(url, {
-    max: poolSizeMax,
-    onnotice: () => {},
-    // Ids stay below 2^53, so they fit a JavaScript number.
-    types: { bigint: { to: 20, from: [20], parse: Number, serialize: String } },
-    connection: { application_name: 'curd' },
-  });
   const known = new Map<string, ColumnTypes>();
-  const queries = statementsOn(pool, known);
+  let pool = connect(url);
+  let underWay = 0;
+  let answeredAt = performance.now();
 
-  const transaction: Transaction = async <T>(work: (sql: Sql) => Promise<T>) => {
-    for (let attempt = 1; ; attempt += 1) {
-      try {
-        return (await pool.begin((connection) => work(statementsOn(connection, known)))) as T;
-      } catch (error) {
-        if (!isRetryable(error)) {
-          throw translate(error);
-        }
-        if (attempt === attemptsMax) {
-          throw unavailable('Others are changing the same things. Try again shortly.', 1, error);
+  /** Statements on their way to a database that does not speak, or no longer writes, are given up. */
+  function startAfresh(): void {
+    const given = pool;
+    pool = connect(url);
+    answeredAt = performance.now();
+    void given.end({ timeout: 0 });
+  }
+  const watch = setInterval(() => {
+    if (underWay > 0 && performance.now() - answeredAt > silenceMs) {
+      startAfresh();
+    }
+  }, 1000).unref();
+
+  /** Runs `work`, again where the database asks for that (class 40): nothing of it has happened then. */
+  async function attempt<T>(work: (pool: Pool) => Promise<T>): Promise<T> {
+    underWay += 1;
+    answeredAt = underWay === 1 ? performance.now() : answeredAt;
+    const used = pool;
+    try {
+      for (let attempts = 1; ; attempts += 1) {
+        try {
+          return await work(used);
+        } catch (error) {
+          if (!isRetryable(error)) {
+            // What was the primary server before is not any more.
+            if (codeOf(error) === READ_ONLY && used === pool) {
+              startAfresh();
+            }
+            throw translate(error);
+          }
+          if (attempts === attemptsMax) {
+            throw unavailable('Others are changing the same things. Try again shortly.', 1, error);
+          }
         }
       }
+    } finally {
+      underWay -= 1;
+      answeredAt = performance.now();
     }
-  };
+  }
+
+  const transaction: Transaction = <T>(work: (sql: Sql) => Promise<T>) =>
+    attempt((used) => used.begin((connection) => work(statementsOn(connection, known)))) as Promise<T>;
+
+  /** Without the bounds that hold for requests. */
+  const patient = 'set local statement_timeout = 0; set local idle_in_transaction_session_timeout = 0';
 
   return {
     engine: 'postgres',
-    ...queries,
+    all: (statement) => attempt((used) => statementsOn(used, known).all(statement)),
+    get: (statement) => attempt((used) => statementsOn(used, known).get(statement)),
+    run: (statement) => attempt((used) => statementsOn(used, known).run(statement)),
+    insert: (table, columns, rows) =>
+      attempt((used) => statementsOn(used, known).insert(table, columns, rows)),
     transaction,
     stamp: () => null,
+    async snapshot(work) {
+      try {
+        return (await pool.begin('isolation level repeatable read read only', async (connection) => {
+          await connection.unsafe(patient);
+          return work(statementsOn(connection, known));
+        })) as Awaited<ReturnType<typeof work>>;
+      } catch (error) {
+        throw translate(error);
+      }
+    },
     async migrate(work) {
       try {
         await pool.begin(async (connection) => {
+          await connection.unsafe(patient);
           await connection.unsafe(`select pg_advisory_xact_lock(${MIGRATION_LOCK})`);
           await work(
             async (script) => {
@@ -67,8 +120,27 @@ export function openPostgres(url: string): Database {
         throw translate(error);
       }
     },
-    close: () => pool.end({ timeout: 5 }),
+    async close() {
+      clearInterval(watch);
+      await pool.end({ timeout: 5 });
+    },
   };
+}
+
+function connect(url: string): Pool {
+  return postgres(url, {
+    max: Number(/[?&]max=(\d+)/.exec(url)?.[1] ?? poolSize),
+    backoff: () => reconnectSeconds,
+    connect_timeout: connectSeconds,
+    onnotice: () => {},
+    // Ids stay below 2^53, so they fit a JavaScript number.
+    types: { bigint: { to: 20, from: [20], parse: Number, serialize: String } },
+    connection: {
+      application_name: 'curd',
+      statement_timeout: statementMs,
+      idle_in_transaction_session_timeout: idleInTransactionMs,
+    },
+  });
 }
 
 /** Types of columns by their names. */
@@ -79,7 +151,9 @@ function statementsOn(connection: Connection, known: Map<string, ColumnTypes>): 
     try {
       return await connection.unsafe(text, values, { prepare: true });
     } catch (error) {
-      throw translate(error);
+      throw codeOf(error) === UNIQUE_VIOLATION
+        ? new ConstraintError((error as postgres.PostgresError).constraint_name ?? '', error)
+        : error;
     }
   }
 
@@ -132,24 +206,26 @@ function statementsOn(connection: Connection, known: Map<string, ColumnTypes>): 
   };
 }
 
+function codeOf(error: unknown): string {
+  return error instanceof Error && 'code' in error ? String(error.code) : '';
+}
+
 function isRetryable(error: unknown): boolean {
-  return (
-    error instanceof postgres.PostgresError && [SERIALIZATION_FAILURE, DEADLOCK_DETECTED].includes(error.code)
-  );
+  return [SERIALIZATION_FAILURE, DEADLOCK_DETECTED].includes(codeOf(error));
 }
 
 function translate(error: unknown): unknown {
-  if (error instanceof postgres.PostgresError && error.code === UNIQUE_VIOLATION) {
-    return new ConstraintError(error.constraint_name ?? '', error);
-  }
-  if (isConnectionLoss(error)) {
-    return unavailable('The database cannot be reached right now. Try again shortly.', 1, error);
-  }
-  return error;
+  return isOutOfReach(error)
+    ? unavailable('The database cannot be reached right now. Try again shortly.', 1, error)
+    : error;
 }
 
-/** Refused or cut connections, and a server that is starting or stopping (class 57P). */
-function isConnectionLoss(error: unknown): boolean {
-  const code = error instanceof Error && 'code' in error ? String(error.code) : '';
-  return /^(CONNECTION_|CONNECT_TIMEOUT|ECONN|EPIPE|ENOTFOUND|57P|08)/.test(code);
+/**
+ * Refused or cut connections; a server that starts, stops, stands by, is full or took too long (classes 08, 53, 55, 57
+ * and 25006 of PostgreSQL).
+ */
+function isOutOfReach(error: unknown): boolean {
+  return /^(CONNECTION_|CONNECT_TIMEOUT|ECONN|EPIPE|ENOTFOUND|EAI_AGAIN|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH|08|25006|53|55P03|57)/.test(
+    codeOf(error),
+  );
 }

@@ -125,6 +125,15 @@ export function openSqlite(file: string): Database {
     run: (statement) => transaction((sql) => sql.run(statement)),
     insert: (table, columns, rows) => transaction((sql) => sql.insert(table, columns, rows)),
     transaction,
+    async snapshot(work) {
+      const connection = connect(file);
+      try {
+        connection.exec('pragma query_only = on; begin');
+        return await work(statementsOn(connection));
+      } finally {
+        connection.close();
+      }
+    },
     async migrate(work) {
       await begin(writer);
       try {

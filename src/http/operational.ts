@@ -1,4 +1,5 @@
 /** Routes for whoever runs the server: health, the OpenAPI document and the reference page. */
+import { setTimeout as sleep } from 'node:timers/promises';
 import Fastify from 'fastify';
 import type { Database } from '../database/database.ts';
 import { sql } from '../database/sql.ts';
@@ -7,6 +8,7 @@ import { describeApi } from './openapi.ts';
 import { type Answer, type Route, route, Text } from './route.ts';
 
 const tag = 'Operation';
+const readinessMs = 2000;
 
 interface Dependencies {
   readonly database: Database;
@@ -51,7 +53,7 @@ export function operationalRoutes({ database, routes, version }: Dependencies): 
       answers: { 200: { description: 'Ready' }, 503: { description: 'The database does not answer' } },
       handle: async () => {
         try {
-          await database.get(sql`select 1 as answer`);
+          await Promise.race([database.get(sql`select 1 as answer`), noAnswer()]);
         } catch (error) {
           throw unavailable('The database does not answer.', 1, error);
         }
@@ -85,6 +87,12 @@ export function operationalRoutes({ database, routes, version }: Dependencies): 
       }),
     ),
   ];
+}
+
+/** Whoever asks whether we are ready does not wait for a database that says nothing. */
+async function noAnswer(): Promise<never> {
+  await sleep(readinessMs, undefined, { ref: false });
+  throw new Error('no answer within two seconds');
 }
 
 /** Scripts and styles of the page's package stand in the page itself; what they load comes from here alone. */
