@@ -12,6 +12,7 @@ import type { Log } from '../log.ts';
 import { type Addresses, createAddresses } from './addresses.ts';
 import { leaveIfClosing } from './answers.ts';
 import { errorBody, toAppError } from './error-body.ts';
+import { createFaultLog } from './fault-log.ts';
 import { type MountDependencies, mount } from './mount.ts';
 import { mountRaw, type RawRoute } from './raw.ts';
 import { fullPath, type Route } from './route.ts';
@@ -83,6 +84,7 @@ export function createServer(routes: readonly Route[], dependencies: ServerDepen
   const isAnyAllowed = config.corsOrigins.includes('*');
 
   const fixedHeaders = fixedHeadersOf(config);
+  const writeFault = createFaultLog(log, dependencies.clock);
 
   function setCommonHeaders(request: FastifyRequest, reply: FastifyReply): void {
     reply.header('X-Request-Id', request.id).headers(fixedHeaders);
@@ -102,13 +104,8 @@ export function createServer(routes: readonly Route[], dependencies: ServerDepen
 
   function sendError(thrown: unknown, request: FastifyRequest, reply: FastifyReply): void {
     const error = toAppError(thrown);
-    if (error.code === 'unavailable' && error.cause === undefined) {
-      log.warn({ requestId: request.id, route: request.routeOptions?.url }, error.message);
-    } else if (error.status >= 500) {
-      log.error(
-        { requestId: request.id, route: request.routeOptions?.url, err: error.cause ?? error },
-        error.message,
-      );
+    if (error.status >= 500) {
+      writeFault(error, request);
     }
     const { mediaType, text } = errorBody(error, request.headers.accept, request.url.split('?', 1)[0] ?? '');
     leaveIfClosing(reply);
