@@ -138,6 +138,25 @@ withSettings(program.command('migrate'))
   .description('bring the database to the schema of this version (serve does it as well)')
   .action(async (options) => (await import('./cli/migrate.ts')).runMigrate(options));
 
+withSettings(program.command('copy'))
+  .description('bring a shop to another database, and its pictures along: to PostgreSQL, or back')
+  .option(
+    '--from <database>',
+    'the shop as it is: sqlite:<file> or postgres://... (default: the database of the settings)',
+  )
+  .requiredOption('--to <database>', 'where it shall be: postgres://... or sqlite:<file>')
+  .option(
+    '--from-images <place>',
+    'its pictures: file:<folder> or s3://bucket/prefix (default: the folder beside an SQLite file, or the settings)',
+  )
+  .option('--to-images <place>', 'where they shall be (default: beside an SQLite file; elsewhere they stay)')
+  .option('--overwrite', 'make a database the same that holds a shop already; what else is in it is lost')
+  .addHelpText(
+    'after',
+    '\nCopies the shop as it is at one moment, compares every row afterwards, and goes on where it was interrupted if run again.\nKeys, sessions and tokens go on working. Exit status 2: all is copied but pictures that the source has lost.',
+  )
+  .action(async (options) => (await import('./cli/copy.ts')).runCopy(options));
+
 program
   .command('openapi')
   .description('print the OpenAPI 3.1 document')

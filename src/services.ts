@@ -14,6 +14,7 @@ import { createLogin, type LoginService } from './customers/login.ts';
 import { type CustomerService, createCustomerService } from './customers/service.ts';
 import { createThrottle, type Throttle } from './customers/throttle.ts';
 import type { Context } from './database/context.ts';
+import { isBeingCopiedTo } from './database/copy.ts';
 import { type Database, openDatabase } from './database/database.ts';
 import { migrate } from './database/migrate.ts';
 import { AppError } from './errors.ts';
@@ -24,6 +25,7 @@ import { createOrderHistory, type OrderHistory } from './orders/history.ts';
 import { createOrderRelease } from './orders/release.ts';
 import { createOrderService, type OrderService } from './orders/service.ts';
 import { createSteps } from './orders/steps.ts';
+import { ConfigError } from './setting-values.ts';
 
 export interface Services {
   readonly config: Config;
@@ -53,6 +55,9 @@ export async function openServices(config: Config, clock: Clock = systemClock): 
   const database = await openDatabase(config);
   try {
     await migrate(database);
+    if (await isBeingCopiedTo(database)) {
+      throw new ConfigError('A copy into this database has not finished: run the same "curd copy" again.');
+    }
   } catch (error) {
     await database.close();
     throw error instanceof Error && error.name === 'PostgresError'

@@ -211,7 +211,11 @@ export function parseLoginLimits(text: string | undefined, environment: Environm
 }
 
 /** @throws ConfigError */
-export function parseDatabase(text: string | undefined, dataDir: string): DatabasePlace {
+export function parseDatabase(
+  text: string | undefined,
+  dataDir: string,
+  name = 'CURD_DATABASE',
+): DatabasePlace {
   if (text === undefined) {
     return { engine: 'sqlite', file: join(dataDir, 'curd.sqlite') };
   }
@@ -223,7 +227,7 @@ export function parseDatabase(text: string | undefined, dataDir: string): Databa
     return { engine: 'postgres', url: text };
   }
   throw new ConfigError(
-    'CURD_DATABASE is not understood: set it to sqlite:<file> or postgres://user:password@host/name.',
+    `${name} is not understood: set it to sqlite:<file> or postgres://user:password@host/name.`,
   );
 }
 
@@ -248,7 +252,7 @@ export function parsePublicUrl(text: string | undefined, environment: Environmen
 }
 
 /** @throws ConfigError */
-export function parseImages(text: string | undefined, dataDir: string): ImagesPlace {
+export function parseImages(text: string | undefined, dataDir: string, name = 'CURD_IMAGES'): ImagesPlace {
   if (text === undefined) {
     return { kind: 'folder', folder: join(dataDir, 'images') };
   }
@@ -258,7 +262,7 @@ export function parseImages(text: string | undefined, dataDir: string): ImagesPl
   const [, bucket, path = ''] =
     /^s3:\/\/([a-z\d][a-z\d.-]{1,61}[a-z\d])(?:\/([\w!.*'()/-]{0,512}))?$/.exec(text) ?? [];
   if (bucket === undefined) {
-    throw new ConfigError(`CURD_IMAGES is "${text}": set it to file:<folder> or s3://bucket/prefix.`);
+    throw new ConfigError(`${name} is "${text}": set it to file:<folder> or s3://bucket/prefix.`);
   }
   return { kind: 'bucket', bucket, prefix: path.replace(/([^/])$/, '$1/') };
 }

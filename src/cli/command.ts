@@ -18,8 +18,8 @@ export function withSettings(command: Command): Command {
   return command;
 }
 
-/** The settings of flags over those of the environment. @throws ConfigError */
-export function configOf(options: CommandOptions): Config {
+/** The settings of flags over those of the environment, as they were given. */
+export function rawSettingsOf(options: CommandOptions): RawSettings {
   const raw: RawSettings = {};
   for (const { flag, variable } of settings) {
     const name = flag.replace(/-(\w)/g, (_, letter: string) => letter.toUpperCase());
@@ -28,7 +28,12 @@ export function configOf(options: CommandOptions): Config {
       raw[variable] = value;
     }
   }
-  return loadConfig(raw);
+  return raw;
+}
+
+/** The settings, complete and checked. @throws ConfigError */
+export function configOf(options: CommandOptions): Config {
+  return loadConfig(rawSettingsOf(options));
 }
 
 /** Runs a command on the services of the settings, and closes the database whatever happens. */

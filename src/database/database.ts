@@ -63,11 +63,11 @@ export class ConstraintError extends Error {
 }
 
 /** Opens the database of the settings; neither engine's code is loaded where the other is used. */
-export async function openDatabase(config: Config): Promise<Database> {
-  if (config.database.engine === 'sqlite') {
+export async function openDatabase({ database: place }: Pick<Config, 'database'>): Promise<Database> {
+  if (place.engine === 'sqlite') {
     const { openSqlite } = await import('./sqlite.ts');
-    return openSqlite(config.database.file);
+    return openSqlite(place.file);
   }
   const { openPostgres } = await import('./postgres.ts');
-  return openPostgres(config.database.url);
+  return openPostgres(place.url);
 }

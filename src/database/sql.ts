@@ -75,6 +75,11 @@ export function sql(strings: TemplateStringsArray, ...parts: Part[]): Statement 
   return new Statement(strings, parts);
 }
 
+/** SQL as it is: names of tables and columns, which are ours and never input. */
+export function plain(text: string): Statement {
+  return new Statement([text], []);
+}
+
 /** Statements one after another, with `separator` (plain SQL of ours, never input) between them. */
 export function join(statements: readonly Statement[], separator: string): Statement {
   const strings = statements.map((_, index) => (index === 0 ? '' : separator));

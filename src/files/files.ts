@@ -24,7 +24,7 @@ export interface Files {
 }
 
 /** The place of the settings; the client of a bucket is loaded only where there is one. */
-export async function openFiles({ images }: Config, clock: Clock): Promise<Files> {
+export async function openFiles({ images }: Pick<Config, 'images'>, clock: Clock): Promise<Files> {
   if (images.kind === 'folder') {
     const { openFolder } = await import('./folder.ts');
     return openFolder(images.folder, clock);

@@ -1,0 +1,170 @@
+import { existsSync } from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
+import { systemClock, timestamp } from '../clock.ts';
+import {
+  beginCopy,
+  type CopiedTable,
+  copyTables,
+  endCopy,
+  holdsShop,
+  isBeingCopiedTo,
+} from '../database/copy.ts';
+import { type Database, openDatabase, type Sql } from '../database/database.ts';
+import { migrate } from '../database/migrate.ts';
+import { sql } from '../database/sql.ts';
+import { type CopiedFiles, copyFiles, type StoredFile } from '../files/copy.ts';
+import { openFiles } from '../files/files.ts';
+import {
+  ConfigError,
+  type DatabasePlace,
+  type ImagesPlace,
+  parseDatabase,
+  parseImages,
+} from '../setting-values.ts';
+import { type CommandOptions, print, rawSettingsOf } from './command.ts';
+import { progressBar } from './progress.ts';
+
+const missingExitCode = 2;
+
+/** Where a shop is, or shall be. */
+interface House {
+  readonly database: DatabasePlace;
+  readonly images: ImagesPlace;
+}
+
+/** Brings a shop to another database, and its pictures to another place. */
+export async function runCopy(options: CommandOptions): Promise<void> {
+  const { from, to } = housesOf(options);
+  if (isSame(from.database, to.database)) {
+    throw new ConfigError('--from and --to are the same database.');
+  }
+  if (from.database.engine === 'sqlite' && !existsSync(from.database.file)) {
+    throw new ConfigError(`There is no database at ${from.database.file}: say with --from where it is.`);
+  }
+  const source = await openDatabase(from);
+  try {
+    const target = await openDatabase(to);
+    try {
+      await migrate(source);
+      if (await isBeingCopiedTo(source)) {
+        throw new ConfigError('The source is itself a copy that has not finished: finish that one first.');
+      }
+      await migrate(target);
+      await prepare(target, nameOf(from.database), options.overwrite === true);
+      const startedAt = timestamp(systemClock.now());
+      const report = await source.snapshot(async (snapshot) => ({
+        startedAt,
+        tables: await copyRows(snapshot, source, target),
+        images: await copyPictures(snapshot, from.images, to.images),
+      }));
+      await endCopy(target);
+      print(options, report, inWords(report, from, to));
+      if (report.images !== null && report.images.missing.length > 0) {
+        process.exitCode = missingExitCode;
+      }
+    } finally {
+      await target.close();
+    }
+  } finally {
+    await source.close();
+  }
+}
+
+function housesOf(options: CommandOptions): { from: House; to: House } {
+  const raw = rawSettingsOf(options);
+  const dataDir = resolve(raw.CURD_DATA_DIR ?? './data');
+  const text = (name: string) => options[name] as string | undefined;
+  const fromDatabase = parseDatabase(text('from') ?? raw.CURD_DATABASE, dataDir, '--from');
+  const toDatabase = parseDatabase(text('to'), dataDir, '--to');
+  const fromImages = parseImages(
+    text('fromImages') ?? raw.CURD_IMAGES,
+    folderOf(fromDatabase, dataDir),
+    '--from-images',
+  );
+  const toImages =
+    text('toImages') !== undefined || toDatabase.engine === 'sqlite'
+      ? parseImages(text('toImages'), folderOf(toDatabase, dataDir), '--to-images')
+      : fromImages;
+  return {
+    from: { database: fromDatabase, images: fromImages },
+    to: { database: toDatabase, images: toImages },
+  };
+}
+
+/** Pictures lie beside the file of the database, where nothing else is said. */
+function folderOf(place: DatabasePlace, dataDir: string): string {
+  return place.engine === 'sqlite' ? dirname(place.file) : dataDir;
+}
+
+/** Nothing of somebody's shop is overwritten by mistake. */
+async function prepare(target: Database, from: string, mayOverwrite: boolean): Promise<void> {
+  if (!(await isBeingCopiedTo(target)) && !mayOverwrite && (await holdsShop(target))) {
+    throw new ConfigError(
+      'There is a shop in the target already: --overwrite makes it the same as the source, and loses what else is in it.',
+    );
+  }
+  await beginCopy(target, from);
+}
+
+async function copyRows(snapshot: Sql, source: Database, target: Database): Promise<CopiedTable[]> {
+  const bar = progressBar(1);
+  return copyTables(snapshot, source.engine, target, (done, total, note) =>
+    bar.show(done / total, note),
+  ).finally(bar.clear);
+}
+
+/** null where the pictures stay where they are. */
+async function copyPictures(snapshot: Sql, from: ImagesPlace, to: ImagesPlace): Promise<CopiedFiles | null> {
+  if (isSame(from, to)) {
+    return null;
+  }
+  const files = await snapshot.all<StoredFile>(
+    sql`select name, media_type as "mediaType" from image_file where state = 'stored' order by name`,
+  );
+  const bar = progressBar(files.length);
+  const [source, target] = [
+    await openFiles({ images: from }, systemClock),
+    await openFiles({ images: to }, systemClock),
+  ];
+  return copyFiles(source, target, files, (done) => bar.show(done, 'copying pictures')).finally(bar.clear);
+}
+
+function isSame(one: object, other: object): boolean {
+  return JSON.stringify(one) === JSON.stringify(other);
+}
+
+/** Without the password. */
+function nameOf(place: DatabasePlace): string {
+  return place.engine === 'sqlite' ? place.file : place.url.replace(/\/\/[^@/]*@/, '//').replace(/\?.*/, '');
+}
+
+function placeOf(images: ImagesPlace): string {
+  return images.kind === 'folder' ? `file:${images.folder}` : `s3://${join(images.bucket, images.prefix)}`;
+}
+
+interface Report {
+  readonly startedAt: string;
+  readonly tables: readonly CopiedTable[];
+  readonly images: CopiedFiles | null;
+}
+
+function inWords({ startedAt, tables, images }: Report, from: House, to: House): string {
+  const sum = (of: (table: CopiedTable) => number) => tables.reduce((total, table) => total + of(table), 0);
+  const ofRows = `${sum(({ rows }) => rows)} rows of ${tables.length} tables are the same in ${nameOf(to.database)}: ${sum(({ written }) => written)} written, ${sum(({ removed }) => removed)} removed.`;
+  const ofPictures =
+    images === null
+      ? `The pictures stay in ${placeOf(from.images)}.`
+      : `${images.files - images.missing.length} pictures are in ${placeOf(to.images)}: ${images.written} written.`;
+  const missing = images?.missing ?? [];
+  const lost =
+    missing.length === 0
+      ? []
+      : [`${missing.length} pictures are missing in the source: ${missing.slice(0, 20).join(', ')}`];
+  return [
+    ofRows,
+    ofPictures,
+    ...lost,
+    `What the shop changed after ${startedAt} is not in it. If it was open, stop it and copy again with --overwrite, which writes only what differs.`,
+    'Start the new one with the same CURD_SECRET; where none was set, it is in the file `secret` of the data folder.',
+  ].join('\n');
+}

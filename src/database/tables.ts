@@ -1,0 +1,131 @@
+/** What the tables of a database are, asked of the database itself: for work that treats them all alike. */
+import type { Sql } from './database.ts';
+import { type Engine, plain, type Statement, sql, type Value } from './sql.ts';
+
+export interface Table {
+  readonly name: string;
+  readonly columns: readonly string[];
+  /** Columns of the primary key, in its order. */
+  readonly key: readonly string[];
+}
+
+interface ColumnRow {
+  readonly table_name: string;
+  readonly column_name: string;
+  /** Place in the primary key, from 1; 0 for other columns. */
+  readonly key_place: number;
+}
+
+/** Every table, each after those that its rows refer to. */
+export async function listTables(database: Sql, engine: Engine): Promise<Table[]> {
+  const rows = await database.all<ColumnRow>(engine === 'sqlite' ? columnsOnSqlite : columnsOnPostgres);
+  const tables = Map.groupBy(rows, ({ table_name }) => table_name);
+  return [...tables].map(([name, columns]) => ({
+    name,
+    columns: columns.map(({ column_name }) => column_name),
+    key: columns
+      .filter(({ key_place }) => key_place > 0)
+      .sort((a, b) => a.key_place - b.key_place)
+      .map(({ column_name }) => column_name),
+  }));
+}
+
+// In the order of their creation: a table can only refer to one that was there before.
+const columnsOnSqlite = sql`
+  select t.name as table_name, c.name as column_name, c.pk as key_place
+  from sqlite_schema t join pragma_table_info(t.name) c
+  where t.type = 'table' and t.name not like 'sqlite_%' order by t.rowid, c.cid`;
+const columnsOnPostgres = sql`
+  select t.relname::text as table_name, c.attname::text as column_name,
+    coalesce(array_position(i.indkey::int[], c.attnum::int) + 1, 0) as key_place
+  from pg_class t
+    join pg_attribute c on c.attrelid = t.oid and c.attnum > 0 and not c.attisdropped
+    left join pg_index i on i.indrelid = t.oid and i.indisprimary
+  where t.relkind = 'r' and t.relnamespace = 'public'::regnamespace order by t.oid, c.attnum`;
+
+/** Values in the order of the table's columns. */
+export type Row = readonly Value[];
+
+/** The next rows in the order of the key, after the one with the given key. */
+export async function readRows(
+  database: Sql,
+  { name, columns, key }: Table,
+  after: readonly Value[] | null,
+  limit: number,
+): Promise<Row[]> {
+  const keys = plain(key.join(', '));
+  const start = after === null ? sql`` : sql`where (${keys}) > (${separated(after)})`;
+  const rows = await database.all<Record<string, Value>>(
+    sql`select ${plain(columns.join(', '))} from ${plain(name)} ${start} order by ${keys} limit ${limit}`,
+  );
+  return rows.map((row) => columns.map((column) => row[column] as Value));
+}
+
+export async function countRows(database: Sql, { name }: Table): Promise<number> {
+  const row = await database.get<{ count: number }>(sql`select count(*) as count from ${plain(name)}`);
+  return row?.count ?? 0;
+}
+
+/** The values of the key. */
+export function keyOf({ columns, key }: Table, row: Row): readonly Value[] {
+  return key.map((column) => row[columns.indexOf(column)] as Value);
+}
+
+/** The one row with the key of `row`. */
+export function keyIs(table: Table, row: Row): Statement {
+  const values = keyOf(table, row);
+  return sql`(${plain(table.key.join(', '))}) = (${separated(values)})`;
+}
+
+function separated(values: readonly Value[]): Statement {
+  return values
+    .slice(1)
+    .reduce<Statement>((list, value) => sql`${list}, ${value}`, sql`${values[0] as Value}`);
+}
+
+/**
+ * The last id that each table gave out, of those that remember it. What was given out once is not given out again.
+ * On SQLite a table of which nothing was ever written is not among them.
+ */
+export async function readLastIds(database: Sql, engine: Engine): Promise<Map<string, number>> {
+  const rows = await database.all<{ name: string; last: number }>(
+    engine === 'sqlite' ? sql`select name, seq as last from sqlite_sequence` : lastIdsOnPostgres,
+  );
+  return new Map(rows.map(({ name, last }) => [name, last]));
+}
+
+const lastIdsOnPostgres = sql`
+  select t.relname::text as name, coalesce(pg_sequence_last_value(s.seqrelid::regclass), s.seqstart - 1) as last
+  from pg_class t
+    join pg_attribute c on c.attrelid = t.oid and c.attidentity <> ''
+    join pg_sequence s on s.seqrelid = pg_get_serial_sequence(t.oid::regclass::text, c.attname)::regclass
+  where t.relkind = 'r' and t.relnamespace = 'public'::regnamespace`;
+
+/** Goes on where `lastIds` or the rows that are there end, whichever is further. */
+export async function writeLastIds(
+  database: Sql,
+  engine: Engine,
+  lastIds: ReadonlyMap<string, number>,
+): Promise<void> {
+  const remembering =
+    engine === 'sqlite'
+      ? await database.all<{ name: string }>(
+          sql`select name from sqlite_schema where type = 'table' and sql like '%autoincrement%'`,
+        )
+      : await database.all<{ name: string }>(lastIdsOnPostgres);
+  for (const { name } of remembering) {
+    const greatest = await database.get<{ id: number }>(
+      sql`select coalesce(max(id), 0) as id from ${plain(name)}`,
+    );
+    const last = Math.max(lastIds.get(name) ?? 0, greatest?.id ?? 0);
+    if (engine === 'sqlite') {
+      await database.run(sql`delete from sqlite_sequence where name = ${name}`);
+      await database.run(sql`insert into sqlite_sequence (name, seq) values (${name}, ${last})`);
+    } else {
+      const sequence = sql`pg_get_serial_sequence(${name}, 'id')::regclass`;
+      await database.all(
+        sql`select setval(${sequence}, ${Math.max(last, 1)}, ${last > 0 ? 'true' : 'false'})`,
+      );
+    }
+  }
+}
