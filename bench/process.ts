@@ -76,7 +76,7 @@ function residentMb(pid: number): number {
 }
 
 /** Fields 14 and 15 of /proc/<pid>/stat, user and system time in hundredths of a second. */
-function cpuSecondsOf(pid: number): number {
+export function cpuSecondsOf(pid: number): number {
   try {
     const fields = readFileSync(`/proc/${pid}/stat`, 'utf8')
       .replace(/^.*\) /, '')

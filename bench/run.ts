@@ -13,6 +13,7 @@ import { type Engine, sql } from '../src/database/sql.ts';
 import { openServices } from '../src/services.ts';
 import { globalTeardown, startPostgres } from '../test/global-setup.ts';
 import { fillCatalogue } from './catalogue.ts';
+import { benchInstances } from './instances.ts';
 import { fetchText, get, lists, samePages } from './lists.ts';
 import { httpRequest, runLoad } from './load.ts';
 import { benchPhotos } from './photos.ts';
@@ -207,6 +208,9 @@ async function benchSmall(engine: Engine): Promise<void> {
   await server.stop();
   await benchPlacement(engine, shop, { rounds, seconds, median, record });
   await benchLogin(engine, shop, { rounds, seconds, median, record });
+  if (engine === 'postgres') {
+    await benchInstances(shop, { rounds, seconds, median, record });
+  }
   await benchPhotos(engine, shop, { rounds, seconds, median, record });
   await shop.remove();
 }

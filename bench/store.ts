@@ -1,4 +1,5 @@
 /** The rows of the store and of the login. What they are held against runs in processes of its own (limits.ts). */
+import { randomUUID } from 'node:crypto';
 import { loadConfig } from '../src/config.ts';
 import { type Engine, sql } from '../src/database/sql.ts';
 import { openServices } from '../src/services.ts';
@@ -21,7 +22,7 @@ export interface Tools {
   }) => void;
 }
 
-interface Shop {
+export interface Shop {
   readonly environment: Readonly<Record<string, string>>;
   readonly databaseUrl: string | null;
 }
@@ -41,11 +42,10 @@ function orderOf(cheeseId: number): string {
   });
 }
 
-/** `POST /v2/store/order` by 64 clients, each with two lines, every one on disk before it is answered. */
-export async function benchPlacement(engine: Engine, shop: Shop, tools: Tools): Promise<void> {
-  const { rounds, seconds, median, record } = tools;
+/** Orders of two lines each, and a key that may place them. */
+export async function prepareOrders(shop: Shop): Promise<{ key: string; ids: number[]; bodies: string[] }> {
   const services = await openServices(loadConfig(shop.environment));
-  const account = await services.keys.createAccount(services.contextOf('bench'), 'bench orders');
+  const account = await services.keys.createAccount(services.contextOf('bench'), `bench ${randomUUID()}`);
   const { key } = await services.keys.create(services.contextOf('bench'), account.id, {
     scopes: ['write:orders'],
   });
@@ -54,29 +54,42 @@ export async function benchPlacement(engine: Engine, shop: Shop, tools: Tools): 
     sql`select a.id from cheese a join cheese b on b.id = a.id + 1 where a.status = 'available' and b.status = 'available' limit 100`,
   );
   await services.database.close();
-  const bodies = available.map(({ id }) => orderOf(id));
+  const ids = available.map(({ id }) => id);
+  return { key, ids, bodies: ids.map(orderOf) };
+}
+
+export function postOrders(
+  path: string,
+  bodies: readonly string[],
+  headers: Record<string, string>,
+): Buffer[] {
+  return bodies.map((body) => httpRequest('POST', path, headers, body));
+}
+
+/** `POST /v2/store/order` by 64 clients, each with two lines, every one on disk before it is answered. */
+export async function benchPlacement(engine: Engine, shop: Shop, tools: Tools): Promise<void> {
+  const { rounds, seconds, median, record } = tools;
+  const { key, ids, bodies } = await prepareOrders(shop);
   // Approval is other work, and would begin in the middle of a round.
   const server = await startCurd({ ...shop.environment, CURD_APPROVAL_DELAY: '1h' });
   const limits = await startLimits({
     databaseUrl: shop.databaseUrl,
-    cheeseIds: available.map(({ id }) => id),
+    cheeseIds: ids,
   });
   const ours: number[] = [];
   const echoes: number[] = [];
   const bare: number[] = [];
-  const post = (path: string, headers: Record<string, string>) =>
-    bodies.map((body) => httpRequest('POST', path, headers, body));
   for (let round = -1; round < rounds; round += 1) {
     const time = round < 0 ? 1 : seconds;
     const placed = await runLoad({
       port: server.port,
-      requests: post('/v2/store/order', { 'X-API-Key': key }),
+      requests: postOrders('/v2/store/order', bodies, { 'X-API-Key': key }),
       connections,
       seconds: time,
     });
     const echoed = await runLoad({
       port: limits.port,
-      requests: post('/echo', {}),
+      requests: postOrders('/echo', bodies, {}),
       connections,
       seconds: time,
     });
