@@ -37,7 +37,7 @@ export type Progress = (done: number, total: number, note: string) => void;
 /**
  * Copies the rows of `source`, which should not change meanwhile (see Database.snapshot), and compares all of them
  * afterwards.
- * @throws Error where the two still differ then
+ * @throws Error where the two still differ then, and where rows have exchanged among themselves what must be unique
  */
 export async function copyTables(
   source: Sql,
@@ -215,6 +215,11 @@ async function write(
   for (let before = Infinity; waiting.length > 0 && waiting.length < before; ) {
     before = waiting.length;
     waiting = await writeOneByOne(target, table, waiting);
+  }
+  if (waiting.length > 0) {
+    throw new Error(
+      `${waiting.length} rows of ${table.name} have exchanged names that are unique: copy into an empty database instead.`,
+    );
   }
   return written;
 }

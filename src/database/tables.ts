@@ -124,7 +124,7 @@ export async function writeLastIds(
     } else {
       const sequence = sql`pg_get_serial_sequence(${name}, 'id')::regclass`;
       await database.all(
-        sql`select setval(${sequence}, ${Math.max(last, 1)}, ${last > 0 ? 'true' : 'false'})`,
+        sql`select setval(${sequence}, ${Math.max(last, 1)}, ${last > 0 ? sql`true` : sql`false`})`,
       );
     }
   }

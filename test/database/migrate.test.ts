@@ -156,6 +156,12 @@ suite('The migrations', () => {
     );
   });
 
+  test('only add, so that servers of the version before go on working beside them', () => {
+    for (const { name, script } of engines.flatMap(listMigrations)) {
+      assert.doesNotMatch(script.replace(/^--.*$/gm, ''), /\b(drop|rename|alter column)\b/i, name);
+    }
+  });
+
   test('define the same tables, columns and indexes on both engines, but for calls, which each counts in its way', async (t) => {
     const sqlite = await open(t, await freshConfig(t, 'sqlite'));
     const postgres = await open(t, await freshConfig(t, 'postgres'));
