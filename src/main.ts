@@ -138,6 +138,18 @@ withSettings(program.command('migrate'))
   .description('bring the database to the schema of this version (serve does it as well)')
   .action(async (options) => (await import('./cli/migrate.ts')).runMigrate(options));
 
+withSettings(program.command('backup <file>'))
+  .description('write the shop on SQLite, pictures included, to one tar file, while it is open')
+  .action(async (file, options) => (await import('./cli/backup.ts')).runBackup(file, options));
+
+withSettings(program.command('restore <file>'))
+  .description('put the shop of a backup in the place of the one that is there')
+  .addHelpText(
+    'after',
+    '\nStop the server first. The backup is checked before anything is changed, and the database that was there is kept beside the new one.',
+  )
+  .action(async (file, options) => (await import('./cli/restore.ts')).runRestore(file, options));
+
 withSettings(program.command('copy'))
   .description('bring a shop to another database, and its pictures along: to PostgreSQL, or back')
   .option(

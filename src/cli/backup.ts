@@ -1,0 +1,104 @@
+import { existsSync } from 'node:fs';
+import { mkdir, open, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import { create } from 'tar';
+import packageJson from '../../package.json' with { type: 'json' };
+import { systemClock, timestamp } from '../clock.ts';
+import { openDatabase } from '../database/database.ts';
+import { sql } from '../database/sql.ts';
+import { copyDatabaseFile } from '../database/sqlite-file.ts';
+import { copyFiles, type StoredFile } from '../files/copy.ts';
+import { digestOf } from '../files/digest.ts';
+import { openFiles } from '../files/files.ts';
+import { openFolder } from '../files/folder.ts';
+import { ConfigError } from '../setting-values.ts';
+import { type CommandOptions, configOf, print } from './command.ts';
+import { progressBar } from './progress.ts';
+
+/** What a backup says of itself, as its last entry. */
+export interface Manifest {
+  readonly curd: string;
+  readonly createdAt: string;
+  /** SHA-256 of curd.sqlite, in hex. */
+  readonly database: string;
+  readonly images: number;
+}
+
+export const databaseEntry = 'curd.sqlite';
+export const imagesEntry = 'images';
+export const manifestEntry = 'manifest.json';
+
+/** Writes the shop, pictures included, to one tar file, while it is open. */
+export async function runBackup(name: string, options: CommandOptions): Promise<void> {
+  const config = configOf(options);
+  if (config.database.engine === 'postgres') {
+    throw new ConfigError(
+      'PostgreSQL has backups of its own (pg_basebackup, pg_dump): see docs/operations.md. "curd copy --to sqlite:<file>" writes one file as well.',
+    );
+  }
+  const { file: databaseFile } = config.database;
+  if (!existsSync(databaseFile)) {
+    throw new ConfigError(`There is no database at ${databaseFile}.`);
+  }
+  const file = resolve(name);
+  if (existsSync(file)) {
+    throw new ConfigError(`${file} is there already: name another file.`);
+  }
+  const folder = `${file}.unfinished`;
+  try {
+    await rm(folder, { recursive: true, force: true });
+    await mkdir(folder, { mode: 0o700 });
+    const createdAt = timestamp(systemClock.now());
+    const copy = join(folder, databaseEntry);
+    copyDatabaseFile(databaseFile, copy);
+    const stored = await storedFilesIn(copy);
+    const bar = progressBar(stored.length);
+    const images = await copyFiles(
+      await openFiles(config, systemClock),
+      openFolder(join(folder, imagesEntry), systemClock),
+      stored,
+      (done) => bar.show(done, 'pictures'),
+    ).finally(bar.clear);
+    const manifest: Manifest = {
+      curd: packageJson.version,
+      createdAt,
+      database: await digestOf(copy),
+      images: images.written,
+    };
+    await writeFile(join(folder, manifestEntry), JSON.stringify(manifest));
+    const unfinished = join(folder, 'tar');
+    const entries = [databaseEntry, ...(images.written > 0 ? [imagesEntry] : []), manifestEntry];
+    await create({ file: unfinished, cwd: folder, portable: true, mode: 0o600 } as never, entries);
+    await flush(unfinished);
+    await rename(unfinished, file);
+    const { size } = await stat(file);
+    const lost = images.missing.length;
+    print(
+      options,
+      { file, bytes: size, createdAt, images: images.written, missing: images.missing },
+      `The shop as of ${createdAt} is in ${file}: ${Math.ceil(size / 1e6)} MB, ${images.written} pictures${lost === 0 ? '' : `; ${lost} were not there any more`}.\nKeep CURD_SECRET elsewhere.`,
+    );
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+async function storedFilesIn(databaseFile: string): Promise<StoredFile[]> {
+  const database = await openDatabase({ database: { engine: 'sqlite', file: databaseFile } });
+  try {
+    return await database.all<StoredFile>(
+      sql`select name, media_type as "mediaType" from image_file where state = 'stored' order by name`,
+    );
+  } finally {
+    await database.close();
+  }
+}
+
+async function flush(path: string): Promise<void> {
+  const file = await open(path, 'r');
+  try {
+    await file.sync();
+  } finally {
+    await file.close();
+  }
+}

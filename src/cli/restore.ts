@@ -1,0 +1,114 @@
+import { existsSync } from 'node:fs';
+import { mkdir, readdir, readFile, rm } from 'node:fs/promises';
+import { dirname, join, resolve } from 'node:path';
+import { extract } from 'tar';
+import { systemClock, timestamp } from '../clock.ts';
+import { openDatabase } from '../database/database.ts';
+import { migrate } from '../database/migrate.ts';
+import { sql } from '../database/sql.ts';
+import { faultsOf, isInUse, replaceDatabaseFile } from '../database/sqlite-file.ts';
+import { copyFiles, type StoredFile } from '../files/copy.ts';
+import { digestOf } from '../files/digest.ts';
+import { openFiles } from '../files/files.ts';
+import { openFolder } from '../files/folder.ts';
+import { ConfigError } from '../setting-values.ts';
+import { databaseEntry, imagesEntry, type Manifest, manifestEntry } from './backup.ts';
+import { type CommandOptions, configOf, print } from './command.ts';
+import { progressBar } from './progress.ts';
+
+/** Puts the shop of a backup in the place of the one that is there, once all of the backup is known to be whole. */
+export async function runRestore(name: string, options: CommandOptions): Promise<void> {
+  const config = configOf(options);
+  if (config.database.engine === 'postgres') {
+    throw new ConfigError(
+      'A backup is restored on SQLite: leave CURD_DATABASE out. "curd copy --to postgres://..." brings it to PostgreSQL then.',
+    );
+  }
+  const source = resolve(name);
+  if (!existsSync(source)) {
+    throw new ConfigError(`There is no backup at ${source}.`);
+  }
+  const { file } = config.database;
+  const folder = join(dirname(file), `restoring-${systemClock.uuid()}`);
+  try {
+    await mkdir(folder, { recursive: true, mode: 0o700 });
+    const { manifest, images } = await unpack(source, folder);
+    if (isInUse(file)) {
+      throw new ConfigError(`A server, or another command, has ${file} open: stop it first.`);
+    }
+    const bar = progressBar(images.length);
+    const copied = await copyFiles(
+      openFolder(join(folder, imagesEntry), systemClock),
+      await openFiles(config, systemClock),
+      images,
+      (done) => bar.show(done, 'pictures'),
+    ).finally(bar.clear);
+    const kept = `${file}.before-${timestamp(systemClock.now()).replace(/[:.]/g, '-')}`;
+    const hadOne = existsSync(file);
+    replaceDatabaseFile(file, join(folder, databaseEntry), kept);
+    print(
+      options,
+      { restored: source, createdAt: manifest.createdAt, images: copied.files, kept: hadOne ? kept : null },
+      `The shop is as it was at ${manifest.createdAt}, with ${copied.files} pictures.${hadOne ? `\nWhat was there before is kept in ${kept}: delete it when you need it no more.` : ''}`,
+    );
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+/** The content of a backup in a folder. @throws ConfigError where anything of it is not as it was written */
+async function unpack(source: string, folder: string): Promise<{ manifest: Manifest; images: StoredFile[] }> {
+  const damaged = (why: string) =>
+    new ConfigError(`${source} is damaged, or no backup of Curd: ${why}. Nothing was changed.`);
+  try {
+    await extract({ file: source, cwd: folder, strict: true });
+  } catch (error) {
+    throw damaged((error as Error).message);
+  }
+  const database = join(folder, databaseEntry);
+  const manifest = await manifestIn(folder);
+  if (manifest === null || !existsSync(database)) {
+    throw damaged('it is not complete');
+  }
+  if ((await digestOf(database)) !== manifest.database) {
+    throw damaged('the database is not the one that was written');
+  }
+  const faults = faultsOf(database);
+  if (faults.length > 0) {
+    throw damaged(`the database has faults (${faults[0]})`);
+  }
+  const stored = await storedImages(database);
+  const present = new Set(await readdir(join(folder, imagesEntry), { recursive: true }).catch(() => []));
+  // A picture whose cheese was deleted while the backup was made has a row and no file.
+  const images = stored.filter(({ name }) => present.has(join(name.slice(0, 2), name)));
+  if (images.length !== manifest.images) {
+    throw damaged(`it should hold ${manifest.images} pictures, and holds ${images.length}`);
+  }
+  for (const { name } of images) {
+    if ((await digestOf(join(folder, imagesEntry, name.slice(0, 2), name))) !== name.split('.', 1)[0]) {
+      throw damaged(`the picture ${name} is not the one that was written`);
+    }
+  }
+  return { manifest, images };
+}
+
+async function manifestIn(folder: string): Promise<Manifest | null> {
+  try {
+    return JSON.parse(await readFile(join(folder, manifestEntry), 'utf8')) as Manifest;
+  } catch {
+    return null;
+  }
+}
+
+/** Brings the database to the schema of this program on the way: a newer one is refused. */
+async function storedImages(file: string): Promise<StoredFile[]> {
+  const database = await openDatabase({ database: { engine: 'sqlite', file } });
+  try {
+    await migrate(database);
+    return await database.all<StoredFile>(
+      sql`select name, media_type as "mediaType" from image_file where state = 'stored' order by name`,
+    );
+  } finally {
+    await database.close();
+  }
+}

@@ -1,0 +1,62 @@
+/** What is done with the file of an embedded database as a whole. */
+import { existsSync, linkSync, renameSync, rmSync } from 'node:fs';
+import { DatabaseSync } from 'node:sqlite';
+
+/** Writes the database as it is at this moment to a new file, while others read and write it. */
+export function copyDatabaseFile(file: string, target: string): void {
+  const connection = new DatabaseSync(file, { timeout: 10_000 });
+  try {
+    connection.prepare('vacuum into ?').run(target);
+  } finally {
+    connection.close();
+  }
+}
+
+/** What is wrong with the file; empty where it is whole. */
+export function faultsOf(file: string): string[] {
+  let connection: DatabaseSync | undefined;
+  try {
+    connection = new DatabaseSync(file, { readOnly: true });
+    const broken = connection.prepare('pragma integrity_check(10)').all();
+    const dangling = connection.prepare('pragma foreign_key_check').all();
+    return [
+      ...broken.map((row) => String(row.integrity_check)).filter((text) => text !== 'ok'),
+      ...dangling.slice(0, 10).map(({ table, parent }) => `a row of ${table} refers to none of ${parent}`),
+    ];
+  } catch (error) {
+    return [(error as Error).message];
+  } finally {
+    connection?.close();
+  }
+}
+
+/** Whether another process has the database open: then it cannot be taken out of WAL mode. */
+export function isInUse(file: string): boolean {
+  if (!existsSync(file)) {
+    return false;
+  }
+  const connection = new DatabaseSync(file, { timeout: 0 });
+  try {
+    connection.exec('pragma journal_mode = delete');
+    return connection.prepare('pragma journal_mode').get()?.journal_mode !== 'delete';
+  } catch (error) {
+    if (/locked|busy/.test((error as Error).message)) {
+      return true;
+    }
+    // Damaged: nobody uses it, and it is about to be replaced.
+    return false;
+  } finally {
+    connection.close();
+  }
+}
+
+/** Puts `source` in the place of `file` in one step, and keeps what was there under the name `kept`. */
+export function replaceDatabaseFile(file: string, source: string, kept: string): void {
+  for (const log of [`${file}-wal`, `${file}-shm`]) {
+    rmSync(log, { force: true });
+  }
+  if (existsSync(file)) {
+    linkSync(file, kept);
+  }
+  renameSync(source, file);
+}
