@@ -138,6 +138,19 @@ withSettings(program.command('migrate'))
   .description('bring the database to the schema of this version (serve does it as well)')
   .action(async (options) => (await import('./cli/migrate.ts')).runMigrate(options));
 
+withSettings(program.command('doctor'))
+  .description('look the shop over: settings, database, counters, orders, pictures; and say what to do')
+  .option('--repair', 'file the catalogue anew first: postings and counters that follow from its cheeses')
+  .addHelpText('after', '\nExit status 2: something is wrong. The shop may be open meanwhile.')
+  .action(async (options) => (await import('./cli/doctor.ts')).runDoctor(options));
+
+withSettings(program.command('reset'))
+  .description(
+    'empty a local or sandbox shop but for its accounts, keys and applications, and fill the demo anew',
+  )
+  .option('--yes', 'yes, all of it')
+  .action(async (options) => (await import('./cli/reset.ts')).runReset(options));
+
 withSettings(program.command('backup <file>'))
   .description('write the shop on SQLite, pictures included, to one tar file, while it is open')
   .action(async (file, options) => (await import('./cli/backup.ts')).runBackup(file, options));

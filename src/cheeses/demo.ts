@@ -13,10 +13,12 @@ export type DemoCatalogue = ReadonlyMap<string, readonly number[]>;
 
 /** Fills a catalogue that was never written to. */
 export async function seedDemoCatalogue(cheeses: CheeseService, context: Context): Promise<DemoCatalogue> {
+  return (await cheeses.version()) > 0 ? new Map() : fillDemoCatalogue(cheeses, context);
+}
+
+/** Adds the demo cheeses that are not there. */
+export async function fillDemoCatalogue(cheeses: CheeseService, context: Context): Promise<DemoCatalogue> {
   const idsByCategory = new Map<string, number[]>();
-  if ((await cheeses.version()) > 0) {
-    return idsByCategory;
-  }
   const text = await readFile(new URL('demo-catalogue.json', import.meta.url), 'utf8');
   const inputs = JSON.parse(text) as CheeseInput[];
   for (const [index, result] of (await cheeses.import(context, inputs, new Set())).entries()) {

@@ -10,6 +10,7 @@ import {
   GetObjectCommand,
   NoSuchKey,
   PutObjectCommand,
+  paginateListObjectsV2,
   S3Client,
 } from '@aws-sdk/client-s3';
 import { type Files, storageFault } from './files.ts';
@@ -64,6 +65,19 @@ export function openBucket(bucket: string, prefix: string): Files {
         if (error instanceof NoSuchKey) {
           return null;
         }
+        throw storageFault(error);
+      }
+    },
+
+    async *list() {
+      try {
+        for await (const { Contents = [] } of paginateListObjectsV2(
+          { client },
+          { Bucket: bucket, Prefix: prefix },
+        )) {
+          yield* Contents.map(({ Key = '' }) => Key.slice(prefix.length));
+        }
+      } catch (error) {
         throw storageFault(error);
       }
     },

@@ -19,6 +19,8 @@ export interface Files {
   put(name: string, path: string, mediaType: string): Promise<void>;
   /** null where there is none of this name. @throws AppError unavailable */
   read(name: string, range: ByteRange | null): Promise<Readable | null>;
+  /** Names of all that is there, in any order. @throws AppError unavailable */
+  list(): AsyncIterable<string>;
   /** Also what an unfinished `put` has left. @throws AppError unavailable */
   delete(name: string): Promise<void>;
 }

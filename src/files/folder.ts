@@ -38,6 +38,12 @@ export function openFolder(folder: string, clock: Clock): Files {
       }
     },
 
+    async *list() {
+      for (const shard of await namesIn(folder)) {
+        yield* await namesIn(join(folder, shard));
+      }
+    },
+
     async delete(name) {
       const shard = shardOf(name);
       try {
@@ -52,6 +58,17 @@ export function openFolder(folder: string, clock: Clock): Files {
       }
     },
   };
+}
+
+async function namesIn(folder: string): Promise<string[]> {
+  try {
+    return await readdir(folder);
+  } catch (error) {
+    if (isMissing(error)) {
+      return [];
+    }
+    throw storageFault(error);
+  }
 }
 
 /** Brings a file, or the names in a folder, to disk. */

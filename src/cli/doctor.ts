@@ -1,0 +1,119 @@
+import { existsSync } from 'node:fs';
+import { inspectImages } from '../cheeses/image-inspection.ts';
+import { inspectCatalogue, refileCatalogue } from '../cheeses/inspection.ts';
+import { systemClock, timestamp } from '../clock.ts';
+import type { Config } from '../config.ts';
+import { inspectCustomers } from '../customers/inspection.ts';
+import type { Database, Sql } from '../database/database.ts';
+import { Faults, type Finding } from '../database/inspection.ts';
+import { sql } from '../database/sql.ts';
+import { openFiles } from '../files/files.ts';
+import { inspectOrders } from '../orders/inspection.ts';
+import { openServices } from '../services.ts';
+import { ConfigError } from '../setting-values.ts';
+import { type CommandOptions, configOf, print } from './command.ts';
+
+const faultsExitCode = 2;
+const clockToleranceMs = 1000;
+
+interface Check {
+  readonly name: string;
+  readonly inspect: (snapshot: Sql) => Promise<Finding[]>;
+}
+
+/** Looks a shop over, open or not, and says what to do about what is wrong. */
+export async function runDoctor(options: CommandOptions): Promise<void> {
+  const config = configOf(options);
+  if (config.database.engine === 'sqlite' && !existsSync(config.database.file)) {
+    throw new ConfigError(`There is no database at ${config.database.file}: nothing to look over yet.`);
+  }
+  const services = await openServices(config);
+  const { database, contextOf } = services;
+  try {
+    if (options.repair === true) {
+      await refileCatalogue(contextOf('cli'), timestamp(systemClock.now()));
+    }
+    const files = await openFiles(config, systemClock);
+    const checks: Check[] = [
+      { name: 'settings', inspect: async () => inspectSettings(config) },
+      { name: 'clock', inspect: () => inspectClock(database) },
+      { name: 'database', inspect: async () => inspectDatabase(config) },
+      { name: 'catalogue', inspect: inspectCatalogue },
+      { name: 'orders', inspect: inspectOrders },
+      { name: 'customers', inspect: inspectCustomers },
+      { name: 'pictures', inspect: (snapshot) => inspectImages(snapshot, files, systemClock.now()) },
+    ];
+    // As of one moment: a shop that is open changes between two looks.
+    const results = await database.snapshot(async (snapshot) => {
+      const found: { check: string; findings: Finding[] }[] = [];
+      for (const { name, inspect } of checks) {
+        found.push({ check: name, findings: await inspect(snapshot) });
+      }
+      return found;
+    });
+    print(options, results, results.map(inWords).join('\n'));
+    if (results.some(({ findings }) => findings.length > 0)) {
+      process.exitCode = faultsExitCode;
+    }
+  } finally {
+    await services.close();
+  }
+}
+
+function inWords({ check, findings }: { check: string; findings: readonly Finding[] }): string {
+  return findings.length === 0
+    ? `ok      ${check}`
+    : findings
+        .map(
+          ({ fault, count, examples, remedy }) =>
+            `FAULT   ${check}: ${count} ${fault}\n        ${examples.join('\n        ')}\n        What to do: ${remedy}.`,
+        )
+        .join('\n');
+}
+
+/** What a server would start with, and its keeper might regret. */
+function inspectSettings(config: Config): Finding[] {
+  const unsafe = new Faults('settings that a public shop should not have', 'see docs/configuration.md');
+  if (config.environment === 'production') {
+    if (config.trustedProxies.length === 0 && config.publicUrl?.startsWith('https:')) {
+      unsafe.add(
+        'CURD_TRUSTED_PROXIES is not set: behind a proxy, all visitors share the limits of one address',
+      );
+    }
+    if (config.database.engine === 'postgres' && config.images.kind === 'folder') {
+      unsafe.add('CURD_IMAGES is a folder: other instances see its pictures only where they share it');
+    }
+  }
+  return unsafe.found();
+}
+
+async function inspectClock(database: Database): Promise<Finding[]> {
+  const wrong = new Faults(
+    "clock that differs from the database's",
+    'let NTP set the clocks of both machines',
+  );
+  if (database.engine === 'postgres') {
+    const before = systemClock.now();
+    const row = await database.get<{ now: number }>(
+      sql`select floor(extract(epoch from clock_timestamp()) * 1000)::bigint as now`,
+    );
+    const between = (before + systemClock.now()) / 2;
+    const offMs = Math.round(between - (row?.now ?? between));
+    if (Math.abs(offMs) > clockToleranceMs) {
+      wrong.add(`by ${offMs} ms`);
+    }
+  }
+  return wrong.found();
+}
+
+/** PostgreSQL keeps its own pages in order; of SQLite we ask. */
+async function inspectDatabase(config: Config): Promise<Finding[]> {
+  const broken = new Faults('faults in the file of the database', 'restore a backup ("curd restore")');
+  if (config.database.engine === 'sqlite') {
+    const { faultsOf } = await import('../database/sqlite-file.ts');
+    for (const fault of faultsOf(config.database.file)) {
+      broken.add(fault);
+    }
+  }
+  return broken.found();
+}

@@ -1,0 +1,49 @@
+import { fillDemoCatalogue, seedDemoPictures } from '../cheeses/demo.ts';
+import { systemClock, timestamp } from '../clock.ts';
+import { recordEvents } from '../database/context.ts';
+import { plain, sql } from '../database/sql.ts';
+import { listTables } from '../database/tables.ts';
+import { restoreTestOrders } from '../orders/test-orders.ts';
+import { ConfigError } from '../setting-values.ts';
+import { type CommandOptions, print, withServices } from './command.ts';
+
+/** Who may come in, and how far the schema is. */
+const kept = ['migration', 'account', 'api_key', 'oauth_client', 'quota'];
+/** Their rows stand for something even in an empty shop. */
+const changed = ['catalogue', 'term', 'image_file'];
+
+/** Empties a shop that is for trying things, and fills its demo catalogue anew. */
+export function runReset(options: CommandOptions): Promise<void> {
+  return withServices(options, async ({ config, database, cheeses, images, contextOf }) => {
+    if (config.environment === 'production') {
+      throw new ConfigError('A production shop is not reset: that is for local and sandbox.');
+    }
+    if (options.yes !== true) {
+      throw new ConfigError(
+        `All cheeses, orders and customers of this shop (${config.environment}) would be lost: say --yes if that is what you want.`,
+      );
+    }
+    const now = timestamp(systemClock.now());
+    const tables = await listTables(database, database.engine);
+    const { transaction, origin } = contextOf('cli');
+    await transaction(async (tx) => {
+      // First, as every change of the catalogue: it holds off the others. Ids go on, so that no old one means another.
+      await tx.run(sql`update catalogue set version = version + 1`);
+      for (const { name } of tables.toReversed()) {
+        if (![...kept, ...changed].includes(name)) {
+          await tx.run(sql`delete from ${plain(name)}`);
+        }
+      }
+      await tx.run(sql`delete from term where id <> 0`);
+      // The sweep of a server takes their bytes away.
+      await tx.run(sql`update image_file set state = 'pending', since = ${now} where state = 'stored'`);
+      await recordEvents(tx, origin, now, [{ type: 'shop.reset', subject: 'shop', data: '{}' }]);
+    });
+    const demo = await fillDemoCatalogue(cheeses, contextOf('cli'));
+    const { host, port, publicUrl, imagesUrl } = config;
+    const base = imagesUrl ?? `${publicUrl ?? `http://${host}:${port}`}/images`;
+    await seedDemoPictures(demo, images, contextOf('cli'), (name) => `${base}/${name}`);
+    await restoreTestOrders(contextOf('cli'));
+    print(options, { reset: true }, 'The shop is as new; accounts, keys and applications are kept.');
+  });
+}

@@ -1,0 +1,54 @@
+/** Faults that an inspection of the database finds: what they are, some of them by name, and what to do. */
+export interface Finding {
+  readonly fault: string;
+  readonly count: number;
+  /** A few of them. */
+  readonly examples: readonly string[];
+  readonly remedy: string;
+}
+
+const examplesMax = 5;
+
+/** Collects faults of one kind. */
+export class Faults {
+  #count = 0;
+  readonly #examples: string[] = [];
+  readonly #fault: string;
+  readonly #remedy: string;
+
+  constructor(fault: string, remedy: string) {
+    this.#fault = fault;
+    this.#remedy = remedy;
+  }
+
+  add(example: string): void {
+    this.#count += 1;
+    if (this.#examples.length < examplesMax) {
+      this.#examples.push(example);
+    }
+  }
+
+  /** One finding, or none. */
+  found(): Finding[] {
+    return this.#count === 0
+      ? []
+      : [{ fault: this.#fault, count: this.#count, examples: this.#examples, remedy: this.#remedy }];
+  }
+}
+
+/** Rows in the order of an id, read some thousands at a time; `read` gives those after an id. */
+export async function* inPages<Row extends { readonly id: number }>(
+  read: (after: number, limit: number) => Promise<Row[]>,
+): AsyncGenerator<Row[]> {
+  const limit = 2000;
+  for (let after = 0; ; ) {
+    const rows = await read(after, limit);
+    if (rows.length > 0) {
+      yield rows;
+    }
+    if (rows.length < limit) {
+      return;
+    }
+    after = rows.at(-1)?.id ?? after;
+  }
+}
