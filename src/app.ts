@@ -14,8 +14,10 @@ import { cheeseRoutes } from './cheeses/routes.ts';
 import { type Clock, systemClock } from './clock.ts';
 import type { Config } from './config.ts';
 import { customerRoutes } from './customers/routes.ts';
+import { figuresOf } from './figures.ts';
 import { createDeprecationReport } from './http/deprecation.ts';
 import { createIdempotency } from './http/idempotency.ts';
+import { createMetrics } from './http/metrics.ts';
 import { operationalRoutes } from './http/operational.ts';
 import { createOverload } from './http/overload.ts';
 import { createOwnCounts } from './http/own-counts.ts';
@@ -67,6 +69,9 @@ export async function buildApp(config: Config, clock: Clock = systemClock): Prom
 
   const overload = createOverload();
   const uploads = createUploads(config.incomingDir, clock);
+  const metrics = createMetrics();
+  const { refusals } = rateLimits;
+  const figures = figuresOf({ services, clock, overload, uploads, refusals });
   const isRedirecting = config.images.kind === 'bucket' && config.imagesUrl !== null;
 
   const described = [
@@ -80,7 +85,7 @@ export async function buildApp(config: Config, clock: Clock = systemClock): Prom
   const routes = [
     ...described,
     metadataRoute(issuer),
-    ...operationalRoutes({ database, routes: described, version: packageJson.version }),
+    ...operationalRoutes({ database, routes: described, version: packageJson.version, metrics, figures }),
   ];
   const { transaction } = database;
   const reportDeprecated = createDeprecationReport(log, clock.now);
@@ -98,6 +103,7 @@ export async function buildApp(config: Config, clock: Clock = systemClock): Prom
     config,
     clock,
     log,
+    metrics,
     guard,
     rateLimits,
     transaction,

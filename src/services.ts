@@ -3,7 +3,7 @@ import { createKeyService, type KeyService } from './auth/keys/service.ts';
 import { type ApprovalService, createApprovalService } from './auth/oauth/approvals.ts';
 import { type ClientService, createClientService } from './auth/oauth/clients.ts';
 import { createGrants, type Grants } from './auth/oauth/grants.ts';
-import { createPasswords } from './auth/passwords.ts';
+import { createPasswords, type Passwords } from './auth/passwords.ts';
 import { createSessions, type Sessions } from './auth/sessions/service.ts';
 import { createImageService, type ImageService } from './cheeses/images.ts';
 import { type CheeseListing, createCheeseListing } from './cheeses/listing.ts';
@@ -19,7 +19,7 @@ import { type Database, openDatabase } from './database/database.ts';
 import { migrate } from './database/migrate.ts';
 import { AppError } from './errors.ts';
 import { openFiles } from './files/files.ts';
-import { createPictures } from './files/pictures.ts';
+import { createPictures, type Pictures } from './files/pictures.ts';
 import { createCursors } from './http/cursor.ts';
 import { createOrderHistory, type OrderHistory } from './orders/history.ts';
 import { createOrderRelease } from './orders/release.ts';
@@ -44,6 +44,8 @@ export interface Services {
   readonly login: LoginService;
   readonly orders: OrderService;
   readonly history: OrderHistory;
+  readonly passwords: Passwords;
+  readonly pictures: Pictures;
   /** A context for what nobody asked for over HTTP: `cli` or `system`. */
   contextOf(actor: string): Context;
   /** Ends what was started, and closes the database. */
@@ -116,6 +118,8 @@ export async function openServices(config: Config, clock: Clock = systemClock): 
     throttle,
     login: createLogin({ database, passwords, sessions, throttle }),
     orders,
+    passwords,
+    pictures,
     history: createOrderHistory(database, createCursors(secret, 'orders')),
     contextOf: (actor) => ({
       transaction: database.transaction,

@@ -39,6 +39,8 @@ export interface Passwords {
   verify(stored: string | null, password: string): Promise<boolean>;
   /** Was it made with other figures than today's? Then hash it anew at the next login. */
   isOutdated(stored: string): boolean;
+  /** Passwords that are worked on, and those that wait for it. */
+  standing(): { readonly running: number; readonly waiting: number };
 }
 
 export function createPasswords(clock: Clock): Passwords {
@@ -111,6 +113,10 @@ export function createPasswords(clock: Clock): Passwords {
         const isRight = await helper.verify(stored ?? nobody, password);
         return isRight && stored !== null;
       }),
+    standing: () => ({
+      running: made.running + checked.running,
+      waiting: made.waitingPasswords + checked.waitingPasswords,
+    }),
     isOutdated: (stored) => !stored.startsWith(costText),
   };
 }

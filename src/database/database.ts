@@ -31,6 +31,11 @@ export interface Database extends Sql {
    * what is remembered under an unchanged stamp is as fresh as a read.
    */
   stamp(): number | null;
+  /**
+   * What was done since the start and how long it took, and what waits: on SQLite commits of changes, each of a group;
+   * on PostgreSQL statements and transactions.
+   */
+  standing(): { readonly done: number; readonly seconds: number; readonly waiting: number };
   /** Shows the database as it is at one moment, however long `work` takes. It only reads. */
   snapshot<T>(work: (sql: Sql) => Promise<T>): Promise<T>;
   /** Runs a script of several statements, used by migrations only. */

@@ -36,6 +36,8 @@ export function openPostgres(url: string): Database {
   const known = new Map<string, ColumnTypes>();
   let pool = connect(url);
   let underWay = 0;
+  let done = 0;
+  let doneMs = 0;
   let answeredAt = performance.now();
 
   /** Statements on their way to a database that does not speak, or no longer writes, are given up. */
@@ -56,6 +58,7 @@ export function openPostgres(url: string): Database {
     underWay += 1;
     answeredAt = underWay === 1 ? performance.now() : answeredAt;
     const used = pool;
+    const startedAt = performance.now();
     try {
       for (let attempts = 1; ; attempts += 1) {
         try {
@@ -76,6 +79,8 @@ export function openPostgres(url: string): Database {
     } finally {
       underWay -= 1;
       answeredAt = performance.now();
+      done += 1;
+      doneMs += answeredAt - startedAt;
     }
   }
 
@@ -94,6 +99,7 @@ export function openPostgres(url: string): Database {
       attempt((used) => statementsOn(used, known).insert(table, columns, rows)),
     transaction,
     stamp: () => null,
+    standing: () => ({ done, seconds: doneMs / 1000, waiting: underWay }),
     async snapshot(work) {
       try {
         return (await pool.begin('isolation level repeatable read read only', async (connection) => {

@@ -44,6 +44,8 @@ export function openSqlite(file: string): Database {
   const dataVersion = reader.prepare('pragma data_version');
   const queue: Write[] = [];
   let lastStamp: number | undefined;
+  let commits = 0;
+  let commitMs = 0;
   let flushing: Promise<void> | undefined;
 
   const transaction: Transaction = <T>(work: (sql: Sql) => Promise<T>) =>
@@ -56,7 +58,10 @@ export function openSqlite(file: string): Database {
     // One turn of the event loop lets every request that is already here join the group.
     await nextTurn();
     while (queue.length > 0) {
+      const startedAt = performance.now();
       await commitGroup(queue.splice(0, groupSizeMax));
+      commits += 1;
+      commitMs += performance.now() - startedAt;
     }
     // In the same step as the look at the queue: a write that comes later starts a flush of its own.
     flushing = undefined;
@@ -125,6 +130,7 @@ export function openSqlite(file: string): Database {
     run: (statement) => transaction((sql) => sql.run(statement)),
     insert: (table, columns, rows) => transaction((sql) => sql.insert(table, columns, rows)),
     transaction,
+    standing: () => ({ done: commits, seconds: commitMs / 1000, waiting: queue.length }),
     async snapshot(work) {
       const connection = connect(file);
       try {

@@ -42,6 +42,8 @@ export interface Pictures {
     format: PictureFormat,
     use: (renditions: { image: Rendition; thumbnail: Rendition } | null) => Promise<T>,
   ): Promise<T>;
+  /** Pictures that are worked on, and those that wait for it. */
+  standing(): { readonly running: number; readonly waiting: number };
   /** Ends the helpers. */
   close(): void;
 }
@@ -116,6 +118,10 @@ export function createPictures(folder: string, clock: Clock): Pictures {
         );
       }
     },
+    standing: () => ({
+      running: helpers.reduce((sum, { tasks }) => sum + tasks, 0),
+      waiting: waiting.length,
+    }),
     close,
   };
 }

@@ -42,7 +42,7 @@ const schemes = {
 export function describeApi(routes: readonly Route[], version: string): Document {
   const components = new Map<string, unknown>();
   const paths: Record<string, Document> = {};
-  for (const route of routes.filter(({ access }) => access !== 'operational')) {
+  for (const route of routes.filter(({ access, isAtRoot }) => access !== 'operational' && !isAtRoot)) {
     const path = fullPath(route).replace(/:(\w+)/g, '{$1}');
     paths[path] = { ...paths[path], [route.method.toLowerCase()]: operation(route, components) };
   }

@@ -4,6 +4,7 @@ import Fastify from 'fastify';
 import type { Database } from '../database/database.ts';
 import { sql } from '../database/sql.ts';
 import { unavailable } from '../errors.ts';
+import { type Figure, type Metrics, metricsType } from './metrics.ts';
 import { describeApi } from './openapi.ts';
 import { type Answer, type Route, route, Text } from './route.ts';
 
@@ -16,9 +17,11 @@ interface Dependencies {
   readonly routes: readonly Route[];
   /** Of Curd. */
   readonly version: string;
+  readonly metrics: Metrics;
+  readonly figures: readonly Figure[];
 }
 
-export function operationalRoutes({ database, routes, version }: Dependencies): Route[] {
+export function operationalRoutes({ database, routes, version, metrics, figures }: Dependencies): Route[] {
   let description: Text | undefined;
   const describe = (): Answer => {
     description ??= new Text(JSON.stringify(describeApi(routes, version)));
@@ -59,6 +62,23 @@ export function operationalRoutes({ database, routes, version }: Dependencies): 
         }
         return { status: 200, body: { status: 'ok' } };
       },
+    }),
+    route({
+      method: 'GET',
+      path: '/metrics',
+      operationId: 'getMetrics',
+      tag,
+      summary: 'What the server has done and has to do, for Prometheus',
+      access: [{ kind: 'oauth', scope: 'admin' }],
+      isAtRoot: true,
+      isLong: true,
+      mediaType: metricsType,
+      answers: { 200: { description: 'Metrics as text' } },
+      handle: async () => ({
+        status: 200,
+        headers: { 'Cache-Control': 'no-store' },
+        body: new Text(await metrics.render(figures)),
+      }),
     }),
     ...['/openapi.json', '/v2/openapi.json'].map((path) =>
       route({

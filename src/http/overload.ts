@@ -16,6 +16,8 @@ export interface Overload {
   check(isChange: boolean): void;
   /** Counts a change as long as it runs. */
   during<T>(change: Promise<T>): Promise<T>;
+  /** Changes under way, and for how long the process was too busy to look at the clock, lately. */
+  standing(): { readonly changes: number; readonly lagMs: number };
   stop(): void;
 }
 
@@ -43,6 +45,7 @@ export function createOverload(): Overload {
         changes -= 1;
       }
     },
+    standing: () => ({ changes, lagMs: Math.max(0, lagMs) }),
     stop: () => clearInterval(timer),
   };
 }

@@ -47,6 +47,8 @@ export interface RateLimits {
   charge(principals: readonly Principal[]): Eventual<Charge>;
   /** Counts a call without a valid credential. @throws AppError rateLimited */
   countAddress(address: string, purpose: AddressPurpose): void;
+  /** Calls turned away so far, by the limit that did. */
+  refusals(): Readonly<Record<string, number>>;
 }
 
 /** What a call is for: whoever guesses passwords or registers by the thousand is held off sooner. */
@@ -67,9 +69,14 @@ export function createRateLimits({ config, clock, counts }: Dependencies): RateL
   const anyCalls = { limit: perMinute, windows: recentWindows(clock) };
   const accountCalls = { limit: accountsPerMinute, windows: recentWindows(clock) };
 
+  const refused = { burst: 0, hour: 0, address: 0 };
+
   function chargeTo(subject: string, plan: Plan): Eventual<Charge> {
     return after(counts.take(subject, plan), (count) => {
       const charge = new PlanCharge(plan, count, clock);
+      if (count.refusedBy !== null) {
+        refused[count.refusedBy] += 1;
+      }
       if (count.refusedBy === 'burst') {
         const waitMs = Math.max(count.burst().resetMs, charge.untilHourPermits());
         throw refusal(charge, `The plan ${plan.name} permits ${plan.burst} requests a second.`, waitMs);
@@ -105,12 +112,16 @@ export function createRateLimits({ config, clock, counts }: Dependencies): RateL
       return chargeTo(subject, plans.get(plan) ?? (strictest as Plan));
     },
 
+    refusals: () =>
+      Object.fromEntries(Object.entries(refused).map(([limit, calls]) => [`{limit="${limit}"}`, calls])),
+
     countAddress(address, purpose) {
       const now = clock.now();
       const counted = (purpose === 'any' ? [anyCalls] : [accountCalls, anyCalls]).map(
         ({ limit, windows }) => {
           const window = windows.get(address) ?? windows.set(address, new SlidingWindow(minuteMs, secondMs));
           if (window.count(now) >= limit) {
+            refused.address += 1;
             throw tooMany(limit, window.untilFewer(now));
           }
           return window;

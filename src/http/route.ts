@@ -172,6 +172,8 @@ export interface RouteDefinition<
   readonly isForAccounts?: boolean;
   /** A GET that changes something: it does not answer HEAD. */
   readonly isUnsafe?: boolean;
+  /** Not under /v2, where the contract is. */
+  readonly isAtRoot?: boolean;
   /** Answers may be long: they are compressed for whoever accepts it, and carry weak tags for that. */
   readonly isLong?: boolean;
   /** Of the answer, where it is not JSON. */
@@ -188,8 +190,8 @@ export type Route = Omit<RouteDefinition<Parameters, Schema, Parameters>, 'handl
 };
 
 /** The path of a route on the server. */
-export function fullPath(route: Pick<Route, 'path' | 'access'>): string {
-  return route.access === 'operational' ? route.path : `/v2${route.path}`;
+export function fullPath(route: Pick<Route, 'path' | 'access' | 'isAtRoot'>): string {
+  return route.access === 'operational' || route.isAtRoot ? route.path : `/v2${route.path}`;
 }
 
 /** Ties the types of a handler to the schemas beside it. */

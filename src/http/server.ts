@@ -12,9 +12,10 @@ import type { Log } from '../log.ts';
 import { type Addresses, createAddresses } from './addresses.ts';
 import { leaveIfClosing } from './answers.ts';
 import { errorBody, toAppError } from './error-body.ts';
-import { createFaultLog } from './fault-log.ts';
+import type { Metrics } from './metrics.ts';
 import { type MountDependencies, mount } from './mount.ts';
 import { mountRaw, type RawRoute } from './raw.ts';
+import { createAnswerLog, createFaultLog } from './request-log.ts';
 import { fullPath, type Route } from './route.ts';
 import { createRequestIds } from './trace.ts';
 
@@ -34,13 +35,14 @@ export interface ServerDependencies extends MountDependencies {
   readonly config: Config;
   readonly clock: Clock;
   readonly log: Log;
+  readonly metrics: Metrics;
   /** Addresses that write their own answers. */
   readonly rawRoutes: readonly RawRoute[];
 }
 
 /** A server with the given routes mounted: those under /v2 relative to it, operational ones as they are. */
 export function createServer(routes: readonly Route[], dependencies: ServerDependencies): FastifyInstance {
-  const { config, clock, log, rawRoutes } = dependencies;
+  const { config, clock, log, metrics, rawRoutes } = dependencies;
   const { timeouts } = config;
   const requestId = createRequestIds(clock);
   const addresses = createAddresses([...routes.flatMap(addressesOf), ...rawRoutes]);
@@ -125,16 +127,12 @@ export function createServer(routes: readonly Route[], dependencies: ServerDepen
   app.server.on('checkExpectation', (request, response) => {
     answerExpectation(request, response, config, requestId(request.headers['x-request-id']));
   });
-  if (log.isLevelEnabled('debug')) {
-    app.addHook('onResponse', async (request, reply) => {
-      const { id: requestId, method, routeOptions } = request;
-      const durationMs = Math.round(reply.elapsedTime * 100) / 100;
-      log.debug(
-        { requestId, method, route: routeOptions.url, status: reply.statusCode, durationMs },
-        'answered',
-      );
-    });
-  }
+  const writeAnswer = log.isLevelEnabled('debug') ? createAnswerLog(log, clock) : () => {};
+  app.addHook('onResponse', (request, reply, done) => {
+    metrics.record(request, reply);
+    writeAnswer(request, reply);
+    done();
+  });
   app.setErrorHandler((error, request, reply) => sendError(error, request, reply));
   app.setNotFoundHandler((request) => {
     throw notHere(request, addresses);

@@ -23,6 +23,8 @@ export interface Uploads {
     plan: { readonly fileField: string; readonly fileBytesMax: number },
     work: (receive: () => Promise<ReceivedForm>) => Promise<T>,
   ): Promise<T>;
+  /** How many are under way. */
+  count(): number;
   /** Reads what is left of a refused request and throws it away. */
   refuse(request: IncomingMessage): void;
   /** Removes what killed processes have left. */
@@ -56,6 +58,7 @@ export function createUploads(folder: string, clock: Clock): Uploads {
         await rm(path, { force: true }).catch(() => {});
       }
     },
+    count: () => underWay,
     refuse: (request) => discard(request, discardedBytesMax),
     async purge() {
       for (const name of await readdir(folder).catch(() => [])) {

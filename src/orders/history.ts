@@ -3,7 +3,7 @@ import type { Database } from '../database/database.ts';
 import { type Cursors, canonical, requireSame } from '../http/cursor.ts';
 import type { Principal } from '../http/principal.ts';
 import { findRow, requireOwner, seesAll, toOrder } from './order.ts';
-import type { OrderStatus } from './order-status.ts';
+import { type OrderStatus, orderStatuses } from './order-status.ts';
 import { type OrderFilters, type Owner, orderQueries } from './queries.ts';
 
 export interface OrderPage {
@@ -29,6 +29,8 @@ export interface OrderHistory {
   ): Promise<OrderPage>;
   /** @throws AppError notFound, forbidden */
   timeline(id: number, principal: Principal): Promise<Happening[]>;
+  /** Orders in each status, test orders left out. */
+  countByStatus(): Promise<Record<OrderStatus, number>>;
 }
 
 /** Where a page ends, and what it was a page of. */
@@ -66,6 +68,14 @@ export function createOrderHistory(database: Database, cursors: Cursors): OrderH
         hasMore: last !== undefined,
         total,
       };
+    },
+
+    async countByStatus() {
+      const counts = new Map((await queries.countByStatus()).map(({ status, orders }) => [status, orders]));
+      return Object.fromEntries(orderStatuses.map((status) => [status, counts.get(status) ?? 0])) as Record<
+        OrderStatus,
+        number
+      >;
     },
 
     async timeline(id, principal) {

@@ -86,6 +86,10 @@ export const orderQueries = queriesOn((tx) => ({
     return row?.total ?? 0;
   },
 
+  countByStatus: () =>
+    tx.all<{ status: OrderStatus; orders: number }>(sql`
+      select status, count(*) as orders from orders where id >= ${firstRealId} group by status`),
+
   /** Other placements by the credential wait until the transaction ends. */
   lockPlacer: (placedBy: string) => tx.get(lockOn(`orders of ${placedBy}`)),
 

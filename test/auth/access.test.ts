@@ -39,6 +39,7 @@ const table: Readonly<Record<string, readonly ('apiKey' | 'session' | Scope)[] |
     'DELETE /customer/:username': ['session', 'write:profile'],
     'GET /whoami': 'any credential',
     'GET /limits': 'open',
+    'GET /metrics': ['admin'],
     'GET /api-keys': ['admin'],
     'POST /api-keys': ['admin'],
     'POST /api-keys/:keyId/rotate': ['admin'],

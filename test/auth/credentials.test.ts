@@ -41,6 +41,7 @@ const table: Readonly<Record<string, string>> = {
   'DELETE /customer/:username': 'session write:profile',
   'GET /whoami': 'apiKey session oauth',
   'GET /limits': 'anybody',
+  'GET /metrics': 'admin',
   'GET /api-keys': 'admin',
   'POST /api-keys': 'admin',
   'POST /api-keys/:keyId/rotate': 'admin',

@@ -1,10 +1,31 @@
-/** The log of requests that failed on our side. */
-import type { FastifyRequest } from 'fastify';
+/** What the log says of requests: those that failed on our side, and at the level debug all. */
+import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Clock } from '../clock.ts';
 import type { AppError } from '../errors.ts';
 import type { Log } from '../log.ts';
+import { traceIdOf } from './trace.ts';
 
 const silenceMs = 1000;
+
+/** By which a request is found again, here and in the systems of others. */
+function factsOf({ id, headers, routeOptions, principal }: FastifyRequest, clock: Clock) {
+  const { traceparent } = headers;
+  return {
+    requestId: id,
+    ...(traceparent === undefined ? {} : { traceId: traceIdOf(traceparent, clock) }),
+    route: routeOptions?.url,
+    ...(principal === null || principal === undefined ? {} : { principal: principal.id }),
+  };
+}
+
+/** Every answer, with how long it took. */
+export function createAnswerLog(log: Log, clock: Clock) {
+  return (request: FastifyRequest, reply: FastifyReply): void => {
+    const durationMs = Math.round(reply.elapsedTime * 100) / 100;
+    const { method } = request;
+    log.debug({ ...factsOf(request, clock), method, status: reply.statusCode, durationMs }, 'answered');
+  };
+}
 
 /**
  * A fault of ours is written each time, with its cause. A 503 for the same reason comes by the thousand: of those, one
@@ -14,7 +35,7 @@ export function createFaultLog(log: Log, clock: Clock): (error: AppError, reques
   const recent = new Map<string, { readonly until: number; unwritten: number }>();
 
   return (error, request) => {
-    const facts = { requestId: request.id, route: request.routeOptions?.url };
+    const facts = factsOf(request, clock);
     if (error.code !== 'unavailable') {
       log.error({ ...facts, err: error.cause ?? error }, error.message);
       return;

@@ -1,0 +1,94 @@
+/** What a server has done and has to do, in the text format of Prometheus (version 0.0.4). */
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { Eventual } from '../eventual.ts';
+
+export const metricsType = 'text/plain; version=0.0.4; charset=utf-8';
+
+/** Seconds, up to which requests are counted together. */
+const bounds = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
+
+/** Requests of one route with one status. */
+interface Tally {
+  readonly labels: string;
+  requests: number;
+  seconds: number;
+  /** Requests by the first bound that they kept; the last is for those that kept none. */
+  readonly byBound: number[];
+}
+
+/** A figure that is asked for when somebody looks. */
+export interface Figure {
+  readonly name: string;
+  readonly help: string;
+  readonly type: 'counter' | 'gauge';
+  /** One value, or several by what is in their labels: `{status="placed"}`. */
+  readonly read: () => Eventual<number | Readonly<Record<string, number>>>;
+}
+
+export interface Metrics {
+  /** Counts a request that was answered. */
+  record(request: FastifyRequest, reply: FastifyReply): void;
+  /** Everything, as it is now. */
+  render(figures: readonly Figure[]): Promise<string>;
+}
+
+export function createMetrics(): Metrics {
+  const tallies = new Map<string, Tally>();
+
+  function tallyOf(method: string, route: string, status: number): Tally {
+    const key = `${method} ${route} ${status}`;
+    const known = tallies.get(key);
+    if (known !== undefined) {
+      return known;
+    }
+    const labels = `method="${method}",route="${route}",status="${status}"`;
+    const tally = { labels, requests: 0, seconds: 0, byBound: Array(bounds.length + 1).fill(0) };
+    tallies.set(key, tally);
+    return tally;
+  }
+
+  return {
+    record(request, reply) {
+      // Of addresses that are none, and of methods that nobody knows, there is no end.
+      const route = request.routeOptions.url ?? 'none';
+      const tally = tallyOf(route === 'none' ? 'any' : request.method, route, reply.statusCode);
+      const seconds = reply.elapsedTime / 1000;
+      const bound = bounds.findIndex((one) => seconds <= one);
+      const place = bound < 0 ? bounds.length : bound;
+      tally.requests += 1;
+      tally.seconds += seconds;
+      tally.byBound[place] = (tally.byBound[place] ?? 0) + 1;
+    },
+
+    async render(figures) {
+      const lines = [
+        '# HELP curd_http_request_duration_seconds Requests that were answered, and how long it took.',
+      ];
+      lines.push('# TYPE curd_http_request_duration_seconds histogram');
+      for (const tally of tallies.values()) {
+        lines.push(...histogram('curd_http_request_duration_seconds', tally));
+      }
+      for (const { name, help, type, read } of figures) {
+        const value = await read();
+        const values = typeof value === 'number' ? { '': value } : value;
+        lines.push(`# HELP ${name} ${help}`, `# TYPE ${name} ${type}`);
+        lines.push(...Object.entries(values).map(([labels, one]) => `${name}${labels} ${one}`));
+      }
+      return `${lines.join('\n')}\n`;
+    },
+  };
+}
+
+function histogram(name: string, { labels, requests, seconds, byBound }: Tally): string[] {
+  let soFar = 0;
+  const buckets = bounds.map((bound, place) => {
+    soFar += byBound[place] ?? 0;
+    return `${name}_bucket{${labels},le="${bound}"} ${soFar}`;
+  });
+  return [
+    ...buckets,
+    `${name}_bucket{${labels},le="+Inf"} ${requests}`,
+    `${name}_sum{${labels}} ${seconds}`,
+    `${name}_count{${labels}} ${requests}`,
+  ];
+}
