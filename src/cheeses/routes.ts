@@ -210,6 +210,7 @@ export function cheeseRoutes({ cheeses, listing }: Dependencies): Route[] {
       method: 'POST',
       path: '/cheeses/:cheeseId',
       operationId: 'updateCheese',
+      examples: { cheeseId: 3 },
       tag,
       summary: 'Change the name or status of a cheese',
       description:

@@ -128,6 +128,16 @@ export const CheeseInput = {
   type: 'object',
   required: ['name'],
   properties: { id: { ...int64, readOnly: true }, ...inputProperties, ...supplied },
+  examples: [
+    {
+      name: 'Alpkäse',
+      category: { name: 'Hard' },
+      tags: [{ name: 'cow' }, { name: 'raw milk' }],
+      origin: 'Switzerland',
+      pricePerKg: 41.5,
+      ageMonths: 12,
+    },
+  ],
 } as const;
 export type CheeseInput = XStatic<typeof CheeseInput>;
 
@@ -137,6 +147,9 @@ export const CheeseReplacement = {
   type: 'object',
   required: ['id', 'name', 'status'],
   properties: { id: int64, ...inputProperties, status: statusText, ...supplied },
+  examples: [
+    { id: 2, name: 'Alpkäse, a new wheel', category: { name: 'Hard' }, status: 'available', pricePerKg: 39 },
+  ],
 } as const;
 export type CheeseReplacement = XStatic<typeof CheeseReplacement>;
 
@@ -144,6 +157,7 @@ export const CheesePatch = {
   title: 'CheesePatch',
   type: 'object',
   properties: { name: nameText, status: statusText },
+  examples: [{ status: 'pending' }],
 } as const;
 export type CheesePatch = XStatic<typeof CheesePatch>;
 

@@ -71,7 +71,13 @@ export function customerRoutes(dependencies: Dependencies): Route[] {
         'Each entry counts on its own: those that are valid are registered, whatever the others are.',
       access: mayRegister,
       isForAccounts: true,
-      body: { type: 'array', maxItems: customerBatchMax, items: input, itemsApart: true },
+      body: {
+        type: 'array',
+        maxItems: customerBatchMax,
+        items: input,
+        itemsApart: true,
+        examples: [[{ username: 'bob', email: 'bob@example.com', password: 'a cheese a day' }]],
+      },
       answers: {
         200: { description: 'Who was registered, and why others were not', schema: CustomerBatchResult },
         ...unprocessable,

@@ -13,6 +13,8 @@ const tierText = {
   description: 'Rises with what was delivered',
 } as const;
 
+const examplePassword = 'a cellar full of wheels';
+
 const username = {
   type: 'string',
   minLength: 1,
@@ -84,6 +86,7 @@ export function customerInput(passwordLengthMin: number) {
       customerStatus: { ...tierText, readOnly: true },
       createdAt: { ...moment, readOnly: true },
     },
+    examples: [{ username: 'ada', email: 'ada@example.com', password: examplePassword, firstName: 'Ada' }],
   } as const;
 }
 export type CustomerInput = XStatic<ReturnType<typeof customerInput>>;
@@ -118,6 +121,7 @@ export const Login = {
     username: { type: 'string', maxLength: 255, examples: ['ada'] },
     password: { type: 'string', format: 'password' },
   },
+  examples: [{ username: 'ada', password: examplePassword }],
 } as const;
 
 export const LoginResult = {

@@ -125,11 +125,27 @@ function securityOf(access: Access): Document[] {
   }));
 }
 
+/** Of the demo catalogue, the test orders and the other examples: what the reference page can be tried with. */
+const parameterExamples = {
+  cheeseId: 1,
+  orderId: 1,
+  keyId: 1,
+  username: 'ada',
+  status: 'available',
+  tags: 'cow,goat',
+  'X-Confirm-Delete': true,
+};
+
 function parametersOf(route: Route): Document[] {
+  const examples: Readonly<Record<string, string | number | boolean>> = {
+    ...parameterExamples,
+    ...route.examples,
+  };
   const inPath = [...route.path.matchAll(/:(\w+)/g)].map(([, name = '']) => ({
     name,
     in: 'path',
     required: true,
+    example: examples[name],
     schema: name.endsWith('Id') ? { type: 'integer', format: 'int64' } : { type: 'string' },
   }));
   const idempotencyKey: Parameters = {
@@ -141,16 +157,24 @@ function parametersOf(route: Route): Document[] {
     },
   };
   const headers = { ...route.headers, ...(route.method === 'POST' ? idempotencyKey : {}) };
-  return [...inPath, ...declared(route.query ?? {}, 'query'), ...declared(headers, 'header')];
+  return [
+    ...inPath,
+    ...declared(route.query ?? {}, 'query', examples),
+    ...declared(headers, 'header', examples),
+  ];
 }
 
-function declared(parameters: Parameters, place: 'query' | 'header'): Document[] {
+function declared(
+  parameters: Parameters,
+  place: 'query' | 'header',
+  examples: Readonly<Record<string, string | number | boolean>>,
+): Document[] {
   return Object.entries(parameters).map(([name, parameter]) => {
     const { isRequired = false, description, ...schema }: Parameter = parameter;
     return {
       name,
       in: place,
-      ...(isRequired ? { required: true } : {}),
+      ...(isRequired ? { required: true, example: examples[name] } : {}),
       ...(description === undefined ? {} : { description }),
       ...(schema.type === 'array' ? { style: 'form', explode: false } : {}),
       schema: withoutOwnFormats(schema),

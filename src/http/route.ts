@@ -172,6 +172,8 @@ export interface RouteDefinition<
   readonly isForAccounts?: boolean;
   /** A GET that changes something: it does not answer HEAD. */
   readonly isUnsafe?: boolean;
+  /** Values of parameters with which to try the operation, where those that openapi.ts knows are not fit for it. */
+  readonly examples?: Readonly<Record<string, string | number>>;
   /** Not under /v2, where the contract is. */
   readonly isAtRoot?: boolean;
   /** Answers may be long: they are compressed for whoever accepts it, and carry weak tags for that. */

@@ -120,6 +120,7 @@ export function storeRoutes({ cheeses, orders, history }: Dependencies): Route[]
       method: 'DELETE',
       path: '/store/order/:orderId',
       operationId: 'cancelOrder',
+      examples: { orderId: 2 },
       tag,
       summary: 'Cancel an order that has not shipped',
       description: 'It can still be read. Cancelling it again changes nothing.',
@@ -154,6 +155,9 @@ export function storeRoutes({ cheeses, orders, history }: Dependencies): Route[]
   ];
 }
 
+/** Test orders from which the step leads on. */
+const examples = { approve: 1, ship: 3, deliver: 5 };
+
 /** One of the steps that an operator takes with an order. */
 function step(
   name: 'approve' | 'ship' | 'deliver',
@@ -165,6 +169,7 @@ function step(
     method: 'POST',
     path: `/store/order/:orderId/${name}`,
     operationId: `${name}Order`,
+    examples: { orderId: examples[name] },
     tag,
     summary,
     description,

@@ -130,6 +130,13 @@ export const OrderInput = {
       examples: ['Please ring twice'],
     },
   },
+  examples: [
+    {
+      items: [{ cheeseId: 1, quantity: 2 }],
+      shippingAddress: { street: 'Gerechtigkeitsgasse 1', city: 'Bern', zipCode: '3011', country: 'CH' },
+      notes: 'Please ring twice',
+    },
+  ],
 } as const;
 export type OrderInput = XStatic<typeof OrderInput>;
 

@@ -73,6 +73,7 @@ export function keyRoutes(keys: KeyService): Route[] {
       method: 'POST',
       path: '/api-keys/:keyId/rotate',
       operationId: 'rotateApiKey',
+      examples: { keyId: 2 },
       tag,
       summary: 'Replace an API key',
       description:

@@ -59,6 +59,7 @@ export const ApiKeyInput = {
     },
     expiresIn: { ...duration, format: 'lifetime', description: 'Never by default', examples: ['90d'] },
   },
+  examples: [{ scopes: ['write:cheeses'], expiresIn: '90d' }],
 } as const;
 
 export const RotationInput = {
@@ -67,4 +68,5 @@ export const RotationInput = {
   properties: {
     overlap: { ...duration, default: '24h', description: 'How long the old key goes on working' },
   },
+  examples: [{ overlap: '1h' }],
 } as const;

@@ -1,0 +1,113 @@
+/** The reference page is tried with the examples it shows: each of them does what its operation says. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { fillDemoCatalogue } from '../../src/cheeses/demo.ts';
+import { restoreTestOrders } from '../../src/orders/test-orders.ts';
+import { onBothEngines, openShop } from '../helper.ts';
+import { bodyOf, boundary, filePart, pictureOf } from './image-forms.ts';
+
+interface Parameter {
+  readonly name: string;
+  readonly in: 'path' | 'query' | 'header';
+  readonly example?: string | number | boolean;
+}
+
+interface Operation {
+  readonly operationId: string;
+  readonly parameters: readonly Parameter[];
+  readonly security: readonly Readonly<Record<string, unknown>>[];
+  readonly requestBody?: { readonly content: Readonly<Record<string, { readonly schema: Schema }>> };
+  readonly responses: Readonly<Record<string, unknown>>;
+}
+
+interface Schema {
+  readonly $ref?: string;
+  readonly examples?: readonly unknown[];
+}
+
+/** Everything but what ends something, in the order of the document; then that. */
+const ending = [
+  'cancelOrder',
+  'deleteCheese',
+  'logoutCustomer',
+  'logoutCustomerSafely',
+  'deleteCustomer',
+  'revokeApiKey',
+  'rotateApiKey',
+];
+
+onBothEngines('The reference', (engine) => {
+  test('has an example for every operation that can be tried as it stands', async (t) => {
+    const shop = await openShop(t, { engine });
+    const { services } = shop.app;
+    const context = services.contextOf('test');
+    await fillDemoCatalogue(services.cheeses, context);
+    await restoreTestOrders(context);
+    const as = await shop.newKey({ scopes: ['write:cheeses', 'write:orders', 'admin'] });
+    const { json: document } = await shop.call('GET', '/openapi.json');
+    const schemaOf = ({ $ref, ...rest }: Schema): Schema =>
+      $ref === undefined ? rest : document.components.schemas[$ref.split('/').at(-1) ?? ''];
+
+    const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
+      Object.entries(methods as Record<string, Operation>).map(([method, operation]) => ({
+        path,
+        method: method.toUpperCase(),
+        ...operation,
+      })),
+    );
+    const isEnding = ({ operationId }: Operation) => ending.includes(operationId);
+    const ordered = [
+      ...operations.filter((one) => !isEnding(one)),
+      ...operations
+        .filter(isEnding)
+        .sort((a, b) => ending.indexOf(a.operationId) - ending.indexOf(b.operationId)),
+    ];
+    assert.equal(ordered.length, operations.length);
+
+    const login = async () => {
+      const { examples = [] } = document.components.schemas.Login;
+      return (await shop.call('POST', '/v2/customer/login', { body: examples[0] })).json.token as string;
+    };
+    let session = '';
+    for (const { path, method, operationId, parameters, security, requestBody, responses } of ordered) {
+      if (/ogout|Customer$/.test(operationId) && !/register|login/.test(operationId)) {
+        session = await login();
+      }
+      const needsSession =
+        security.some((one) => 'session' in one) && !security.some((one) => 'apiKey' in one);
+      const values = new Map(parameters.map(({ name, example }) => [name, example]));
+      const at = path.replace(/\{(\w+)\}/g, (_, name) => encodeURIComponent(String(values.get(name))));
+      const query = new URLSearchParams(
+        parameters.flatMap((one) =>
+          one.in === 'query' && one.example !== undefined ? [[one.name, String(one.example)]] : [],
+        ),
+      );
+      const inHeaders = parameters.flatMap((one) =>
+        one.in === 'header' && one.example !== undefined
+          ? [[one.name.toLowerCase(), String(one.example)]]
+          : [],
+      );
+      const schema = requestBody?.content['application/json']?.schema;
+      const headers = needsSession ? { authorization: `Bearer ${session}` } : {};
+      const body = schema === undefined ? {} : { body: exampleOf(schemaOf(schema), operationId) };
+      const upload =
+        requestBody?.content['multipart/form-data'] !== undefined && schema === undefined
+          ? { raw: bodyOf([filePart(await pictureOf('png'))]) }
+          : {};
+      const type = 'raw' in upload ? { 'content-type': `multipart/form-data; boundary=${boundary}` } : {};
+      const answer = await shop.call(method, `${at}${query.size === 0 ? '' : `?${query}`}`, {
+        ...(needsSession ? {} : { as }),
+        headers: { ...headers, ...type, ...Object.fromEntries(inHeaders) },
+        ...body,
+        ...upload,
+      });
+      const promised = Object.keys(responses).find((status) => status.startsWith('2'));
+      assert.equal(String(answer.status), promised, `${method} ${at} ${operationId}: ${answer.text}`);
+    }
+  });
+});
+
+function exampleOf({ examples }: Schema, operationId: string): unknown {
+  assert.ok(examples?.[0] !== undefined, `${operationId} has no example of its body`);
+  return examples[0];
+}
