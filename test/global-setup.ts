@@ -14,6 +14,8 @@ let server: EmbeddedPostgres;
 let folder: string;
 
 export async function globalSetup(): Promise<void> {
+  // Of what a test file loads, two thirds of the work are done once for all of them. bin/curd.js keeps its share here too.
+  process.env.NODE_COMPILE_CACHE ??= join(tmpdir(), 'node-compile-cache');
   // Nothing lives long enough to be worth a vacuum.
   await startPostgres(['autovacuum=off'], await memoryFolder());
   await makeTemplate();
