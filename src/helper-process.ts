@@ -3,7 +3,9 @@
  * Both ends of the line are here: the server starts a helper and hands it tasks, the helper serves them.
  */
 import { fork } from 'node:child_process';
+import { flushCompileCache, getCompileCacheDir } from 'node:module';
 import { constants, setPriority } from 'node:os';
+import { dirname } from 'node:path';
 
 type Message<Outcome> = { readonly value: Outcome } | { readonly fault: string };
 
@@ -29,10 +31,15 @@ export function startHelperProcess<Task, Outcome>(
   file: URL,
   onEnd: () => void,
 ): HelperProcess<Task, Outcome> {
+  const cache = getCompileCacheDir();
   const child = fork(file, {
     execArgv: [],
-    // One heap for all threads: glibc would give each its own, and memory back from none of them.
-    env: { MALLOC_ARENA_MAX: '1' },
+    env: {
+      // One heap for all threads: glibc would give each its own, and memory back from none of them.
+      MALLOC_ARENA_MAX: '1',
+      // Compiled code is kept between starts, as in bin/curd.js: 100 ms instead of 190 to the first password.
+      ...(cache === undefined ? {} : { NODE_COMPILE_CACHE: dirname(cache) }),
+    },
     serialization: 'advanced',
     stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
   });
@@ -96,6 +103,8 @@ export function serveTasks<Task, Outcome>(work: (task: Task) => Outcome | Promis
       const message = await messageOf(work, task);
       // Nobody is there to be told of a server that is gone.
       process.send?.(message, undefined, undefined, () => {});
+      // Whoever is killed has no other time for it.
+      flushCompileCache();
     });
   });
 }
