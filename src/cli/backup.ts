@@ -1,16 +1,15 @@
 import { existsSync } from 'node:fs';
-import { mkdir, open, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { mkdir, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { create } from 'tar';
 import packageJson from '../../package.json' with { type: 'json' };
 import { systemClock, timestamp } from '../clock.ts';
 import { openDatabase } from '../database/database.ts';
-import { sql } from '../database/sql.ts';
 import { copyDatabaseFile } from '../database/sqlite-file.ts';
-import { copyFiles, type StoredFile } from '../files/copy.ts';
+import { copyFiles, type StoredFile, storedFiles } from '../files/copy.ts';
 import { digestOf } from '../files/digest.ts';
 import { openFiles } from '../files/files.ts';
-import { openFolder } from '../files/folder.ts';
+import { flush, openFolder } from '../files/folder.ts';
 import { ConfigError } from '../setting-values.ts';
 import { type CommandOptions, configOf, print } from './command.ts';
 import { progressBar } from './progress.ts';
@@ -83,22 +82,7 @@ export async function runBackup(name: string, options: CommandOptions): Promise<
   }
 }
 
-async function storedFilesIn(databaseFile: string): Promise<StoredFile[]> {
-  const database = await openDatabase({ database: { engine: 'sqlite', file: databaseFile } });
-  try {
-    return await database.all<StoredFile>(
-      sql`select name, media_type as "mediaType" from image_file where state = 'stored' order by name`,
-    );
-  } finally {
-    await database.close();
-  }
-}
-
-async function flush(path: string): Promise<void> {
-  const file = await open(path, 'r');
-  try {
-    await file.sync();
-  } finally {
-    await file.close();
-  }
+async function storedFilesIn(file: string): Promise<StoredFile[]> {
+  const database = await openDatabase({ database: { engine: 'sqlite', file } });
+  return storedFiles(database).finally(database.close);
 }

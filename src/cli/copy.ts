@@ -11,8 +11,7 @@ import {
 } from '../database/copy.ts';
 import { type Database, openDatabase, type Sql } from '../database/database.ts';
 import { migrate } from '../database/migrate.ts';
-import { sql } from '../database/sql.ts';
-import { type CopiedFiles, copyFiles, type StoredFile } from '../files/copy.ts';
+import { type CopiedFiles, copyFiles, storedFiles } from '../files/copy.ts';
 import { openFiles } from '../files/files.ts';
 import {
   ConfigError,
@@ -118,9 +117,7 @@ async function copyPictures(snapshot: Sql, from: ImagesPlace, to: ImagesPlace): 
   if (isSame(from, to)) {
     return null;
   }
-  const files = await snapshot.all<StoredFile>(
-    sql`select name, media_type as "mediaType" from image_file where state = 'stored' order by name`,
-  );
+  const files = await storedFiles(snapshot);
   const bar = progressBar(files.length);
   const [source, target] = [
     await openFiles({ images: from }, systemClock),

@@ -5,9 +5,8 @@ import { extract } from 'tar';
 import { systemClock, timestamp } from '../clock.ts';
 import { openDatabase } from '../database/database.ts';
 import { migrate } from '../database/migrate.ts';
-import { sql } from '../database/sql.ts';
 import { faultsOf, isInUse, replaceDatabaseFile } from '../database/sqlite-file.ts';
-import { copyFiles, type StoredFile } from '../files/copy.ts';
+import { copyFiles, type StoredFile, storedFiles } from '../files/copy.ts';
 import { digestOf } from '../files/digest.ts';
 import { openFiles } from '../files/files.ts';
 import { openFolder } from '../files/folder.ts';
@@ -105,9 +104,7 @@ async function storedImages(file: string): Promise<StoredFile[]> {
   const database = await openDatabase({ database: { engine: 'sqlite', file } });
   try {
     await migrate(database);
-    return await database.all<StoredFile>(
-      sql`select name, media_type as "mediaType" from image_file where state = 'stored' order by name`,
-    );
+    return await storedFiles(database);
   } finally {
     await database.close();
   }

@@ -72,7 +72,7 @@ async function namesIn(folder: string): Promise<string[]> {
 }
 
 /** Brings a file, or the names in a folder, to disk. */
-async function flush(path: string): Promise<void> {
+export async function flush(path: string): Promise<void> {
   const file = await open(path, constants.O_RDONLY);
   try {
     await file.sync();
