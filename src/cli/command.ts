@@ -1,5 +1,5 @@
 /** What all commands share: settings as flags, one JSON value on request, and failure in one sentence. */
-import type { Command } from 'commander';
+import { type Command, Option } from 'commander';
 import { type Config, loadConfig, type RawSettings } from '../config.ts';
 import { AppError } from '../errors.ts';
 import type { Services } from '../services.ts';
@@ -13,7 +13,8 @@ export type CommandOptions = Readonly<Record<string, unknown>> & { readonly json
 export function withSettings(command: Command): Command {
   command.option('--json', 'print one JSON value');
   for (const { flag, placeholder, help, variable, default: fallback } of settings) {
-    command.option(`--${flag} <${placeholder}>`, `${help} (${variable}; default: ${fallback})`);
+    const setting = new Option(`--${flag} <${placeholder}>`, `${help} (${variable}; default: ${fallback})`);
+    command.addOption(setting.helpGroup('Settings, which may stand in the environment as well:'));
   }
   return command;
 }
