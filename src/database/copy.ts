@@ -2,21 +2,13 @@
  * Makes the tables of one database the same as those of another, whichever engine either runs on. What is the same
  * already stays: so a copy that was interrupted goes on where it was, and one that is made again writes what changed.
  */
+import { AppError } from '../errors.ts';
+import { compare } from './comparison.ts';
 import { ConstraintError, type Database, type Sql } from './database.ts';
 import { plain, sql, type Value } from './sql.ts';
-import {
-  countRows,
-  keyIs,
-  keyOf,
-  listTables,
-  type Row,
-  readLastIds,
-  readRows,
-  type Table,
-  writeLastIds,
-} from './tables.ts';
+import { countRows, keyIs, listTables, type Row, readLastIds, type Table, writeLastIds } from './tables.ts';
 
-const rowsAtOnce = 5000;
+const removedAtOnce = 1000;
 
 /**
  * Not copied: schemas are made by migrations, and calls of the last hour are counted in another way on each engine.
@@ -57,145 +49,56 @@ export async function copyTables(
     progress(done, total, note);
   };
 
-  const removed = new Map<Table, number>();
-  // A row goes after those that refer to it, and comes before them.
-  for (const table of tables.toReversed()) {
-    removed.set(table, (await countRows(target, table)) === 0 ? 0 : await removeExtra(source, target, table));
-  }
-  const copied: CopiedTable[] = [];
+  const passes: Pass[] = [];
   for (const table of tables) {
-    const written = await write(source, target, table, (rows) => advance(rows, `copying ${table.name}`));
-    const { name } = table;
-    copied.push({ name, rows: counts.get(table) ?? 0, written, removed: removed.get(table) ?? 0 });
+    passes.push(await write(source, target, table, (rows) => advance(rows, `copying ${table.name}`)));
   }
-  await target.transaction(async (tx) =>
-    writeLastIds(tx, target.engine, await readLastIds(source, sourceEngine)),
-  );
-  for (const table of tables) {
-    await verify(source, target, table, (rows) => advance(rows, `comparing ${table.name}`));
+  // Rows go after those that refer to them.
+  for (const { table, extra } of passes.toReversed()) {
+    await remove(target, table, extra);
   }
-  return copied;
+  for (const { table, waiting } of passes) {
+    await writeWaiting(target, table, waiting);
+  }
+  const lastIds = await readLastIds(source, sourceEngine);
+  await target.transaction((tx) => writeLastIds(tx, target.engine, lastIds));
+  for (const { table, written, extra } of passes) {
+    // What was the same is so still: the source is of one moment, and nobody else writes to the target.
+    if (written + extra.length > 0) {
+      await verify(source, target, table, (rows) => advance(rows, `comparing ${table.name}`));
+    }
+  }
+  return passes.map(({ table, written, extra }) => ({
+    name: table.name,
+    rows: counts.get(table) ?? 0,
+    written,
+    removed: extra.length,
+  }));
 }
 
-/** Rows of two tables that are not the same, of some thousands that were compared. */
-interface Differences {
-  compared: number;
-  readonly missing: Row[];
-  readonly different: Row[];
+/** What became of a table when its rows were written. */
+interface Pass {
+  readonly table: Table;
+  readonly written: number;
+  /** Rows that the source does not have, still to be removed. */
   readonly extra: Row[];
+  /** Rows that could not be written before others are removed or changed. */
+  readonly waiting: Row[];
 }
 
-const noDifferences = (): Differences => ({ compared: 0, missing: [], different: [], extra: [] });
-
-/** Goes through both tables in the order of the key, side by side. */
-async function* compare(source: Sql, target: Sql, table: Table): AsyncGenerator<Differences> {
-  const ours = new Reader(source, table);
-  const theirs = new Reader(target, table);
-  let found = noDifferences();
-  for (;;) {
-    const row = ours.head ?? (await ours.read());
-    const other = theirs.head ?? (await theirs.read());
-    if (row === undefined && other === undefined) {
-      break;
-    }
-    const order =
-      row === undefined ? 1 : other === undefined ? -1 : orderOf(keyOf(table, row), keyOf(table, other));
-    if (order > 0) {
-      found.extra.push(other as Row);
-      theirs.skip();
-    } else {
-      if (order < 0) {
-        found.missing.push(row as Row);
-      } else {
-        if ((row as Row).some((value, column) => value !== other?.[column])) {
-          found.different.push(row as Row);
-        }
-        theirs.skip();
-      }
-      ours.skip();
-    }
-    found.compared += 1;
-    if (found.compared >= rowsAtOnce) {
-      yield found;
-      found = noDifferences();
-    }
-  }
-  yield found;
-}
-
-/** Reads a table in pieces, in the order of its key. */
-class Reader {
-  readonly #database: Sql;
-  readonly #table: Table;
-  #rows: readonly Row[] = [];
-  #place = 0;
-  #last: readonly Value[] | null = null;
-  #isOver = false;
-
-  constructor(database: Sql, table: Table) {
-    this.#database = database;
-    this.#table = table;
-  }
-
-  /** The row that comes next, where it was read already. */
-  get head(): Row | undefined {
-    return this.#rows[this.#place];
-  }
-
-  skip(): void {
-    this.#place += 1;
-  }
-
-  /** The row that comes next; undefined at the end. */
-  async read(): Promise<Row | undefined> {
-    if (!this.#isOver) {
-      this.#rows = await readRows(this.#database, this.#table, this.#last, rowsAtOnce);
-      this.#place = 0;
-      const last = this.#rows.at(-1);
-      this.#last = last === undefined ? null : keyOf(this.#table, last);
-      this.#isOver = this.#rows.length < rowsAtOnce;
-    }
-    return this.head;
-  }
-}
-
-/** As both engines sort: numbers by value, text by its bytes. */
-function orderOf(a: readonly Value[], b: readonly Value[]): number {
-  for (const [place, one] of a.entries()) {
-    const other = b[place] as Value;
-    if (one !== other) {
-      return typeof one === 'number'
-        ? one - (other as number)
-        : Buffer.compare(Buffer.from(String(one)), Buffer.from(String(other)));
-    }
-  }
-  return 0;
-}
-
-async function removeExtra(source: Sql, target: Database, table: Table): Promise<number> {
-  let removed = 0;
-  for await (const { extra } of compare(source, target, table)) {
-    removed += extra.length;
-    await target.transaction(async (tx) => {
-      for (const row of extra) {
-        await tx.run(sql`delete from ${plain(table.name)} where ${keyIs(table, row)}`);
-      }
-    });
-  }
-  return removed;
-}
-
-/** Returns how many rows it wrote. */
 async function write(
   source: Sql,
   target: Database,
   table: Table,
   advance: (rows: number) => void,
-): Promise<number> {
+): Promise<Pass> {
   let written = 0;
-  let waiting: Row[] = [];
-  for await (const { compared, different, missing } of compare(source, target, table)) {
+  const waiting: Row[] = [];
+  const extra: Row[] = [];
+  for await (const found of compare(source, target, table)) {
+    const { different, missing } = found;
     written += different.length + missing.length;
+    extra.push(...found.extra);
     try {
       await target.transaction(async (tx) => {
         for (const row of different) {
@@ -204,24 +107,39 @@ async function write(
         await tx.insert(table.name, table.columns, missing);
       });
     } catch (error) {
-      if (!(error instanceof ConstraintError)) {
+      if (error instanceof AppError) {
         throw error;
       }
+      // A name that another row still has, or a row to refer to that waits itself.
       waiting.push(...different, ...missing);
     }
-    advance(compared);
+    advance(found.compared);
   }
-  // What takes a name that another row still has comes after that row.
-  for (let before = Infinity; waiting.length > 0 && waiting.length < before; ) {
-    before = waiting.length;
-    waiting = await writeOneByOne(target, table, waiting);
+  return { table, written, extra, waiting };
+}
+
+async function remove(target: Database, table: Table, extra: readonly Row[]): Promise<void> {
+  for (let first = 0; first < extra.length; first += removedAtOnce) {
+    await target.transaction(async (tx) => {
+      for (const row of extra.slice(first, first + removedAtOnce)) {
+        await tx.run(sql`delete from ${plain(table.name)} where ${keyIs(table, row)}`);
+      }
+    });
   }
-  if (waiting.length > 0) {
-    throw new Error(
-      `${waiting.length} rows of ${table.name} have exchanged names that are unique: copy into an empty database instead.`,
-    );
+}
+
+/** What takes a name that another row still has comes after that row. */
+async function writeWaiting(target: Database, table: Table, rows: readonly Row[]): Promise<void> {
+  let waiting = rows;
+  while (waiting.length > 0) {
+    const refused = await writeOneByOne(target, table, waiting);
+    if (refused.length === waiting.length) {
+      throw new Error(
+        `${waiting.length} rows of ${table.name} have exchanged names that are unique: copy into an empty database instead.`,
+      );
+    }
+    waiting = refused;
   }
-  return written;
 }
 
 /** Returns the rows that a unique index refused. */
