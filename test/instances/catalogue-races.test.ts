@@ -14,7 +14,7 @@ import {
   tally,
 } from './instances.ts';
 
-const rounds = 15;
+const rounds = 10;
 
 suite('The catalogue of several instances', () => {
   test('has a name once in a category, whoever writes it', async (t) => {

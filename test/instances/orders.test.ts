@@ -16,7 +16,7 @@ import {
   until,
 } from './instances.ts';
 
-const rounds = 15;
+const rounds = 10;
 
 /** Instances where nothing is approved by itself, and a cheese to order. */
 async function openStore(t: TestContext, howMany: number, settings: Record<string, string> = {}) {
