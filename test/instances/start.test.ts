@@ -1,8 +1,12 @@
 /** Servers that start at the same instant on a database where nothing is yet. */
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
+import { buildApp } from '../../src/app.ts';
+import { loadConfig } from '../../src/config.ts';
+import { listMigrations } from '../../src/database/migrate.ts';
+import { sql } from '../../src/database/sql.ts';
 import { curdJson, freshShop, serve } from '../cli/run.ts';
-import { createDatabase } from '../helper.ts';
+import { cleanUp, createDatabase } from '../helper.ts';
 
 suite('Three servers that start at once on an empty database', () => {
   test('all come up, with one schema, one catalogue and the orders for testing', async (t) => {
@@ -39,5 +43,23 @@ suite('Three servers that start at once on an empty database', () => {
     for (const server of servers) {
       assert.deepEqual(await server.stop(), { code: 0, stderr: '' });
     }
+  });
+
+  test('bring it to its schema once, however close they are', async (t) => {
+    const config = loadConfig(
+      await freshShop(t, {
+        CURD_DATABASE: await createDatabase(t),
+        CURD_SECRET: 'a secret that is only good for tests',
+      }),
+    );
+    const apps = await Promise.all(
+      [1, 2, 3].map(async () => {
+        const app = await buildApp(config);
+        cleanUp(t, () => app.close());
+        return app;
+      }),
+    );
+    const rows = await apps[0]?.services.database.all(sql`select number from migration`);
+    assert.equal(rows?.length, listMigrations('postgres').length);
   });
 });
