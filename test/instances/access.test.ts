@@ -1,0 +1,142 @@
+/** What one instance ends or changes has ended or changed on all others with the very next request. */
+import assert from 'node:assert/strict';
+import { suite, test } from 'node:test';
+import { assertError } from '../helper.ts';
+import {
+  deleteCheese,
+  type Instances,
+  newCheese,
+  newCustomer,
+  newName,
+  openInstances,
+  password,
+  place,
+} from './instances.ts';
+
+const rounds = 5;
+type Headers = Record<string, string>;
+
+const statusesFor = ({ all }: Instances, as: { as?: string; headers?: Headers }) =>
+  Promise.all(all.map(async (shop) => (await shop.call('GET', '/v2/whoami', as)).status));
+
+suite('Whoever is turned away by one instance', () => {
+  test('is turned away by all: a key that was revoked', async (t) => {
+    const shops = await openInstances(t, 3);
+    for (let round = 0; round < rounds; round += 1) {
+      const as = await shops.next().newKey();
+      assert.deepEqual(await statusesFor(shops, { as }), [200, 200, 200]);
+      const last4 = as.slice(-4);
+      const accounts = await shops.all[0].app.services.keys.listAccounts();
+      const name = accounts.at(-1)?.name ?? '';
+      const { json } = await shops.call('GET', `/v2/api-keys?account=${name}`, { as: shops.admin });
+      const { id } = json.items.find((one: { last4: string }) => one.last4 === last4);
+      const revoked = await shops.call('DELETE', `/v2/api-keys/${id}`, { as: shops.admin });
+      assert.equal(revoked.status, 204);
+      assert.deepEqual(await statusesFor(shops, { as }), [401, 401, 401]);
+    }
+  });
+
+  test('is turned away by all: a session that ended, by logging out or with another password', async (t) => {
+    const shops = await openInstances(t, 3);
+    const own = await newCustomer(shops, 'ada');
+    let secret = password;
+    for (let round = 0; round < rounds; round += 1) {
+      const open = async () => {
+        const body = { username: 'ada', password: secret };
+        const { json } = await shops.call('POST', '/v2/customer/login', { body });
+        return { headers: { authorization: `Bearer ${json.token}` } };
+      };
+      const [one, other] = [await open(), await open()];
+      assert.deepEqual(await statusesFor(shops, one), [200, 200, 200]);
+      assert.equal((await shops.call('POST', '/v2/customer/logout', one)).status, 204);
+      assert.deepEqual(await statusesFor(shops, one), [401, 401, 401]);
+      assert.deepEqual(await statusesFor(shops, other), [200, 200, 200]);
+      secret = newName('Another password');
+      const body = { username: 'ada', email: 'ada@example.com', password: secret };
+      assert.equal((await shops.call('PUT', '/v2/customer/ada', { headers: own, body })).status, 200);
+      assert.deepEqual(await statusesFor(shops, other), [401, 401, 401]);
+      assert.deepEqual(await statusesFor(shops, { headers: own }), [200, 200, 200]);
+    }
+  });
+
+  test('is turned away by all: a customer who was deleted', async (t) => {
+    const shops = await openInstances(t, 3);
+    const headers = await newCustomer(shops, 'ada');
+    assert.deepEqual(await statusesFor(shops, { headers }), [200, 200, 200]);
+    assert.equal((await shops.call('DELETE', '/v2/customer/ada', { headers })).status, 204);
+    assert.deepEqual(await statusesFor(shops, { headers }), [401, 401, 401]);
+    for (const shop of shops.all) {
+      const body = { username: 'ada', password };
+      assertError(await shop.call('POST', '/v2/customer/login', { body }), 401, 'unauthorized');
+      const shown = await shop.call('GET', '/v2/customer/ada', { as: shops.reader });
+      assertError(shown, 404, 'not_found');
+    }
+  });
+});
+
+suite('What was read from one instance', () => {
+  test('is current on all others: cheeses, their lists and what they count', async (t) => {
+    const shops = await openInstances(t, 3);
+    const as = shops.writer;
+    const list = '/v2/cheeses?category=Soft';
+    const totals = async () =>
+      Promise.all(shops.all.map(async (shop) => (await shop.call('GET', list, { as })).json.total));
+    for (let round = 1; round <= rounds; round += 1) {
+      const { id, etag } = await newCheese(shops, { category: { name: 'Soft' } });
+      assert.deepEqual(await totals(), [round, round, round]);
+      const lists = await Promise.all(shops.all.map((shop) => shop.call('GET', list, { as })));
+      assert.equal(new Set(lists.map(({ headers, text }) => headers.etag + text)).size, 1);
+      const read = (path: string, tag = '') =>
+        Promise.all(
+          shops.all.map(
+            async (shop) => (await shop.call('GET', path, { as, headers: { 'if-none-match': tag } })).status,
+          ),
+        );
+      assert.deepEqual(await read(`/v2/cheeses/${id}`, etag), [304, 304, 304]);
+      assert.deepEqual(await read(list, lists[0]?.headers.etag), [304, 304, 304]);
+      const body = { name: newName('Changed') };
+      const changed = await shops.call('POST', `/v2/cheeses/${id}`, {
+        as,
+        body,
+        headers: { 'if-match': etag },
+      });
+      assert.equal(changed.status, 200);
+      assert.deepEqual(await read(`/v2/cheeses/${id}`, etag), [200, 200, 200]);
+      assert.deepEqual(await read(list, lists[0]?.headers.etag), [200, 200, 200]);
+      const gone = (await newCheese(shops, { category: { name: 'Soft' } })).id;
+      assert.deepEqual(await totals(), [round + 1, round + 1, round + 1]);
+      assert.equal((await deleteCheese(shops.next(), as, gone)).status, 204);
+      assert.deepEqual(await totals(), [round, round, round]);
+      assert.deepEqual(await read(`/v2/cheeses/${gone}`), [404, 404, 404]);
+    }
+  });
+
+  test('goes on at any other: pages of cheeses and of orders', async (t) => {
+    const shops = await openInstances(t, 3);
+    const cheeses: number[] = [];
+    const orders: number[] = [];
+    while (cheeses.length < 23) {
+      cheeses.push((await newCheese(shops)).id);
+      const order = await place(shops.next(), shops.admin, cheeses[0] ?? 0);
+      orders.push(order.json.id);
+    }
+    const walk = async (path: string) => {
+      const ids: number[] = [];
+      let query: string | null = '';
+      while (query !== null) {
+        const { status, json, text } = await shops.call('GET', `${path}?limit=4${query}`, {
+          as: shops.reader,
+        });
+        assert.equal(status, 200, text);
+        ids.push(...json.items.map(({ id }: { id: number }) => id));
+        query = json.nextCursor === null ? null : `&cursor=${encodeURIComponent(json.nextCursor)}`;
+      }
+      return ids;
+    };
+    assert.deepEqual(
+      (await walk('/v2/cheeses')).toSorted((a, b) => a - b),
+      cheeses,
+    );
+    assert.deepEqual(await walk('/v2/store/orders'), orders.toReversed());
+  });
+});

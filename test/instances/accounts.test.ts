@@ -1,0 +1,176 @@
+/** Customers, sessions and API keys that several instances make at the same instant. */
+import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
+import { suite, test } from 'node:test';
+import { assertError } from '../helper.ts';
+import {
+  assertOneWon,
+  deleteCheese,
+  type Instances,
+  newCheese,
+  newCustomer,
+  newName,
+  openInstances,
+  password,
+  tally,
+} from './instances.ts';
+
+const rounds = 5;
+
+async function newAccount(shops: Instances): Promise<string> {
+  const { keys, contextOf } = shops.next().app.services;
+  const name = `account-${randomBytes(6).toString('hex')}`;
+  await keys.createAccount(contextOf('test'), name);
+  return name;
+}
+
+const login = (username: string, secret = password) => ({ body: { username, password: secret } });
+
+suite('A customer of several instances', () => {
+  test('has a username and an e-mail address that nobody else has', async (t) => {
+    const shops = await openInstances(t, 3);
+    for (let round = 0; round < rounds; round += 1) {
+      const name = newName('ada').replace(' ', '-');
+      const registered = await shops.atOnce(4, (shop, index) =>
+        shop.call('POST', '/v2/customer', {
+          body: {
+            // Compared without a difference of case.
+            username: index % 2 === 0 ? name : index === 1 ? name.toUpperCase() : `${name}-other`,
+            email: `${name}${index === 3 ? '' : index}@example.com`,
+            password,
+          },
+        }),
+      );
+      // The fourth has the username of nobody, and its address is taken by nobody either.
+      assert.equal(registered.splice(3, 1)[0]?.status, 201);
+      assertOneWon(registered, 201, 409, 'conflict');
+      const addressed = await shops.atOnce(3, (shop, index) =>
+        shop.call('POST', '/v2/customer', {
+          body: { username: `${name}-${index}`, email: `same-${name}@example.com`, password },
+        }),
+      );
+      assertOneWon(addressed, 201, 409, 'conflict');
+    }
+  });
+
+  test('is changed from what was read, or not at all', async (t) => {
+    const shops = await openInstances(t, 3);
+    const headers = await newCustomer(shops, 'ada');
+    for (let round = 0; round < rounds; round += 1) {
+      const before = await shops.call('GET', '/v2/customer/ada', { headers });
+      const changed = await shops.atOnce(3, (shop) =>
+        shop.call('PUT', '/v2/customer/ada', {
+          headers: { ...headers, 'if-match': before.headers.etag ?? '' },
+          body: { username: 'ada', email: 'ada@example.com', password, firstName: newName('Ada') },
+        }),
+      );
+      const { json } = assertOneWon(changed, 200, 412, 'precondition_failed');
+      const now = await shops.call('GET', '/v2/customer/ada', { headers });
+      assert.equal(now.json.firstName, json.firstName);
+    }
+  });
+
+  test('takes the name of another at the same instant as somebody else, and one of them gets it', async (t) => {
+    const shops = await openInstances(t, 2);
+    const sessions = [await newCustomer(shops, 'ada'), await newCustomer(shops, 'bob')];
+    const names = ['ada', 'bob'];
+    for (let round = 0; round < rounds; round += 1) {
+      const username = newName('name').replace(' ', '-');
+      const renamed = await shops.atOnce(2, (shop, index) =>
+        shop.call('PUT', `/v2/customer/${names[index]}`, {
+          headers: sessions[index] ?? {},
+          body: { username, email: `${names[index]}@example.com`, password },
+        }),
+      );
+      assertOneWon(renamed, 200, 422, 'validation_error');
+      names[renamed.findIndex(({ status }) => status === 200)] = username;
+    }
+  });
+
+  test('has no favourite that was deleted at the instant in which it was chosen', async (t) => {
+    const shops = await openInstances(t, 3);
+    const headers = await newCustomer(shops, 'ada');
+    for (let round = 0; round < 2 * rounds; round += 1) {
+      const { id } = await newCheese(shops);
+      const body = { email: 'ada@example.com', password, favouriteCheese: { id } };
+      const fresh = newName('bob').replace(' ', '-');
+      const changing = shops.call('PUT', '/v2/customer/ada', { headers, body: { username: 'ada', ...body } });
+      const registering = shops.call('POST', '/v2/customer', {
+        body: { ...body, username: fresh, email: `${fresh}@example.com` },
+      });
+      // The password takes its time.
+      await new Promise((resolve) => setTimeout(resolve, 8 * (round % 6)));
+      const deleted = await deleteCheese(shops.next(), shops.writer, id);
+      assert.equal(deleted.status, 204, deleted.text);
+      for (const [answer, username] of [
+        [await changing, 'ada'],
+        [await registering, fresh],
+      ] as const) {
+        if (answer.status >= 400) {
+          assertError(answer, 422, 'validation_error');
+          continue;
+        }
+        const { json } = await shops.call('GET', `/v2/customer/${username}`, { as: shops.reader });
+        assert.deepEqual(Object.keys(json.favouriteCheese ?? {}), ['name'], 'what is left of it');
+      }
+    }
+  });
+
+  test('has the newest twenty sessions', async (t) => {
+    const shops = await openInstances(t, 3);
+    await newCustomer(shops, 'ada');
+    const opened = await shops.atOnce(30, (shop) => shop.call('POST', '/v2/customer/login', login('ada')));
+    assert.equal(tally(opened), '30 x 200');
+    const whoami = await shops.atOnce(30, (shop, index) =>
+      shop.call('GET', '/v2/whoami', { headers: { authorization: `Bearer ${opened[index]?.json.token}` } }),
+    );
+    assert.equal(tally(whoami), '20 x 200, 10 x 401');
+  });
+
+  test('whose password is guessed has as many tries on all of them together as on one', async (t) => {
+    const shops = await openInstances(t, 3, {
+      settings: { CURD_LOGIN_LIMITS: '{"pair":10,"address":1000,"username":1000}' },
+    });
+    await newCustomer(shops, 'ada');
+    const guesses = await shops.atOnce(40, (shop, index) =>
+      shop.call('POST', '/v2/customer/login', login('ada', `guess ${index}`)),
+    );
+    assert.equal(tally(guesses), '10 x 401, 30 x 429');
+    for (const shop of shops.all) {
+      const answer = await shop.call('POST', '/v2/customer/login', login('ada'));
+      assertError(answer, 429, 'rate_limit_exceeded');
+      assert.ok(Number(answer.headers['retry-after']) > 600);
+    }
+    assert.equal((await shops.call('POST', '/v2/customer/login', login('bob'))).status, 401);
+  });
+});
+
+suite('An account of several instances', () => {
+  test('has three active keys, wherever they are made', async (t) => {
+    const shops = await openInstances(t, 3);
+    for (let round = 0; round < 3 * rounds; round += 1) {
+      const account = await newAccount(shops);
+      const made = await shops.atOnce(7, (shop) =>
+        shop.call('POST', '/v2/api-keys', { as: shops.admin, body: { account } }),
+      );
+      assert.equal(tally(made), '3 x 201, 4 x 409');
+      const { json } = await shops.call('GET', `/v2/api-keys?account=${account}`, { as: shops.admin });
+      assert.equal(json.items.length, 3);
+    }
+  });
+
+  test('has one successor of a key that is rotated on several at once', async (t) => {
+    const shops = await openInstances(t, 3);
+    for (let round = 0; round < 3 * rounds; round += 1) {
+      const account = await newAccount(shops);
+      const made = await shops.call('POST', '/v2/api-keys', { as: shops.admin, body: { account } });
+      const rotated = await shops.atOnce(3, (shop) =>
+        shop.call('POST', `/v2/api-keys/${made.json.id}/rotate`, { as: shops.admin }),
+      );
+      const { json } = assertOneWon(rotated, 201, 409, 'conflict');
+      for (const shop of shops.all) {
+        assert.equal((await shop.call('GET', '/v2/whoami', { as: json.key })).status, 200);
+      }
+    }
+  });
+});

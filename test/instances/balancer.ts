@@ -1,0 +1,46 @@
+/** Instances that listen, behind one address that hands each request to the next of them. */
+import { createServer, request } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { TestContext } from 'node:test';
+import { cleanUp } from '../helper.ts';
+import { type Instances, openInstances } from './instances.ts';
+
+export interface Balanced extends Instances {
+  /** Where clients reach them all. */
+  readonly url: string;
+  /** Addresses of the instances themselves. */
+  readonly urls: readonly string[];
+  /** Which instance was given which path, in order. */
+  readonly log: readonly { readonly instance: number; readonly path: string }[];
+}
+
+export async function openBalanced(t: TestContext, howMany: number): Promise<Balanced> {
+  const log: { instance: number; path: string }[] = [];
+  const ports: number[] = [];
+  const server = createServer((incoming, outgoing) => {
+    const instance = log.length % ports.length;
+    log.push({ instance, path: incoming.url ?? '' });
+    const { method, url, headers } = incoming;
+    const forwarded = request(
+      { host: '127.0.0.1', port: ports[instance], method, path: url, headers, agent: false },
+      (answer) => {
+        outgoing.writeHead(answer.statusCode ?? 502, answer.rawHeaders);
+        answer.pipe(outgoing);
+      },
+    );
+    forwarded.on('error', () => outgoing.destroy());
+    incoming.pipe(forwarded);
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  cleanUp(t, () => {
+    server.closeAllConnections();
+    server.close();
+  });
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const shops = await openInstances(t, howMany, { settings: { CURD_PUBLIC_URL: url } });
+  for (const { app } of shops.all) {
+    await app.server.listen({ host: '127.0.0.1', port: 0 });
+    ports.push((app.server.server.address() as AddressInfo).port);
+  }
+  return { ...shops, url, urls: ports.map((port) => `http://127.0.0.1:${port}`), log };
+}

@@ -1,0 +1,240 @@
+/** Several instances change the same cheese at the same instant: one after the other, whichever came first. */
+import assert from 'node:assert/strict';
+import { suite, test } from 'node:test';
+import { nameOf, picture, shown, upload } from '../files/photos.ts';
+import { assertError } from '../helper.ts';
+import {
+  assertOneWon,
+  deleteCheese,
+  eventsOf,
+  newCheese,
+  newName,
+  openInstances,
+  place,
+  tally,
+} from './instances.ts';
+
+const rounds = 10;
+
+suite('The catalogue of several instances', () => {
+  test('has a name once in a category, whoever writes it', async (t) => {
+    const shops = await openInstances(t, 3);
+    const as = shops.writer;
+    for (let round = 0; round < rounds; round += 1) {
+      const body = { name: newName('Brie'), category: { name: 'Soft' }, tags: [{ name: newName('tag') }] };
+      const made = await shops.atOnce(6, (shop) => shop.call('POST', '/v2/cheeses', { as, body }));
+      const { json } = assertOneWon(made, 201, 409, 'conflict');
+      const others = [await newCheese(shops), await newCheese(shops)];
+      const renamed = await shops.atOnce(2, (shop, index) =>
+        shop.call('PUT', '/v2/cheeses', {
+          as,
+          body: {
+            id: others[index]?.id,
+            name: `New ${json.name}`,
+            status: 'pending',
+            category: { name: 'Soft' },
+          },
+        }),
+      );
+      assertOneWon(renamed, 200, 409, 'conflict');
+    }
+    const { json } = await shops.call('GET', '/v2/cheeses?category=Soft', { as: shops.reader });
+    assert.equal(json.total, 2 * rounds);
+  });
+
+  test('takes one of several changes to what was read, and refuses the others', async (t) => {
+    const shops = await openInstances(t, 3);
+    const as = shops.writer;
+    for (let round = 0; round < rounds; round += 1) {
+      const { id, etag } = await newCheese(shops);
+      const changes = await shops.atOnce(6, (shop, index) =>
+        index % 2 === 0
+          ? shop.call('POST', `/v2/cheeses/${id}`, {
+              as,
+              headers: { 'if-match': etag },
+              body: { name: newName() },
+            })
+          : shop.call('PUT', '/v2/cheeses', {
+              as,
+              headers: { 'if-match': etag },
+              body: { id, name: newName(), status: 'sold' },
+            }),
+      );
+      const { json, headers } = assertOneWon(changes, 200, 412, 'precondition_failed');
+      const now = await shops.call('GET', `/v2/cheeses/${id}`, { as: shops.reader });
+      assert.deepEqual([now.json, now.headers.etag], [json, headers.etag]);
+    }
+  });
+
+  test('loses none of several changes to different members', async (t) => {
+    const shops = await openInstances(t, 3);
+    const as = shops.writer;
+    for (let round = 0; round < rounds; round += 1) {
+      const { id } = await newCheese(shops);
+      const name = newName('Renamed');
+      const answers = await shops.atOnce(2, (shop, index) =>
+        shop.call('POST', `/v2/cheeses/${id}`, { as, body: index === 0 ? { name } : { status: 'pending' } }),
+      );
+      assert.equal(tally(answers), '2 x 200');
+      const { json } = await shops.call('GET', `/v2/cheeses/${id}`, { as: shops.reader });
+      assert.deepEqual([json.name, json.status], [name, 'pending']);
+    }
+  });
+
+  test('is counted exactly while all of them write to it', async (t) => {
+    const shops = await openInstances(t, 3);
+    const as = shops.writer;
+    const made = await shops.atOnce(60, (shop, index) =>
+      shop.call('POST', '/v2/cheeses', {
+        as,
+        body: { name: newName('Fresh'), category: { name: `Category ${index % 2}` } },
+      }),
+    );
+    assert.equal(tally(made), '60 x 201');
+    const ids = made.map(({ json }) => Number(json.id));
+    assert.equal(new Set(ids).size, 60);
+    const gone = await shops.atOnce(20, (shop, index) => deleteCheese(shop, as, ids[index] ?? 0));
+    assert.equal(tally(gone), '20 x 204');
+    for (const shop of shops.all) {
+      const list = (query: string) => shop.call('GET', `/v2/cheeses?${query}`, { as });
+      assert.equal((await list('')).json.total, 40);
+      assert.equal((await list('category=Category+0')).json.total, 20);
+      assert.equal((await list('q=fresh')).json.total, 40);
+      const { json } = await shop.call('GET', '/v2/store/inventory', { as });
+      assert.deepEqual(json, { available: 40, pending: 0, sold: 0 });
+    }
+  });
+
+  test('never leaves an order with a cheese that was deleted', async (t) => {
+    const shops = await openInstances(t, 3);
+    const as = await shops.next().newKey({ scopes: ['write:cheeses', 'write:orders'] });
+    let ordered = 0;
+    for (let round = 0; round < 2 * rounds; round += 1) {
+      const { id } = await newCheese(shops);
+      const answers = await shops.atOnce(4, (shop, index) =>
+        index === round % 4 ? deleteCheese(shop, as, id) : place(shop, as, id),
+      );
+      const [deleted] = answers.splice(round % 4, 1);
+      assert.equal(deleted?.status, 204, deleted?.text ?? '');
+      for (const answer of answers) {
+        if (answer.status !== 201) {
+          assertError(answer, 422, 'validation_error');
+          continue;
+        }
+        ordered += 1;
+        const order = await shops.call('GET', `/v2/store/order/${answer.json.id}`, { as });
+        assert.equal(order.json.status, 'cancelled', `order ${answer.json.id} waits for what is gone`);
+      }
+    }
+    t.diagnostic(`${ordered} of ${6 * rounds} orders came first`);
+  });
+
+  test('keeps a cheese that is promised at the instant in which it is deleted, or promises it not', async (t) => {
+    const shops = await openInstances(t, 2, { settings: { CURD_APPROVAL_DELAY: '1h' } });
+    for (let round = 0; round < rounds; round += 1) {
+      const { id } = await newCheese(shops);
+      const order = (await place(shops.next(), shops.admin, id)).json.id;
+      const approve = `/v2/store/order/${order}/approve`;
+      const [approved, deleted] = await Promise.all([
+        shops.call('POST', approve, { as: shops.admin }),
+        deleteCheese(shops.next(), shops.writer, id),
+      ]);
+      if (approved.status === 200) {
+        assertError(deleted, 409, 'conflict');
+      } else {
+        assertError(approved, 409, 'conflict');
+        assert.equal(deleted.status, 204, deleted.text);
+      }
+      const { json } = await shops.call('GET', `/v2/store/order/${order}`, { as: shops.reader });
+      assert.equal(json.status, approved.status === 200 ? 'approved' : 'cancelled');
+    }
+  });
+
+  test('sells nothing after it is marked as sold', async (t) => {
+    const shops = await openInstances(t, 3, { settings: { CURD_APPROVAL_DELAY: '1h' } });
+    const as = shops.admin;
+    for (let round = 0; round < 2 * rounds; round += 1) {
+      const { id } = await newCheese(shops);
+      const waiting = (await place(shops.next(), as, id)).json.id;
+      const approve = `/v2/store/order/${waiting}/approve`;
+      const [sold, first, second, approved] = await Promise.all([
+        shops.call('POST', `/v2/cheeses/${id}`, { as: shops.writer, body: { status: 'sold' } }),
+        place(shops.next(), as, id),
+        place(shops.next(), as, id),
+        shops.call('POST', approve, { as }),
+      ]);
+      assert.equal(sold.status, 200, sold.text);
+      const marked = (await eventsOf(shops, `cheese:${id}`)).find(({ type }) => type === 'cheese.updated');
+      const isBefore = async (order: number, type: string) => {
+        const event = (await eventsOf(shops, `order:${order}`)).find((one) => one.type === type);
+        assert.ok(event !== undefined && marked !== undefined && event.id < marked.id, `${type} ${order}`);
+      };
+      for (const answer of [first, second]) {
+        if (answer.status === 201) {
+          await isBefore(answer.json.id, 'order.placed');
+        } else {
+          assertError(answer, 422, 'validation_error');
+        }
+      }
+      if (approved.status === 200) {
+        await isBefore(waiting, 'order.approved');
+      } else {
+        assertError(approved, 409, 'conflict');
+      }
+    }
+  });
+});
+
+suite('Pictures that come to several instances at once', () => {
+  test('are one where they are the same, and in their places where they are not', async (t) => {
+    const shops = await openInstances(t, 2);
+    const { id } = await newCheese(shops);
+    const asWriter = { ...shops.all[0], writer: shops.writer };
+    const to = (index: number) => ({ ...asWriter, call: (shops.all[index % 2] ?? asWriter).call });
+    for (let round = 1; round <= 4; round += 1) {
+      const [same, other] = [await picture(round), await picture(100 + round)];
+      const answers = await Promise.all(
+        [same, same, other, same].map((bytes, index) => upload(to(round + index), id, bytes)),
+      );
+      assert.equal(tally(answers), '4 x 200');
+      assert.equal(new Set(answers.map(({ json }) => json.imageUrl)).size, 2);
+      const { json } = await shops.call('GET', `/v2/cheeses/${id}`, { as: shops.reader });
+      assert.equal(json.photoUrls.length, 2 * round);
+      assert.equal(new Set(json.photoUrls).size, 2 * round);
+      const images = await shops.call('GET', `/v2/cheeses/${id}/images`, { as: shops.reader });
+      assert.equal(images.json.items.length, 2 * round);
+      for (const url of json.photoUrls) {
+        for (const shop of shops.all) {
+          assert.equal((await shown(shop, url)).status, 200, nameOf(url));
+        }
+      }
+    }
+  });
+
+  test('stay with the one cheese while another with the same is deleted', async (t) => {
+    const shops = await openInstances(t, 2);
+    const to = (index: number) => ({ ...shops.all[index], writer: shops.writer }) as (typeof shops.all)[0];
+    for (let round = 1; round <= 6; round += 1) {
+      const bytes = await picture(200 + round);
+      const [going, staying] = [await newCheese(shops), await newCheese(shops)];
+      assert.equal((await upload(to(0), going.id, bytes)).status, 200);
+      if (round > 3) {
+        assert.equal((await upload(to(1), staying.id, bytes)).status, 200);
+      }
+      const [deleted, answer] = await Promise.all([
+        deleteCheese(to(round % 2), shops.writer, going.id),
+        upload(to((round + 1) % 2), staying.id, bytes),
+      ]);
+      assert.deepEqual([deleted.status, answer.status], [204, 200], answer.text);
+      if (round > 3) {
+        const again = await newCheese(shops);
+        await upload(to(0), again.id, bytes);
+        assert.equal((await deleteCheese(to(1), shops.writer, again.id)).status, 204);
+      }
+      for (const shop of shops.all) {
+        assert.equal((await shown(shop, answer.json.imageUrl)).status, 200);
+        assert.equal((await shown(shop, answer.json.thumbnailUrl)).status, 200);
+      }
+    }
+  });
+});

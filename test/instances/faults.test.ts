@@ -1,0 +1,82 @@
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { suite, test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type RunningServer, serve } from '../cli/run.ts';
+import { endure, type Fleet, openFleet, times } from './endure.ts';
+import { bern, until } from './instances.ts';
+
+suite('Three servers on one PostgreSQL', () => {
+  test('go on after a fault of a server or a connection', { timeout: (times + 1) * 60_000 }, async (t) => {
+    const fleet = await openFleet(t);
+    const { servers, environments, gone } = fleet;
+
+    await t.test('when nobody knows whether a commit was one', async () => {
+      await unknownOutcome(fleet);
+    });
+
+    await t.test('when one of them is killed, and comes back', async () => {
+      let victim = 0;
+      await endure(
+        fleet,
+        async () => {
+          victim = (victim + 1) % servers.length;
+          assert.equal((await servers[victim]?.stop('SIGKILL'))?.stderr, '');
+          // The balancer takes a moment to notice.
+          await sleep(50);
+          gone.add(victim);
+          servers[victim] = await serve(t, environments[victim] ?? {});
+          gone.delete(victim);
+        },
+        true,
+      );
+    });
+
+    for (const server of servers) {
+      assert.deepEqual(await server.stop(), { code: 0, stderr: '' });
+    }
+  });
+});
+
+/** Commits that wait for a second PostgreSQL, which is not there, are done; and their connections are cut. */
+async function unknownOutcome({ database: { ask }, servers, key, cheeseIds }: Fleet): Promise<void> {
+  const keys = servers.map(() => randomUUID());
+  const send = (server: RunningServer | undefined, notes: string) =>
+    fetch(`${server?.url}/v2/store/order`, {
+      method: 'POST',
+      headers: { 'X-API-Key': key, 'Content-Type': 'application/json', 'Idempotency-Key': notes },
+      body: JSON.stringify({
+        items: [{ cheeseId: cheeseIds[0], quantity: 1 }],
+        shippingAddress: bern,
+        notes,
+      }),
+    });
+  const waiting = `from pg_stat_activity where application_name = 'curd' and wait_event = 'SyncRep'`;
+  await ask(`alter system set synchronous_standby_names = 'nobody'`, 'select pg_reload_conf()');
+  await sleep(200);
+  try {
+    const sent = servers.map((server, index) => send(server, keys[index] ?? ''));
+    await until(async () => (await ask(`select 1 ${waiting}`)).length === servers.length, 'no commit waits');
+    await ask(`select pg_terminate_backend(pid) ${waiting}`);
+    for (const response of await Promise.all(sent)) {
+      // Whoever has lost sight of it looks whether there is an answer, and may see it this soon.
+      assert.ok(
+        response.status === 503 || response.headers.has('idempotency-replayed'),
+        await response.text(),
+      );
+      assert.ok(response.status === 201 || Number(response.headers.get('retry-after')) > 0);
+    }
+  } finally {
+    await ask('alter system reset synchronous_standby_names', 'select pg_reload_conf()');
+  }
+  await sleep(200);
+  for (const [index, notes] of keys.entries()) {
+    const response = await send(servers[(index + 1) % servers.length], notes);
+    assert.equal(response.status, 201, await response.text());
+    assert.equal(response.headers.get('idempotency-replayed'), 'true');
+  }
+  const made = await ask('select notes from orders where id > 10');
+  assert.deepEqual(made.map(({ notes }) => notes).toSorted(), keys.toSorted());
+  await until(async () => (await ask('select 1 from job')).length === 0, 'orders wait');
+  await ask('delete from open_order_cheese', 'delete from orders where id > 10');
+}

@@ -1,0 +1,114 @@
+/** The same request sent to several instances under one Idempotency-Key: done once, answered alike. */
+import assert from 'node:assert/strict';
+import { suite, test } from 'node:test';
+import { sql } from '../../src/database/sql.ts';
+import { assertError, type CallAnswer } from '../helper.ts';
+import { bern, type Instances, newCheese, newName, openInstances, password, tally } from './instances.ts';
+
+const rounds = 12;
+
+/** One was made; the others are told the same, or that it is still being made. @returns those who know */
+function requireOnce(answers: readonly CallAnswer[], status: number): CallAnswer[] {
+  const known = answers.filter((answer) => answer.status === status);
+  const fresh = known.filter(({ headers }) => headers['idempotency-replayed'] === undefined);
+  assert.equal(fresh.length, 1, tally(answers));
+  for (const { text } of known) {
+    assert.equal(text, fresh[0]?.text);
+  }
+  for (const answer of answers.filter((one) => !known.includes(one))) {
+    assertError(answer, 409, 'conflict');
+    assert.equal(answer.headers['retry-after'], '1', answer.text);
+  }
+  return known;
+}
+
+async function count(shops: Instances, table: 'cheese' | 'orders' | 'customer'): Promise<number> {
+  const { database } = shops.all[0].app.services;
+  const rows = await database.all(
+    {
+      cheese: sql`select id from cheese`,
+      orders: sql`select id from orders`,
+      customer: sql`select id from customer`,
+    }[table],
+  );
+  return rows.length;
+}
+
+suite('An Idempotency-Key that is sent to several instances', () => {
+  test('makes one order of it, whichever is asked, then and later', async (t) => {
+    const shops = await openInstances(t, 3);
+    const { id } = await newCheese(shops);
+    let replays = 0;
+    for (let round = 0; round < rounds; round += 1) {
+      const request = {
+        as: shops.admin,
+        headers: { 'idempotency-key': `order-${round}` },
+        body: { items: [{ cheeseId: id, quantity: 1 }], shippingAddress: bern },
+      };
+      const send = (shop: Instances['all'][0]) => shop.call('POST', '/v2/store/order', request);
+      replays += requireOnce(await shops.atOnce(6, send), 201).length - 1;
+      const later = await shops.atOnce(3, send);
+      assert.equal(tally(later), '3 x 201');
+      for (const { headers, json } of later) {
+        assert.equal(headers['idempotency-replayed'], 'true');
+        assert.equal(json.id, later[0]?.json.id);
+      }
+    }
+    assert.equal(await count(shops, 'orders'), rounds);
+    t.diagnostic(`${replays} of ${5 * rounds} were answered with the first answer`);
+  });
+
+  test('never makes a conflict of two that are the same', async (t) => {
+    const shops = await openInstances(t, 3);
+    for (let round = 0; round < rounds; round += 1) {
+      const request = {
+        as: shops.writer,
+        headers: { 'idempotency-key': `cheese-${round}` },
+        body: { name: newName(), category: { name: newName('category') } },
+      };
+      const made = await shops.atOnce(3, (shop) => shop.call('POST', '/v2/cheeses', request));
+      assert.equal(requireOnce(made, 201).length, 3, 'one for each instance');
+    }
+    assert.equal(await count(shops, 'cheese'), rounds);
+    const username = 'ada';
+    const body = { username, email: 'ada@example.com', password };
+    const headers = { 'idempotency-key': 'registration' };
+    const registered = await shops.atOnce(3, (shop) => shop.call('POST', '/v2/customer', { headers, body }));
+    assert.equal(requireOnce(registered, 201).length, 3);
+    assert.equal(await count(shops, 'customer'), 1);
+  });
+
+  test('with another request is refused, and does nothing', async (t) => {
+    const shops = await openInstances(t, 3);
+    for (let round = 0; round < rounds; round += 1) {
+      const headers = { 'idempotency-key': `mixed-${round}` };
+      const names = [newName(), newName(), newName()];
+      const answers = await shops.atOnce(3, (shop, index) =>
+        shop.call('POST', '/v2/cheeses', { as: shops.writer, headers, body: { name: names[index] } }),
+      );
+      assert.equal(tally(answers), '1 x 201, 2 x 422');
+      for (const answer of answers.filter(({ status }) => status === 422)) {
+        assertError(answer, 422, 'validation_error');
+        assert.match(answer.text, /used for another request/);
+      }
+    }
+    assert.equal(await count(shops, 'cheese'), rounds);
+  });
+
+  test('shows a new API key to whoever asks again, on any of them', async (t) => {
+    const shops = await openInstances(t, 2);
+    const { keys, contextOf } = shops.all[0].app.services;
+    await keys.createAccount(contextOf('test'), 'partner');
+    const request = {
+      as: shops.admin,
+      headers: { 'idempotency-key': 'key' },
+      body: { account: 'partner' },
+    };
+    const made = await shops.atOnce(2, (shop) => shop.call('POST', '/v2/api-keys', request));
+    assert.equal(requireOnce(made, 201).length, 2);
+    assert.equal((await keys.list(made[0]?.json.id && (await keys.findAccount('partner')).id)).length, 1);
+    for (const shop of shops.all) {
+      assert.equal((await shop.call('GET', '/v2/whoami', { as: made[1]?.json.key })).status, 200);
+    }
+  });
+});

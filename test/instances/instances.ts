@@ -1,0 +1,163 @@
+/**
+ * Several instances of the shop on one PostgreSQL, as behind a load balancer: each an app with connections and a data
+ * folder of its own; the folder of the pictures is shared.
+ *
+ *     const shops = await openInstances(t, 3);
+ *     const answers = await shops.atOnce(12, (shop) => shop.call('GET', '/v2/cheeses', { as: shops.reader }));
+ */
+import assert from 'node:assert/strict';
+import type { TestContext } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { sql } from '../../src/database/sql.ts';
+import {
+  assertError,
+  type CallAnswer,
+  createDatabase,
+  openShop,
+  type Shop,
+  type ShopOptions,
+  temporaryFolder,
+} from '../helper.ts';
+
+export interface Instances {
+  readonly all: readonly [Shop, Shop, ...Shop[]];
+  /** Keys of one account. */
+  readonly reader: string;
+  readonly writer: string;
+  readonly admin: string;
+  /** One after another, round and round. */
+  next(): Shop;
+  /** A call to whichever instance is next. */
+  readonly call: Shop['call'];
+  /** Work for so many instances in turn, all begun at the same instant. */
+  atOnce<T>(times: number, work: (shop: Shop, index: number) => Promise<T>): Promise<T[]>;
+}
+
+export async function openInstances(
+  t: TestContext,
+  howMany: number,
+  options: Omit<ShopOptions, 'engine'> = {},
+): Promise<Instances> {
+  const settings = {
+    CURD_DATABASE: await createDatabase(t, 'template_curd'),
+    CURD_IMAGES: `file:${await temporaryFolder(t)}`,
+    ...options.settings,
+  };
+  const all: Shop[] = [];
+  while (all.length < howMany) {
+    all.push(await openShop(t, { ...options, settings }));
+  }
+  return together(all);
+}
+
+/** Apps that are there already, as one. */
+export function together(all: readonly Shop[]): Instances {
+  const [first] = all;
+  assert.ok(first !== undefined);
+  let turn = 0;
+  const next = () => {
+    turn += 1;
+    return all[turn % all.length] as Shop;
+  };
+  return {
+    all: all as unknown as Instances['all'],
+    reader: first.reader,
+    writer: first.writer,
+    admin: first.admin,
+    next,
+    call: (method, url, options) => next().call(method, url, options),
+    // Whoever is first in one round is last in another.
+    atOnce: (times, work) => Promise.all(Array.from({ length: times }, (_, index) => work(next(), index))),
+  };
+}
+
+/** How many answers had each status, as '1 x 201, 2 x 409'. */
+export function tally(answers: readonly CallAnswer[]): string {
+  const counts = new Map<number, number>();
+  for (const { status } of answers) {
+    counts.set(status, (counts.get(status) ?? 0) + 1);
+  }
+  return [...counts]
+    .sort(([a], [b]) => a - b)
+    .map(([status, times]) => `${times} x ${status}`)
+    .join(', ');
+}
+
+/** One has got it, and all others the error. @returns the answer of the one */
+export function assertOneWon(
+  answers: readonly CallAnswer[],
+  won: number,
+  lost: number,
+  type: string,
+): CallAnswer {
+  const others = answers.length - 1;
+  const expected = [`1 x ${won}`, `${others} x ${lost}`];
+  assert.equal(tally(answers), (won < lost ? expected : expected.reverse()).join(', '));
+  for (const answer of answers.filter(({ status }) => status !== won)) {
+    assertError(answer, lost, type);
+  }
+  return answers.find(({ status }) => status === won) as CallAnswer;
+}
+
+export const bern = { street: 'Gerechtigkeitsgasse 1', city: 'Bern', country: 'CH' };
+
+let names = 0;
+
+/** A name that was not there before. */
+export function newName(what = 'Cheese'): string {
+  names += 1;
+  return `${what} ${names}`;
+}
+
+/** A cheese that was not there before, and the ETag that it has. */
+export async function newCheese(shops: Instances, more: object = {}): Promise<{ id: number; etag: string }> {
+  const body = { name: newName(), pricePerKg: 20, ...more };
+  const answer = await shops.call('POST', '/v2/cheeses', { as: shops.writer, body });
+  assert.equal(answer.status, 201, answer.text);
+  return { id: answer.json.id, etag: answer.headers.etag ?? '' };
+}
+
+/** Places an order of one kilogram. */
+export function place(
+  shop: Shop,
+  as: string,
+  cheeseId: number,
+  headers: Record<string, string> = {},
+): Promise<CallAnswer> {
+  const body = { items: [{ cheeseId, quantity: 1 }], shippingAddress: bern };
+  return shop.call('POST', '/v2/store/order', { as, headers, body });
+}
+
+/** Takes a cheese out of the catalogue. */
+export function deleteCheese(shop: Shop, as: string, id: number): Promise<CallAnswer> {
+  return shop.call('DELETE', `/v2/cheeses/${id}`, { as, headers: { 'x-confirm-delete': 'true' } });
+}
+
+/** Types of what was written down about something, with the ids that say in which order. */
+export async function eventsOf(
+  { all: [{ app }] }: Instances,
+  subject: string,
+): Promise<{ id: number; type: string }[]> {
+  const rows = await app.services.database.all<{ id: number; type: string }>(
+    sql`select id, type from event where subject = ${subject} order by id`,
+  );
+  return rows.map((row) => ({ ...row }));
+}
+
+export const password = 'Roquefort 9';
+
+/** A customer who is logged in. @returns the fields of a request of theirs */
+export async function newCustomer(shops: Instances, username: string): Promise<Record<string, string>> {
+  const body = { username, email: `${username}@example.com`, password };
+  assert.equal((await shops.call('POST', '/v2/customer', { body })).status, 201);
+  const { json } = await shops.call('POST', '/v2/customer/login', { body: { username, password } });
+  return { authorization: `Bearer ${json.token}` };
+}
+
+export async function until(isSo: () => Promise<boolean>, what: string, patienceMs = 10_000): Promise<void> {
+  const deadline = performance.now() + patienceMs;
+  while (!(await isSo())) {
+    assert.ok(performance.now() < deadline, what);
+    await sleep(10);
+  }
+}

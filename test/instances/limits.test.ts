@@ -1,0 +1,129 @@
+/** The limits of a plan hold for all instances together, to the call. */
+import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
+import { suite, type TestContext, test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { systemClock } from '../../src/clock.ts';
+import { assertError, type CallAnswer, testClock } from '../helper.ts';
+import { type Instances, newCheese, openInstances, tally, until } from './instances.ts';
+
+const plans = JSON.stringify({
+  free: { perHour: 100, burst: 10 },
+  pro: { perHour: 10_000, burst: 100 },
+  brisk: { perHour: 60, burst: 1000 },
+  enterprise: { perHour: null, burst: 1000 },
+});
+
+async function open(t: TestContext, plan: string, clock = testClock()) {
+  const shops = await openInstances(t, 3, { clock, settings: { CURD_PLANS: plans } });
+  const { keys, contextOf } = shops.all[0].app.services;
+  const name = `account-${randomBytes(6).toString('hex')}`;
+  const { id } = await keys.createAccount(contextOf('test'), name, plan);
+  const newKey = async () => (await keys.create(contextOf('test'), id, { scopes: ['write:cheeses'] })).key;
+  return { shops, clock, name, as: [await newKey(), await newKey()] as const };
+}
+
+/** So many calls at the same instant, with either key. */
+function rush(shops: Instances, as: readonly [string, string], calls: number): Promise<CallAnswer[]> {
+  return shops.atOnce(calls, (shop, index) =>
+    shop.call('GET', '/v2/cheeses', { as: as[index % 2] as string }),
+  );
+}
+
+function leftIn({ headers }: CallAnswer): { hour: number; burst: number } {
+  const [, hour, burst] = /^"hour";r=(\d+);t=\d+, "burst";r=(\d+);t=1$/.exec(headers.ratelimit ?? '') ?? [];
+  assert.ok(hour !== undefined, JSON.stringify(headers));
+  return { hour: Number(hour), burst: Number(burst) };
+}
+
+suite('The limits of a plan, on three instances', () => {
+  test('are those of one: so many in a second, so many in an hour', async (t) => {
+    const { shops, clock, as } = await open(t, 'free');
+    for (let second = 0; second < 10; second += 1) {
+      const answers = await rush(shops, as, 40);
+      assert.equal(tally(answers), '10 x 200, 30 x 429', `second ${second}`);
+      const left = answers.filter(({ status }) => status === 200).map((answer) => leftIn(answer).hour);
+      assert.deepEqual(
+        left.toSorted((a, b) => b - a),
+        Array.from({ length: 10 }, (_, index) => 99 - 10 * second - index),
+        'each call was told another number',
+      );
+      for (const answer of answers.filter(({ status }) => status === 429)) {
+        assertError(answer, 429, 'rate_limit_exceeded');
+      }
+      clock.advance(1000);
+    }
+    const over = await rush(shops, as, 12);
+    assert.equal(tally(over), '12 x 429');
+    const waits = new Set(over.map(({ headers }) => Number(headers['retry-after'])));
+    assert.equal(waits.size, 1);
+    clock.advance(1000 * Math.max(...waits) - 1);
+    assert.equal(tally(await rush(shops, as, 3)), '3 x 429');
+    clock.advance(1);
+    assert.equal(tally(await rush(shops, as, 30)), '10 x 200, 20 x 429');
+  });
+
+  test('count down from one call to the next, whoever answers', async (t) => {
+    const { shops, as } = await open(t, 'pro');
+    for (let call = 1; call <= 30; call += 1) {
+      const answer = await shops.call('GET', '/v2/cheeses', { as: as[call % 2] as string });
+      assert.deepEqual(leftIn(answer), { hour: 10_000 - call, burst: 100 - call });
+    }
+  });
+
+  test('hold by the time of the database as well', async (t) => {
+    const { shops, as } = await open(t, 'brisk', systemClock as ReturnType<typeof testClock>);
+    assert.equal(tally(await rush(shops, as, 150)), '60 x 200, 90 x 429', 'an hour');
+    const second = await open(t, 'free', systemClock as ReturnType<typeof testClock>);
+    let passed = 0;
+    const began = performance.now();
+    while (passed < 20) {
+      const before = performance.now();
+      const answers = await rush(second.shops, second.as, 30);
+      const now = answers.filter(({ status }) => status === 200).length;
+      passed += now;
+      assert.ok(now <= 10 * Math.ceil((performance.now() - before) / 1000), tally(answers));
+      assert.ok(passed <= 10 * Math.ceil((performance.now() - began) / 1000), `${passed} too soon`);
+      await sleep(100);
+    }
+    assert.ok(performance.now() - began > 900);
+  });
+
+  test('charge nothing of the hour for what the client has already, on any of them', async (t) => {
+    const { shops, clock, as } = await open(t, 'pro');
+    const { id, etag } = await newCheese(shops);
+    const read = () =>
+      shops.call('GET', `/v2/cheeses/${id}`, { as: as[0], headers: { 'if-none-match': etag } });
+    const [first, ...others] = await Promise.all(Array.from({ length: 60 }, read));
+    assert.equal(tally([first as CallAnswer, ...others]), '60 x 304');
+    let calls = 0;
+    // What is given back is under way when the answer is.
+    await until(
+      async () => {
+        calls += 1;
+        clock.advance(1000);
+        return leftIn(await shops.call('GET', '/v2/cheeses', { as: as[0] })).hour === 10_000 - calls;
+      },
+      'they were charged',
+      3000,
+    );
+  });
+
+  test('change with the plan on all of them at once', async (t) => {
+    const { shops, clock, name, as } = await open(t, 'free');
+    assert.equal(tally(await rush(shops, as, 20)), '10 x 200, 10 x 429');
+    for (const [plan, policy] of [
+      ['pro', '"hour";q=10000;w=3600, "burst";q=100;w=1'],
+      ['enterprise', '"burst";q=1000;w=1'],
+      ['free', '"hour";q=100;w=3600, "burst";q=10;w=1'],
+    ] as const) {
+      clock.advance(1000);
+      const { keys, contextOf } = shops.next().app.services;
+      await keys.setPlan(contextOf('test'), name, plan);
+      for (const answer of await rush(shops, as, 6)) {
+        assert.equal(answer.status, 200);
+        assert.equal(answer.headers['ratelimit-policy'], policy);
+      }
+    }
+  });
+});

