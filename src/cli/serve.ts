@@ -1,6 +1,7 @@
 import type { AddressInfo } from 'node:net';
 import { type App, buildApp } from '../app.ts';
 import { type DemoCatalogue, seedDemoCatalogue, seedDemoPictures } from '../cheeses/demo.ts';
+import { AppError } from '../errors.ts';
 import { restoreTestOrders } from '../orders/test-orders.ts';
 import { ConfigError } from '../setting-values.ts';
 import { type CommandOptions, configOf } from './command.ts';
@@ -14,21 +15,23 @@ export async function serve(options: CommandOptions): Promise<void> {
     await app.server.listen({ host: config.host, port: config.port });
     await seedPictures(app, demo);
     app.worker.start();
+    stopOnSignals(app);
+    // Only now: a key that is made is also shown.
+    greet(app, options, await firstKey(app));
   } catch (error) {
     await app.close();
     throw (error as NodeJS.ErrnoException).code === 'EADDRINUSE'
       ? new ConfigError(`Port ${config.port} is taken: choose another with --port or CURD_PORT.`)
       : error;
   }
-  stopOnSignals(app);
-  // Only now: a key that is made is also shown.
-  const key = await firstKey(app);
-  const { address, port, family } = app.server.server.address() as AddressInfo;
+}
+
+function greet({ server, services }: App, options: CommandOptions, key: string | null): void {
+  const { environment, publicUrl } = services.config;
+  const { address, port, family } = server.server.address() as AddressInfo;
   const url = `http://${family === 'IPv6' ? `[${address}]` : address}:${port}`;
   process.stdout.write(
-    options.json
-      ? `${JSON.stringify({ url, key })}\n`
-      : greeting(url, config.publicUrl ?? url, config.environment, key),
+    options.json ? `${JSON.stringify({ url, key })}\n` : greeting(url, publicUrl ?? url, environment, key),
   );
 }
 
@@ -58,8 +61,16 @@ async function firstKey({ services }: App): Promise<string | null> {
   if (config.environment !== 'local' || (await keys.listAccounts()).length > 0) {
     return null;
   }
-  const account = await keys.createAccount(contextOf('system'), 'local');
-  return (await keys.create(contextOf('system'), account.id, {})).key;
+  try {
+    const account = await keys.createAccount(contextOf('system'), 'local');
+    return (await keys.create(contextOf('system'), account.id, {})).key;
+  } catch (error) {
+    // Another server began at the same moment, and shows the key.
+    if (error instanceof AppError && error.code === 'conflict') {
+      return null;
+    }
+    throw error;
+  }
 }
 
 function greeting(url: string, publicUrl: string, environment: string, key: string | null): string {

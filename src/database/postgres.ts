@@ -19,6 +19,8 @@ const idleInTransactionMs = 30_000;
 /** Without a single answer, while some are due: then the database has gone without a word. */
 const silenceMs = 40_000;
 const reconnectSeconds = 0.25;
+/** For what runs on connections that are given up. */
+const secondsToEndMax = 5;
 const connectSeconds = 5;
 
 const UNIQUE_VIOLATION = '23505';
@@ -40,35 +42,44 @@ export function openPostgres(url: string): Database {
   let doneMs = 0;
   let answeredAt = performance.now();
 
-  /** Statements on their way to a database that does not speak, or no longer writes, are given up. */
-  function startAfresh(): void {
+  /**
+   * Goes on with new connections. What runs on the others has some seconds to end, unless nothing good can come of it.
+   * A connection that broke in the middle of a write is of no more use to the driver, not even once it is made anew.
+   */
+  function startAfresh(secondsToEnd: number): void {
     const given = pool;
     pool = connect(url);
     answeredAt = performance.now();
-    void given.end({ timeout: 0 });
+    void given.end({ timeout: secondsToEnd });
   }
   const watch = setInterval(() => {
     if (underWay > 0 && performance.now() - answeredAt > silenceMs) {
-      startAfresh();
+      startAfresh(0);
     }
   }, 1000).unref();
+
+  function noticeLoss(error: unknown, used: Pool): void {
+    if (used === pool && isLost(error)) {
+      startAfresh(secondsToEndMax);
+    } else if (used === pool && codeOf(error) === READ_ONLY) {
+      // What was the primary server before is not any more.
+      startAfresh(0);
+    }
+  }
 
   /** Runs `work`, again where the database asks for that (class 40): nothing of it has happened then. */
   async function attempt<T>(work: (pool: Pool) => Promise<T>): Promise<T> {
     underWay += 1;
-    answeredAt = underWay === 1 ? performance.now() : answeredAt;
-    const used = pool;
     const startedAt = performance.now();
+    answeredAt = underWay === 1 ? startedAt : answeredAt;
     try {
       for (let attempts = 1; ; attempts += 1) {
+        const used = pool;
         try {
           return await work(used);
         } catch (error) {
+          noticeLoss(error, used);
           if (!isRetryable(error)) {
-            // What was the primary server before is not any more.
-            if (codeOf(error) === READ_ONLY && used === pool) {
-              startAfresh();
-            }
             throw translate(error);
           }
           if (attempts === attemptsMax) {
@@ -84,8 +95,26 @@ export function openPostgres(url: string): Database {
     }
   }
 
+  /**
+   * A transaction of the driver, but that it is left alone when its connection breaks: the driver would send a rollback
+   * to a socket that is no more, and the process would end by that.
+   */
+  function begin<T>(used: Pool, options: string, work: (connection: Connection) => Promise<T>): Promise<T> {
+    return new Promise((resolve, reject) => {
+      const run = async (connection: Connection) => {
+        try {
+          return await work(connection);
+        } catch (error) {
+          reject(error);
+          return isLost(error) ? new Promise<never>(() => {}) : Promise.reject(error);
+        }
+      };
+      used.begin(options, run).then(resolve as (value: unknown) => void, reject);
+    });
+  }
+
   const transaction: Transaction = <T>(work: (sql: Sql) => Promise<T>) =>
-    attempt((used) => used.begin((connection) => work(statementsOn(connection, known)))) as Promise<T>;
+    attempt((used) => begin(used, '', (connection) => work(statementsOn(connection, known))));
 
   /** Without the bounds that hold for requests. */
   const patient = 'set local statement_timeout = 0; set local idle_in_transaction_session_timeout = 0';
@@ -102,17 +131,17 @@ export function openPostgres(url: string): Database {
     standing: () => ({ done, seconds: doneMs / 1000, waiting: underWay }),
     async snapshot(work) {
       try {
-        return (await pool.begin('isolation level repeatable read read only', async (connection) => {
+        return await begin(pool, 'isolation level repeatable read read only', async (connection) => {
           await connection.unsafe(patient);
           return work(statementsOn(connection, known));
-        })) as Awaited<ReturnType<typeof work>>;
+        });
       } catch (error) {
         throw translate(error);
       }
     },
     async migrate(work) {
       try {
-        await pool.begin(async (connection) => {
+        await begin(pool, '', async (connection) => {
           await connection.unsafe(patient);
           await connection.unsafe(`select pg_advisory_xact_lock(${MIGRATION_LOCK})`);
           await work(
@@ -138,6 +167,8 @@ function connect(url: string): Pool {
     max: Number(/[?&]max=(\d+)/.exec(url)?.[1] ?? poolSize),
     backoff: () => reconnectSeconds,
     connect_timeout: connectSeconds,
+    // We read no arrays; and a connection that breaks while their types are asked for would end the process.
+    fetch_types: false,
     onnotice: () => {},
     // Ids stay below 2^53, so they fit a JavaScript number.
     types: { bigint: { to: 20, from: [20], parse: Number, serialize: String } },
@@ -214,6 +245,11 @@ function statementsOn(connection: Connection, known: Map<string, ColumnTypes>): 
 
 function codeOf(error: unknown): string {
   return error instanceof Error && 'code' in error ? String(error.code) : '';
+}
+
+/** The connection is no more: cut, or closed by a server that stops (class 57P). */
+function isLost(error: unknown): boolean {
+  return /^(CONNECTION_(CLOSED|DESTROYED|ENDED)|ECONNRESET|EPIPE|57P0[1245])$/.test(codeOf(error));
 }
 
 function isRetryable(error: unknown): boolean {
