@@ -13,10 +13,12 @@ const usedCodeMs = 24 * 60 * 60 * 1000;
 /** For what oidc-provider gives no lifetime to. */
 const longestSeconds = 31 * 24 * 60 * 60;
 
+const tokens = ['AccessToken', 'RefreshToken'];
+
 interface Dependencies {
   readonly database: Database;
   readonly clock: Clock;
-  /** Thrown where a code or refresh token has been used already. */
+  /** Thrown where a code or refresh token has been used already, or what was granted has been taken back. */
   readonly alreadyUsed: () => Error;
 }
 
@@ -47,7 +49,7 @@ export function createAdapters({ database, clock, alreadyUsed }: Dependencies): 
         (payload.result as { login?: { accountId?: string } } | undefined)?.login?.accountId;
       const lifetimeMs =
         (expiresIn || longestSeconds) * 1000 + (model === 'AuthorizationCode' ? usedCodeMs : 0);
-      await queries.upsertObject({
+      const object = {
         model,
         id: hash('sha256', id),
         payload: JSON.stringify({ ...kept, ...sessionWithoutCookie }),
@@ -57,6 +59,18 @@ export function createAdapters({ database, clock, alreadyUsed }: Dependencies): 
         client_id: payload.clientId ?? null,
         scope: payload.scope ?? null,
         expires_at: timestamp(clock.now() + lifetimeMs),
+      };
+      const { grantId } = payload;
+      if (grantId === undefined || !tokens.includes(model)) {
+        await queries.upsertObject(object);
+        return;
+      }
+      // A grant may end while a token of it is on its way: because its code was used twice, or a password changed.
+      await database.transaction(async (tx) => {
+        if ((await oauthQueries(tx).holdGrant(hash('sha256', grantId))) === undefined) {
+          throw alreadyUsed();
+        }
+        await oauthQueries(tx).upsertObject(object);
       });
     },
 
@@ -80,7 +94,13 @@ export function createAdapters({ database, clock, alreadyUsed }: Dependencies): 
     },
 
     async destroy(id) {
-      await queries.deleteObject(model, hash('sha256', id));
+      await database.transaction(async (tx) => {
+        await oauthQueries(tx).deleteObject(model, hash('sha256', id));
+        if (model === 'Grant') {
+          // After the grant itself: then no token of it can come any more.
+          await oauthQueries(tx).deleteAllOfGrant(id);
+        }
+      });
     },
 
     async revokeByGrantId(grantId) {

@@ -1,6 +1,6 @@
 /** Statements on applications, on what the authorization server keeps, and on approvals of the scope admin. */
-import { queriesOn } from '../../database/database.ts';
-import { rows, type Statement, sql } from '../../database/sql.ts';
+import { queriesOn, type Sql } from '../../database/database.ts';
+import { forShare, rows, type Statement, sql } from '../../database/sql.ts';
 import type { Role } from './people.ts';
 
 export interface ClientRow {
@@ -127,19 +127,22 @@ export const oauthQueries = queriesOn((tx) => ({
   deleteObject: (model: string, id: string) =>
     tx.run(sql`delete from oauth_object where model = ${model} and id = ${id}`),
 
+  /** Whether a grant is still there; whoever ends it waits for the end of this transaction. */
+  holdGrant: (id: string) =>
+    tx.get(sql`select id from oauth_object where model = 'Grant' and id = ${id}${forShare}`),
+
   deleteObjectsOfGrant: (model: string, grantId: string) =>
     tx.run(sql`delete from oauth_object where grant_id = ${grantId} and model = ${model}`),
 
-  deleteObjectsOfCustomer: (customerId: number) =>
-    tx.run(sql`delete from oauth_object where customer_id = ${customerId}`),
+  deleteAllOfGrant: (grantId: string) => tx.run(sql`delete from oauth_object where grant_id = ${grantId}`),
 
-  deleteObjectsOfClient: (clientId: string) =>
-    tx.run(sql`delete from oauth_object where client_id = ${clientId}`),
+  deleteObjectsOfCustomer: (customerId: number) => deleteObjects(tx, sql`customer_id = ${customerId}`),
+
+  deleteObjectsOfClient: (clientId: string) => deleteObjects(tx, sql`client_id = ${clientId}`),
 
   /** Everything of a customer with an application. */
   deleteObjectsOfPair: (clientId: string, customerId: number | null) =>
-    tx.run(sql`
-      delete from oauth_object where client_id = ${clientId} and coalesce(customer_id, 0) = ${customerId ?? 0}`),
+    deleteObjects(tx, sql`client_id = ${clientId} and coalesce(customer_id, 0) = ${customerId ?? 0}`),
 
   deleteExpiredObjects: (now: string) => tx.run(sql`delete from oauth_object where expires_at <= ${now}`),
 
@@ -181,3 +184,9 @@ export const oauthQueries = queriesOn((tx) => ({
   deleteApprovalsOfClient: (clientId: string) =>
     tx.run(sql`delete from admin_approval where client_id = ${clientId}`),
 }));
+
+/** Grants first: that waits for tokens which are being stored under them, and the second statement sees those. */
+async function deleteObjects(tx: Sql, which: Statement): Promise<void> {
+  await tx.run(sql`delete from oauth_object where model = 'Grant' and ${which}`);
+  await tx.run(sql`delete from oauth_object where ${which}`);
+}
