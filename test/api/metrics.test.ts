@@ -1,0 +1,293 @@
+/** What "GET /metrics" says of a server: in the format that Prometheus reads, exactly, and nothing about anybody. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { sql } from '../../src/database/sql.ts';
+import { did, liveOn, orderOf } from '../cli/life.ts';
+import { assertError, type CallAnswer, onBothEngines, openShop, type Shop, testClock } from '../helper.ts';
+import { newApplication, openListeningShop, post } from '../oauth/flow.ts';
+
+interface Sample {
+  readonly name: string;
+  readonly labels: Readonly<Record<string, string>>;
+  readonly value: number;
+}
+
+interface Family {
+  readonly type: string;
+  readonly samples: Sample[];
+}
+
+/** The text format, version 0.0.4, without the freedom that it leaves: HELP, TYPE, and the samples of that family. */
+function parse(text: string): Map<string, Family> {
+  assert.ok(text.endsWith('\n') && !text.includes('\n\n') && !text.includes('\r'));
+  const families = new Map<string, Family>();
+  const seen = new Set<string>();
+  let helped = '';
+  let current = '';
+  for (const line of text.trimEnd().split('\n')) {
+    const [, help] = /^# HELP ([a-z_]+) [A-Z][^\\]+\.$/.exec(line) ?? [];
+    const [, typed, type] = /^# TYPE ([a-z_]+) (counter|gauge|histogram)$/.exec(line) ?? [];
+    if (help !== undefined) {
+      assert.ok(!families.has(help), `${help} comes twice`);
+      helped = help;
+    } else if (typed !== undefined) {
+      assert.equal(typed, helped);
+      families.set(typed, { type: String(type), samples: [] });
+      current = typed;
+    } else {
+      const [, name = '', inside = '', value = ''] = /^([a-z_]+)(?:\{(.*)\})? (\S+)$/.exec(line) ?? [];
+      const family = families.get(current);
+      assert.ok(family !== undefined && name !== '', `not understood: ${line}`);
+      const isPart = family.type === 'histogram' && /_(bucket|sum|count)$/.test(name);
+      assert.equal(isPart ? name.replace(/_(bucket|sum|count)$/, '') : name, current, line);
+      const labels = labelsIn(inside, line);
+      const key = `${name} ${JSON.stringify(labels)}`;
+      assert.ok(!seen.has(key), `${key} comes twice`);
+      seen.add(key);
+      assert.match(value, /^-?\d+(\.\d+)?(e-?\d+)?$/, line);
+      family.samples.push({ name, labels, value: Number(value) });
+    }
+  }
+  return families;
+}
+
+function labelsIn(inside: string, line: string): Record<string, string> {
+  const labels: Record<string, string> = {};
+  let rest = inside;
+  while (rest !== '') {
+    const [all, name = '', value = ''] = /^([a-z_]+)="((?:[^"\\\n]|\\["\\n])*)"(?:,(?=.)|$)/.exec(rest) ?? [];
+    assert.ok(all !== undefined && labels[name] === undefined, `labels not understood: ${line}`);
+    labels[name] = value;
+    rest = rest.slice(all.length);
+  }
+  return labels;
+}
+
+/** Buckets that only grow, up to as many as there are, and a sum that they allow. */
+function assertHistogram({ samples }: Family, name: string): void {
+  const byLabels = Map.groupBy(samples, ({ labels: { le: _, ...rest } }) => JSON.stringify(rest));
+  for (const [key, some] of byLabels) {
+    const buckets = some.filter((one) => one.name === `${name}_bucket`);
+    const [sum] = some.filter((one) => one.name === `${name}_sum`);
+    const [count] = some.filter((one) => one.name === `${name}_count`);
+    assert.ok(sum !== undefined && count !== undefined && some.length === buckets.length + 2, key);
+    const bounds = buckets.map(({ labels }) => Number(labels.le?.replace('+Inf', 'Infinity')));
+    assert.ok(bounds.length > 5 && bounds.at(-1) === Number.POSITIVE_INFINITY);
+    let [soFar, least, lastBound] = [0, 0, 0];
+    let most = 0;
+    for (const [place, { value }] of buckets.entries()) {
+      const bound = bounds[place] ?? Number.NaN;
+      assert.ok(bound > lastBound && value >= soFar, `${key} at ${bound}`);
+      least += (value - soFar) * lastBound;
+      most += value === soFar ? 0 : (value - soFar) * bound;
+      [soFar, lastBound] = [value, bound];
+    }
+    assert.ok(count.value === soFar && count.value > 0, key);
+    assert.ok(
+      sum.value >= least - 1e-9 && sum.value <= most + 1e-9,
+      `${key}: ${sum.value} in ${least} to ${most}`,
+    );
+  }
+}
+
+const requests = 'curd_http_request_duration_seconds';
+
+async function look(shop: Shop, as = shop.admin) {
+  const answer = await shop.call('GET', '/metrics', { as });
+  assert.equal(answer.status, 200, answer.text);
+  return read(answer);
+}
+
+function read({ headers, text }: CallAnswer) {
+  assert.equal(headers['content-type'], 'text/plain; version=0.0.4; charset=utf-8');
+  assert.equal(headers['cache-control'], 'no-store');
+  const families = parse(text);
+  const family = families.get(requests);
+  assert.equal(family?.type, 'histogram');
+  assertHistogram(family as Family, requests);
+  /** The value with these labels: 0 where there is none. */
+  const figure = (name: string, labels: Record<string, string> = {}): number =>
+    (families.get(name.replace(/_count$/, '')) ?? families.get(name))?.samples.find(
+      (one) => one.name === name && JSON.stringify(one.labels) === JSON.stringify(labels),
+    )?.value ?? 0;
+  const counted = (method: string, route: string, status: number): number =>
+    figure(`${requests}_count`, { method, route, status: String(status) });
+  return { text, families, figure, counted };
+}
+
+onBothEngines('Metrics', (engine) => {
+  test('count every request by its route and its status, and are the same size whatever is asked for', async (t) => {
+    const shop = await openShop(t, { engine });
+    const first = await look(shop);
+    assert.equal(first.counted('GET', '/metrics', 200), 0, 'it is not answered yet');
+    const { id } = await did(shop, 'POST', '/v2/cheeses', { as: shop.writer, body: { name: 'Brie' } });
+    for (const [times, method, url, as] of [
+      [3, 'GET', `/v2/cheeses/${id}`, shop.reader],
+      [2, 'GET', '/v2/cheeses/99', shop.reader],
+      [2, 'HEAD', `/v2/cheeses/${id}`, shop.reader],
+      [1, 'GET', '/v2/cheeses/99', undefined],
+      [2, 'GET', '/v2/cheeses?limit=1', shop.reader],
+      [1, 'DELETE', '/v2/cheeses', shop.reader],
+      [2, 'GET', '/healthz', undefined],
+    ] as const) {
+      for (let time = 0; time < times; time += 1) {
+        await shop.call(method, url, as === undefined ? {} : { as });
+      }
+    }
+    const second = await look(shop);
+    const found = [
+      ['POST', '/v2/cheeses', 201],
+      ['GET', '/v2/cheeses/:cheeseId', 200],
+      ['GET', '/v2/cheeses/:cheeseId', 404],
+      ['HEAD', '/v2/cheeses/:cheeseId', 200],
+      ['GET', '/v2/cheeses/:cheeseId', 401],
+      ['GET', '/v2/cheeses', 200],
+      ['GET', '/healthz', 200],
+      ['GET', '/metrics', 200],
+      ['any', 'none', 405],
+    ].map(([method, route, status]) => second.counted(String(method), String(route), Number(status)));
+    assert.deepEqual(found, [1, 3, 2, 2, 1, 2, 2, 1, 1]);
+
+    const sizes = new Set<number>();
+    for (let round = 0; round < 3; round += 1) {
+      for (let one = 0; one < 20; one += 1) {
+        await shop.call('GET', `/nowhere-${round}-${one}`, { as: shop.reader });
+        await shop.call('GET', `/v2/cheeses/${1000 + round * 20 + one}`, { as: shop.reader });
+        await shop.call(['PROPFIND', 'LOCK', 'TRACE', 'SEARCH'][one % 4] ?? '', '/v2/cheeses', {
+          as: shop.reader,
+        });
+        await shop.call('OPTIONS', `/${one}-${round}`, {});
+      }
+      sizes.add((await look(shop)).text.split('\n').length);
+    }
+    assert.equal([...sizes].length, 1, `${[...sizes]}`);
+    const last = await look(shop);
+    assert.equal(last.counted('any', 'none', 404) + last.counted('OPTIONS', '*', 404), 120);
+  });
+
+  test('count calls that a limit turned away, by the limit', async (t) => {
+    const clock = testClock();
+    const settings = {
+      CURD_PLANS: '{"enterprise":{"perHour":30,"burst":20}}',
+      CURD_ADDRESS_LIMITS: '{"perMinute":3}',
+    };
+    const shop = await openShop(t, { engine, clock, settings });
+    const other = await shop.newKey();
+    const statuses: Record<string, number> = {};
+    const ask = async (as: string | undefined, times: number) => {
+      for (let time = 0; time < times; time += 1) {
+        const { status } = await shop.call('GET', '/v2/cheeses/1', as === undefined ? {} : { as });
+        statuses[status] = (statuses[status] ?? 0) + 1;
+      }
+    };
+    await ask(other, 25);
+    clock.advance(1500);
+    await ask(other, 12);
+    await ask(undefined, 7);
+    assert.deepEqual(statuses, { 401: 3, 404: 30, 429: 11 });
+    const metrics = await look(shop);
+    const refused = ['burst', 'hour', 'address'].map((limit) =>
+      metrics.figure('curd_calls_refused_total', { limit }),
+    );
+    assert.deepEqual(refused, [5, 2, 4]);
+    assert.equal(metrics.counted('GET', '/v2/cheeses/:cheeseId', 429), 11);
+  });
+
+  test('count orders by status, tell what is under way, and hold no secret, no name and no id', async (t) => {
+    const life = await liveOn(t, engine);
+    const { shop, orderer } = life;
+    const { text, families, figure } = await look(shop);
+    const statuses = ['placed', 'approved', 'shipped', 'delivered', 'cancelled'];
+    const counts = statuses.map((status) => figure('curd_orders', { status }));
+    assert.deepEqual(counts, [3, 1, 1, 2, 3]);
+    assert.equal(families.get('curd_orders')?.samples.length, statuses.length);
+    for (const name of ['curd_pictures', 'curd_passwords']) {
+      assert.deepEqual(
+        families.get(name)?.samples.map(({ labels, value }) => [labels.state, value]),
+        [
+          ['running', 0],
+          ['waiting', 0],
+        ],
+      );
+    }
+    for (const name of ['curd_changes_under_way', 'curd_uploads_under_way', 'curd_database_waiting']) {
+      assert.deepEqual(families.get(name), { type: 'gauge', samples: [{ name, labels: {}, value: 0 }] });
+    }
+    assert.ok(figure('curd_database_operations_total') > 10 && figure('curd_database_seconds_total') > 0);
+    assert.ok(figure('process_resident_memory_bytes') > 1e7 && figure('process_cpu_seconds_total') > 0);
+    assert.ok(Math.abs(figure('process_start_time_seconds') - performance.timeOrigin / 1000) < 1);
+    for (const word of [
+      shop.reader,
+      shop.admin,
+      orderer,
+      life.session.authorization,
+      'ada',
+      'bob',
+      'Comt',
+      '@',
+      'sk_',
+    ]) {
+      assert.ok(!text.includes(word), `${word} is told`);
+    }
+    for (const { labels } of families.get(requests)?.samples ?? []) {
+      assert.match(String(labels.route), /^(none|\*|(\/v2)?\/[a-zA-Z/.:_]*)$/, 'a path with an id');
+    }
+
+    // Changes that wait are told while they do: here for somebody who has the cheese.
+    const { promise: asked, resolve: letGo } = Promise.withResolvers<void>();
+    const { promise: held, resolve: hold } = Promise.withResolvers<void>();
+    const holding = shop.app.services.database.transaction(async (tx) => {
+      await tx.run(sql`update cheese set version = version where id = ${life.cheeses[0]}`);
+      hold();
+      await asked;
+    });
+    await held;
+    const body = orderOf(life.cheeses[0]);
+    const many = Array.from({ length: 5 }, () => shop.call('POST', '/v2/store/order', { as: orderer, body }));
+    for (let tries = 0; tries < 50 && (await look(shop)).figure('curd_changes_under_way') < 5; tries += 1) {
+      await sleep(10);
+    }
+    assert.equal((await look(shop)).figure('curd_changes_under_way'), 5);
+    letGo();
+    await Promise.all([holding, ...many]);
+    const later = await look(shop);
+    assert.equal(later.counted('POST', '/v2/store/order', 201), 15);
+    assert.equal(later.figure('curd_changes_under_way'), 0);
+    assert.equal(
+      later.figure('curd_orders', { status: 'placed' }),
+      3,
+      'orders are counted every 15 seconds at most',
+    );
+  });
+
+  test('are for the scope admin alone, of a key or of an application that was approved', async (t) => {
+    const shop = await openListeningShop(t, { engine });
+    assertError(await shop.call('GET', '/metrics'), 401, 'unauthorized');
+    for (const as of [shop.reader, shop.writer]) {
+      assertError(await shop.call('GET', '/metrics', { as }), 403, 'forbidden');
+    }
+    const request = { grants: ['client_credentials' as const], scopes: ['admin' as const] };
+    const application = await newApplication(shop, request);
+    const form = { grant_type: 'client_credentials', scope: 'admin' };
+    const asked = await post(`${shop.url}/oauth/token`, form, application);
+    assert.equal(asked.status, 400, 'nobody has approved it yet');
+    const { approvals, contextOf } = shop.app.services;
+    const [approval] = await approvals.list();
+    await approvals.approve(contextOf('test'), Number(approval?.id));
+    const { json } = await post(`${shop.url}/oauth/token`, form, application);
+    const headers = { authorization: `Bearer ${json.access_token}` };
+    const answer = await shop.call('GET', '/metrics', { headers });
+    assert.equal(answer.status, 200, answer.text);
+    const { counted, text } = read(answer);
+    assert.deepEqual(
+      [
+        counted('GET', '/metrics', 401),
+        counted('GET', '/metrics', 403),
+        counted('POST', '/oauth/token', 200),
+      ],
+      [1, 2, 1],
+    );
+    assert.ok(!text.includes(json.access_token) && !text.includes(application.clientId));
+  });
+});

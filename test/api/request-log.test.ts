@@ -1,0 +1,213 @@
+/** What a server writes down of requests: at the level debug one line for each, and of an outage one line a second. */
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { connect, createServer, type Socket } from 'node:net';
+import { type TestContext, test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { curdJson, freshShop, serve } from '../cli/run.ts';
+import { cleanUp, createDatabase } from '../helper.ts';
+
+interface Line {
+  readonly level: number;
+  readonly msg: string;
+  readonly requestId: string;
+  readonly traceId?: string;
+  readonly route?: string;
+  readonly principal?: string;
+  readonly method: string;
+  readonly status: number;
+  readonly durationMs: number;
+  readonly before?: number;
+  readonly err?: unknown;
+}
+
+const linesOf = (text: string): Line[] =>
+  text
+    .trimEnd()
+    .split('\n')
+    .map((line) => JSON.parse(line));
+
+const secret = 'a secret that is only good for tests';
+
+test('At debug every request has one line, by which it is found again', async (t) => {
+  const environment = await freshShop(t, { CURD_SECRET: secret, CURD_LOG_LEVEL: 'debug' });
+  await curdJson(environment, 'accounts', 'create', 'shop');
+  const { id, key } = await curdJson(
+    environment,
+    'keys',
+    'create',
+    '--account',
+    'shop',
+    '--scope',
+    'write:orders',
+  );
+  const { url, stop } = await serve(t, environment);
+  const trace = '4bf92f3577b34da6a3ce929d0e0e4736';
+  const traceparent = `00-${trace}-00f067aa0ba902b7-01`;
+  const sent: [string, string, Record<string, string>, Partial<Line>][] = [
+    [
+      'GET',
+      '/v2/cheeses/1',
+      { 'x-api-key': key },
+      { route: '/v2/cheeses/:cheeseId', status: 200, principal: `key:${id}` },
+    ],
+    [
+      'GET',
+      '/v2/cheeses/999999?x=y',
+      { 'x-api-key': key, traceparent },
+      { route: '/v2/cheeses/:cheeseId', status: 404, principal: `key:${id}`, traceId: trace },
+    ],
+    [
+      'HEAD',
+      '/v2/cheeses',
+      { 'x-api-key': key },
+      { route: '/v2/cheeses', status: 200, principal: `key:${id}` },
+    ],
+    [
+      'POST',
+      '/v2/store/order',
+      { 'x-api-key': key, traceparent: `${traceparent}-00` },
+      { route: '/v2/store/order', status: 422, principal: `key:${id}` },
+    ],
+    ['GET', '/v2/cheeses/1', {}, { route: '/v2/cheeses/:cheeseId', status: 401 }],
+    [
+      'GET',
+      '/v2/customer/ada',
+      { 'x-api-key': `${key}x`, traceparent },
+      { route: '/v2/customer/:username', status: 401, traceId: trace },
+    ],
+    ['GET', '/nowhere/at/all', {}, { status: 404 }],
+    ['DELETE', '/healthz', {}, { status: 405 }],
+    ['GET', '/readyz', {}, { route: '/readyz', status: 200 }],
+    ['POST', '/oauth/token', { traceparent }, { route: '/oauth/token', status: 401, traceId: trace }],
+    ['GET', '/openapi.json', {}, { route: '/openapi.json', status: 200 }],
+  ];
+  const ids: string[] = [];
+  for (const [place, [method, path, headers]] of sent.entries()) {
+    const mine = place % 2 === 0 ? { 'x-request-id': `mine-${place}` } : {};
+    const answer = await fetch(`${url}${path}`, { method, headers: { ...headers, ...mine } });
+    await answer.arrayBuffer();
+    ids.push(answer.headers.get('x-request-id') ?? '');
+    assert.equal(ids[place] === `mine-${place}`, place % 2 === 0);
+  }
+  // The library of the authorization server says its own when it is first needed.
+  const lines = linesOf((await stop()).stderr).filter(({ msg }) => !msg.startsWith('oidc-provider'));
+  assert.deepEqual(
+    lines.map(({ msg }) => msg),
+    sent.map(() => 'answered'),
+  );
+  for (const [place, line] of lines.entries()) {
+    const [method, path, , facts] = sent[place] ?? assert.fail();
+    const { requestId, durationMs, method: written, level, traceId } = line;
+    assert.deepEqual([requestId, written, level], [ids[place], method, 20], path);
+    assert.ok(durationMs >= 0 && durationMs < 5000);
+    for (const name of ['route', 'status', 'principal', 'traceId'] as const) {
+      if (name !== 'traceId' || place !== 3) {
+        assert.equal(line[name], facts[name], `${name} of ${method} ${path}`);
+      }
+    }
+    assert.ok(traceId === undefined || /^[0-9a-f]{32}$/.test(traceId));
+    assert.equal(Object.hasOwn(line, 'err'), false);
+  }
+});
+
+test('At info nothing is written of requests that went as they should', async (t) => {
+  const environment = await freshShop(t, { CURD_SECRET: secret });
+  const { url, stop, greeting } = await serve(t, environment);
+  const [key = ''] = /sk_test_\w+/.exec(greeting) ?? [];
+  for (const path of ['/v2/cheeses', '/v2/cheeses/0', '/nowhere', '/healthz']) {
+    await (await fetch(`${url}${path}`, { headers: { 'x-api-key': key } })).arrayBuffer();
+  }
+  assert.equal((await stop()).stderr, '');
+});
+
+/** Stands in front of a database, and can be cut. */
+async function openWire(t: TestContext, address: string) {
+  const target = new URL(address);
+  const sockets = new Set<Socket>();
+  let isCut = false;
+  const wire = createServer((socket) => {
+    if (isCut) {
+      socket.destroy();
+      return;
+    }
+    const other = connect(Number(target.port), target.hostname);
+    for (const [one, two] of [
+      [socket, other],
+      [other, socket],
+    ] as const) {
+      sockets.add(one);
+      one.pipe(two);
+      one.on('error', () => two.destroy());
+      one.on('close', () => two.destroy());
+    }
+  });
+  wire.listen(0, '127.0.0.1');
+  await once(wire, 'listening');
+  const cut = (is: boolean) => {
+    isCut = is;
+    for (const socket of is ? sockets : []) {
+      socket.destroy();
+    }
+  };
+  cleanUp(t, () => {
+    cut(true);
+    wire.close();
+  });
+  const place = new URL(address);
+  place.port = String((wire.address() as { port: number }).port);
+  return { address: place.href, cut };
+}
+
+test('Of an outage there is one line a second for each reason, with the number of those before it', async (t) => {
+  const wire = await openWire(t, await createDatabase(t, 'template_curd'));
+  const environment = await freshShop(t, {
+    CURD_SECRET: secret,
+    CURD_DATABASE: wire.address,
+    CURD_LOG_LEVEL: 'warn',
+  });
+  await curdJson(environment, 'accounts', 'create', 'shop');
+  const { key } = await curdJson(environment, 'keys', 'create', '--account', 'shop');
+  const { url, stop, statusFor } = await serve(t, environment);
+  assert.equal(await statusFor(key), 200);
+  wire.cut(true);
+  const ends = performance.now() + 2600;
+  let refused = 0;
+  const statuses = new Set<number>();
+  while (performance.now() < ends) {
+    const some = await Promise.all([
+      ...Array.from({ length: 8 }, () => statusFor(key)),
+      fetch(`${url}/readyz`).then(async (answer) => {
+        await answer.arrayBuffer();
+        return answer.status;
+      }),
+    ]);
+    refused += some.filter((status) => status === 503).length;
+    for (const status of some) {
+      statuses.add(status);
+    }
+    await sleep(10);
+  }
+  assert.deepEqual([...statuses], [503]);
+  wire.cut(false);
+  for (let tries = 0; (await statusFor(key)) !== 200; tries += 1) {
+    assert.ok(tries < 100, 'it does not find back');
+    refused += 1;
+    await sleep(50);
+  }
+  const { stderr } = await stop();
+  const lines = linesOf(stderr).filter(({ requestId }) => requestId !== undefined);
+  const byReason = Map.groupBy(lines, ({ msg }) => msg);
+  assert.ok(byReason.has('The database does not answer.'), [...byReason.keys()].join());
+  assert.ok(byReason.size >= 2 && byReason.size <= 6, [...byReason.keys()].join());
+  let told = 0;
+  for (const [reason, some] of byReason) {
+    assert.ok(some.length <= 5, `${reason}: ${some.length} lines in three seconds`);
+    assert.equal(some[0]?.before, undefined);
+    told += some.reduce((sum, { before = 0 }) => sum + 1 + before, 0);
+  }
+  assert.ok([...byReason.values()].some((some) => some.slice(1).some(({ before = 0 }) => before > 0)));
+  // Those after the last line of a reason are told with the next, which did not come.
+  assert.ok(told <= refused && told > refused / 3, `${told} of ${refused}`);
+  assert.ok(!stderr.includes(key) && !stderr.includes(secret));
+});

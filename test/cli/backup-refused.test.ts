@@ -1,0 +1,245 @@
+/** Backups that are not restored, and files that are not written over: one sentence, and nothing has changed. */
+import assert from 'node:assert/strict';
+import { hash } from 'node:crypto';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { cp, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { type TestContext, test } from 'node:test';
+import { gzipSync } from 'node:zlib';
+import { create, extract } from 'tar';
+import { loadConfig } from '../../src/config.ts';
+import { openServices } from '../../src/services.ts';
+import { createDatabase, temporaryFolder } from '../helper.ts';
+import { liveOn } from './life.ts';
+import { assertRefused, curd, curdJson, type Run, serve } from './run.ts';
+
+const secret = 'a secret that is only good for tests';
+
+/** Every file in a folder with its content. */
+function contentsOf(folder: string): Record<string, string> {
+  const all = readdirSync(folder, { recursive: true, withFileTypes: true });
+  const files = all.filter((one) => !one.isDirectory()).map(({ parentPath, name }) => join(parentPath, name));
+  return Object.fromEntries(files.sort().map((path) => [path, hash('sha256', readFileSync(path))]));
+}
+
+/** The data folder of another shop, which is closed. */
+async function otherShop(t: TestContext): Promise<string> {
+  const folder = join(await temporaryFolder(t), 'data');
+  const { keys, contextOf, close } = await openServices(
+    loadConfig({ CURD_DATA_DIR: folder, CURD_SECRET: secret }),
+  );
+  await keys.createAccount(contextOf('test'), 'other');
+  await close();
+  await mkdir(join(folder, 'images', 'ab'), { recursive: true });
+  await writeFile(join(folder, 'images', 'ab', 'abc.png'), 'a picture');
+  return folder;
+}
+
+interface Backup {
+  readonly file: string;
+  readonly bytes: Buffer;
+  /** What is in it, in a folder. */
+  readonly content: string;
+  readonly picture: string;
+}
+
+async function aBackup(t: TestContext): Promise<Backup> {
+  const { environment } = await liveOn(t, 'sqlite');
+  const file = join(await temporaryFolder(t), 'good.tar');
+  await curdJson(environment, 'backup', file);
+  const content = await temporaryFolder(t);
+  await extract({ file, cwd: content });
+  const images = readdirSync(join(content, 'images'), { recursive: true }).map(String);
+  const picture = join('images', images.find((name) => name.endsWith('.png')) ?? '');
+  return { file, bytes: await readFile(file), content, picture };
+}
+
+const entries = ['curd.sqlite', 'images', 'manifest.json'];
+
+/** A backup with other content, whose manifest agrees with its database unless `change` sees to that itself. */
+async function remade(
+  t: TestContext,
+  { content }: Backup,
+  change: (folder: string) => unknown,
+  names: readonly string[] = entries,
+): Promise<string> {
+  const folder = join(await temporaryFolder(t), 'content');
+  await cp(content, folder, { recursive: true });
+  const manifest = JSON.parse(await readFile(join(folder, 'manifest.json'), 'utf8'));
+  await change(folder);
+  const digest = hash('sha256', await readFile(join(folder, 'curd.sqlite')));
+  const isMine = (await readFile(join(folder, 'manifest.json'), 'utf8')) === JSON.stringify(manifest);
+  if (isMine && digest !== manifest.database) {
+    await writeFile(join(folder, 'manifest.json'), JSON.stringify({ ...manifest, database: digest }));
+  }
+  const file = `${folder}.tar`;
+  await create({ file, cwd: folder }, [...names]);
+  return file;
+}
+
+function changed(sql: string) {
+  return (folder: string) => {
+    const database = new DatabaseSync(join(folder, 'curd.sqlite'));
+    database.exec(`pragma journal_mode = delete; pragma foreign_keys = off; ${sql}`);
+    database.close();
+  };
+}
+
+async function written(t: TestContext, bytes: Uint8Array | string): Promise<string> {
+  const file = join(await temporaryFolder(t), 'a.tar');
+  await writeFile(file, bytes);
+  return file;
+}
+
+/** The bytes with one of them changed: that at `place`. */
+function flipped(bytes: Buffer, place: number): Buffer {
+  assert.ok(place > 0 && place < bytes.length);
+  const copy = Buffer.from(bytes);
+  copy[place] = (copy[place] ?? 0) ^ 1;
+  return copy;
+}
+
+/** Where an entry begins: names stand at the beginning of a block. */
+function entryOf(bytes: Buffer, name: string): number {
+  let place = bytes.indexOf(name);
+  while (place % 512 !== 0) {
+    place = bytes.indexOf(name, place + 1);
+  }
+  return place;
+}
+
+type Making = (t: TestContext, backup: Backup) => string | Promise<string>;
+
+/** What is restored, by what is wrong with it, and what is said of it. */
+const damaged: Record<string, [RegExp, Making]> = {
+  'that is not there': [/no backup at .*nowhere\.tar/, () => '/tmp/nowhere.tar'],
+  'of nothing': [/is damaged/, (t) => written(t, '')],
+  'that is a text': [/is damaged/, (t) => written(t, 'Dear shop,\n'.repeat(1000))],
+  'that is a folder': [/is damaged/, (t) => temporaryFolder(t)],
+  'cut off in the database': [
+    /is damaged.*Nothing was changed/,
+    (t, { bytes }) => written(t, bytes.subarray(0, 60_000)),
+  ],
+  'cut off between two entries': [
+    /it is not complete/,
+    (t, { bytes }) => written(t, bytes.subarray(0, entryOf(bytes, 'images/'))),
+  ],
+  'with one other bit in the database': [
+    /the database is not the one that was written/,
+    (t, { bytes }) => written(t, flipped(bytes, bytes.indexOf('SQLite format 3') + 50_000)),
+  ],
+  'with one other bit in a picture': [
+    /the picture [0-9a-f]{64}\.png is not the one/,
+    async (t, { bytes, content, picture }) =>
+      written(t, flipped(bytes, bytes.indexOf(await readFile(join(content, picture))) + 40)),
+  ],
+  'with one other bit in what it says of the database': [
+    /the database is not the one that was written/,
+    (t, { bytes }) => written(t, flipped(bytes, bytes.lastIndexOf('"database":"') + 20)),
+  ],
+  'with one other bit in what it says of the pictures': [
+    /should hold \d+ pictures/,
+    (t, { bytes }) => written(t, flipped(bytes, bytes.lastIndexOf('"images":') + 9)),
+  ],
+  'without one of its pictures': [
+    /should hold 2 pictures, and holds 1/,
+    (t, backup) => remade(t, backup, (folder) => rm(join(folder, backup.picture))),
+  ],
+  'without a manifest': [/not complete/, (t, backup) => remade(t, backup, () => {}, entries.slice(0, 2))],
+  'whose manifest is of another kind': [
+    /is damaged/,
+    (t, backup) => remade(t, backup, (folder) => writeFile(join(folder, 'manifest.json'), '[]')),
+  ],
+  'of another program': [
+    /not complete/,
+    (t, backup) => remade(t, backup, () => {}, [backup.picture, 'manifest.json']),
+  ],
+  'that is damaged in itself': [
+    /the database has faults \(/,
+    (t, backup) => remade(t, backup, changed('delete from account')),
+  ],
+  'of a newer version': [
+    /start the newer version/,
+    (t, backup) => remade(t, backup, changed("insert into migration values (9999, 'future')")),
+  ],
+};
+
+test('A backup', { concurrency: 2 }, async (suite) => {
+  const backup = await aBackup(suite);
+  const { file, bytes } = backup;
+  const running: Promise<void>[] = [];
+  const test = (name: string, work: (t: TestContext) => Promise<void>) =>
+    running.push(suite.test(name, work));
+
+  for (const [name, [says, make]] of Object.entries(damaged)) {
+    test(`${name} is not restored`, async (t) => {
+      const file = await make(t, backup);
+      const data = await otherShop(t);
+      const known = contentsOf(join(data, '..'));
+      const run = await curd({ CURD_DATA_DIR: data, CURD_SECRET: secret }, 'restore', file);
+      assertRefused(run, says);
+      assert.deepEqual(contentsOf(join(data, '..')), known);
+      assert.deepEqual(
+        readdirSync(data).filter((one) => one.startsWith('restoring-')),
+        [],
+      );
+    });
+  }
+
+  test('is neither made over a file, nor of nothing, nor of PostgreSQL', async (t) => {
+    const data = await otherShop(t);
+    const known = contentsOf(data);
+    const here = { CURD_DATA_DIR: data, CURD_SECRET: secret };
+    const elsewhere = { ...here, CURD_DATABASE: await createDatabase(t) };
+    const fresh = join(data, '..', 'fresh.tar');
+    const runs: [RegExp, Promise<Run>][] = [
+      [/good\.tar is there already: name another/, curd(here, 'backup', file)],
+      [/is there already/, curd(here, 'backup', data)],
+      [
+        /no database at .*nothing.sqlite/,
+        curd({ ...here, CURD_DATABASE: 'sqlite:nothing.sqlite' }, 'backup', fresh),
+      ],
+      [/PostgreSQL has backups of its own/, curd(elsewhere, 'backup', fresh)],
+      [/restored on SQLite: leave CURD_DATABASE out/, curd(elsewhere, 'restore', file)],
+      [/ENOENT/, curd(here, 'backup', join(data, 'no', 'such', 'folder.tar'))],
+    ];
+    for (const [says, run] of runs) {
+      assertRefused(await run, says);
+    }
+    assert.deepEqual(contentsOf(data), known);
+    assert.ok(!existsSync(fresh));
+    assert.deepEqual(readdirSync(join(file, '..')), ['good.tar']);
+  });
+
+  test('is not restored where a server is at work, which goes on', async (t) => {
+    const data = await otherShop(t);
+    const environment = { CURD_DATA_DIR: data, CURD_SECRET: secret };
+    const { key } = await curdJson(
+      environment,
+      'keys',
+      'create',
+      '--account',
+      'other',
+      '--scope',
+      'write:cheeses',
+    );
+    const server = await serve(t, environment);
+    assertRefused(await curd(environment, 'restore', file), /has .*curd\.sqlite open: stop it first/);
+    assert.deepEqual([await server.statusFor(key, 'POST'), await server.statusFor(key)], [201, 200]);
+    assert.equal((await server.stop()).stderr, '');
+    assert.deepEqual(
+      readdirSync(data).filter((one) => /before|restoring/.test(one)),
+      [],
+    );
+  });
+
+  test('that was compressed on the way is restored all the same', async (t) => {
+    const data = await otherShop(t);
+    const zipped = await written(t, gzipSync(bytes));
+    const environment = { CURD_DATA_DIR: data, CURD_SECRET: secret };
+    assert.equal((await curdJson(environment, 'restore', zipped)).images, 2);
+  });
+
+  await Promise.all(running);
+});

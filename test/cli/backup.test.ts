@@ -1,0 +1,220 @@
+/** A backup of a shop that is at work, put back where nothing is, and in the place of what has become of it. */
+import assert from 'node:assert/strict';
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { loadConfig } from '../../src/config.ts';
+import { sql } from '../../src/database/sql.ts';
+import { dollars } from '../../src/orders/money.ts';
+import { openServices } from '../../src/services.ts';
+import { createLoad, type Load, type Memory } from '../faults/load.ts';
+import { awsSettings, bucket, openBucket } from '../files/bucket.ts';
+import { assertWhole, nameOf, namesIn, picture } from '../files/photos.ts';
+import { temporaryFolder } from '../helper.ts';
+import { curd, curdJson, type Environment, freshShop, type RunningServer, serve } from './run.ts';
+
+const settings = {
+  CURD_SECRET: 'a secret that is only good for tests',
+  CURD_APPROVAL_DELAY: '100ms',
+  CURD_LOG_LEVEL: 'warn',
+};
+
+interface Stock {
+  readonly load: Load;
+  readonly writer: string;
+  readonly cheese: number;
+}
+
+async function stock(environment: Environment): Promise<Stock> {
+  const { keys, cheeses, contextOf, close } = await openServices(loadConfig(environment));
+  const context = contextOf('test');
+  const ids: number[] = [];
+  for (const pricePerKg of [41.5, 0.01, 19.999, undefined]) {
+    const name = `Cheese ${ids.length}`;
+    ids.push((await cheeses.create(context, { name, ...(pricePerKg && { pricePerKg }) })).id);
+  }
+  const account = await keys.createAccount(context, 'load');
+  const { key } = await keys.create(context, account.id, { scopes: ['write:orders'] });
+  const { key: writer } = await keys.create(context, account.id, { scopes: ['write:cheeses'] });
+  await close();
+  return { load: createLoad(key, ids), writer, cheese: ids[0] ?? 0 };
+}
+
+/** Uploads a picture, and says where it is shown. */
+async function show({ url }: RunningServer, { writer, cheese }: Stock, seed: number): Promise<string[]> {
+  const body = new FormData();
+  body.append('file', new Blob([new Uint8Array(await picture(seed))]));
+  const headers = { 'X-API-Key': writer };
+  const answer = await fetch(`${url}/v2/cheeses/${cheese}/uploadImage`, { method: 'POST', headers, body });
+  const { imageUrl, thumbnailUrl } = (await answer.json()) as { imageUrl: string; thumbnailUrl: string };
+  assert.equal(answer.status, 200);
+  return [imageUrl, thumbnailUrl];
+}
+
+/** What has been answered up to now. */
+function remembered({ orders, customers, cancelled }: Memory) {
+  return { orders: [...orders.values()], customers: [...customers], cancelled: [...cancelled] };
+}
+
+/** All that was answered is in the database, as it was answered. */
+async function requireAll(environment: Environment, known: ReturnType<typeof remembered>): Promise<number> {
+  const { database, close } = await openServices(loadConfig(environment));
+  const rows = await database.all<Record<string, string | number>>(
+    sql`select id, status, items, total_cents, notes from orders`,
+  );
+  const byId = new Map(rows.map((row) => [row.id, row]));
+  for (const { id, items, total, notes } of known.orders) {
+    const row = byId.get(id);
+    assert.ok(row !== undefined, `order ${id} was answered before the backup, and is not in it`);
+    const stored = {
+      items: JSON.parse(String(row.items)),
+      total: dollars(Number(row.total_cents)),
+      notes: row.notes,
+    };
+    assert.deepEqual(stored, { items, total, notes });
+  }
+  for (const id of known.cancelled) {
+    assert.equal(byId.get(id)?.status, 'cancelled');
+  }
+  const usernames = new Set(
+    (await database.all<{ username: string }>(sql`select username from customer`)).map((row) => row.username),
+  );
+  assert.deepEqual(
+    known.customers.filter(([, { username }]) => !usernames.has(username)),
+    [],
+  );
+  await close();
+  return Math.max(...rows.map(({ id }) => Number(id)));
+}
+
+/** The next server on it takes the keys and passwords of before, shows the pictures, and counts on. */
+async function requireOpen(
+  server: RunningServer,
+  { load, writer }: Stock,
+  known: ReturnType<typeof remembered>,
+  pictures: readonly string[],
+  lastOrder: number,
+): Promise<void> {
+  for (const address of pictures) {
+    const answer = await fetch(`${server.url}/images/${nameOf(address)}`);
+    assert.equal(answer.status, 200, address);
+    assertWhole(address, new Uint8Array(await answer.arrayBuffer()));
+  }
+  const [, credentials] = known.customers.at(-1) ?? [];
+  const login = await fetch(`${server.url}/v2/customer/login`, {
+    method: 'POST',
+    headers: { 'Content-Type': 'application/json' },
+    body: JSON.stringify(credentials),
+  });
+  assert.equal(login.status, 200, await login.text());
+  assert.equal(await server.statusFor(writer, 'POST'), 201);
+  const before = load.memory.attempts.get(known.orders[0]?.id ?? 0);
+  assert.ok(before !== undefined);
+  const { orders } = load.memory;
+  const answered = orders.size;
+  await load.send(server.url, before);
+  assert.equal(orders.size, answered, 'an order that is sent again is answered as before');
+  const notes = `new-${Math.random()}`;
+  await load.send(server.url, {
+    ...before,
+    idempotencyKey: notes,
+    body: { ...before.body, notes },
+  });
+  const made = [...orders.values()].find((order) => order.notes === notes);
+  assert.equal(made?.id, lastOrder + 1, 'ids go on');
+}
+
+function assertPrivate(...files: string[]): void {
+  for (const file of files) {
+    assert.equal((statSync(file).mode & 0o777).toString(8), '600', file);
+  }
+}
+
+async function assertWell(environment: Environment): Promise<void> {
+  const { code, stdout, stderr } = await curd(environment, 'doctor');
+  assert.deepEqual([code, stderr], [0, ''], stdout);
+}
+
+test('What was answered before a backup began is in it, whole, however busy the shop is meanwhile', async (t) => {
+  const environment = await freshShop(t, settings);
+  const folder = environment.CURD_DATA_DIR ?? '';
+  const stocked = await stock(environment);
+  const { load } = stocked;
+  const server = await serve(t, environment);
+  const pictures = [...(await show(server, stocked, 1)), ...(await show(server, stocked, 2))];
+  const working = load.run(server.url);
+  working.catch(() => {});
+  while (load.memory.cancelled.size < 3 || load.memory.customers.size === 0) {
+    await Promise.race([sleep(5), working]);
+  }
+  const file = join(await temporaryFolder(t), 'monday.tar');
+  // What a backup that was killed has left.
+  await writeFile(`${file}.unfinished`, 'half a backup');
+  const known = remembered(load.memory);
+  const before = Date.now();
+  const made = await curdJson(environment, 'backup', file);
+  const later = remembered(load.memory);
+  assert.ok(later.orders.length > known.orders.length, 'the shop was open meanwhile');
+  assert.deepEqual(Object.keys(made), ['file', 'bytes', 'createdAt', 'images', 'missing']);
+  assert.deepEqual([made.file, made.bytes, made.missing], [file, statSync(file).size, []]);
+  assert.ok(Date.parse(made.createdAt) >= before && Date.parse(made.createdAt) <= Date.now());
+  assertPrivate(file);
+  assert.deepEqual(readdirSync(join(file, '..')), ['monday.tar']);
+  while (load.memory.orders.size < later.orders.length + 20) {
+    await Promise.race([sleep(5), working]);
+  }
+  await server.stop('SIGKILL');
+  await working;
+  const last = remembered(load.memory);
+
+  const empty = await freshShop(t, settings);
+  const fresh = await curdJson(empty, 'restore', file);
+  assert.deepEqual(fresh, { restored: file, createdAt: made.createdAt, images: made.images, kept: null });
+  await assertWell(empty);
+  const lastOrder = await requireAll(empty, known);
+  await requireOpen(await serve(t, empty), stocked, known, pictures, lastOrder);
+
+  // Over the shop as the killed server has left it, with a restoration beside it that was killed too.
+  await writeFile(join(folder, 'restoring-half'), 'half a restoration');
+  const { kept } = await curdJson(environment, 'restore', file);
+  assert.match(kept, /curd\.sqlite\.before-\d{4}-\d\d-\d\dT[\d-]+Z$/);
+  assert.equal(await requireAll(environment, known), lastOrder);
+  await assertWell(environment);
+  // What was there before is all there too.
+  await requireAll({ ...environment, CURD_DATABASE: `sqlite:${kept}` }, last);
+  await requireOpen(await serve(t, environment), stocked, known, pictures, lastOrder);
+  assert.deepEqual(
+    readdirSync(folder).filter((name) => /restoring-[^h]|unfinished/.test(name)),
+    [],
+  );
+});
+
+test('A backup of pictures in a bucket is put back into a folder, and into another bucket', async (t) => {
+  const { endpoint, folder: objects } = await openBucket(t);
+  const aws = awsSettings(endpoint);
+  const place = { CURD_IMAGES: `s3://${bucket}/one`, ...aws };
+  const environment = await freshShop(t, { ...settings, ...place });
+  const stocked = await stock(environment);
+  const server = await serve(t, environment);
+  const addresses = await show(server, stocked, 3);
+  const file = join(await temporaryFolder(t), 'bucket.tar');
+  const { images } = await curdJson(environment, 'backup', file);
+  assert.equal(images, 2);
+  const home = await freshShop(t, settings);
+  const run = await curd(home, 'restore', file);
+  assert.match(run.stdout, new RegExp(`^The shop is as it was at \\S+Z, with ${images} pictures\\.\n$`));
+  const names = namesIn(join(home.CURD_DATA_DIR ?? '', 'images'));
+  assert.equal(names.length, images);
+  for (const address of addresses) {
+    const path = join(home.CURD_DATA_DIR ?? '', 'images', nameOf(address).slice(0, 2), nameOf(address));
+    assertWhole(address, readFileSync(path));
+  }
+  await assertWell(home);
+  const other = await freshShop(t, { ...settings, ...place, CURD_IMAGES: `s3://${bucket}/two` });
+  assert.equal((await curdJson(other, 'restore', file)).images, images);
+  assert.deepEqual(namesIn(`${objects}/two`), namesIn(`${objects}/one`));
+  assert.ok(!existsSync(join(other.CURD_DATA_DIR ?? '', 'images')));
+  await assertWell(other);
+});

@@ -1,0 +1,121 @@
+/** A shop to which everything has happened that happens to shops: for commands that look at all of it. */
+import assert from 'node:assert/strict';
+import type { TestContext } from 'node:test';
+import type { RawSettings } from '../../src/config.ts';
+import type { Engine } from '../../src/database/sql.ts';
+import { deleteCheese, picture, uploaded } from '../files/photos.ts';
+import { type CallOptions, openShop, type Shop } from '../helper.ts';
+import type { Environment } from './run.ts';
+
+const secret = 'a secret that is only good for tests';
+const password = 'correct horse battery staple';
+const shippingAddress = { street: 'Gasse 1', city: 'Bern', zipCode: '3011', country: 'CH' };
+
+export interface Life {
+  readonly shop: Shop;
+  /** With which commands find the same shop. */
+  readonly environment: Environment;
+  /** A key that may place orders. */
+  readonly orderer: string;
+  /** Of a customer who is logged in. */
+  readonly session: { readonly authorization: string };
+  /** One order, or several, in each status. */
+  readonly orders: Readonly<Record<'placed' | 'approved' | 'shipped' | 'delivered' | 'cancelled', number>>;
+  /** Two that are there, in two categories; the first has a picture, and is in open orders. */
+  readonly cheeses: readonly [number, number];
+  /** Where the picture of the first cheese is shown. */
+  readonly imageUrl: string;
+}
+
+/** Sends a request that must succeed. */
+// biome-ignore lint/suspicious/noExplicitAny: tests know what to expect in it.
+export async function did(shop: Shop, method: string, url: string, options: CallOptions): Promise<any> {
+  const { status, text, json } = await shop.call(method, url, options);
+  assert.ok(status < 300, `${method} ${url}: ${status} ${text}`);
+  return json;
+}
+
+/** The settings of a shop as its commands take them. */
+export function environmentOf({ config }: Shop): Environment {
+  return {
+    CURD_DATA_DIR: config.dataDir,
+    CURD_SECRET: config.secret,
+    ...(config.database.engine === 'postgres' ? { CURD_DATABASE: config.database.url } : {}),
+  };
+}
+
+export function orderOf(...cheeseIds: readonly number[]) {
+  return { items: cheeseIds.map((cheeseId) => ({ cheeseId, quantity: 3 })), shippingAddress };
+}
+
+export async function liveOn(t: TestContext, engine: Engine, settings: RawSettings = {}): Promise<Life> {
+  const shop = await openShop(t, {
+    engine,
+    settings: { CURD_SECRET: secret, CURD_APPROVAL_DELAY: '1h', ...settings },
+  });
+  const { services } = shop.app;
+  const as = shop.writer;
+  const context = services.contextOf('test');
+  const make = async (name: string, more: object): Promise<number> =>
+    (await did(shop, 'POST', '/v2/cheeses', { as, body: { name, ...more } })).id;
+  const hard = { category: { name: 'Hard' }, tags: [{ name: 'cow' }, { name: 'raw milk' }] };
+  const comte = await make('Comté', { ...hard, pricePerKg: 41.5, origin: 'Jura' });
+  const brie = await make('Brie', {
+    category: { name: 'Soft' },
+    tags: [{ name: 'goat' }],
+    pricePerKg: 19.99,
+  });
+  const unpriced = await make('Käse ohne Preis', {});
+  const doomed = await make('Stinking Bishop', { ...hard, pricePerKg: 30 });
+  const renamed = await make('Old name', { ...hard, pricePerKg: 10 });
+  await did(shop, 'PUT', '/v2/cheeses', { as, body: { id: renamed, name: 'New name', status: 'sold' } });
+  const { imageUrl } = await uploaded(shop, comte, await picture(1));
+  await uploaded(shop, brie, await picture(1));
+  await uploaded(shop, doomed, await picture(2));
+
+  const login = async (username: string) => {
+    await did(shop, 'POST', '/v2/customer', {
+      body: { username, email: `${username}@example.com`, password },
+    });
+    const { token } = await did(shop, 'POST', '/v2/customer/login', { body: { username, password } });
+    return { authorization: `Bearer ${token}` };
+  };
+  const session = await login('ada');
+  const leaving = await login('bob');
+  const orderer = await shop.newKey({ scopes: ['write:orders'] });
+  const place = async (headers: Record<string, string>, ...ids: number[]): Promise<number> =>
+    (await did(shop, 'POST', '/v2/store/order', { as: orderer, headers, body: orderOf(...ids) })).id;
+  const placed = await place(session, comte, brie);
+  await place({}, unpriced);
+  await place({}, comte, comte);
+  const approved = await place(session, comte);
+  const shipped = await place({ ...session, 'idempotency-key': 'once' }, brie);
+  const delivered = await place(session, comte, brie);
+  const cancelled = await place(session, brie);
+  await place({}, doomed);
+  await place(leaving, comte, unpriced);
+  const { orders } = services;
+  const everyStep = [orders.approve, orders.ship, orders.deliver] as const;
+  for (const [id, steps] of [
+    [approved, 1],
+    [shipped, 2],
+    [delivered, 3],
+    [await place(leaving, brie), 3],
+  ] as const) {
+    for (const step of everyStep.slice(0, steps)) {
+      await step(context, id);
+    }
+  }
+  await did(shop, 'DELETE', `/v2/store/order/${cancelled}`, { as: orderer });
+  await deleteCheese(shop, doomed);
+  await did(shop, 'DELETE', '/v2/customer/bob', { headers: leaving });
+  return {
+    shop,
+    environment: environmentOf(shop),
+    orderer,
+    session,
+    orders: { placed, approved, shipped, delivered, cancelled },
+    cheeses: [comte, brie],
+    imageUrl,
+  };
+}

@@ -1,0 +1,253 @@
+/** Values that one engine might treat in another way than the other, copied both ways. */
+import assert from 'node:assert/strict';
+import { DatabaseSync } from 'node:sqlite';
+import { suite, test } from 'node:test';
+import { copyTables } from '../../src/database/copy.ts';
+import type { Database } from '../../src/database/database.ts';
+import { migrate } from '../../src/database/migrate.ts';
+import { type Engine, sql, type Value } from '../../src/database/sql.ts';
+import { listTables, readRows } from '../../src/database/tables.ts';
+import { cleanUp, engines } from '../helper.ts';
+import { freshConfig, open } from './notes.ts';
+
+async function contentsOf(database: Database): Promise<Record<string, readonly unknown[]>> {
+  const contents: Record<string, readonly unknown[]> = {};
+  for (const table of await listTables(database, database.engine)) {
+    if (!['quota', 'migration'].includes(table.name)) {
+      contents[table.name] = await readRows(database, table, null, 1_000_000);
+    }
+  }
+  return contents;
+}
+
+/** Texts that one engine might store, sort or give back in another way than the other. */
+const odd = [
+  '',
+  ' ',
+  'é',
+  'e\u0301',
+  '🧀',
+  '\u{10FFFF}',
+  '\uFFFD',
+  '\uE000',
+  '"',
+  "'; drop table account; --",
+  '\\',
+  '\\x00',
+  '%_',
+  '\u0001\u007f',
+  '\t\r\n',
+  'null',
+  'NULL',
+  '0',
+  '-1',
+  '1e400',
+  'ß',
+  'İ',
+  'ａ',
+  '\u202E',
+  'Z',
+  'a',
+  '~',
+];
+const large = [Number.MAX_SAFE_INTEGER, -Number.MAX_SAFE_INTEGER, 0, 2 ** 31, 2 ** 32 + 1];
+
+suite('Values of every column', () => {
+  for (const [from, to] of [engines, engines.toReversed()] as [Engine, Engine][]) {
+    test(`from ${from} to ${to} arrive as they are, odd ones too`, async (t) => {
+      const [source, target] = [
+        await open(t, await freshConfig(t, from)),
+        await open(t, await freshConfig(t, to)),
+      ];
+      await migrate(source);
+      await migrate(target);
+      await fill(source);
+      const contents = await contentsOf(source);
+      assert.ok(Object.values(contents).every((rows) => rows.length >= 1));
+      await copyTables(source, from, target, () => {});
+      assert.deepEqual(await contentsOf(target), contents);
+      // Nothing is written twice, and what was changed in the target is put right.
+      await target.run(sql`update orders set notes = 'x' where id = 11`);
+      await target.run(sql`update customer set phone = null where phone = 'é'`);
+      await target.run(sql`delete from term where name = '🧀'`);
+      const again = await copyTables(source, from, target, () => {});
+      const written = again
+        .filter((one) => one.written > 0)
+        .map(({ name, written: rows }) => `${name} ${rows}`);
+      assert.deepEqual(written.sort(), ['customer 1', 'orders 1', 'term 1']);
+      assert.deepEqual(await contentsOf(target), contents);
+    });
+  }
+
+  test('that somebody changes in the target meanwhile are noticed, and put right by the next copy', async (t) => {
+    const config = await freshConfig(t, 'sqlite');
+    const [source, target] = [await open(t, await freshConfig(t, 'postgres')), await open(t, config)];
+    await migrate(source);
+    await migrate(target);
+    await fill(source);
+    const other = new DatabaseSync((config.database as { file: string }).file, { timeout: 5000 });
+    cleanUp(t, () => other.close());
+    for (const change of [
+      "delete from term where name = 'é'",
+      'update orders set total_cents = 5 where id = 11',
+      "insert into login_failure values ('somebody', 1, '')",
+    ]) {
+      let changes = 0;
+      const copying = copyTables(source, 'postgres', target, (_done, _total, note) => {
+        if (note === 'comparing account') {
+          other.exec(change);
+          changes += 1;
+        }
+      });
+      await assert.rejects(copying, /^Error: 1 rows of \w+ differ after the copy: is somebody else writing/);
+      assert.equal(changes, 1);
+      await copyTables(source, 'postgres', target, () => {});
+      assert.deepEqual(await contentsOf(target), await contentsOf(source));
+    }
+  });
+});
+
+/** Odd values in every column of text, nulls where they may be, and numbers as large as they come. */
+async function fill(database: Database): Promise<void> {
+  const at = <T>(list: readonly T[], place: number) => list[place % list.length] as T;
+  const rows = odd.map((text, place) => ({
+    text,
+    other: at(odd, place + 7),
+    place,
+    id: place + 11,
+    number: at(large, place),
+    nothing: place % 3 === 0 ? null : text,
+  }));
+  const insert = (
+    table: string,
+    columns: string,
+    values: (row: (typeof rows)[number]) => Value[],
+    some = rows,
+  ) => database.insert(table, columns.split(' '), some.map(values));
+  await insert('account', 'id name plan created_at', ({ id, text, other }) => [id, text, other, text]);
+  await insert(
+    'api_key',
+    'id account_id type hash last4 scopes created_at expires_at revoked_at last_used_at replaced_by',
+    ({ id, text, other, nothing, number }) => [
+      id,
+      id,
+      'live',
+      text,
+      other,
+      text,
+      other,
+      nothing,
+      nothing,
+      text,
+      nothing === null ? null : number,
+    ],
+  );
+  await insert(
+    'cheese',
+    'id name name_key category_id status search version body',
+    ({ id, text, other, number }) => [id, other, text, id, 'sold', text, number, other],
+  );
+  await insert('term', 'id kind name', ({ id, text }) => [id, 'tag', text]);
+  await insert('cheese_term', 'term_id cheese_id name status', ({ id, text, other }) => [
+    id,
+    id,
+    text,
+    other,
+  ]);
+  await insert('term_count', 'term_id status cheeses', ({ text, number }) => [11, text, number]);
+  await insert(
+    'event',
+    'id type subject actor request_id trace_id data created_at',
+    ({ id, text, other, nothing }) => [id, text, other, text, nothing, nothing, other, text],
+  );
+  await insert('idempotent_answer', 'id fingerprint sealed expires_at', ({ text, other }) => [
+    text,
+    other,
+    text,
+    other,
+  ]);
+  await insert(
+    'customer',
+    'id username username_key email email_key first_name last_name phone password tier delivered_cents favourite_id favourite_name created_at',
+    ({ id, text, other, nothing, number }) => [
+      id,
+      other,
+      text,
+      other,
+      text,
+      other,
+      text,
+      nothing,
+      other,
+      'gold',
+      number,
+      nothing === null ? null : number,
+      nothing,
+      text,
+    ],
+  );
+  await insert('session', 'token_hash customer_id created_at expires_at', ({ id, text, other }) => [
+    text,
+    id,
+    other,
+    text,
+  ]);
+  await insert('login_failure', 'id failures ends_at', ({ id, text, other }) => [text, id, other]);
+  await insert(
+    'orders',
+    'id status placed_by customer_id items address notes total_cents ship_date created_at updated_at',
+    ({ id, text, other, nothing, number }) => [
+      id,
+      'placed',
+      text,
+      nothing === null ? null : id,
+      other,
+      text,
+      nothing,
+      number,
+      nothing,
+      other,
+      text,
+    ],
+  );
+  await insert('open_order_cheese', 'cheese_id order_id', ({ id, number }) => [number, id]);
+  await insert('job', 'order_id due_at attempts', ({ id, text }) => [id, text, id]);
+  await insert(
+    'oauth_client',
+    'id account_id name secret_hash redirect_uris grants scopes is_native created_at',
+    ({ id, text, other, nothing }) => [text, id, other, nothing, text, other, text, id % 2, other],
+  );
+  await insert(
+    'oauth_object',
+    'model id payload grant_id uid customer_id client_id scope consumed_at expires_at',
+    ({ text, other, nothing, number }) => [
+      other,
+      text,
+      other,
+      nothing,
+      nothing,
+      nothing === null ? null : number,
+      nothing,
+      text,
+      nothing,
+      other,
+    ],
+  );
+  await insert(
+    'admin_approval',
+    'id client_id customer_id status requested_at decided_at decided_by expires_at',
+    ({ id, text, other, nothing, number }) => [id, text, number, 'pending', other, nothing, nothing, text],
+  );
+  await insert('image_file', 'name media_type bytes state since', ({ text, other, number }) => [
+    text,
+    other,
+    number,
+    'stored',
+    text,
+  ]);
+  await insert(
+    'cheese_image',
+    'id cheese_id image_name thumbnail_name size caption created_at',
+    ({ id, text, other, nothing, number }) => [id, id, text, other, number, nothing, text],
+  );
+}

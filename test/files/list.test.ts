@@ -1,0 +1,95 @@
+/** The names of all pictures, from a folder and from a bucket, however many there are. */
+import assert from 'node:assert/strict';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { cp } from 'node:fs/promises';
+import { join } from 'node:path';
+import { suite, type TestContext, test } from 'node:test';
+import { systemClock } from '../../src/clock.ts';
+import { AppError } from '../../src/errors.ts';
+import { type Files, openFiles } from '../../src/files/files.ts';
+import { cleanUp, temporaryFolder } from '../helper.ts';
+import { awsSettings, bucket, openBucket } from './bucket.ts';
+
+/** More than a page of a bucket. */
+const many = 1005;
+
+async function namesOf(files: Files): Promise<string[]> {
+  return (await Array.fromAsync(files.list())).sort();
+}
+
+const nameOf = (one: number) => `${one.toString(16).padStart(8, '0')}${'0'.repeat(56)}.png`;
+
+async function put(t: TestContext, files: Files, ...names: string[]): Promise<void> {
+  const path = join(await temporaryFolder(t), 'a.png');
+  writeFileSync(path, 'a picture');
+  for (const name of names) {
+    await files.put(name, path, 'image/png');
+  }
+}
+
+async function bucketOf(t: TestContext) {
+  const before = { ...process.env };
+  cleanUp(t, () => {
+    process.env = before;
+  });
+  // The ciphers with which s3rver seals where a page ends.
+  process.env.NODE_OPTIONS = '--openssl-legacy-provider';
+  const server = await openBucket(t);
+  Object.assign(process.env, awsSettings(server.endpoint));
+  const at = (prefix: string) => openFiles({ images: { kind: 'bucket', bucket, prefix } }, systemClock);
+  return { ...server, at };
+}
+
+suite('The names of all pictures', () => {
+  test('in a folder are those that were put and not deleted', async (t) => {
+    const folder = join(await temporaryFolder(t), 'images');
+    const files = await openFiles({ images: { kind: 'folder', folder } }, systemClock);
+    assert.deepEqual(await namesOf(files), [], 'a folder that is not there is empty');
+    await put(t, files, nameOf(1), nameOf(2 ** 31), nameOf(3), nameOf(3));
+    await files.delete(nameOf(3));
+    await files.delete(nameOf(4));
+    assert.deepEqual(await namesOf(files), [nameOf(1), nameOf(2 ** 31)]);
+    for (let one = 0; one < many; one += 1) {
+      mkdirSync(join(folder, `${one % 256}`), { recursive: true });
+      writeFileSync(join(folder, `${one % 256}`, `more-${one}`), '');
+    }
+    assert.equal((await namesOf(files)).length, many + 2);
+  });
+
+  test('in a bucket are those under the prefix, page after page', async (t) => {
+    const { at, folder } = await bucketOf(t);
+    const files = await at('some/prefix/');
+    assert.deepEqual(await namesOf(files), []);
+    await put(t, files, nameOf(0));
+    await put(t, await at('some/prefix-of-others/'), nameOf(7));
+    await put(t, await at(''), nameOf(8));
+    // As s3rver keeps them: putting them one by one would take long.
+    const place = join(folder, 'some', 'prefix');
+    const copies = Array.from({ length: many - 1 }, (_, one) =>
+      ['._S3rver_object', '._S3rver_object.md5', '._S3rver_metadata.json'].map((end) =>
+        cp(join(place, nameOf(0) + end), join(place, nameOf(one + 1) + end)),
+      ),
+    );
+    await Promise.all(copies.flat());
+    const names = await namesOf(files);
+    assert.equal(names.length, many);
+    assert.deepEqual(
+      names,
+      Array.from({ length: many }, (_, one) => nameOf(one)),
+    );
+    await files.delete(nameOf(5));
+    assert.equal((await namesOf(files)).length, many - 1);
+    assert.deepEqual(await namesOf(await at('some/prefix-of-others/')), [nameOf(7)]);
+  });
+
+  test('of a bucket that does not answer are not those of an empty one', async (t) => {
+    const { at, stop } = await bucketOf(t);
+    const files = await at('one/');
+    await put(t, files, nameOf(1));
+    await stop();
+    await assert.rejects(
+      namesOf(files),
+      (error) => error instanceof AppError && error.code === 'unavailable',
+    );
+  });
+});
