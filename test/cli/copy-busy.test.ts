@@ -62,7 +62,7 @@ for (const [from, to] of [engines, engines.toReversed()] as [Engine, Engine][]) 
       to === 'postgres' ? await createDatabase(t) : `sqlite:${join(await temporaryFolder(t), 'curd.sqlite')}`;
     const target = { ...settings, CURD_DATA_DIR: await temporaryFolder(t), CURD_DATABASE: place };
     const args = ['copy', '--to', place, '--to-images', `file:${join(target.CURD_DATA_DIR, 'images')}`];
-    for (const afterMs of [350, 500]) {
+    for (const afterMs of [400]) {
       const child = spawn(process.execPath, [executable, ...args], {
         env: { PATH: process.env.PATH ?? '', ...environment },
         stdio: 'ignore',
