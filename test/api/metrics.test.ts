@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { sql } from '../../src/database/sql.ts';
+import { restoreTestOrders } from '../../src/orders/test-orders.ts';
 import { did, liveOn, orderOf } from '../cli/life.ts';
 import { assertError, type CallAnswer, onBothEngines, openShop, type Shop, testClock } from '../helper.ts';
 import { newApplication, openListeningShop, post } from '../oauth/flow.ts';
@@ -197,6 +198,8 @@ onBothEngines('Metrics', (engine) => {
   test('count orders by status, tell what is under way, and hold no secret, no name and no id', async (t) => {
     const life = await liveOn(t, engine);
     const { shop, orderer } = life;
+    // Test orders are nobody's.
+    await restoreTestOrders(shop.app.services.contextOf('test'));
     const { text, families, figure } = await look(shop);
     const statuses = ['placed', 'approved', 'shipped', 'delivered', 'cancelled'];
     const counts = statuses.map((status) => figure('curd_orders', { status }));

@@ -62,16 +62,14 @@ for (const [from, to] of [engines, engines.toReversed()] as [Engine, Engine][]) 
       to === 'postgres' ? await createDatabase(t) : `sqlite:${join(await temporaryFolder(t), 'curd.sqlite')}`;
     const target = { ...settings, CURD_DATA_DIR: await temporaryFolder(t), CURD_DATABASE: place };
     const args = ['copy', '--to', place, '--to-images', `file:${join(target.CURD_DATA_DIR, 'images')}`];
-    for (const afterMs of [350, 500]) {
-      const child = spawn(process.execPath, [executable, ...args], {
-        env: { PATH: process.env.PATH ?? '', ...environment },
-        stdio: 'ignore',
-      });
-      const closed = once(child, 'close');
-      await sleep(afterMs + Math.random() * 200);
-      child.kill('SIGKILL');
-      await closed;
-    }
+    const child = spawn(process.execPath, [executable, ...args], {
+      env: { PATH: process.env.PATH ?? '', ...environment },
+      stdio: 'ignore',
+    });
+    const closed = once(child, 'close');
+    await sleep(400 + Math.random() * 200);
+    child.kill('SIGKILL');
+    await closed;
     const known = new Set(load.memory.orders.keys());
     const cancelled = new Set(load.memory.cancelled);
     const report = await curdJson(environment, ...args, '--overwrite');
