@@ -149,6 +149,23 @@ export async function buildApp(config: Config, clock: Clock = systemClock): Prom
     });
   }, housekeepingMs).unref();
 
+  async function close(): Promise<void> {
+    clearInterval(timer);
+    overload.stop();
+    // Connections that were answered last are open for more; what hangs is not worth everybody's wait.
+    const closing = setInterval(() => server.server.closeIdleConnections(), 50);
+    const impatience = setTimeout(() => server.server.closeAllConnections(), stoppingMs);
+    await server.close();
+    clearInterval(closing);
+    clearTimeout(impatience);
+    await housekeeping;
+    await worker.stop();
+    await keyResolver.flushLastUsed();
+    await counts.close();
+    await services.close();
+  }
+  let closed: Promise<void> | null = null;
+
   return {
     server,
     services,
@@ -156,20 +173,9 @@ export async function buildApp(config: Config, clock: Clock = systemClock): Prom
     log,
     worker,
     imageUrl,
-    async close() {
-      clearInterval(timer);
-      overload.stop();
-      // Connections that were answered last are open for more; what hangs is not worth everybody's wait.
-      const closing = setInterval(() => server.server.closeIdleConnections(), 50);
-      const impatience = setTimeout(() => server.server.closeAllConnections(), stoppingMs);
-      await server.close();
-      clearInterval(closing);
-      clearTimeout(impatience);
-      await housekeeping;
-      await worker.stop();
-      await keyResolver.flushLastUsed();
-      await counts.close();
-      await services.close();
+    close() {
+      closed ??= close();
+      return closed;
     },
   };
 }

@@ -6,7 +6,10 @@ import type { Files } from '../files/files.ts';
 
 const sweepMinutes = 60;
 
-/** @param now milliseconds since the epoch */
+/**
+ * Pictures come and go meanwhile: what seems to be wrong is looked at once more.
+ * @param now milliseconds since the epoch
+ */
 export async function inspectImages(database: Sql, files: Files, now: number): Promise<Finding[]> {
   const missing = new Faults(
     'pictures whose files are gone',
@@ -15,32 +18,39 @@ export async function inspectImages(database: Sql, files: Files, now: number): P
   const orphans = new Faults(
     'files that belong to no picture',
     'delete them, or leave them: nobody sees them',
+    true,
   );
   const loose = new Faults(
     `files that should have been swept more than ${sweepMinutes} minutes ago`,
     'let a server run for some minutes, and see in its log whether sweeping fails',
   );
-  const known = new Map(
-    (
-      await database.all<{ name: string; state: string; since: string }>(
-        sql`select name, state, since from image_file`,
-      )
-    ).map(({ name, ...rest }) => [name, rest]),
-  );
+  // Files first: a row is there before its bytes are.
   const present = new Set<string>();
   for await (const name of files.list()) {
     present.add(name);
-    if (!known.has(name)) {
-      orphans.add(name);
-    }
   }
-  for (const [name, { state, since }] of known) {
-    if (state === 'stored' && !present.has(name)) {
+  const known = new Set<string>();
+  for (const { name, state, since } of await database.all<{ name: string; state: string; since: string }>(
+    sql`select name, state, since from image_file`,
+  )) {
+    known.add(name);
+    if (state === 'stored' && !present.has(name) && !(await isThere(files, name))) {
       missing.add(name);
     }
     if (state !== 'stored' && Date.parse(since) < now - sweepMinutes * 60_000) {
       loose.add(name);
     }
   }
+  for (const name of present.difference(known)) {
+    if (await isThere(files, name)) {
+      orphans.add(name);
+    }
+  }
   return [...missing.found(), ...orphans.found(), ...loose.found()];
+}
+
+async function isThere(files: Files, name: string): Promise<boolean> {
+  const content = await files.read(name, null);
+  content?.destroy();
+  return content !== null;
 }

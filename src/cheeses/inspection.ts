@@ -1,33 +1,38 @@
 /** Whether the catalogue is filed as its cheeses are, and filing it anew. */
 import type { Context } from '../database/context.ts';
 import type { Sql } from '../database/database.ts';
-import { Faults, type Finding, inPages } from '../database/inspection.ts';
+import { Faults, type Finding, inPages, parsed } from '../database/inspection.ts';
 import { sql } from '../database/sql.ts';
 import { file } from './filing.ts';
 import { cheeseQueries } from './queries.ts';
 import type { Cheese } from './schemas.ts';
-import { createTerms } from './search.ts';
+import { createTerms, searchText } from './search.ts';
 
 interface StoredCheese {
   readonly id: number;
   readonly name: string;
+  readonly name_key: string;
+  readonly category_id: number;
   readonly status: string;
+  readonly search: string;
   readonly body: string;
 }
 
-interface Counted {
+/** Cheeses under a term, by status: how many, and the sum of their ids, by which one is told from another. */
+interface Filed {
   readonly kind: string;
   readonly name: string;
   readonly status: string;
   readonly cheeses: number;
+  readonly ids: number;
 }
 
 const remedy = 'run "curd doctor --repair", which files the catalogue anew';
 
 const cheesesAfter = (database: Sql) => (after: number, limit: number) =>
-  database.all<StoredCheese>(
-    sql`select id, name, status, body from cheese where id > ${after} order by id limit ${limit}`,
-  );
+  database.all<StoredCheese>(sql`
+    select id, name, name_key, category_id, status, search, body from cheese where id > ${after}
+    order by id limit ${limit}`);
 
 /** Holds counters and postings against the cheeses themselves. */
 export async function inspectCatalogue(database: Sql): Promise<Finding[]> {
@@ -36,34 +41,34 @@ export async function inspectCatalogue(database: Sql): Promise<Finding[]> {
   const postings = new Faults('cheeses that are filed elsewhere than they belong', remedy);
   const ids = new Faults('ids that could be given out twice', 'restore a backup');
 
-  const expected = new Map<string, number>();
-  function count(key: string): void {
-    expected.set(key, (expected.get(key) ?? 0) + 1);
-  }
+  const expected = new Map<string, Filed>();
   const termsOf = createTerms();
   let lastId = 0;
   for await (const page of inPages(cheesesAfter(database))) {
-    for (const { id, name, status, body } of page) {
-      const cheese = JSON.parse(body) as Cheese;
-      if (cheese.id !== id || cheese.name !== name || cheese.status !== status) {
-        columns.add(`cheese ${id}`);
+    for (const row of page) {
+      lastId = row.id;
+      const cheese = parsed<Cheese>(row.body);
+      if (cheese === undefined || !isStoredAs(cheese, row)) {
+        columns.add(`cheese ${row.id}`);
+        continue;
       }
-      count(`catalogue  ${cheese.status}`);
-      for (const [kind, term] of termsOf(cheese)) {
-        count(`${kind} ${term} ${cheese.status}`);
+      for (const [kind, name] of [['catalogue', ''], ...termsOf(cheese)] as const) {
+        const key = `${kind} ${name} ${cheese.status}`;
+        const { cheeses, ids } = expected.get(key) ?? { cheeses: 0, ids: 0 };
+        expected.set(key, { kind, name, status: cheese.status, cheeses: cheeses + 1, ids: ids + cheese.id });
       }
-      lastId = id;
     }
   }
 
-  const counted = await database.all<Counted>(sql`
-    select t.kind, t.name, c.status, c.cheeses from term_count c join term t on t.id = c.term_id`);
-  compare(expected, counted, counters);
-  const filed = await database.all<Counted>(sql`
-    select t.kind, t.name, p.status, count(*) as cheeses from cheese_term p join term t on t.id = p.term_id
-    group by t.kind, t.name, p.status`);
-  const withPostings = [...expected].filter(([key]) => !/^(catalogue|prefix) /.test(key));
-  compare(new Map(withPostings), filed, postings);
+  const counted = await database.all<Filed>(sql`
+    select t.kind, t.name, c.status, c.cheeses, 0 as ids from term_count c join term t on t.id = c.term_id`);
+  const asCounted = [...expected.values()].map((one) => ({ ...one, ids: 0 }));
+  compare(asCounted, counted, counters);
+  const filed = await database.all<Filed>(sql`
+    select t.kind, t.name, p.status, count(*) as cheeses, cast(sum(p.cheese_id) as bigint) as ids
+    from cheese_term p join term t on t.id = p.term_id group by t.kind, t.name, p.status`);
+  const withPostings = [...expected.values()].filter(({ kind }) => kind !== 'catalogue' && kind !== 'prefix');
+  compare(withPostings, filed, postings);
   const astray = await database.all<{ cheese_id: number }>(sql`
     select distinct p.cheese_id from cheese_term p left join cheese c on c.id = p.cheese_id
     where c.id is null or c.name <> p.name or c.status <> p.status limit 1000`);
@@ -77,14 +82,41 @@ export async function inspectCatalogue(database: Sql): Promise<Finding[]> {
   return [...columns.found(), ...counters.found(), ...postings.found(), ...ids.found()];
 }
 
-function compare(expected: ReadonlyMap<string, number>, found: readonly Counted[], faults: Faults): void {
-  const met = new Map<string, number>(
-    found.map(({ kind, name, status, cheeses }) => [`${kind} ${name} ${status}`, cheeses]),
+/** Whether the columns by which a cheese is found are those that follow from what it answers. */
+function isStoredAs(cheese: Cheese, row: StoredCheese): boolean {
+  const { id, name, name_key, category_id, status, search } = rowOf(cheese);
+  return (
+    id === row.id &&
+    name === row.name &&
+    name_key === row.name_key &&
+    category_id === row.category_id &&
+    status === row.status &&
+    search === row.search
   );
-  for (const key of new Set([...expected.keys(), ...met.keys()])) {
-    const [should, is] = [expected.get(key) ?? 0, met.get(key) ?? 0];
-    if (should !== is) {
-      faults.add(`${key}: ${is} instead of ${should}`);
+}
+
+function rowOf(cheese: Cheese): Omit<StoredCheese, 'body'> {
+  const { id, name, category, status } = cheese;
+  return {
+    id,
+    name,
+    name_key: name.normalize('NFC'),
+    category_id: category?.id ?? 0,
+    status,
+    search: searchText(name),
+  };
+}
+
+function compare(expected: readonly Filed[], found: readonly Filed[], faults: Faults): void {
+  const byTerm = (all: readonly Filed[]) =>
+    new Map(all.map((one) => [`${one.kind} ${one.name} ${one.status}`, one] as [string, Filed]));
+  const [should, is] = [byTerm(expected), byTerm(found)];
+  for (const key of new Set([...should.keys(), ...is.keys()])) {
+    const [wanted, present] = [should.get(key), is.get(key)];
+    if ((wanted?.cheeses ?? 0) !== (present?.cheeses ?? 0)) {
+      faults.add(`${key}: ${present?.cheeses ?? 0} instead of ${wanted?.cheeses ?? 0}`);
+    } else if ((wanted?.ids ?? 0) !== (present?.ids ?? 0)) {
+      faults.add(`${key}: other cheeses than those that belong there`);
     }
   }
 }

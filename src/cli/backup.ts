@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { mkdir, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
@@ -21,6 +22,12 @@ export interface Manifest {
   /** SHA-256 of curd.sqlite, in hex. */
   readonly database: string;
   readonly images: number;
+  /** SHA-256 of the rest of this, in hex. */
+  readonly seal: string;
+}
+
+export function sealOf({ curd, createdAt, database, images }: Omit<Manifest, 'seal'>): string {
+  return hash('sha256', JSON.stringify([curd, createdAt, database, images]));
 }
 
 export const databaseEntry = 'curd.sqlite';
@@ -58,13 +65,13 @@ export async function runBackup(name: string, options: CommandOptions): Promise<
       stored,
       (done) => bar.show(done, 'pictures'),
     ).finally(bar.clear);
-    const manifest: Manifest = {
+    const manifest = {
       curd: packageJson.version,
       createdAt,
       database: await digestOf(copy),
       images: images.written,
     };
-    await writeFile(join(folder, manifestEntry), JSON.stringify(manifest));
+    await writeFile(join(folder, manifestEntry), JSON.stringify({ ...manifest, seal: sealOf(manifest) }));
     const unfinished = join(folder, 'tar');
     const entries = [databaseEntry, ...(images.written > 0 ? [imagesEntry] : []), manifestEntry];
     await create({ file: unfinished, cwd: folder, portable: true, mode: 0o600 } as never, entries);

@@ -24,6 +24,7 @@ import { type CommandOptions, print, rawSettingsOf } from './command.ts';
 import { progressBar } from './progress.ts';
 
 const missingExitCode = 2;
+const sameDatabase = '--from and --to are the same database.';
 
 /** Where a shop is, or shall be. */
 interface House {
@@ -35,7 +36,7 @@ interface House {
 export async function runCopy(options: CommandOptions): Promise<void> {
   const { from, to } = housesOf(options);
   if (isSame(from.database, to.database)) {
-    throw new ConfigError('--from and --to are the same database.');
+    throw new ConfigError(sameDatabase);
   }
   if (from.database.engine === 'sqlite' && !existsSync(from.database.file)) {
     throw new ConfigError(`There is no database at ${from.database.file}: say with --from where it is.`);
@@ -50,6 +51,10 @@ export async function runCopy(options: CommandOptions): Promise<void> {
       }
       await migrate(target);
       await prepare(target, nameOf(from.database), options.overwrite === true);
+      if (await isBeingCopiedTo(source)) {
+        await endCopy(target);
+        throw new ConfigError(sameDatabase);
+      }
       const startedAt = timestamp(systemClock.now());
       const report = await source.snapshot(async (snapshot) => ({
         startedAt,

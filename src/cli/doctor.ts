@@ -27,6 +27,11 @@ export async function runDoctor(options: CommandOptions): Promise<void> {
   if (config.database.engine === 'sqlite' && !existsSync(config.database.file)) {
     throw new ConfigError(`There is no database at ${config.database.file}: nothing to look over yet.`);
   }
+  const broken = await inspectDatabase(config);
+  if (broken.length > 0) {
+    report(options, [{ check: 'database', findings: broken }]);
+    return;
+  }
   const services = await openServices(config);
   const { database, contextOf } = services;
   try {
@@ -37,38 +42,45 @@ export async function runDoctor(options: CommandOptions): Promise<void> {
     const checks: Check[] = [
       { name: 'settings', inspect: async () => inspectSettings(config) },
       { name: 'clock', inspect: () => inspectClock(database) },
-      { name: 'database', inspect: async () => inspectDatabase(config) },
+      { name: 'database', inspect: async () => broken },
       { name: 'catalogue', inspect: inspectCatalogue },
       { name: 'orders', inspect: inspectOrders },
       { name: 'customers', inspect: inspectCustomers },
-      { name: 'pictures', inspect: (snapshot) => inspectImages(snapshot, files, systemClock.now()) },
+      { name: 'pictures', inspect: () => inspectImages(database, files, systemClock.now()) },
     ];
     // As of one moment: a shop that is open changes between two looks.
     const results = await database.snapshot(async (snapshot) => {
-      const found: { check: string; findings: Finding[] }[] = [];
+      const found: Result[] = [];
       for (const { name, inspect } of checks) {
         found.push({ check: name, findings: await inspect(snapshot) });
       }
       return found;
     });
-    print(options, results, results.map(inWords).join('\n'));
-    if (results.some(({ findings }) => findings.length > 0)) {
-      process.exitCode = faultsExitCode;
-    }
+    report(options, results);
   } finally {
     await services.close();
   }
 }
 
-function inWords({ check, findings }: { check: string; findings: readonly Finding[] }): string {
-  return findings.length === 0
-    ? `ok      ${check}`
-    : findings
-        .map(
-          ({ fault, count, examples, remedy }) =>
-            `FAULT   ${check}: ${count} ${fault}\n        ${examples.join('\n        ')}\n        What to do: ${remedy}.`,
-        )
-        .join('\n');
+interface Result {
+  readonly check: string;
+  readonly findings: readonly Finding[];
+}
+
+function report(options: CommandOptions, results: readonly Result[]): void {
+  print(options, results, results.map(inWords).join('\n'));
+  if (results.some(({ findings }) => findings.some(({ isNote }) => !isNote))) {
+    process.exitCode = faultsExitCode;
+  }
+}
+
+function inWords({ check, findings }: Result): string {
+  const ok = findings.every(({ isNote }) => isNote) ? [`ok      ${check}`] : [];
+  const found = findings.map(
+    ({ fault, count, examples, remedy, isNote }) =>
+      `${isNote ? 'note ' : 'FAULT'}   ${check}: ${count} ${fault}\n        ${examples.join('\n        ')}\n        What to do: ${remedy}.`,
+  );
+  return [...ok, ...found].join('\n');
 }
 
 /** What a server would start with, and its keeper might regret. */

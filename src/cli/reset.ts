@@ -2,7 +2,7 @@ import { fillDemoCatalogue, seedDemoPictures } from '../cheeses/demo.ts';
 import { systemClock, timestamp } from '../clock.ts';
 import { recordEvents } from '../database/context.ts';
 import { plain, sql } from '../database/sql.ts';
-import { listTables } from '../database/tables.ts';
+import { listTables, lockTables } from '../database/tables.ts';
 import { restoreTestOrders } from '../orders/test-orders.ts';
 import { ConfigError } from '../setting-values.ts';
 import { type CommandOptions, print, withServices } from './command.ts';
@@ -27,21 +27,22 @@ export function runReset(options: CommandOptions): Promise<void> {
     const tables = await listTables(database, database.engine);
     const { transaction, origin } = contextOf('cli');
     await transaction(async (tx) => {
-      // First, as every change of the catalogue: it holds off the others. Ids go on, so that no old one means another.
+      // Ids go on, terms included, so that no old one means another.
+      await lockTables(tx, database.engine, tables);
       await tx.run(sql`update catalogue set version = version + 1`);
       for (const { name } of tables.toReversed()) {
         if (![...kept, ...changed].includes(name)) {
           await tx.run(sql`delete from ${plain(name)}`);
         }
       }
-      await tx.run(sql`delete from term where id <> 0`);
       // The sweep of a server takes their bytes away.
       await tx.run(sql`update image_file set state = 'pending', since = ${now} where state = 'stored'`);
       await recordEvents(tx, origin, now, [{ type: 'shop.reset', subject: 'shop', data: '{}' }]);
     });
     const demo = await fillDemoCatalogue(cheeses, contextOf('cli'));
     const { host, port, publicUrl, imagesUrl } = config;
-    const base = imagesUrl ?? `${publicUrl ?? `http://${host}:${port}`}/images`;
+    const base =
+      imagesUrl ?? `${publicUrl ?? `http://${host.includes(':') ? `[${host}]` : host}:${port}`}/images`;
     await seedDemoPictures(demo, images, contextOf('cli'), (name) => `${base}/${name}`);
     await restoreTestOrders(contextOf('cli'));
     print(options, { reset: true }, 'The shop is as new; accounts, keys and applications are kept.');

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { mkdir, readdir, readFile, rm } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
-import { extract } from 'tar';
+import { extract, list } from 'tar';
 import { systemClock, timestamp } from '../clock.ts';
 import { openDatabase } from '../database/database.ts';
 import { migrate } from '../database/migrate.ts';
@@ -11,7 +11,7 @@ import { digestOf } from '../files/digest.ts';
 import { openFiles } from '../files/files.ts';
 import { openFolder } from '../files/folder.ts';
 import { ConfigError } from '../setting-values.ts';
-import { databaseEntry, imagesEntry, type Manifest, manifestEntry } from './backup.ts';
+import { databaseEntry, imagesEntry, type Manifest, manifestEntry, sealOf } from './backup.ts';
 import { type CommandOptions, configOf, print } from './command.ts';
 import { progressBar } from './progress.ts';
 
@@ -32,9 +32,7 @@ export async function runRestore(name: string, options: CommandOptions): Promise
   try {
     await mkdir(folder, { recursive: true, mode: 0o700 });
     const { manifest, images } = await unpack(source, folder);
-    if (isInUse(file)) {
-      throw new ConfigError(`A server, or another command, has ${file} open: stop it first.`);
-    }
+    requireUnused(file);
     const bar = progressBar(images.length);
     const copied = await copyFiles(
       openFolder(join(folder, imagesEntry), systemClock),
@@ -44,6 +42,8 @@ export async function runRestore(name: string, options: CommandOptions): Promise
     ).finally(bar.clear);
     const kept = `${file}.before-${timestamp(systemClock.now()).replace(/[:.]/g, '-')}`;
     const hadOne = existsSync(file);
+    // Once more: unpacking may have taken long.
+    requireUnused(file);
     replaceDatabaseFile(file, join(folder, databaseEntry), kept);
     print(
       options,
@@ -51,8 +51,23 @@ export async function runRestore(name: string, options: CommandOptions): Promise
       `The shop is as it was at ${manifest.createdAt}, with ${copied.files} pictures.${hadOne ? `\nWhat was there before is kept in ${kept}: delete it when you need it no more.` : ''}`,
     );
   } finally {
-    await rm(folder, { recursive: true, force: true });
+    await rm(folder, { recursive: true, force: true, maxRetries: 3 });
   }
+}
+
+function requireUnused(file: string): void {
+  if (isInUse(file)) {
+    throw new ConfigError(`A server, or another command, has ${file} open: stop it first.`);
+  }
+}
+
+/** A log beside the database, say, would change it, and a link could lead anywhere. */
+function isOurs({ path, type }: { readonly path: string; readonly type: string }): boolean {
+  const pattern =
+    type === 'Directory'
+      ? /^images\/([0-9a-f]{2}\/)?$/
+      : /^(curd\.sqlite|manifest\.json|images\/[0-9a-f]{2}\/[0-9a-f]{64}\.(jpg|png|webp))$/;
+  return ['File', 'OldFile', 'Directory'].includes(type) && pattern.test(path);
 }
 
 /** The content of a backup in a folder. @throws ConfigError where anything of it is not as it was written */
@@ -60,6 +75,16 @@ async function unpack(source: string, folder: string): Promise<{ manifest: Manif
   const damaged = (why: string) =>
     new ConfigError(`${source} is damaged, or no backup of Curd: ${why}. Nothing was changed.`);
   try {
+    // All of it before any of it: nothing but what a backup consists of is unpacked.
+    const strange: string[] = [];
+    await list({
+      file: source,
+      strict: true,
+      onReadEntry: (entry) => isOurs(entry) || strange.push(entry.path),
+    });
+    if (strange.length > 0) {
+      throw new Error(`it holds ${strange[0]}, which is no part of one`);
+    }
     await extract({ file: source, cwd: folder, strict: true });
   } catch (error) {
     throw damaged((error as Error).message);
@@ -87,6 +112,9 @@ async function unpack(source: string, folder: string): Promise<{ manifest: Manif
     if ((await digestOf(join(folder, imagesEntry, name.slice(0, 2), name))) !== name.split('.', 1)[0]) {
       throw damaged(`the picture ${name} is not the one that was written`);
     }
+  }
+  if (manifest.seal !== sealOf(manifest)) {
+    throw damaged('what it says of itself is not what was written');
   }
   return { manifest, images };
 }

@@ -5,6 +5,8 @@ export interface Finding {
   /** A few of them. */
   readonly examples: readonly string[];
   readonly remedy: string;
+  /** Worth knowing, and no fault. */
+  readonly isNote: boolean;
 }
 
 const examplesMax = 5;
@@ -15,10 +17,12 @@ export class Faults {
   readonly #examples: string[] = [];
   readonly #fault: string;
   readonly #remedy: string;
+  readonly #isNote: boolean;
 
-  constructor(fault: string, remedy: string) {
+  constructor(fault: string, remedy: string, isNote = false) {
     this.#fault = fault;
     this.#remedy = remedy;
+    this.#isNote = isNote;
   }
 
   add(example: string): void {
@@ -30,9 +34,8 @@ export class Faults {
 
   /** One finding, or none. */
   found(): Finding[] {
-    return this.#count === 0
-      ? []
-      : [{ fault: this.#fault, count: this.#count, examples: this.#examples, remedy: this.#remedy }];
+    const [fault, remedy, isNote] = [this.#fault, this.#remedy, this.#isNote];
+    return this.#count === 0 ? [] : [{ fault, count: this.#count, examples: this.#examples, remedy, isNote }];
   }
 }
 
@@ -50,5 +53,14 @@ export async function* inPages<Row extends { readonly id: number }>(
       return;
     }
     after = rows.at(-1)?.id ?? after;
+  }
+}
+
+/** JSON of ours; undefined where it is none. */
+export function parsed<T>(text: string): T | undefined {
+  try {
+    return JSON.parse(text) as T;
+  } catch {
+    return undefined;
   }
 }

@@ -1,5 +1,16 @@
 /** What is done with the file of an embedded database as a whole. */
-import { existsSync, linkSync, renameSync, rmSync } from 'node:fs';
+import {
+  chmodSync,
+  closeSync,
+  existsSync,
+  fsyncSync,
+  linkSync,
+  openSync,
+  renameSync,
+  rmSync,
+  statSync,
+} from 'node:fs';
+import { dirname } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 
 /** Writes the database as it is at this moment to a new file, while others read and write it. */
@@ -55,8 +66,28 @@ export function replaceDatabaseFile(file: string, source: string, kept: string):
   for (const log of [`${file}-wal`, `${file}-shm`]) {
     rmSync(log, { force: true });
   }
-  if (existsSync(file)) {
+  const isThere = existsSync(file);
+  // As open to others as the one before; the first is its owner's alone.
+  chmodSync(source, isThere ? statSync(file).mode : 0o600);
+  flush(source);
+  if (isThere) {
     linkSync(file, kept);
   }
   renameSync(source, file);
+  flush(dirname(file));
+}
+
+/** Brings a file, or the names in a folder, to disk. */
+function flush(path: string): void {
+  const file = openSync(path, 'r');
+  try {
+    fsyncSync(file);
+  } catch (error) {
+    // Windows has no folders to flush.
+    if ((error as NodeJS.ErrnoException).code !== 'EPERM') {
+      throw error;
+    }
+  } finally {
+    closeSync(file);
+  }
 }

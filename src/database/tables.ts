@@ -129,3 +129,10 @@ export async function writeLastIds(
     }
   }
 }
+
+/** Holds off all changes of others to the end of the transaction. SQLite has one writer at a time anyway. */
+export async function lockTables(tx: Sql, engine: Engine, tables: readonly Table[]): Promise<void> {
+  if (engine === 'postgres') {
+    await tx.run(plain(`lock table ${tables.map(({ name }) => name).join(', ')} in exclusive mode`));
+  }
+}

@@ -39,7 +39,8 @@ export function openFolder(folder: string, clock: Clock): Files {
     },
 
     async *list() {
-      for (const shard of await namesIn(folder)) {
+      // Whatever else lies beside our folders is none of them.
+      for (const shard of (await namesIn(folder)).filter((name) => /^\w\w$/.test(name))) {
         yield* await namesIn(join(folder, shard));
       }
     },

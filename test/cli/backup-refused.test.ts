@@ -1,8 +1,9 @@
+// All of test/cli/backup-refused.test.ts and the archives that restore stumbles over (ENOTEMPTY): it replaces that file.
 /** Backups that are not restored, and files that are not written over: one sentence, and nothing has changed. */
 import assert from 'node:assert/strict';
 import { hash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
-import { cp, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { cp, mkdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { type TestContext, test } from 'node:test';
@@ -74,7 +75,7 @@ async function remade(
     await writeFile(join(folder, 'manifest.json'), JSON.stringify({ ...manifest, database: digest }));
   }
   const file = `${folder}.tar`;
-  await create({ file, cwd: folder }, [...names]);
+  await create({ file, cwd: folder, preservePaths: true }, [...names]);
   return file;
 }
 
@@ -125,6 +126,10 @@ const damaged: Record<string, [RegExp, Making]> = {
     /it is not complete/,
     (t, { bytes }) => written(t, bytes.subarray(0, entryOf(bytes, 'images/'))),
   ],
+  'cut off in its last entry': [
+    /is damaged/,
+    (t, { bytes }) => written(t, bytes.subarray(0, bytes.lastIndexOf('{"curd"') + 20)),
+  ],
   'with one other bit in the database': [
     /the database is not the one that was written/,
     (t, { bytes }) => written(t, flipped(bytes, bytes.indexOf('SQLite format 3') + 50_000)),
@@ -133,6 +138,10 @@ const damaged: Record<string, [RegExp, Making]> = {
     /the picture [0-9a-f]{64}\.png is not the one/,
     async (t, { bytes, content, picture }) =>
       written(t, flipped(bytes, bytes.indexOf(await readFile(join(content, picture))) + 40)),
+  ],
+  'with one other bit in the name of a picture': [
+    /is damaged/,
+    (t, { bytes, picture }) => written(t, flipped(bytes, bytes.indexOf(picture) + 20)),
   ],
   'with one other bit in what it says of the database': [
     /the database is not the one that was written/,
@@ -162,6 +171,19 @@ const damaged: Record<string, [RegExp, Making]> = {
   'of a newer version': [
     /start the newer version/,
     (t, backup) => remade(t, backup, changed("insert into migration values (9999, 'future')")),
+  ],
+  'that leads out of the folder': [
+    /is damaged/,
+    (t, backup) =>
+      remade(t, backup, (folder) => writeFile(join(folder, '..', 'evil'), 'evil'), [...entries, '../evil']),
+  ],
+  'that leads to the root': [
+    /is damaged/,
+    async (t, backup) => {
+      const evil = join(await temporaryFolder(t), 'evil');
+      await writeFile(evil, 'evil');
+      return remade(t, backup, () => {}, [...entries, evil]);
+    },
   ],
 };
 
@@ -239,6 +261,23 @@ test('A backup', { concurrency: 2 }, async (suite) => {
     const zipped = await written(t, gzipSync(bytes));
     const environment = { CURD_DATA_DIR: data, CURD_SECRET: secret };
     assert.equal((await curdJson(environment, 'restore', zipped)).images, 2);
+  });
+
+  test('with a link in it changes nothing where that leads', async (t) => {
+    const outside = await temporaryFolder(t);
+    await cp(backup.content, outside, { recursive: true });
+    const known = contentsOf(outside);
+    for (const name of ['curd.sqlite', 'images', 'manifest.json']) {
+      const file = await remade(t, backup, async (folder) => {
+        await rm(join(folder, name), { recursive: true });
+        await symlink(join(outside, name), join(folder, name));
+      });
+      const data = await otherShop(t);
+      const before = contentsOf(data);
+      assertRefused(await curd({ CURD_DATA_DIR: data, CURD_SECRET: secret }, 'restore', file), /is damaged/);
+      assert.deepEqual(contentsOf(data), before);
+      assert.deepEqual(contentsOf(outside), known);
+    }
   });
 
   await Promise.all(running);

@@ -163,7 +163,7 @@ onBothEngines('A shop that was looked over', (engine) => {
         `^FAULT {3}pictures: 1 pictures whose files are gone\n {8}${name}\n {8}What to do: .+\\.$`,
         'm',
       ),
-      /^FAULT {3}pictures: 1 files that belong to no picture\n {8}zz-strange.png\n {8}What to do: .+\.$/m,
+      /^note {4}pictures: 1 files that belong to no picture\n {8}zz-strange.png\n {8}What to do: .+\.$/m,
       /^ok {6}customers$/m,
     ]) {
       assert.match(ill.stdout, words);

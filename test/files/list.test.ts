@@ -50,9 +50,11 @@ suite('The names of all pictures', () => {
     await files.delete(nameOf(4));
     assert.deepEqual(await namesOf(files), [nameOf(1), nameOf(2 ** 31)]);
     for (let one = 0; one < many; one += 1) {
-      mkdirSync(join(folder, `${one % 256}`), { recursive: true });
-      writeFileSync(join(folder, `${one % 256}`, `more-${one}`), '');
+      const shard = join(folder, (one % 256).toString(16).padStart(2, '0'));
+      mkdirSync(shard, { recursive: true });
+      writeFileSync(join(shard, `more-${one}`), '');
     }
+    writeFileSync(join(folder, '.DS_Store'), '');
     assert.equal((await namesOf(files)).length, many + 2);
   });
 
