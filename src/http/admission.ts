@@ -11,6 +11,8 @@ import type { Access, Route } from './route.ts';
 declare module 'fastify' {
   interface FastifyRequest {
     principal: Principal | null;
+    /** By performance.now(). */
+    startedAt: number;
     /** What the call costs, where a valid credential came with it. */
     charge: Charge | null;
   }

@@ -1,5 +1,5 @@
 /** What a server has done and has to do, in the text format of Prometheus (version 0.0.4). */
-import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyRequest } from 'fastify';
 import type { Eventual } from '../eventual.ts';
 
 export const metricsType = 'text/plain; version=0.0.4; charset=utf-8';
@@ -26,8 +26,8 @@ export interface Figure {
 }
 
 export interface Metrics {
-  /** Counts a request that was answered. */
-  record(request: FastifyRequest, reply: FastifyReply): void;
+  /** Counts a request that was answered, or whose answer has begun. */
+  record(request: FastifyRequest, status: number, milliseconds: number): void;
   /** Everything, as it is now. */
   render(figures: readonly Figure[]): Promise<string>;
 }
@@ -48,11 +48,11 @@ export function createMetrics(): Metrics {
   }
 
   return {
-    record(request, reply) {
+    record(request, status, milliseconds) {
       // Of addresses that are none, and of methods that nobody knows, there is no end.
       const route = request.routeOptions.url ?? 'none';
-      const tally = tallyOf(route === 'none' ? 'any' : request.method, route, reply.statusCode);
-      const seconds = reply.elapsedTime / 1000;
+      const tally = tallyOf(route === 'none' ? 'any' : request.method, route, status);
+      const seconds = milliseconds / 1000;
       const bound = bounds.findIndex((one) => seconds <= one);
       const place = bound < 0 ? bounds.length : bound;
       tally.requests += 1;
@@ -62,7 +62,7 @@ export function createMetrics(): Metrics {
 
     async render(figures) {
       const lines = [
-        '# HELP curd_http_request_duration_seconds Requests that were answered, and how long it took.',
+        '# HELP curd_http_request_duration_seconds Requests, and how long it took until the answer began.',
       ];
       lines.push('# TYPE curd_http_request_duration_seconds histogram');
       for (const tally of tallies.values()) {

@@ -29,6 +29,8 @@ export interface MountDependencies {
   /** How long a body may take to arrive. */
   readonly requestTimeoutMs: number;
   readonly clock: Clock;
+  /** Told of every answer. */
+  readonly answered: (request: FastifyRequest, status: number) => void;
   readonly reportDeprecated: (operationId: string, principal: string) => void;
 }
 
@@ -80,7 +82,11 @@ function mountOn(app: FastifyInstance, route: Route, dependencies: MountDependen
           ? handle(route, request, dependencies, { bytes: () => bytesOf(request), receive: noForm })
           : handleUpload(route, route.upload, request, dependencies);
       const counted = isChange && answered instanceof Promise ? overload.during(answered) : answered;
-      return after(counted, (answer) => send(answer, route, request, reply));
+      return after(counted, (answer) => {
+        const sent = send(answer, route, request, reply);
+        dependencies.answered(request, reply.statusCode);
+        return sent;
+      });
     },
   });
 }

@@ -1,6 +1,6 @@
 /** Addresses that write their own answers: pages for people, and endpoints that a library serves whole. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { FastifyInstance } from 'fastify';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { addressOf } from './address.ts';
 
 export interface RawCall {
@@ -23,7 +23,11 @@ export interface RawRoute {
 }
 
 /** Registers them where no body is read beforehand. What they throw before they have answered is answered as ever. */
-export function mountRaw(app: FastifyInstance, routes: readonly RawRoute[]): void {
+export function mountRaw(
+  app: FastifyInstance,
+  routes: readonly RawRoute[],
+  answered: (request: FastifyRequest, status: number) => void,
+): void {
   withUnreadBodies(app, (scope) => {
     for (const { method, path, isForScripts, handle } of routes) {
       scope.route({
@@ -39,6 +43,7 @@ export function mountRaw(app: FastifyInstance, routes: readonly RawRoute[]): voi
           }
           const params = request.params as Record<string, string>;
           await handle({ request: request.raw, response, params, address: addressOf(request.ip) });
+          answered(request, response.statusCode);
           return reply.hijack();
         },
       });

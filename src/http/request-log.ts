@@ -1,5 +1,5 @@
 /** What the log says of requests: those that failed on our side, and at the level debug all. */
-import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyRequest } from 'fastify';
 import type { Clock } from '../clock.ts';
 import type { AppError } from '../errors.ts';
 import type { Log } from '../log.ts';
@@ -20,10 +20,10 @@ function factsOf({ id, headers, routeOptions, principal }: FastifyRequest, clock
 
 /** Every answer, with how long it took. */
 export function createAnswerLog(log: Log, clock: Clock) {
-  return (request: FastifyRequest, reply: FastifyReply): void => {
-    const durationMs = Math.round(reply.elapsedTime * 100) / 100;
+  return (request: FastifyRequest, status: number, milliseconds: number): void => {
+    const durationMs = Math.round(milliseconds * 100) / 100;
     const { method } = request;
-    log.debug({ ...factsOf(request, clock), method, status: reply.statusCode, durationMs }, 'answered');
+    log.debug({ ...factsOf(request, clock), method, status, durationMs }, 'answered');
   };
 }
 

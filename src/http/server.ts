@@ -31,7 +31,7 @@ const noQuery = new URLSearchParams();
 const exposedHeaders =
   'ETag, Link, Location, RateLimit, RateLimit-Policy, X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, Retry-After, X-Request-Id, Deprecation, Idempotency-Replayed';
 
-export interface ServerDependencies extends MountDependencies {
+export interface ServerDependencies extends Omit<MountDependencies, 'answered'> {
   readonly config: Config;
   readonly clock: Clock;
   readonly log: Log;
@@ -79,6 +79,7 @@ export function createServer(routes: readonly Route[], dependencies: ServerDepen
   });
   app.decorateRequest('principal', null);
   app.decorateRequest('charge', null);
+  app.decorateRequest('startedAt', 0);
 
   const pages = createAddresses(rawRoutes.filter(({ isForScripts }) => !isForScripts));
   /** What people see is for no script of another origin (RFC 9700, section 2.6). */
@@ -104,6 +105,15 @@ export function createServer(routes: readonly Route[], dependencies: ServerDepen
     }
   }
 
+  const writeAnswer = log.isLevelEnabled('debug') ? createAnswerLog(log, clock) : null;
+
+  /** Called by whoever answers: a hook of Fastify's for that would take 9 us of the 40 for a request. */
+  function answered(request: FastifyRequest, status: number): void {
+    const milliseconds = performance.now() - request.startedAt;
+    metrics.record(request, status, milliseconds);
+    writeAnswer?.(request, status, milliseconds);
+  }
+
   function sendError(thrown: unknown, request: FastifyRequest, reply: FastifyReply): void {
     const error = toAppError(thrown);
     if (error.status >= 500) {
@@ -117,21 +127,17 @@ export function createServer(routes: readonly Route[], dependencies: ServerDepen
       .header('Cache-Control', 'no-store')
       .header('Content-Type', mediaType)
       .send(text);
+    answered(request, error.status);
   }
 
   app.addHook('onRequest', (request, reply, done) => {
+    request.startedAt = performance.now();
     setCommonHeaders(request, reply);
     // Before the body is read: where nothing is, no body is too large or of the wrong kind.
     done(request.is404 ? notHere(request, addresses) : hostFault(request));
   });
   app.server.on('checkExpectation', (request, response) => {
     answerExpectation(request, response, config, requestId(request.headers['x-request-id']));
-  });
-  const writeAnswer = log.isLevelEnabled('debug') ? createAnswerLog(log, clock) : () => {};
-  app.addHook('onResponse', (request, reply, done) => {
-    metrics.record(request, reply);
-    writeAnswer(request, reply);
-    done();
   });
   app.setErrorHandler((error, request, reply) => sendError(error, request, reply));
   app.setNotFoundHandler((request) => {
@@ -144,9 +150,9 @@ export function createServer(routes: readonly Route[], dependencies: ServerDepen
   app.setSerializerCompiler(() => (value) => JSON.stringify(value));
 
   for (const route of routes) {
-    mount(app, route, dependencies);
+    mount(app, route, { ...dependencies, answered });
   }
-  mountRaw(app, rawRoutes);
+  mountRaw(app, rawRoutes, answered);
   for (const { method, path } of addresses.shadowed()) {
     app.route({
       method,
