@@ -1,8 +1,8 @@
 /** Keeps the terms, postings and counters of the catalogue in step with its cheeses, in the transaction that writes. */
 import type { Sql } from '../database/database.ts';
-import { cheeseQueries, type Posting } from './queries.ts';
+import { cheeseQueries, type NewCheeseRow, type Posting } from './queries.ts';
 import { type Cheese, type Status, statuses } from './schemas.ts';
-import { createTerms, type Term } from './search.ts';
+import { createTerms, searchText, type Term } from './search.ts';
 
 /** A cheese before and after: null where it was not there, or is no more. */
 export interface Change {
@@ -35,6 +35,20 @@ export async function ensureTerms(tx: Sql, terms: readonly Term[]): Promise<(ter
 
 function keyOf([kind, name]: Term): string {
   return `${kind} ${name}`;
+}
+
+/** What is stored of a cheese. */
+export function toRow(cheese: Cheese, version: number): NewCheeseRow {
+  return {
+    id: cheese.id,
+    version,
+    name: cheese.name,
+    nameKey: cheese.name.normalize('NFC'),
+    categoryId: cheese.category?.id ?? 0,
+    status: cheese.status,
+    search: searchText(cheese.name),
+    body: JSON.stringify(cheese),
+  };
 }
 
 /** What changes under one term. */

@@ -3,10 +3,10 @@ import type { Context } from '../database/context.ts';
 import type { Sql } from '../database/database.ts';
 import { Faults, type Finding, inPages, parsed } from '../database/inspection.ts';
 import { sql } from '../database/sql.ts';
-import { file } from './filing.ts';
+import { file, toRow } from './filing.ts';
 import { cheeseQueries } from './queries.ts';
 import type { Cheese } from './schemas.ts';
-import { createTerms, searchText } from './search.ts';
+import { createTerms } from './search.ts';
 
 interface StoredCheese {
   readonly id: number;
@@ -84,27 +84,15 @@ export async function inspectCatalogue(database: Sql): Promise<Finding[]> {
 
 /** Whether the columns by which a cheese is found are those that follow from what it answers. */
 function isStoredAs(cheese: Cheese, row: StoredCheese): boolean {
-  const { id, name, name_key, category_id, status, search } = rowOf(cheese);
+  const { id, name, nameKey, categoryId, status, search } = toRow(cheese, 1);
   return (
     id === row.id &&
     name === row.name &&
-    name_key === row.name_key &&
-    category_id === row.category_id &&
+    nameKey === row.name_key &&
+    categoryId === row.category_id &&
     status === row.status &&
     search === row.search
   );
-}
-
-function rowOf(cheese: Cheese): Omit<StoredCheese, 'body'> {
-  const { id, name, category, status } = cheese;
-  return {
-    id,
-    name,
-    name_key: name.normalize('NFC'),
-    category_id: category?.id ?? 0,
-    status,
-    search: searchText(name),
-  };
 }
 
 function compare(expected: readonly Filed[], found: readonly Filed[], faults: Faults): void {

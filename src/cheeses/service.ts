@@ -5,8 +5,8 @@ import { ConstraintError, type Database, type Sql } from '../database/database.t
 import { createLookup } from '../database/lookup.ts';
 import { AppError, invalid } from '../errors.ts';
 import { after, type Eventual } from '../eventual.ts';
-import { ensureTerms, file } from './filing.ts';
-import { type CheeseRow, cheeseLookup, cheeseQueries, type NewCheeseRow } from './queries.ts';
+import { ensureTerms, file, toRow } from './filing.ts';
+import { type CheeseRow, cheeseLookup, cheeseQueries } from './queries.ts';
 import {
   type Cheese,
   type CheeseInput,
@@ -15,7 +15,7 @@ import {
   type Status,
   statuses,
 } from './schemas.ts';
-import { searchText, type Term } from './search.ts';
+import type { Term } from './search.ts';
 
 /** A cheese as it is answered: its JSON, and the version that its ETag carries. */
 export interface VersionedCheese {
@@ -342,19 +342,6 @@ function toCheese(
     organic: draft.organic,
     createdAt: supplied.createdAt,
     updatedAt: supplied.updatedAt,
-  };
-}
-
-function toRow(cheese: Cheese, version: number): NewCheeseRow {
-  return {
-    id: cheese.id,
-    version,
-    name: cheese.name,
-    nameKey: cheese.name.normalize('NFC'),
-    categoryId: cheese.category?.id ?? 0,
-    status: cheese.status,
-    search: searchText(cheese.name),
-    body: JSON.stringify(cheese),
   };
 }
 

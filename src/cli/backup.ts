@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { mkdir, rename, rm, stat, writeFile } from 'node:fs/promises';
-import { join, resolve } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { create } from 'tar';
 import packageJson from '../../package.json' with { type: 'json' };
 import { systemClock, timestamp } from '../clock.ts';
@@ -77,6 +77,7 @@ export async function runBackup(name: string, options: CommandOptions): Promise<
     await create({ file: unfinished, cwd: folder, portable: true, mode: 0o600 } as never, entries);
     await flush(unfinished);
     await rename(unfinished, file);
+    await flush(dirname(file));
     const { size } = await stat(file);
     const lost = images.missing.length;
     print(

@@ -44,7 +44,7 @@ export async function runRestore(name: string, options: CommandOptions): Promise
     const hadOne = existsSync(file);
     // Once more: unpacking may have taken long.
     requireUnused(file);
-    replaceDatabaseFile(file, join(folder, databaseEntry), kept);
+    await replaceDatabaseFile(file, join(folder, databaseEntry), kept);
     print(
       options,
       { restored: source, createdAt: manifest.createdAt, images: copied.files, kept: hadOne ? kept : null },

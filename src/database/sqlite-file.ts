@@ -1,17 +1,8 @@
 /** What is done with the file of an embedded database as a whole. */
-import {
-  chmodSync,
-  closeSync,
-  existsSync,
-  fsyncSync,
-  linkSync,
-  openSync,
-  renameSync,
-  rmSync,
-  statSync,
-} from 'node:fs';
+import { chmodSync, existsSync, linkSync, renameSync, rmSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
+import { flush } from '../files/folder.ts';
 
 /** Writes the database as it is at this moment to a new file, while others read and write it. */
 export function copyDatabaseFile(file: string, target: string): void {
@@ -62,32 +53,17 @@ export function isInUse(file: string): boolean {
 }
 
 /** Puts `source` in the place of `file` in one step, and keeps what was there under the name `kept`. */
-export function replaceDatabaseFile(file: string, source: string, kept: string): void {
+export async function replaceDatabaseFile(file: string, source: string, kept: string): Promise<void> {
   for (const log of [`${file}-wal`, `${file}-shm`]) {
     rmSync(log, { force: true });
   }
   const isThere = existsSync(file);
   // As open to others as the one before; the first is its owner's alone.
   chmodSync(source, isThere ? statSync(file).mode : 0o600);
-  flush(source);
+  await flush(source);
   if (isThere) {
     linkSync(file, kept);
   }
   renameSync(source, file);
-  flush(dirname(file));
-}
-
-/** Brings a file, or the names in a folder, to disk. */
-function flush(path: string): void {
-  const file = openSync(path, 'r');
-  try {
-    fsyncSync(file);
-  } catch (error) {
-    // Windows has no folders to flush.
-    if ((error as NodeJS.ErrnoException).code !== 'EPERM') {
-      throw error;
-    }
-  } finally {
-    closeSync(file);
-  }
+  await flush(dirname(file));
 }

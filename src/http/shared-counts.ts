@@ -54,8 +54,11 @@ export function createSharedCounts(database: Database, clock: Clock): Counts {
         return { group, place: group.calls };
       }
       // Of two minutes the older is over: nothing can be given back to it.
-      group.givenBack = givenBack > group.givenTo ? 1 : group.givenBack + 1;
-      group.givenTo = Math.max(givenBack, group.givenTo);
+      if (givenBack > group.givenTo) {
+        group.givenBack = 0;
+        group.givenTo = givenBack;
+      }
+      group.givenBack += givenBack === group.givenTo ? 1 : 0;
       return { group, place: 0 };
     });
     const requests = [...groups.values()].map(({ subject, limits, calls, givenBack, givenTo }) => [

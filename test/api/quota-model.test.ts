@@ -314,4 +314,23 @@ onBothEngines('The limits of a plan', (engine) => {
       assert.ok(within(paid, clock.now(), hourMs) <= 2, `${within(paid, clock.now(), hourMs)} in an hour`);
     }
   });
+
+  test('hold where calls of two minutes turn out to be free at once', async (t) => {
+    const clock = testClock();
+    const server = startServer(await freshDatabase(t, engine), clock, { p: { perHour: 3, burst: 10 } });
+    const slow = await call(server, 0);
+    clock.advance(minuteMs);
+    const quick = await call(server, 0);
+    // What comes while a call is being counted travels together.
+    const third = call(server, 0);
+    (quick as Charge).waive();
+    (slow as Charge).waive();
+    await third;
+    const more = [await call(server, 0), await call(server, 0)];
+    assert.deepEqual(
+      more.map((charge) => typeof charge),
+      ['object', 'number'],
+      'the slow call and the third are paid for',
+    );
+  });
 });

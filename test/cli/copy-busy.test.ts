@@ -7,10 +7,9 @@ import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { loadConfig } from '../../src/config.ts';
-import type { Database } from '../../src/database/database.ts';
 import { type Engine, sql } from '../../src/database/sql.ts';
-import { listTables, readRows } from '../../src/database/tables.ts';
 import { openServices } from '../../src/services.ts';
+import { contentsOf } from '../database/contents.ts';
 import { createLoad } from '../faults/load.ts';
 import { createDatabase, engines, temporaryFolder } from '../helper.ts';
 import { assertRefused, curd, curdJson, type Environment, freshShop, serve } from './run.ts';
@@ -33,16 +32,6 @@ async function stock(environment: Environment) {
   const { key } = await keys.create(context, account.id, { scopes: ['write:orders'] });
   await close();
   return createLoad(key, ids);
-}
-
-async function contentsOf(database: Database): Promise<Record<string, readonly unknown[]>> {
-  const contents: Record<string, readonly unknown[]> = {};
-  for (const table of await listTables(database, database.engine)) {
-    if (!['quota', 'migration'].includes(table.name)) {
-      contents[table.name] = await readRows(database, table, null, 1_000_000);
-    }
-  }
-  return contents;
 }
 
 for (const [from, to] of [engines, engines.toReversed()] as [Engine, Engine][]) {

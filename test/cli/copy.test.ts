@@ -10,9 +10,9 @@ import { beginCopy, copyTables } from '../../src/database/copy.ts';
 import type { Database } from '../../src/database/database.ts';
 import { migrate } from '../../src/database/migrate.ts';
 import { type Engine, sql } from '../../src/database/sql.ts';
-import { listTables, readRows } from '../../src/database/tables.ts';
 import { openServices } from '../../src/services.ts';
 import { bodyOf, boundary, filePart, pictureOf } from '../api/image-forms.ts';
+import { contentsOf } from '../database/contents.ts';
 import { freshConfig, open } from '../database/notes.ts';
 import { cleanUp, createDatabase, engines, temporaryFolder } from '../helper.ts';
 import {
@@ -24,17 +24,6 @@ import {
   tokensOf,
 } from '../oauth/flow.ts';
 import { assertRefused, curd, curdJson } from './run.ts';
-
-/** Everything but what is counted anew and how far the schema is. */
-async function contentsOf(database: Database): Promise<Record<string, readonly unknown[]>> {
-  const contents: Record<string, readonly unknown[]> = {};
-  for (const table of await listTables(database, database.engine)) {
-    if (!['quota', 'migration'].includes(table.name)) {
-      contents[table.name] = await readRows(database, table, null, 1_000_000);
-    }
-  }
-  return contents;
-}
 
 const quietly = () => {};
 

@@ -6,19 +6,9 @@ import { copyTables } from '../../src/database/copy.ts';
 import type { Database } from '../../src/database/database.ts';
 import { migrate } from '../../src/database/migrate.ts';
 import { type Engine, sql, type Value } from '../../src/database/sql.ts';
-import { listTables, readRows } from '../../src/database/tables.ts';
 import { cleanUp, engines } from '../helper.ts';
+import { contentsOf } from './contents.ts';
 import { freshConfig, open } from './notes.ts';
-
-async function contentsOf(database: Database): Promise<Record<string, readonly unknown[]>> {
-  const contents: Record<string, readonly unknown[]> = {};
-  for (const table of await listTables(database, database.engine)) {
-    if (!['quota', 'migration'].includes(table.name)) {
-      contents[table.name] = await readRows(database, table, null, 1_000_000);
-    }
-  }
-  return contents;
-}
 
 /** Texts that one engine might store, sort or give back in another way than the other. */
 const odd = [

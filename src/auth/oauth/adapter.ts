@@ -94,12 +94,14 @@ export function createAdapters({ database, clock, alreadyUsed }: Dependencies): 
     },
 
     async destroy(id) {
+      if (model !== 'Grant') {
+        await queries.deleteObject(model, hash('sha256', id));
+        return;
+      }
       await database.transaction(async (tx) => {
         await oauthQueries(tx).deleteObject(model, hash('sha256', id));
-        if (model === 'Grant') {
-          // After the grant itself: then no token of it can come any more.
-          await oauthQueries(tx).deleteAllOfGrant(id);
-        }
+        // After the grant itself: then no token of it can come any more.
+        await oauthQueries(tx).deleteAllOfGrant(id);
       });
     },
 
