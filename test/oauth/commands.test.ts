@@ -95,6 +95,7 @@ suite('The command line', { concurrency: 2 }, () => {
       ...create('--scope', 'read:cheeses read:orders', '--redirect-uri', uri),
     );
     assert.deepEqual(Object.keys(first), ['clientId', 'clientSecret']);
+    assert.match(first.clientId, /^[0-9a-f]{32}$/, 'never taken for an option of a command');
     assert.match(first.clientSecret, /^[\w-]{43}$/, '256 bits');
     const native = ['--native', '--public', '--redirect-uri', 'com.example.app:/cb'];
     const second = await curdJson(

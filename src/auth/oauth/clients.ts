@@ -49,7 +49,7 @@ export interface ClientService {
 }
 
 export function createClientService(database: Database, clock: Clock): ClientService {
-  const random = (bytes: number) => Buffer.from(clock.random(bytes)).toString('base64url');
+  const random = (bytes: number) => Buffer.from(clock.random(bytes));
 
   return {
     async create(context, request) {
@@ -63,8 +63,9 @@ export function createClientService(database: Database, clock: Clock): ClientSer
       if (fault !== null) {
         throw new AppError('badRequest', fault);
       }
-      const clientId = random(16);
-      const clientSecret = isPublic ? null : random(32);
+      // Without the dash of base64url: a command would take an id that begins with it for an option.
+      const clientId = random(16).toString('hex');
+      const clientSecret = isPublic ? null : random(32).toString('base64url');
       await context.transaction((tx) =>
         oauthQueries(tx).insertClient({
           id: clientId,
