@@ -12,7 +12,7 @@ import { boundsOf } from './bounds.ts';
 import { imageRoutes } from './cheeses/image-routes.ts';
 import { cheeseRoutes } from './cheeses/routes.ts';
 import { type Clock, systemClock } from './clock.ts';
-import type { Config } from './config.ts';
+import { baseUrlOf, type Config, imageUrlOf } from './config.ts';
 import { customerRoutes } from './customers/routes.ts';
 import { figuresOf } from './figures.ts';
 import { createDeprecationReport } from './http/deprecation.ts';
@@ -29,7 +29,7 @@ import { createUploads } from './http/uploads.ts';
 import { createLog, type Log } from './log.ts';
 import { storeRoutes } from './orders/routes.ts';
 import { createOrderWorker, type OrderWorker } from './orders/worker.ts';
-import { openServices, type Services } from './services.ts';
+import { type Helpers, openServices, type Services } from './services.ts';
 
 /** How often what can wait is written down or cleared away. */
 const housekeepingMs = 60_000;
@@ -50,9 +50,10 @@ export interface App {
   close(): Promise<void>;
 }
 
-export async function buildApp(config: Config, clock: Clock = systemClock): Promise<App> {
+/** @param shared as for `openServices` */
+export async function buildApp(config: Config, clock: Clock = systemClock, shared?: Helpers): Promise<App> {
   const log = createLog(config.logLevel);
-  const services = await openServices(config, clock);
+  const services = await openServices(config, clock, shared);
   const { database, keys, sessions, cheeses, listing, customers, throttle, login, orders, history } =
     services;
   const { approvals, grants, images } = services;
@@ -115,17 +116,17 @@ export async function buildApp(config: Config, clock: Clock = systemClock): Prom
     rawRoutes,
   });
 
-  /** Where clients reach us: what was set, or where we listen. */
-  function baseUrl(): string {
-    return config.publicUrl ?? listeningAt(server, config);
+  /** Another than that of the settings where those say 0. */
+  function listeningPort(): number | undefined {
+    return (server.server.address() as AddressInfo | null)?.port;
   }
 
   function imageUrl(name: string): string {
-    return `${config.imagesUrl ?? `${baseUrl()}/images`}/${name}`;
+    return imageUrlOf(config, name, listeningPort());
   }
 
   function issuer(): string {
-    return new URL(baseUrl()).origin;
+    return new URL(baseUrlOf(config, listeningPort())).origin;
   }
 
   async function keepHouse(): Promise<void> {
@@ -178,10 +179,4 @@ export async function buildApp(config: Config, clock: Clock = systemClock): Prom
       return closed;
     },
   };
-}
-
-function listeningAt(server: FastifyInstance, { host, port }: Config): string {
-  const address = server.server.address() as AddressInfo | null;
-  const name = host.includes(':') ? `[${host}]` : host;
-  return `http://${name}:${address?.port ?? port}`;
 }

@@ -158,6 +158,16 @@ export function loadConfig(raw: RawSettings): Config {
   });
 }
 
+/** Where clients reach the server: what was set, or where it listens. Without a trailing slash. */
+export function baseUrlOf({ publicUrl, host, port }: Config, listeningPort = port): string {
+  return publicUrl ?? `http://${host.includes(':') ? `[${host}]` : host}:${listeningPort}`;
+}
+
+/** Where the world finds a picture of this name. */
+export function imageUrlOf(config: Config, name: string, listeningPort = config.port): string {
+  return `${config.imagesUrl ?? `${baseUrlOf(config, listeningPort)}/images`}/${name}`;
+}
+
 function keptSecret(environment: Environment, engine: 'sqlite' | 'postgres', dataDir: string): string {
   if (environment !== 'local' || engine === 'postgres') {
     const where = environment === 'local' ? 'PostgreSQL' : environment;

@@ -27,7 +27,17 @@ import { createOrderService, type OrderService } from './orders/service.ts';
 import { createSteps } from './orders/steps.ts';
 import { ConfigError } from './setting-values.ts';
 
-export interface Services {
+/** What works in processes of its own. */
+export interface Helpers {
+  readonly passwords: Passwords;
+  readonly pictures: Pictures;
+}
+
+export function createHelpers(clock: Clock): Helpers {
+  return { passwords: createPasswords(clock), pictures: createPictures(clock) };
+}
+
+export interface Services extends Helpers {
   readonly config: Config;
   readonly clock: Clock;
   readonly database: Database;
@@ -44,16 +54,21 @@ export interface Services {
   readonly login: LoginService;
   readonly orders: OrderService;
   readonly history: OrderHistory;
-  readonly passwords: Passwords;
-  readonly pictures: Pictures;
   /** A context for what nobody asked for over HTTP: `cli` or `system`. */
   contextOf(actor: string): Context;
   /** Ends what was started, and closes the database. */
   close(): Promise<void>;
 }
 
-/** Opens the database, brings it to the current schema and makes the services. Close them when done. */
-export async function openServices(config: Config, clock: Clock = systemClock): Promise<Services> {
+/**
+ * Opens the database, brings it to the current schema and makes the services. Close them when done.
+ * @param shared helpers of several shops in one process, which whoever made them closes
+ */
+export async function openServices(
+  config: Config,
+  clock: Clock = systemClock,
+  shared?: Helpers,
+): Promise<Services> {
   const database = await openDatabase(config);
   try {
     await migrate(database);
@@ -68,7 +83,7 @@ export async function openServices(config: Config, clock: Clock = systemClock): 
   }
   const { environment, defaultPlan, secret, tiers } = config;
   const keys = createKeyService({ database, clock, environment, defaultPlan });
-  const passwords = createPasswords(clock);
+  const { passwords, pictures } = shared ?? createHelpers(clock);
   const sessions = createSessions({ database, clock, config });
   const grants = createGrants(database, clock);
   const throttle = createThrottle({ database, clock, limits: config.loginLimits, secret });
@@ -83,7 +98,6 @@ export async function openServices(config: Config, clock: Clock = systemClock): 
       await images.forgetCheese(tx, cheese.id);
     },
   });
-  const pictures = createPictures(config.incomingDir, clock);
   const images: ImageService = createImageService({
     database,
     clock,
@@ -126,7 +140,10 @@ export async function openServices(config: Config, clock: Clock = systemClock): 
       origin: { actor, requestId: null, traceId: null },
     }),
     async close() {
-      pictures.close();
+      if (shared === undefined) {
+        passwords.close();
+        pictures.close();
+      }
       await database.close();
     },
   };

@@ -24,6 +24,7 @@ import { type Config, loadConfig, type RawSettings } from '../src/config.ts';
 import type { Engine } from '../src/database/sql.ts';
 import { answersOf } from '../src/http/descriptions.ts';
 import { fullPath, type Schema } from '../src/http/route.ts';
+import { createHelpers } from '../src/services.ts';
 
 export const engines = ['sqlite', 'postgres'] as const;
 
@@ -109,8 +110,11 @@ export async function openShop(t: TestContext, options: ShopOptions = {}): Promi
   return shopOn(t, config, clock);
 }
 
+/** Processes that work out passwords and pictures: started once for all shops of a file. */
+const helpers = createHelpers(systemClock);
+
 async function shopOn(t: TestContext, config: Config, clock: Clock): Promise<Shop> {
-  const app = await buildApp(config, clock);
+  const app = await buildApp(config, clock, helpers);
   cleanUp(t, () => app.close());
   const { keys, contextOf } = app.services;
 

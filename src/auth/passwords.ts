@@ -26,6 +26,7 @@ interface Line {
 
 interface Helper {
   isAlive(): boolean;
+  kill(): void;
   hash(password: string): Promise<string>;
   verify(stored: string, password: string): Promise<boolean>;
 }
@@ -41,6 +42,8 @@ export interface Passwords {
   isOutdated(stored: string): boolean;
   /** Passwords that are worked on, and those that wait for it. */
   standing(): { readonly running: number; readonly waiting: number };
+  /** Ends the helpers that have nothing to do. */
+  close(): void;
 }
 
 export function createPasswords(clock: Clock): Passwords {
@@ -118,6 +121,11 @@ export function createPasswords(clock: Clock): Passwords {
       waiting: made.waitingPasswords + checked.waitingPasswords,
     }),
     isOutdated: (stored) => !stored.startsWith(costText),
+    close() {
+      for (const helper of idle) {
+        helper.kill();
+      }
+    },
   };
 }
 
@@ -141,6 +149,7 @@ function startHelper(onEnd: () => void): Helper {
 
   return {
     isAlive: helper.isAlive,
+    kill: helper.kill,
     hash: async (password) => String(await run(password, null)),
     verify: async (stored, password) => (await run(password, stored)) === true,
   };

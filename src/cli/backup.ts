@@ -12,7 +12,7 @@ import { digestOf } from '../files/digest.ts';
 import { openFiles } from '../files/files.ts';
 import { flush, openFolder } from '../files/folder.ts';
 import { ConfigError } from '../setting-values.ts';
-import { type CommandOptions, configOf, print } from './command.ts';
+import { amount, type CommandOptions, configOf, print } from './command.ts';
 import { progressBar } from './progress.ts';
 
 /** What a backup says of itself, as its last entry. */
@@ -83,7 +83,7 @@ export async function runBackup(name: string, options: CommandOptions): Promise<
     print(
       options,
       { file, bytes: size, createdAt, images: images.written, missing: images.missing },
-      `The shop as of ${createdAt} is in ${file}: ${Math.ceil(size / 1e6)} MB, ${images.written} pictures${lost === 0 ? '' : `; ${lost} were not there any more`}.\nKeep CURD_SECRET elsewhere.`,
+      `The shop as of ${createdAt} is in ${file}: ${Math.ceil(size / 1e6)} MB, ${amount(images.written, 'picture')}${lost === 0 ? '' : `, without ${lost} that the shop has lost`}.\nKeep CURD_SECRET elsewhere.`,
     );
   } finally {
     await rm(folder, { recursive: true, force: true });

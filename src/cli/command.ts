@@ -56,6 +56,11 @@ export function print(options: CommandOptions, value: unknown, words: string): v
   process.stdout.write(`${options.json ? JSON.stringify(value) : words}\n`);
 }
 
+/** A number of things: `noun` takes an s where they are not one. */
+export function amount(count: number, noun: string): string {
+  return `${count} ${noun}${count === 1 ? '' : 's'}`;
+}
+
 /** Rows as columns of text, each as wide as its widest value. */
 export function table(header: readonly string[], rows: readonly (readonly string[])[]): string {
   const widths = header.map((title, column) =>

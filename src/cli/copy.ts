@@ -20,7 +20,7 @@ import {
   parseDatabase,
   parseImages,
 } from '../setting-values.ts';
-import { type CommandOptions, print, rawSettingsOf } from './command.ts';
+import { amount, type CommandOptions, print, rawSettingsOf } from './command.ts';
 import { progressBar } from './progress.ts';
 
 const missingExitCode = 2;
@@ -152,16 +152,19 @@ interface Report {
 
 function inWords({ startedAt, tables, images }: Report, from: House, to: House): string {
   const sum = (of: (table: CopiedTable) => number) => tables.reduce((total, table) => total + of(table), 0);
-  const ofRows = `${sum(({ rows }) => rows)} rows of ${tables.length} tables are the same in ${nameOf(to.database)}: ${sum(({ written }) => written)} written, ${sum(({ removed }) => removed)} removed.`;
+  const ofRows = `In ${nameOf(to.database)}: ${amount(
+    sum(({ rows }) => rows),
+    'row',
+  )} of ${tables.length} tables, the same as here; ${sum(({ written }) => written)} written, ${sum(({ removed }) => removed)} removed.`;
   const ofPictures =
     images === null
       ? `The pictures stay in ${placeOf(from.images)}.`
-      : `${images.files - images.missing.length} pictures are in ${placeOf(to.images)}: ${images.written} written.`;
+      : `In ${placeOf(to.images)}: ${amount(images.files - images.missing.length, 'picture')}, ${images.written} written.`;
   const missing = images?.missing ?? [];
   const lost =
     missing.length === 0
       ? []
-      : [`${missing.length} pictures are missing in the source: ${missing.slice(0, 20).join(', ')}`];
+      : [`Missing in the source: ${amount(missing.length, 'picture')} (${missing.slice(0, 20).join(', ')}).`];
   return [
     ofRows,
     ofPictures,

@@ -78,7 +78,7 @@ function inWords({ check, findings }: Result): string {
   const ok = findings.every(({ isNote }) => isNote) ? [`ok      ${check}`] : [];
   const found = findings.map(
     ({ fault, count, examples, remedy, isNote }) =>
-      `${isNote ? 'note ' : 'FAULT'}   ${check}: ${count} ${fault}\n        ${examples.join('\n        ')}\n        What to do: ${remedy}.`,
+      `${isNote ? 'note ' : 'FAULT'}   ${check}: ${fault} (${count})\n        ${examples.join('\n        ')}\n        What to do: ${remedy}.`,
   );
   return [...ok, ...found].join('\n');
 }

@@ -4,7 +4,7 @@ import { pipeline } from 'node:stream/promises';
 import { formatOf, writerFor } from '../cheeses/import/files.ts';
 import type { CheeseListing, CheesePage } from '../cheeses/listing.ts';
 import type { Cheese } from '../cheeses/schemas.ts';
-import { type CommandOptions, print, withServices } from './command.ts';
+import { amount, type CommandOptions, print, withServices } from './command.ts';
 import { progressBar } from './progress.ts';
 
 const pageSize = 1000;
@@ -27,7 +27,7 @@ export async function runExport(file: string, options: CommandOptions): Promise<
     const unfinished = `${file}.unfinished`;
     await pipeline(text, createWriteStream(unfinished, { flush: true }));
     await rename(unfinished, file);
-    print(options, { exported: count, file }, `${count} cheeses are in ${file}.`);
+    print(options, { exported: count, file }, `Exported to ${file}: ${amount(count, 'cheese')}.`);
   });
 }
 

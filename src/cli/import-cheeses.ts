@@ -2,7 +2,7 @@ import { statSync } from 'node:fs';
 import { formatOf } from '../cheeses/import/files.ts';
 import { type ImportReport, importCheeses } from '../cheeses/import/import.ts';
 import { parseMapping } from '../cheeses/import/mapping.ts';
-import { type CommandOptions, print, withServices } from './command.ts';
+import { amount, type CommandOptions, print, withServices } from './command.ts';
 import { progressBar } from './progress.ts';
 
 const refusedExitCode = 2;
@@ -42,7 +42,7 @@ function inWords({ created, unchanged, refused, remarks }: ImportReport): string
       'refused',
       refused.map(({ place, reason }) => `${place}: ${reason}`),
     ),
-    `${created} cheeses in, ${unchanged} unchanged, ${refused.length} refused.`,
+    `${amount(created, 'cheese')} in, ${unchanged} unchanged, ${refused.length} refused.`,
   ].join('\n');
 }
 

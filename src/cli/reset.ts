@@ -1,5 +1,6 @@
 import { fillDemoCatalogue, seedDemoPictures } from '../cheeses/demo.ts';
 import { systemClock, timestamp } from '../clock.ts';
+import { imageUrlOf } from '../config.ts';
 import { recordEvents } from '../database/context.ts';
 import { plain, sql } from '../database/sql.ts';
 import { listTables, lockTables } from '../database/tables.ts';
@@ -40,10 +41,7 @@ export function runReset(options: CommandOptions): Promise<void> {
       await recordEvents(tx, origin, now, [{ type: 'shop.reset', subject: 'shop', data: '{}' }]);
     });
     const demo = await fillDemoCatalogue(cheeses, contextOf('cli'));
-    const { host, port, publicUrl, imagesUrl } = config;
-    const base =
-      imagesUrl ?? `${publicUrl ?? `http://${host.includes(':') ? `[${host}]` : host}:${port}`}/images`;
-    await seedDemoPictures(demo, images, contextOf('cli'), (name) => `${base}/${name}`);
+    await seedDemoPictures(demo, images, contextOf('cli'), (name) => imageUrlOf(config, name));
     await restoreTestOrders(contextOf('cli'));
     print(options, { reset: true }, 'The shop is as new; accounts, keys and applications are kept.');
   });

@@ -12,7 +12,7 @@ import { openFiles } from '../files/files.ts';
 import { openFolder } from '../files/folder.ts';
 import { ConfigError } from '../setting-values.ts';
 import { databaseEntry, imagesEntry, type Manifest, manifestEntry, sealOf } from './backup.ts';
-import { type CommandOptions, configOf, print } from './command.ts';
+import { amount, type CommandOptions, configOf, print } from './command.ts';
 import { progressBar } from './progress.ts';
 
 /** Puts the shop of a backup in the place of the one that is there, once all of the backup is known to be whole. */
@@ -48,7 +48,7 @@ export async function runRestore(name: string, options: CommandOptions): Promise
     print(
       options,
       { restored: source, createdAt: manifest.createdAt, images: copied.files, kept: hadOne ? kept : null },
-      `The shop is as it was at ${manifest.createdAt}, with ${copied.files} pictures.${hadOne ? `\nWhat was there before is kept in ${kept}: delete it when you need it no more.` : ''}`,
+      `The shop is as it was at ${manifest.createdAt}, with ${amount(copied.files, 'picture')}.${hadOne ? `\nWhat was there before is kept in ${kept}: delete it when you need it no more.` : ''}`,
     );
   } finally {
     await rm(folder, { recursive: true, force: true, maxRetries: 3 });
@@ -106,7 +106,7 @@ async function unpack(source: string, folder: string): Promise<{ manifest: Manif
   // A picture whose cheese was deleted while the backup was made has a row and no file.
   const images = stored.filter(({ name }) => present.has(join(name.slice(0, 2), name)));
   if (images.length !== manifest.images) {
-    throw damaged(`it should hold ${manifest.images} pictures, and holds ${images.length}`);
+    throw damaged(`it should hold ${amount(manifest.images, 'picture')}, and holds ${images.length}`);
   }
   for (const { name } of images) {
     if ((await digestOf(join(folder, imagesEntry, name.slice(0, 2), name))) !== name.split('.', 1)[0]) {

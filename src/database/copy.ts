@@ -135,7 +135,7 @@ async function writeWaiting(target: Database, table: Table, rows: readonly Row[]
     const refused = await writeOneByOne(target, table, waiting);
     if (refused.length === waiting.length) {
       throw new Error(
-        `${waiting.length} rows of ${table.name} have exchanged names that are unique: copy into an empty database instead.`,
+        `Rows of ${table.name} have exchanged names that are unique (${waiting.length}): copy into an empty database instead.`,
       );
     }
     waiting = refused;
@@ -179,7 +179,7 @@ async function verify(
     const count = missing.length + different.length + extra.length;
     if (count > 0) {
       throw new Error(
-        `${count} rows of ${table.name} differ after the copy: is somebody else writing to the target? Stop them, and copy again.`,
+        `Rows of ${table.name} differ after the copy (${count}): is somebody else writing to the target? Stop them, and copy again.`,
       );
     }
     advance(compared);

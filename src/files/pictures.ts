@@ -4,7 +4,7 @@
  * server. They end when there is nothing to do, and what they used of the memory with them.
  */
 import { rm } from 'node:fs/promises';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import type { Clock } from '../clock.ts';
 import { HelperGone, type HelperProcess, startHelperProcess } from '../helper-process.ts';
 import { storageFault } from './files.ts';
@@ -33,7 +33,8 @@ export interface Rendition {
 
 export interface Pictures {
   /**
-   * Encodes the picture in the file `path` and hands the two results to `use`; their files are gone afterwards.
+   * Encodes the picture in the file `path` and hands the two results to `use`, as files beside it that are gone
+   * afterwards.
    * null instead of them where the file is no picture of that format, or one of more than 40 megapixels.
    * @throws AppError unavailable where the disk is full or a helper was killed
    */
@@ -54,8 +55,7 @@ function rendition({ path, hash, bytes }: Made, format: PictureFormat): Renditio
   return { path, name: `${hash}.${extensions[format]}`, mediaType: `image/${format}`, bytes };
 }
 
-/** `folder` is where the results lie until they are kept. */
-export function createPictures(folder: string, clock: Clock): Pictures {
+export function createPictures(clock: Clock): Pictures {
   const waiting: (() => void)[] = [];
   let helpers: { readonly process: Helper; tasks: number }[] = [];
   let idleTimer: NodeJS.Timeout | undefined;
@@ -103,7 +103,7 @@ export function createPictures(folder: string, clock: Clock): Pictures {
 
   return {
     async render(path, format, use) {
-      const target = join(folder, clock.uuid());
+      const target = join(dirname(path), clock.uuid());
       try {
         const made = await inHelper((helper) => outcomeOf(helper, { path, format, pixelsMax, target }));
         return await use(

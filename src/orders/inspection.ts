@@ -3,9 +3,14 @@ import type { Sql } from '../database/database.ts';
 import { Faults, type Finding, inPages, parsed } from '../database/inspection.ts';
 import { list, sql } from '../database/sql.ts';
 import { totalCents } from './money.ts';
+import { cheesesOf } from './order.ts';
 import { type OrderStatus, orderStatuses, sourcesOf } from './order-status.ts';
 import { firstRealId } from './queries.ts';
 import type { OrderItem } from './schemas.ts';
+
+interface OfOrder {
+  readonly order_id: number;
+}
 
 interface StoredOrder {
   readonly id: number;
@@ -17,80 +22,76 @@ interface StoredOrder {
 const open: readonly OrderStatus[] = ['placed', 'approved', 'shipped'];
 const restore = 'restore a backup, or correct them by hand: nothing can be told from the rest';
 
+/** @param database as of one moment: what is compared must not change meanwhile */
 export async function inspectOrders(database: Sql): Promise<Finding[]> {
   const totals = new Faults('orders whose total is not the sum of their lines', restore);
   const paths = new Faults('orders that came to their status by steps that are not allowed', restore);
+  const held = new Faults('orders whose cheeses are held, or free, against their status', restore);
   const forgotten = new Faults(
     'placed orders that no server will approve',
     'approve or cancel them: "curd orders approve <id>"',
   );
-  const held = new Faults('orders whose cheeses are held, or free, against their status', restore);
+  const idle = new Faults('jobs whose orders wait for nothing', 'delete these rows of the table job');
 
   for await (const page of inPages((after, limit) => ordersAfter(database, after, limit))) {
-    const subjects = page.map(({ id }) => `order:${id}`);
-    const events = Map.groupBy(
-      await database.all<{ subject: string; type: string }>(
-        sql`select subject, type from event where subject in (${list(subjects)}) order by id`,
-      ),
-      ({ subject }) => subject,
-    );
-    const cheeses = Map.groupBy(
-      await database.all<{ order_id: number; cheese_id: number }>(
-        sql`select order_id, cheese_id from open_order_cheese where order_id in (${list(page.map(({ id }) => id))})`,
-      ),
-      ({ order_id }) => order_id,
-    );
-    const jobs = new Set(
-      (
-        await database.all<{ order_id: number }>(
-          sql`select order_id from job where order_id in (${list(page.map(({ id }) => id))})`,
-        )
-      ).map(({ order_id }) => order_id),
-    );
+    const { steps, cheeses, jobs } = await whatBelongsTo(database, page);
     for (const { id, status, items, total_cents } of page) {
       const lines = parsed<OrderItem[]>(items);
-      if (lines === undefined) {
+      if (lines === undefined || totalCents(lines) !== total_cents) {
         totals.add(`order ${id}`);
+      }
+      if (lines === undefined) {
         continue;
       }
-      if (totalCents(lines) !== total_cents) {
-        totals.add(`order ${id}`);
-      }
-      const way = (events.get(`order:${id}`) ?? [])
-        .map(({ type }) => type.replace('order.', ''))
-        .filter((step): step is OrderStatus => orderStatuses.includes(step as OrderStatus));
+      const way = steps.get(id) ?? [];
       if (!isAllowed(way, status)) {
         paths.add(`order ${id}: ${way.join(', ')}; now ${status}`);
       }
-      if (
-        id >= firstRealId &&
-        status === 'placed' &&
-        !jobs.has(id) &&
-        lines.every(({ pricePerKg }) => pricePerKg > 0)
-      ) {
+      const isReal = id >= firstRealId;
+      const isPriced = lines.every(({ pricePerKg }) => pricePerKg > 0);
+      if (isReal && status === 'placed' && isPriced && !jobs.has(id)) {
         forgotten.add(`order ${id}`);
       }
-      const should = id >= firstRealId && open.includes(status) ? lines.map(({ cheeseId }) => cheeseId) : [];
-      const is = (cheeses.get(id) ?? []).map(({ cheese_id }) => cheese_id);
-      if (new Set(should).symmetricDifference(new Set(is)).size > 0) {
+      const should = new Set(isReal && open.includes(status) ? cheesesOf(lines) : []);
+      if (should.symmetricDifference(new Set(cheeses.get(id))).size > 0) {
         held.add(`order ${id}`);
       }
     }
   }
-  const idle = new Faults('jobs whose orders wait for nothing', 'delete these rows of the table job');
-  const ofNone = await database.all<{ order_id: number }>(sql`
+  for (const { order_id } of await database.all<OfOrder>(sql`
     select distinct c.order_id from open_order_cheese c left join orders o on o.id = c.order_id
-    where o.id is null limit 1000`);
-  for (const { order_id } of ofNone) {
+    where o.id is null limit 1000`)) {
     held.add(`order ${order_id}, which is not there`);
   }
-  const idleJobs = await database.all<{ order_id: number }>(sql`
+  for (const { order_id } of await database.all<OfOrder>(sql`
     select j.order_id from job j left join orders o on o.id = j.order_id
-    where o.id is null or o.status <> 'placed' limit 1000`);
-  for (const { order_id } of idleJobs) {
+    where o.id is null or o.status <> 'placed' limit 1000`)) {
     idle.add(`order ${order_id}`);
   }
-  return [...totals.found(), ...paths.found(), ...held.found(), ...forgotten.found(), ...idle.found()];
+  return [totals, paths, held, forgotten, idle].flatMap((faults) => faults.found());
+}
+
+/** By the ids of some orders: the statuses they came through, the cheeses they hold, and which of them wait for a job. */
+async function whatBelongsTo(database: Sql, orders: readonly StoredOrder[]) {
+  const ids = orders.map(({ id }) => id);
+  const events = await database.all<{ subject: string; type: string }>(sql`
+    select subject, type from event where subject in (${list(ids.map((id) => `order:${id}`))}) order by id`);
+  const held = await database.all<OfOrder & { cheese_id: number }>(
+    sql`select order_id, cheese_id from open_order_cheese where order_id in (${list(ids)})`,
+  );
+  const jobs = await database.all<OfOrder>(sql`select order_id from job where order_id in (${list(ids)})`);
+  const steps = new Map<number, OrderStatus[]>();
+  for (const { subject, type } of events) {
+    const [id, step] = [Number(subject.slice('order:'.length)), type.slice('order.'.length) as OrderStatus];
+    if (orderStatuses.includes(step)) {
+      steps.set(id, [...(steps.get(id) ?? []), step]);
+    }
+  }
+  const cheeses = new Map<number, number[]>();
+  for (const { order_id, cheese_id } of held) {
+    cheeses.set(order_id, [...(cheeses.get(order_id) ?? []), cheese_id]);
+  }
+  return { steps, cheeses, jobs: new Set(jobs.map(({ order_id }) => order_id)) };
 }
 
 function ordersAfter(database: Sql, after: number, limit: number): Promise<StoredOrder[]> {

@@ -1,13 +1,11 @@
 /** Backups and restorations that are killed at any moment: the shop is the old or the new one, and no backup is half. */
 import assert from 'node:assert/strict';
-import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, readdirSync } from 'node:fs';
 import { cp, mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { suite, type TestContext, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { fileURLToPath } from 'node:url';
 import { extract } from 'tar';
 import { inspectImages } from '../../src/cheeses/image-inspection.ts';
 import { systemClock } from '../../src/clock.ts';
@@ -18,11 +16,10 @@ import { openServices } from '../../src/services.ts';
 import { newCheese, picture, upload } from '../files/photos.ts';
 import { openShop, temporaryFolder } from '../helper.ts';
 import { environmentOf } from './life.ts';
-import { curd, curdJson, type Environment } from './run.ts';
+import { assertRefused, curd, curdJson, type Environment, ended, start } from './run.ts';
 
 const kills = 4;
 const pictures = 40;
-const executable = fileURLToPath(new URL('../../bin/curd.js', import.meta.url));
 
 /** Runs a command, and kills it so many milliseconds after `begun` first says so. */
 async function killed(
@@ -31,11 +28,7 @@ async function killed(
   begun: () => boolean,
   afterMs: number,
 ): Promise<void> {
-  const { PATH = '' } = process.env;
-  const child = spawn(process.execPath, [executable, ...args], {
-    env: { PATH, ...environment },
-    stdio: 'ignore',
-  });
+  const child = start(args, environment);
   const closed = once(child, 'close');
   while (!begun() && child.exitCode === null) {
     await sleep(1);
@@ -153,5 +146,24 @@ suite('A command that is killed', { concurrency: 2 }, () => {
     await cp(again.kept, join(home, 'curd.sqlite'));
     await cp(join(folder, 'images'), join(home, 'images'), { recursive: true });
     assert.equal(await whichIsAt({ ...environment, CURD_DATA_DIR: home }), met.at(-1));
+  });
+
+  test('nor is a server hurt that starts while a backup is being restored', async (t) => {
+    const file = join(await temporaryFolder(t), 'a.tar');
+    await curdJson(await shopWithPictures(t), 'backup', file);
+    const home = await oldShop(t);
+    const restoring = start(['restore', file], home);
+    const run = ended(restoring);
+    while (!existsSync(join(home.CURD_DATA_DIR ?? '', 'images'))) {
+      await sleep(1);
+    }
+    restoring.kill('SIGSTOP');
+    const { cheeses, contextOf, close } = await openServices(loadConfig(home));
+    restoring.kill('SIGCONT');
+    const { id } = await cheeses.create(contextOf('test'), { name: 'Answered' });
+    assertRefused(await run, /has .*curd\.sqlite open: stop it first/);
+    assert.equal((await cheeses.find(id)).id, id);
+    await close();
+    assert.equal(await whichIsAt(home), 'old');
   });
 });

@@ -1,4 +1,3 @@
-// All of test/cli/backup-refused.test.ts and the archives that restore stumbles over (ENOTEMPTY): it replaces that file.
 /** Backups that are not restored, and files that are not written over: one sentence, and nothing has changed. */
 import assert from 'node:assert/strict';
 import { hash } from 'node:crypto';
@@ -87,6 +86,18 @@ function changed(sql: string) {
   };
 }
 
+/** The change is in the log alone, which no digest covers. */
+function logged(sql: string) {
+  return async (folder: string) => {
+    const work = join(folder, 'work.sqlite');
+    await cp(join(folder, 'curd.sqlite'), work);
+    const database = new DatabaseSync(work);
+    database.exec(`pragma journal_mode = wal; pragma wal_autocheckpoint = 0; ${sql}`);
+    await cp(`${work}-wal`, join(folder, 'curd.sqlite-wal'));
+    database.close();
+  };
+}
+
 async function written(t: TestContext, bytes: Uint8Array | string): Promise<string> {
   const file = join(await temporaryFolder(t), 'a.tar');
   await writeFile(file, bytes);
@@ -151,6 +162,10 @@ const damaged: Record<string, [RegExp, Making]> = {
     /should hold \d+ pictures/,
     (t, { bytes }) => written(t, flipped(bytes, bytes.lastIndexOf('"images":') + 9)),
   ],
+  'with one other bit in its date': [
+    /what it says of itself is not what was written/,
+    (t, { bytes }) => written(t, flipped(bytes, bytes.lastIndexOf('"createdAt":"') + 14)),
+  ],
   'without one of its pictures': [
     /should hold 2 pictures, and holds 1/,
     (t, backup) => remade(t, backup, (folder) => rm(join(folder, backup.picture))),
@@ -171,6 +186,14 @@ const damaged: Record<string, [RegExp, Making]> = {
   'of a newer version': [
     /start the newer version/,
     (t, backup) => remade(t, backup, changed("insert into migration values (9999, 'future')")),
+  ],
+  'with a log beside its database, which would change it': [
+    /it holds curd\.sqlite-wal, which is no part of one/,
+    (t, backup) =>
+      remade(t, backup, logged("update account set name = 'mallory ' || id"), [
+        ...entries,
+        'curd.sqlite-wal',
+      ]),
   ],
   'that leads out of the folder': [
     /is damaged/,

@@ -1,6 +1,6 @@
 /** A backup of a shop that is at work, put back where nothing is, and in the place of what has become of it. */
 import assert from 'node:assert/strict';
-import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
+import { chmodSync, existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
@@ -11,8 +11,9 @@ import { dollars } from '../../src/orders/money.ts';
 import { openServices } from '../../src/services.ts';
 import { createLoad, type Load, type Memory } from '../faults/load.ts';
 import { awsSettings, bucket, openBucket } from '../files/bucket.ts';
-import { assertWhole, nameOf, namesIn, picture } from '../files/photos.ts';
+import { assertWhole, nameOf, namesIn, picture, uploaded } from '../files/photos.ts';
 import { temporaryFolder } from '../helper.ts';
+import { liveOn } from './life.ts';
 import { curd, curdJson, type Environment, freshShop, type RunningServer, serve } from './run.ts';
 
 const settings = {
@@ -217,4 +218,17 @@ test('A backup of pictures in a bucket is put back into a folder, and into anoth
   assert.deepEqual(namesIn(`${objects}/two`), namesIn(`${objects}/one`));
   assert.ok(!existsSync(join(other.CURD_DATA_DIR ?? '', 'images')));
   await assertWell(other);
+});
+
+test('A shop is well, and as private as before, when it is put back over a later one', async (t) => {
+  const { shop, environment, cheeses } = await liveOn(t, 'sqlite');
+  const file = join(await temporaryFolder(t), 'a.tar');
+  await curdJson(environment, 'backup', file);
+  await uploaded(shop, cheeses[0], await picture(778));
+  await shop.app.close();
+  const database = join(shop.config.dataDir, 'curd.sqlite');
+  chmodSync(database, 0o600);
+  const { kept } = await curdJson(environment, 'restore', file);
+  assertPrivate(database, kept);
+  await assertWell(environment);
 });

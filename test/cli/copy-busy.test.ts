@@ -1,20 +1,18 @@
 /** A shop that is copied while it works hard, by a copy that is killed, and in a wrong direction. */
 import assert from 'node:assert/strict';
-import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { symlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { fileURLToPath } from 'node:url';
 import { loadConfig } from '../../src/config.ts';
 import { type Engine, sql } from '../../src/database/sql.ts';
 import { openServices } from '../../src/services.ts';
 import { contentsOf } from '../database/contents.ts';
 import { createLoad } from '../faults/load.ts';
 import { createDatabase, engines, temporaryFolder } from '../helper.ts';
-import { assertRefused, curd, curdJson, type Environment, freshShop, serve } from './run.ts';
+import { assertRefused, curd, curdJson, type Environment, freshShop, serve, start } from './run.ts';
 
-const executable = fileURLToPath(new URL('../../bin/curd.js', import.meta.url));
 const settings = {
   CURD_SECRET: 'a secret that is only good for tests',
   CURD_APPROVAL_DELAY: '100ms',
@@ -51,10 +49,7 @@ for (const [from, to] of [engines, engines.toReversed()] as [Engine, Engine][]) 
       to === 'postgres' ? await createDatabase(t) : `sqlite:${join(await temporaryFolder(t), 'curd.sqlite')}`;
     const target = { ...settings, CURD_DATA_DIR: await temporaryFolder(t), CURD_DATABASE: place };
     const args = ['copy', '--to', place, '--to-images', `file:${join(target.CURD_DATA_DIR, 'images')}`];
-    const child = spawn(process.execPath, [executable, ...args], {
-      env: { PATH: process.env.PATH ?? '', ...environment },
-      stdio: 'ignore',
-    });
+    const child = start(args, environment);
     const closed = once(child, 'close');
     await sleep(400 + Math.random() * 200);
     child.kill('SIGKILL');
@@ -99,7 +94,10 @@ test('A copy in a wrong direction is refused, and changes nothing', async (t) =>
   await stock(environment);
   const folder = environment.CURD_DATA_DIR ?? '';
   const url = await createDatabase(t);
+  const link = join(await temporaryFolder(t), 'link');
+  await symlink(folder, link);
   const runs: [RegExp, string[]][] = [
+    [/same database/, ['--to', `sqlite:${link}/curd.sqlite`, '--overwrite']],
     [/same database/, ['--to', `sqlite:${folder}/curd.sqlite`]],
     [/same database/, ['--to', `sqlite:${folder}/../${folder.split('/').at(-1)}/curd.sqlite`, '--overwrite']],
     [/shop in the target already/, ['--from', url, '--to', `sqlite:${folder}/curd.sqlite`]],
@@ -111,6 +109,17 @@ test('A copy in a wrong direction is refused, and changes nothing', async (t) =>
   for (const [says, args] of runs) {
     assertRefused(await curd(environment, 'copy', ...args), says);
   }
+  assert.deepEqual(await contentsOf(database), known);
+  await close();
+});
+
+test('A copy of a shop on PostgreSQL onto itself, by another address, is refused and loses nothing', async (t) => {
+  const url = await createDatabase(t);
+  const environment = await freshShop(t, { ...settings, CURD_DATABASE: url });
+  await stock(environment);
+  const { database, close } = await openServices(loadConfig(environment));
+  const known = await contentsOf(database);
+  assertRefused(await curd(environment, 'copy', '--to', `${url}?max=5`, '--overwrite'), /same database/);
   assert.deepEqual(await contentsOf(database), known);
   await close();
 });

@@ -14,7 +14,8 @@ import { openServices } from '../../src/services.ts';
 import { bodyOf, boundary, filePart, pictureOf } from '../api/image-forms.ts';
 import { contentsOf } from '../database/contents.ts';
 import { freshConfig, open } from '../database/notes.ts';
-import { cleanUp, createDatabase, engines, temporaryFolder } from '../helper.ts';
+import { imagesFolder, newCheese, picture, uploaded } from '../files/photos.ts';
+import { cleanUp, createDatabase, engines, openShop, temporaryFolder } from '../helper.ts';
 import {
   newApplication,
   openBrowser,
@@ -23,6 +24,7 @@ import {
   register,
   tokensOf,
 } from '../oauth/flow.ts';
+import { liveOn } from './life.ts';
 import { assertRefused, curd, curdJson } from './run.ts';
 
 const quietly = () => {};
@@ -196,6 +198,22 @@ suite('A shop', () => {
     assert.deepEqual(report.images, { files: 0, written: 0, missing: [] });
   });
 
+  for (const engine of engines) {
+    test(`is put in the place of another with other accounts, keys and pictures (${engine})`, async (t) => {
+      const { shop, environment } = await liveOn(t, 'sqlite');
+      const other = await openShop(t, { engine });
+      await uploaded(other, await newCheese(other), await picture(777));
+      const place = other.config.database;
+      const to = place.engine === 'postgres' ? place.url : `sqlite:${place.file}`;
+      const images = `file:${imagesFolder(other)}`;
+      await curdJson(environment, 'copy', '--to', to, '--to-images', images, '--overwrite');
+      assert.deepEqual(
+        await contentsOf(other.app.services.database),
+        await contentsOf(shop.app.services.database),
+      );
+    });
+  }
+
   test('whose pictures are not all there is copied, and says which are missing', async (t) => {
     const shop = await openListeningShop(t);
     const { writer } = shop;
@@ -211,7 +229,7 @@ suite('A shop', () => {
     const to = `sqlite:${await temporaryFolder(t)}/curd.sqlite`;
     const run = await curd({ CURD_DATA_DIR: shop.config.dataDir }, 'copy', '--to', to);
     assert.equal(run.code, 2);
-    assert.match(run.stdout, new RegExp(`1 pictures are missing in the source: ${lost.slice(3)}`));
+    assert.match(run.stdout, new RegExp(`Missing in the source: 1 picture \\(${lost.slice(3)}\\)`));
   });
 });
 

@@ -12,6 +12,8 @@ import { newApplication } from '../oauth/flow.ts';
 import { did, environmentOf, liveOn, orderOf } from './life.ts';
 import { assertRefused, curd, curdJson, freshShop } from './run.ts';
 
+const secret = 'a secret that is only good for tests';
+
 async function countsIn(database: Database): Promise<Record<string, number>> {
   const counts: Record<string, number> = {};
   for (const { name } of await listTables(database, database.engine)) {
@@ -147,6 +149,51 @@ onBothEngines('A shop that is reset', (engine) => {
   });
 });
 
+suite('A shop that is reset', () => {
+  test('shows its pictures where it listens, be it on IPv6', async (t) => {
+    const environment = await freshShop(t, { CURD_SECRET: secret, CURD_HOST: '::1' });
+    await curdJson(environment, 'reset', '--yes');
+    const { database, close } = await openServices(loadConfig(environment));
+    const row = await database.get<{ body: string }>(sql`select body from cheese order by id limit 1`);
+    await close();
+    const [url] = JSON.parse(row?.body ?? '').photoUrls;
+    assert.match(url, /^http:\/\/\[::1\]:8080\/images\//);
+  });
+
+  test('gives no category the id of another, not even after a second time', async (t) => {
+    const { shop, environment } = await liveOn(t, 'sqlite');
+    const newCategory = async (name: string): Promise<number> =>
+      (await did(shop, 'POST', '/v2/cheeses', { as: shop.writer, body: { name, category: { name } } }))
+        .category.id;
+    await curdJson(environment, 'reset', '--yes');
+    const before = await newCategory('Smoked');
+    await curdJson(environment, 'reset', '--yes');
+    assert.ok((await newCategory('Blue-veined')) > before);
+  });
+
+  test('while it is at work has no order without its cheeses, and no job without its order', async (t) => {
+    const { shop, environment, orderer } = await liveOn(t, 'postgres', { CURD_APPROVAL_DELAY: '0ms' });
+    let isOver = false;
+    async function buy(): Promise<void> {
+      while (!isOver) {
+        const list = await shop.call('GET', '/v2/cheeses?status=available&limit=3', { as: orderer });
+        for (const { id } of list.json.items) {
+          const { status } = await shop.call('POST', '/v2/store/order', { as: orderer, body: orderOf(id) });
+          assert.ok([201, 422].includes(status));
+        }
+      }
+    }
+    const working = Promise.all(Array.from({ length: 4 }, buy));
+    for (let time = 0; time < 2; time += 1) {
+      assert.deepEqual(await curdJson(environment, 'reset', '--yes'), { reset: true });
+    }
+    const { code, stdout, stderr } = await curd(environment, 'doctor');
+    isOver = true;
+    await working;
+    assert.deepEqual([code, stderr], [0, ''], stdout);
+  });
+});
+
 suite('A shop that is not to be reset', () => {
   test('is one in production, or one whose keeper has not said yes', async (t) => {
     const { shop, orders } = await liveOn(t, 'sqlite');
@@ -178,7 +225,7 @@ suite('A shop that is not to be reset', () => {
 
   test('or rather, one in a sandbox is, and one that was never opened is as after its first start', async (t) => {
     const environment = await freshShop(t, {
-      CURD_SECRET: 'a secret that is only good for tests',
+      CURD_SECRET: secret,
       CURD_DATABASE: await createDatabase(t),
       CURD_ENVIRONMENT: 'sandbox',
     });

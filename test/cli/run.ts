@@ -19,8 +19,8 @@ export interface Run {
   readonly stderr: string;
 }
 
-/** Settings of ours come from the test alone, whatever stands in the environment of the test run. */
-function start(
+/** Starts one command. Settings of ours come from the test alone, whatever stands in the environment of the run. */
+export function start(
   args: readonly string[],
   environment: Environment,
 ): ChildProcessByStdio<null, Readable, Readable> {
@@ -35,8 +35,12 @@ function start(
 }
 
 /** Runs one command to its end. */
-export async function curd(environment: Environment, ...args: string[]): Promise<Run> {
-  const child = start(args, environment);
+export function curd(environment: Environment, ...args: string[]): Promise<Run> {
+  return ended(start(args, environment));
+}
+
+/** What a command that was started has said, once it is through. */
+export async function ended(child: ReturnType<typeof start>): Promise<Run> {
   const [stdout, stderr, [code]] = await Promise.all([
     text(child.stdout),
     text(child.stderr),
