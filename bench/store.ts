@@ -6,7 +6,7 @@ import { openServices } from '../src/services.ts';
 import { httpRequest, runLoad } from './load.ts';
 import { type Running, startCurd, startLimits } from './process.ts';
 
-/** Of one round, and of all of them. */
+/** What every part of the bench works with: how often and how long (in seconds), and where a row of the result goes. */
 export interface Tools {
   readonly rounds: number;
   readonly seconds: number;

@@ -1,7 +1,7 @@
 /** The whole server on one screen: services, credentials, routes. It does not listen. */
 import type { AddressInfo } from 'node:net';
 import type { FastifyInstance } from 'fastify';
-import packageJson from '../package.json' with { type: 'json' };
+import { about } from './about.ts';
 import { createGuard } from './auth/guard.ts';
 import { createKeyResolver } from './auth/keys/resolver.ts';
 import { keyRoutes } from './auth/keys/routes.ts';
@@ -18,6 +18,7 @@ import { figuresOf } from './figures.ts';
 import { createDeprecationReport } from './http/deprecation.ts';
 import { createIdempotency } from './http/idempotency.ts';
 import { createMetrics } from './http/metrics.ts';
+import { describeApi } from './http/openapi.ts';
 import { operationalRoutes } from './http/operational.ts';
 import { createOverload } from './http/overload.ts';
 import { createOwnCounts } from './http/own-counts.ts';
@@ -44,6 +45,8 @@ export interface App {
   readonly log: Log;
   /** Approves orders; whoever starts the server starts it. */
   readonly worker: OrderWorker;
+  /** The OpenAPI document. */
+  describe(): unknown;
   /** Where the world finds a picture of this name; known once the server listens. */
   imageUrl(name: string): string;
   /** Finishes what runs, writes what waits, and closes the database. */
@@ -86,7 +89,7 @@ export async function buildApp(config: Config, clock: Clock = systemClock, share
   const routes = [
     ...described,
     metadataRoute(issuer),
-    ...operationalRoutes({ database, routes: described, version: packageJson.version, metrics, figures }),
+    ...operationalRoutes({ database, describe, metrics, figures }),
   ];
   const { transaction } = database;
   const reportDeprecated = createDeprecationReport(log, clock.now);
@@ -111,10 +114,13 @@ export async function buildApp(config: Config, clock: Clock = systemClock, share
     idempotency,
     uploads,
     overload,
-    requestTimeoutMs: config.timeouts.requestMs,
     reportDeprecated,
     rawRoutes,
   });
+
+  function describe(): unknown {
+    return describeApi(described, about);
+  }
 
   /** Another than that of the settings where those say 0. */
   function listeningPort(): number | undefined {
@@ -129,20 +135,24 @@ export async function buildApp(config: Config, clock: Clock = systemClock, share
     return new URL(baseUrlOf(config, listeningPort())).origin;
   }
 
-  async function keepHouse(): Promise<void> {
-    try {
-      await keyResolver.flushLastUsed();
-      await idempotency.purge();
-      await sessions.purge();
-      await throttle.purge();
-      await grants.purge();
-      await counts.purge();
-      await uploads.purge();
-      await images.sweep();
-    } catch (error) {
-      log.error({ err: error }, 'housekeeping failed; it is tried again in a minute');
+  /** One after the other: what fails keeps none of the others from being done. */
+  async function doAll(what: string, steps: readonly (() => Promise<unknown>)[]): Promise<void> {
+    for (const step of steps) {
+      await step().catch((error) => log.error({ err: error }, what));
     }
   }
+
+  const keepHouse = () =>
+    doAll('housekeeping failed; it is tried again in a minute', [
+      keyResolver.flushLastUsed,
+      idempotency.purge,
+      sessions.purge,
+      throttle.purge,
+      grants.purge,
+      counts.purge,
+      uploads.purge,
+      images.sweep,
+    ]);
   let housekeeping: Promise<void> | null = null;
   const timer = setInterval(() => {
     housekeeping ??= keepHouse().finally(() => {
@@ -161,8 +171,7 @@ export async function buildApp(config: Config, clock: Clock = systemClock, share
     clearTimeout(impatience);
     await housekeeping;
     await worker.stop();
-    await keyResolver.flushLastUsed();
-    await counts.close();
+    await doAll('what was to be written at the end is lost', [keyResolver.flushLastUsed, counts.close]);
     await services.close();
   }
   let closed: Promise<void> | null = null;
@@ -173,6 +182,7 @@ export async function buildApp(config: Config, clock: Clock = systemClock, share
     routes,
     log,
     worker,
+    describe,
     imageUrl,
     close() {
       closed ??= close();

@@ -14,7 +14,7 @@ import { bodyBytesMax, headerBytesMax } from './http/server.ts';
 import { uploadsMax } from './http/uploads.ts';
 import { OrderInput, quantity } from './orders/schemas.ts';
 
-/** By name, whose last word is the unit. */
+/** By name, which says the unit where it is not a number of things. */
 export function boundsOf({ passwordLengthMin, timeouts }: Config): Record<string, number> {
   const { photoUrls, tags, name } = CheeseInput.properties;
   return {

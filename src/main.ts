@@ -141,7 +141,10 @@ withSettings(program.command('migrate'))
 withSettings(program.command('doctor'))
   .description('look the shop over: settings, database, counters, orders, pictures; and say what to do')
   .option('--repair', 'file the catalogue anew first: postings and counters that follow from its cheeses')
-  .addHelpText('after', '\nExit status 2: something is wrong. The shop may be open meanwhile.')
+  .addHelpText(
+    'after',
+    '\nExit status 2: something is wrong. The shop may be open meanwhile; with --repair, changes wait for it, and are refused if that takes longer than ten seconds.',
+  )
   .action(async (options) => (await import('./cli/doctor.ts')).runDoctor(options));
 
 withSettings(program.command('reset'))

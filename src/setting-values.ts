@@ -101,7 +101,7 @@ export function numbers<T extends object>(variable: Variable, text: string | und
 }
 
 /** @throws ConfigError */
-export function jsonObject(variable: Variable, text: string): Readonly<Record<string, unknown>> {
+function jsonObject(variable: Variable, text: string): Readonly<Record<string, unknown>> {
   try {
     const given = JSON.parse(text);
     if (typeof given === 'object' && given !== null && !Array.isArray(given)) {

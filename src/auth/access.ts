@@ -3,16 +3,17 @@ import type { Principal } from '../http/principal.ts';
 import type { Access, Requirement } from '../http/route.ts';
 
 /** The scopes of the contract. Nothing implies anything, except that `admin` satisfies every scope. */
-export const scopes = [
-  'read:cheeses',
-  'write:cheeses',
-  'read:orders',
-  'write:orders',
-  'read:profile',
-  'write:profile',
-  'admin',
-] as const;
-export type Scope = (typeof scopes)[number];
+export const scopeSummaries = {
+  'read:cheeses': 'Read the catalogue',
+  'write:cheeses': 'Change the catalogue',
+  'read:orders': 'See past orders',
+  'write:orders': 'Place and cancel orders',
+  'read:profile': "See a customer's profile",
+  'write:profile': "Change a customer's profile",
+  admin: 'Everything; granted by hand',
+};
+export type Scope = keyof typeof scopeSummaries;
+export const scopes = Object.keys(scopeSummaries) as Scope[];
 
 /** Any API key of this environment, whatever its scopes. */
 export const apiKey: Requirement = { kind: 'apiKey' };

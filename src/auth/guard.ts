@@ -8,7 +8,7 @@ import type { Guard } from '../http/admission.ts';
 import type { Principal } from '../http/principal.ts';
 import type { Access, Requirement } from '../http/route.ts';
 import { permits } from './access.ts';
-import { invalidToken, realm, unauthorized } from './challenge.ts';
+import { bearer, invalidToken, unauthorized } from './challenge.ts';
 
 /** One credential as it was sent: in X-API-Key, or as the bearer value of Authorization. */
 export interface Credential {
@@ -106,13 +106,17 @@ function refused(description: string): AppError {
 
 function forbidden(access: readonly Requirement[]): AppError {
   const scopes = access.flatMap((requirement) => (requirement.kind === 'oauth' ? [requirement.scope] : []));
-  const needed = scopes.length > 0 ? `the scope ${scopes.join(' or ')}` : kindsOf(access);
   const scope = scopes.length > 0 ? `, scope="${scopes.join(' ')}"` : '';
-  return new AppError('forbidden', `The credential is valid, but this needs ${needed}.`, {
-    headers: { 'WWW-Authenticate': `${realm}, error="insufficient_scope"${scope}` },
+  return new AppError('forbidden', `The credential is valid, but this needs ${inWords(access)}.`, {
+    headers: { 'WWW-Authenticate': `${bearer}, error="insufficient_scope"${scope}` },
   });
 }
 
-function kindsOf(access: readonly Requirement[]): string {
-  return access.map(({ kind }) => (kind === 'apiKey' ? 'an API key' : "a customer's session")).join(' or ');
+function inWords(access: readonly Requirement[]): string {
+  const words = { apiKey: 'an API key', session: "a customer's session" };
+  return access
+    .map((requirement) =>
+      requirement.kind === 'oauth' ? `the scope ${requirement.scope}` : words[requirement.kind],
+    )
+    .join(' or ');
 }

@@ -87,7 +87,7 @@ export const Limits = {
     },
     bounds: {
       type: 'object',
-      description: 'The most of whatever is sent or stored, in the unit that its name says',
+      description: 'Bounds of what is sent and stored, in the unit that the name says',
       additionalProperties: count,
     },
   },

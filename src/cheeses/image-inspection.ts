@@ -4,7 +4,8 @@ import { Faults, type Finding } from '../database/inspection.ts';
 import { sql } from '../database/sql.ts';
 import type { Files } from '../files/files.ts';
 
-const sweepMinutes = 60;
+/** A sweep that has not happened by then is not just late. */
+const lateMinutes = 60;
 
 /**
  * Pictures come and go meanwhile: what seems to be wrong is looked at once more.
@@ -21,7 +22,7 @@ export async function inspectImages(database: Sql, files: Files, now: number): P
     true,
   );
   const loose = new Faults(
-    `files that should have been swept more than ${sweepMinutes} minutes ago`,
+    `files that should have been swept more than ${lateMinutes} minutes ago`,
     'let a server run for some minutes, and see in its log whether sweeping fails',
   );
   // Files first: a row is there before its bytes are.
@@ -37,7 +38,7 @@ export async function inspectImages(database: Sql, files: Files, now: number): P
     if (state === 'stored' && !present.has(name) && !(await isThere(files, name))) {
       missing.add(name);
     }
-    if (state !== 'stored' && Date.parse(since) < now - sweepMinutes * 60_000) {
+    if (state !== 'stored' && Date.parse(since) < now - lateMinutes * 60_000) {
       loose.add(name);
     }
   }

@@ -25,6 +25,12 @@ export const imageFileLookup = {
 };
 
 export const imageQueries = queriesOn((tx) => ({
+  /** All that the pictures of the shop consist of. */
+  listStored: () =>
+    tx.all<{ name: string; mediaType: string }>(
+      sql`select name, media_type as "mediaType" from image_file where state = 'stored' order by name`,
+    ),
+
   /** Announces files whose bytes are about to come, or to be written once more; counts those it may count on. */
   announce: (files: readonly ImageFileRow[], now: string) =>
     tx.run(sql`

@@ -10,6 +10,7 @@ import type { Database, Sql } from '../database/database.ts';
 import { createLookup } from '../database/lookup.ts';
 import { AppError, invalid, unavailable } from '../errors.ts';
 import type { Eventual } from '../eventual.ts';
+import type { StoredFile } from '../files/copy.ts';
 import type { ByteRange, Files } from '../files/files.ts';
 import type { PictureFormat, Pictures, Rendition } from '../files/pictures.ts';
 import type { ReceivedFile } from '../http/multipart.ts';
@@ -226,6 +227,11 @@ export function createImageService({
       }
     },
   };
+}
+
+/** All files that the pictures of a shop consist of. */
+export function storedFiles(database: Sql): Promise<StoredFile[]> {
+  return imageQueries(database).listStored();
 }
 
 /** Where a picture stands among the addresses: first, last, or where it was. @throws AppError validation */

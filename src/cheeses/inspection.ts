@@ -1,6 +1,5 @@
 /** Whether the catalogue is filed as its cheeses are, and filing it anew. */
-import type { Context } from '../database/context.ts';
-import type { Sql } from '../database/database.ts';
+import type { Database, Sql } from '../database/database.ts';
 import { Faults, type Finding, inPages, parsed } from '../database/inspection.ts';
 import { sql } from '../database/sql.ts';
 import { file, toRow } from './filing.ts';
@@ -110,8 +109,8 @@ function compare(expected: readonly Filed[], found: readonly Filed[], faults: Fa
 }
 
 /** Files every cheese anew, in one transaction that holds off all other changes of the catalogue. */
-export async function refileCatalogue({ transaction }: Context, now: string): Promise<void> {
-  await transaction(async (tx) => {
+export async function refileCatalogue(database: Database, now: string): Promise<void> {
+  await database.overhaul(async (tx) => {
     await cheeseQueries(tx).updateCatalogue(now, 0);
     await tx.run(sql`delete from cheese_term`);
     await tx.run(sql`delete from term_count`);

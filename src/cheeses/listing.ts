@@ -19,8 +19,9 @@ import { filed, type Term, wordLengthMax, wordsOf } from './search.ts';
 /** Above this many words with one prefix, their postings are not merged but passed over or through. */
 const mergedWordsMax = 20;
 const rememberedTotalsMax = 1000;
-/** Pages of one version of the catalogue, of up to 100 cheeses each. */
+/** Pages of one version of the catalogue. Those of 500 that long answers are made of come by once, and are too large. */
 const rememberedPagesMax = 100;
+const rememberedCharactersMax = 100_000;
 
 export interface Filters {
   readonly statuses?: readonly Status[] | undefined;
@@ -201,7 +202,7 @@ export function createCheeseListing({ database, cursors }: Dependencies): Cheese
       }
       const known = pages.get(key);
       const page = known?.version === version ? known : await findPage(request, withTotal, version);
-      if (known !== page) {
+      if (known !== page && page.items.length <= rememberedCharactersMax) {
         if (pages.size >= rememberedPagesMax) {
           pages.clear();
         }

@@ -3,10 +3,10 @@ import { anyOf, apiKey, oauth } from '../auth/access.ts';
 import { invalid } from '../errors.ts';
 import { after } from '../eventual.ts';
 import { badRequest, conflict, notFound, preconditionFailed, unprocessable } from '../http/descriptions.ts';
-import { requireMatch, strongTag, weakTag } from '../http/etag.ts';
+import { requireMatch, shown, strongTag, tagOf, weakTag } from '../http/etag.ts';
 import { nextLink } from '../http/link.ts';
 import { pathId } from '../http/path-id.ts';
-import { type Answer, type Parameters, type Route, route, Text } from '../http/route.ts';
+import { type Parameters, type Route, route, Text } from '../http/route.ts';
 import type { CheeseListing } from './listing.ts';
 import { answerArray, knownTo, unchanged } from './matches.ts';
 import {
@@ -18,7 +18,7 @@ import {
   sorts,
   statuses,
 } from './schemas.ts';
-import type { CheeseService, Precondition, VersionedCheese } from './service.ts';
+import type { CheeseService, Precondition } from './service.ts';
 
 const tag = 'Cheeses';
 const statusItem = { type: 'string', enum: statuses } as const;
@@ -271,14 +271,6 @@ export function cheeseRoutes({ cheeses, listing }: Dependencies): Route[] {
 /** @throws AppError notFound */
 export function cheeseId(params: Readonly<Record<string, string>>): number {
   return pathId(params.cheeseId, 'There is no such cheese.');
-}
-
-function tagOf({ version }: VersionedCheese): { ETag: string } {
-  return { ETag: strongTag(version) };
-}
-
-function shown(cheese: VersionedCheese, status: number): Answer {
-  return { status, headers: tagOf(cheese), body: new Text(cheese.body) };
 }
 
 function matching(ifMatch: string | undefined): Precondition {

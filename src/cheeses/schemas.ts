@@ -1,12 +1,10 @@
 /** The cheese as the API shows and takes it. */
 import type { XStatic } from 'typebox/schema';
+import { int64, moment } from '../http/schema-parts.ts';
 
 export const statuses = ['available', 'pending', 'sold'] as const;
 export type Status = (typeof statuses)[number];
 
-/** The largest value of an int64 that JavaScript holds exactly; ids are handed out from 1 and stay below it. */
-const int64 = { type: 'integer', format: 'int64' } as const;
-const moment = { type: 'string', format: 'date-time', examples: ['2026-01-15T09:30:00.000Z'] } as const;
 const statusText = {
   type: 'string',
   enum: statuses,

@@ -1,8 +1,8 @@
-import { type CommandOptions, oneOf, print, table, withServices } from './command.ts';
+import { type CommandOptions, oneOf, oneOfIf, print, table, withServices } from './command.ts';
 
 export function createAccount(name: string, options: CommandOptions): Promise<void> {
   return withServices(options, async ({ config, keys, contextOf }) => {
-    const plan = oneOf('--plan', options.plan, Object.keys(config.plans));
+    const plan = oneOfIf('--plan', options.plan, Object.keys(config.plans));
     const account = await keys.createAccount(contextOf('cli'), name, plan);
     const next = `Give it a key: npx curd keys create --account "${name}"`;
     print(options, account, `Account ${account.name} is there, on the plan ${account.plan}. ${next}`);
@@ -19,7 +19,7 @@ export function listAccounts(options: CommandOptions): Promise<void> {
 
 export function setPlan(name: string, planName: string, options: CommandOptions): Promise<void> {
   return withServices(options, async ({ config, keys, contextOf }) => {
-    const plan = oneOf('The plan', planName, Object.keys(config.plans)) ?? config.defaultPlan;
+    const plan = oneOf('The plan', planName, Object.keys(config.plans));
     await keys.setPlan(contextOf('cli'), name, plan);
     print(options, { name, plan }, `Account ${name} is on the plan ${plan} from its next request on.`);
   });

@@ -1,5 +1,4 @@
-import { ConfigError } from '../setting-values.ts';
-import { type CommandOptions, print, table, withServices } from './command.ts';
+import { type CommandOptions, idOf, print, table, withServices } from './command.ts';
 
 export function listApprovals(options: CommandOptions): Promise<void> {
   return withServices(options, async ({ approvals }) => {
@@ -23,7 +22,7 @@ export function decide(
   options: CommandOptions,
 ): Promise<void> {
   return withServices(options, async ({ approvals, contextOf }) => {
-    const number = approvalId(id);
+    const number = idOf(id, 'no id of a request: "curd approvals list" shows them');
     await approvals[verb](contextOf('cli'), number);
     const words = {
       approve: `Request ${id} is approved for 90 days.`,
@@ -36,11 +35,4 @@ export function decide(
       words[verb],
     );
   });
-}
-
-function approvalId(text: string): number {
-  if (!/^[1-9]\d{0,14}$/.test(text)) {
-    throw new ConfigError(`"${text}" is no id of a request: "curd approvals list" shows them.`);
-  }
-  return Number(text);
 }

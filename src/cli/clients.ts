@@ -1,6 +1,6 @@
-import { type Scope, scopes } from '../auth/access.ts';
-import { type GrantType, grantTypes } from '../auth/oauth/clients.ts';
-import { type CommandOptions, oneOf, print, table, withServices } from './command.ts';
+import { scopes } from '../auth/access.ts';
+import { grantTypes } from '../auth/oauth/clients.ts';
+import { type CommandOptions, oneOf, print, table, withServices, words } from './command.ts';
 
 /** Registers an application and prints its secret, this once. */
 export function createClient(name: string, options: CommandOptions): Promise<void> {
@@ -9,12 +9,12 @@ export function createClient(name: string, options: CommandOptions): Promise<voi
     const { clientId, clientSecret } = await clients.create(contextOf('cli'), {
       name,
       accountId: account.id,
-      scopes: words(options.scope).map((scope) => oneOf('--scope', scope, scopes) as Scope),
+      scopes: words(options.scope).map((scope) => oneOf('--scope', scope, scopes)),
       redirectUris: (options.redirectUri as string[] | undefined) ?? [],
       grants:
         options.grant === undefined
           ? undefined
-          : words(options.grant).map((grant) => oneOf('--grant', grant, grantTypes) as GrantType),
+          : words(options.grant).map((grant) => oneOf('--grant', grant, grantTypes)),
       isNative: options.native === true,
       isPublic: options.public === true,
     });
@@ -47,10 +47,4 @@ export function deleteClient(clientId: string, options: CommandOptions): Promise
     await clients.delete(contextOf('cli'), clientId);
     print(options, { clientId, deleted: true }, 'The application is gone, and all its tokens with it.');
   });
-}
-
-function words(text: unknown): string[] {
-  return String(text ?? '')
-    .split(/[\s,]+/)
-    .filter((word) => word !== '');
 }

@@ -74,17 +74,37 @@ export function table(header: readonly string[], rows: readonly (readonly string
   return [header, ...rows].map(line).join('\n');
 }
 
-/** A flag that must be one of a few words. @throws ConfigError */
-export function oneOf<const T extends string>(
+/** A word that must be one of a few. @throws ConfigError */
+export function oneOf<const T extends string>(what: string, value: string, allowed: readonly T[]): T {
+  const found = allowed.find((candidate) => candidate === value);
+  if (found === undefined) {
+    throw new ConfigError(`${what} is "${value}": it must be one of ${allowed.join(', ')}.`);
+  }
+  return found;
+}
+
+/** The same for a flag that may be left out. @throws ConfigError */
+export function oneOfIf<const T extends string>(
   flag: string,
   value: unknown,
   allowed: readonly T[],
 ): T | undefined {
-  const found = allowed.find((candidate) => candidate === value);
-  if (value !== undefined && found === undefined) {
-    throw new ConfigError(`${flag} is "${value}": it must be one of ${allowed.join(', ')}.`);
+  return value === undefined ? undefined : oneOf(flag, String(value), allowed);
+}
+
+/** Words of a list, with blanks or commas in between. */
+export function words(text: unknown): string[] {
+  return String(text ?? '')
+    .split(/[\s,]+/)
+    .filter((word) => word !== '');
+}
+
+/** An id as it was printed. @param otherwise what it is, and where to find it @throws ConfigError */
+export function idOf(text: string, otherwise: string): number {
+  if (!/^[1-9]\d{0,14}$/.test(text)) {
+    throw new ConfigError(`"${text}" is ${otherwise}.`);
   }
-  return found;
+  return Number(text);
 }
 
 /** Says what went wrong in one sentence, and ends with exit status 1. */
@@ -100,5 +120,7 @@ export function fail(error: unknown): void {
 }
 
 function causeOf({ cause }: AppError): string {
-  return cause instanceof Error ? ` (${cause.message})` : '';
+  // Of several addresses that were tried, Node tells a code alone.
+  const { message = '', code = '' } = (cause ?? {}) as NodeJS.ErrnoException;
+  return message || code ? ` (${message || code})` : '';
 }

@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
+import { storedFiles } from '../cheeses/images.ts';
 import { systemClock, timestamp } from '../clock.ts';
 import {
   beginCopy,
@@ -11,7 +12,7 @@ import {
 } from '../database/copy.ts';
 import { type Database, openDatabase, type Sql } from '../database/database.ts';
 import { migrate } from '../database/migrate.ts';
-import { type CopiedFiles, copyFiles, storedFiles } from '../files/copy.ts';
+import { type CopiedFiles, copyFiles } from '../files/copy.ts';
 import { openFiles } from '../files/files.ts';
 import {
   ConfigError,
@@ -137,7 +138,7 @@ function isSame(one: object, other: object): boolean {
 
 /** Without the password. */
 function nameOf(place: DatabasePlace): string {
-  return place.engine === 'sqlite' ? place.file : place.url.replace(/\/\/[^@/]*@/, '//').replace(/\?.*/, '');
+  return place.engine === 'sqlite' ? place.file : place.url.replace(/\/\/[^/]*@/, '//').replace(/\?.*/, '');
 }
 
 function placeOf(images: ImagesPlace): string {

@@ -33,10 +33,10 @@ export async function runDoctor(options: CommandOptions): Promise<void> {
     return;
   }
   const services = await openServices(config);
-  const { database, contextOf } = services;
+  const { database } = services;
   try {
     if (options.repair === true) {
-      await refileCatalogue(contextOf('cli'), timestamp(systemClock.now()));
+      await refileCatalogue(database, timestamp(systemClock.now()));
     }
     const files = await openFiles(config, systemClock);
     const checks: Check[] = [

@@ -1,15 +1,16 @@
-import { type Scope, scopes } from '../auth/access.ts';
+import { scopes } from '../auth/access.ts';
 import type { NewApiKey } from '../auth/keys/service.ts';
 import { parseDuration } from '../duration.ts';
 import { ConfigError } from '../setting-values.ts';
-import { type CommandOptions, oneOf, print, table, withServices } from './command.ts';
+import { type CommandOptions, idOf, oneOf, oneOfIf, print, table, withServices, words } from './command.ts';
 
+/** Makes a key and prints it, this once. */
 export function createKey(options: CommandOptions): Promise<void> {
   return withServices(options, async ({ keys, contextOf }) => {
     const account = await keys.findAccount(String(options.account));
     const created = await keys.create(contextOf('cli'), account.id, {
-      type: oneOf('--type', options.type, ['live', 'test']),
-      scopes: parseScopes(options.scope),
+      type: oneOfIf('--type', options.type, ['live', 'test']),
+      scopes: words(options.scope).map((scope) => oneOf('--scope', scope, scopes)),
       lifetimeMs: options.expiresIn === undefined ? undefined : lifetime(options.expiresIn),
     });
     printNew(options, created);
@@ -32,6 +33,7 @@ export function listKeys(options: CommandOptions): Promise<void> {
   });
 }
 
+/** Makes a key in place of another, and prints it, this once. */
 export function rotateKey(id: string, options: CommandOptions): Promise<void> {
   return withServices(options, async ({ keys, contextOf }) => {
     const overlapMs = duration('--overlap', options.overlap);
@@ -55,13 +57,6 @@ function printNew(options: CommandOptions, { id, key, type, last4, expiresAt }: 
   );
 }
 
-function parseScopes(text: unknown): Scope[] {
-  return String(text ?? '')
-    .split(/[\s,]+/)
-    .filter((scope) => scope !== '')
-    .map((scope) => oneOf('--scope', scope, scopes) as Scope);
-}
-
 function duration(flag: string, text: unknown): number {
   const milliseconds = parseDuration(String(text));
   if (milliseconds === null) {
@@ -79,8 +74,5 @@ function lifetime(text: unknown): number {
 }
 
 function keyId(text: string): number {
-  if (!/^[1-9]\d{0,14}$/.test(text)) {
-    throw new ConfigError(`"${text}" is no key id: "curd keys list" shows them.`);
-  }
-  return Number(text);
+  return idOf(text, 'no key id: "curd keys list" shows them');
 }

@@ -1,17 +1,15 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import packageJson from '../../package.json' with { type: 'json' };
 import { buildApp } from '../app.ts';
 import { loadConfig } from '../config.ts';
-import { describeApi } from '../http/openapi.ts';
 
 /** Describes the routes of an app that is made for it, on an empty database that is thrown away. */
 export async function printOpenapi(): Promise<void> {
   const dataDir = await mkdtemp(join(tmpdir(), 'curd-openapi-'));
   const app = await buildApp(loadConfig({ CURD_DATA_DIR: dataDir, CURD_LOG_LEVEL: 'silent' }));
   try {
-    process.stdout.write(`${JSON.stringify(describeApi(app.routes, packageJson.version), null, 2)}\n`);
+    process.stdout.write(`${JSON.stringify(app.describe(), null, 2)}\n`);
   } finally {
     await app.close();
     await rm(dataDir, { recursive: true });

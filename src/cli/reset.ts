@@ -26,8 +26,8 @@ export function runReset(options: CommandOptions): Promise<void> {
     }
     const now = timestamp(systemClock.now());
     const tables = await listTables(database, database.engine);
-    const { transaction, origin } = contextOf('cli');
-    await transaction(async (tx) => {
+    const { origin } = contextOf('cli');
+    await database.overhaul(async (tx) => {
       // Ids go on, terms included, so that no old one means another.
       await lockTables(tx, database.engine, tables);
       await tx.run(sql`update catalogue set version = version + 1`);

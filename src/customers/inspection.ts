@@ -5,7 +5,7 @@ import { sql } from '../database/sql.ts';
 
 export async function inspectCustomers(database: Sql): Promise<Finding[]> {
   const credits = new Faults(
-    'customers whose deliveries add up to another sum than their tier follows from',
+    'customers whose delivered total is not the sum of their delivered orders',
     'correct delivered_cents of these customers to the sum of their delivered orders',
   );
   const rows = await database.all<{ id: number }>(sql`

@@ -1,5 +1,6 @@
 /** Lets customers in: the throttle first, then the password, then a session. */
 import { invalidToken, unauthorized } from '../auth/challenge.ts';
+import type { People } from '../auth/oauth/people.ts';
 import type { Passwords } from '../auth/passwords.ts';
 import type { Sessions } from '../auth/sessions/service.ts';
 import type { Context } from '../database/context.ts';
@@ -10,11 +11,7 @@ import { findByUsername } from './profile.ts';
 import { type CustomerRow, customerQueries } from './queries.ts';
 import type { Throttle } from './throttle.ts';
 
-export interface LoginService {
-  /** Is it the customer's password? Then their id. @throws AppError unauthorized, rateLimited, unavailable */
-  authenticate(username: string, password: string, address: string): Promise<number>;
-  /** What others may know of a customer. */
-  find(customerId: number): Promise<{ username: string; role: 'customer' | 'staff' } | undefined>;
+export interface LoginService extends People {
   /**
    * Unknown usernames and wrong passwords get the same answer after the same time.
    * @throws AppError unauthorized, rateLimited, unavailable
@@ -115,5 +112,5 @@ export function createLogin({ database, passwords, sessions, throttle }: Depende
 }
 
 function wrong(): AppError {
-  return unauthorized('Username or password are wrong.');
+  return unauthorized('The username or the password is wrong.');
 }

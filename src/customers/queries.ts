@@ -1,4 +1,5 @@
 /** Statements on customers, and on their failed logins. */
+import type { Person } from '../auth/oauth/people.ts';
 import { queriesOn } from '../database/database.ts';
 import { forShare, forUpdate, list, rows, sql } from '../database/sql.ts';
 import type { Tier } from './tiers.ts';
@@ -67,10 +68,7 @@ export const customerQueries = queriesOn((tx) => ({
   claim: (id: number) =>
     tx.get<CustomerRow>(sql`select ${columns} from customer where id = ${id}${forUpdate}`),
 
-  findPerson: (id: number) =>
-    tx.get<{ username: string; role: 'customer' | 'staff' }>(
-      sql`select username, role from customer where id = ${id}`,
-    ),
+  findPerson: (id: number) => tx.get<Person>(sql`select username, role from customer where id = ${id}`),
 
   /** Keeps the customer from being deleted before the transaction ends. */
   hold: (id: number) => tx.get<{ id: number }>(sql`select id from customer where id = ${id}${forShare}`),
@@ -117,8 +115,8 @@ export const customerQueries = queriesOn((tx) => ({
 
   deleteFailures: (id: string) => tx.run(sql`delete from login_failure where id = ${id}`),
 
-  /** Takes one failure back from each. */
-  updateFailures: (ids: readonly string[]) =>
+  /** One less for each. */
+  takeBackFailures: (ids: readonly string[]) =>
     tx.run(sql`
       update login_failure set failures = failures - 1 where id in (${list(ids)}) and failures > 0`),
 

@@ -1,4 +1,3 @@
-/** Why an entry of a batch of customers was refused, in words. */
 import { AppError, type FieldError } from '../errors.ts';
 
 /** Why an entry of a batch was refused. What is no fault of the entry fails the batch. */

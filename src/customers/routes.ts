@@ -2,11 +2,10 @@
 import { anyOf, apiKey, oauth, session } from '../auth/access.ts';
 import type { FieldError } from '../errors.ts';
 import { conflict, notFound, preconditionFailed, unauthorized, unprocessable } from '../http/descriptions.ts';
-import { requireMatch, strongTag } from '../http/etag.ts';
+import { requireMatch, shown, strongTag, tagOf } from '../http/etag.ts';
 import type { Principal } from '../http/principal.ts';
-import { type Answer, type Route, type RouteDefinition, route, Text } from '../http/route.ts';
+import { type Route, type RouteDefinition, route, Text } from '../http/route.ts';
 import type { LoginService } from './login.ts';
-import type { VersionedCustomer } from './profile.ts';
 import {
   Customer,
   CustomerBatchResult,
@@ -108,7 +107,7 @@ export function customerRoutes(dependencies: Dependencies): Route[] {
       body: Login,
       answers: {
         200: { description: 'The session', schema: LoginResult },
-        ...unauthorized('Username or password are wrong, or a credential that came along is'),
+        ...unauthorized('The username or the password is wrong, or a credential that came along'),
         ...unprocessable,
       },
       handle: ({ body, address, once }) =>
@@ -193,12 +192,4 @@ function logout(login: LoginService) {
       return { status: 204, headers: { 'Cache-Control': 'no-store' } };
     },
   } satisfies Omit<RouteDefinition<Record<never, never>, Record<never, never>>, 'method' | 'operationId'>;
-}
-
-function tagOf({ version }: VersionedCustomer): { ETag: string } {
-  return { ETag: strongTag(version) };
-}
-
-function shown(customer: VersionedCustomer, status: number): Answer {
-  return { status, headers: tagOf(customer), body: new Text(customer.body) };
 }

@@ -1,10 +1,9 @@
 /** The customer as the API shows and takes it. */
 import type { XStatic } from 'typebox/schema';
 import { Cheese } from '../cheeses/schemas.ts';
+import { int64, moment } from '../http/schema-parts.ts';
 import { tiers } from './tiers.ts';
 
-const int64 = { type: 'integer', format: 'int64' } as const;
-const moment = { type: 'string', format: 'date-time', examples: ['2026-01-15T09:30:00.000Z'] } as const;
 const cheeseName = { type: 'string', minLength: 1, maxLength: 255, format: 'line' } as const;
 const personName = { type: 'string', maxLength: 100, format: 'words' } as const;
 const tierText = {

@@ -1,5 +1,7 @@
 /** Customers: who may be one, what they may change, and what goes with them. login.ts lets them in. */
+
 import type { Grants } from '../auth/oauth/grants.ts';
+import type { Role } from '../auth/oauth/people.ts';
 import type { Passwords } from '../auth/passwords.ts';
 import type { Sessions } from '../auth/sessions/service.ts';
 import type { CheeseService, VersionedCheese } from '../cheeses/service.ts';
@@ -19,8 +21,6 @@ export interface BatchResult {
   readonly created: readonly VersionedCustomer[];
   readonly errors: readonly { readonly index: number; readonly message: string }[];
 }
-
-export type Role = 'customer' | 'staff';
 
 /** Throws where the caller wants to change another version than the one that is stored. */
 export type Precondition = (version: string) => void;

@@ -88,13 +88,13 @@ export function createThrottle({ database, clock, limits, secret }: Dependencies
       const [pair, ...others] = countersOf(usernameKey, address);
       await Promise.all([
         customerQueries(tx).deleteFailures(pair.id),
-        customerQueries(tx).updateFailures(others.map(({ id }) => id)),
+        customerQueries(tx).takeBackFailures(others.map(({ id }) => id)),
       ]);
     },
 
     withdraw: (usernameKey, address) =>
       database.transaction(async (tx) => {
-        await customerQueries(tx).updateFailures(countersOf(usernameKey, address).map(({ id }) => id));
+        await customerQueries(tx).takeBackFailures(countersOf(usernameKey, address).map(({ id }) => id));
       }),
 
     async purge() {

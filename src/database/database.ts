@@ -38,8 +38,11 @@ export interface Database extends Sql {
   standing(): { readonly done: number; readonly seconds: number; readonly waiting: number };
   /** Shows the database as it is at one moment, however long `work` takes. It only reads. */
   snapshot<T>(work: (sql: Sql) => Promise<T>): Promise<T>;
-  /** Runs a script of several statements, used by migrations only. */
-  migrate(work: (run: (script: string) => Promise<void>, sql: Sql) => Promise<void>): Promise<void>;
+  /**
+   * A transaction without the bounds on time that hold for requests, one at a time among all processes: for migrations,
+   * and for commands that go over whole tables. `runScript` takes several statements at once.
+   */
+  overhaul<T>(work: (sql: Sql, runScript: (script: string) => Promise<void>) => Promise<T>): Promise<T>;
   close(): Promise<void>;
 }
 

@@ -9,7 +9,7 @@ import { inBatches } from './batches.ts';
 import type { Database } from './database.ts';
 import type { Statement } from './sql.ts';
 
-/** Rows of a few hundred bytes each. */
+/** Rows of a few hundred bytes each, as a rule. */
 const rememberedMax = 10_000;
 
 interface LookupStatements<Row> {

@@ -35,9 +35,9 @@ export async function migrate(
   migrations = listMigrations(database.engine),
 ): Promise<string[]> {
   const newest = migrations.at(-1)?.number ?? 0;
-  const applied: string[] = [];
-  await database.migrate(async (run, tx) => {
-    await run('create table if not exists migration (number integer primary key, name text not null)');
+  return database.overhaul(async (tx, runScript) => {
+    const applied: string[] = [];
+    await runScript('create table if not exists migration (number integer primary key, name text not null)');
     const row = await tx.get<{ number: number | null }>(sql`select max(number) as number from migration`);
     const current = row?.number ?? 0;
     if (current > newest) {
@@ -46,10 +46,10 @@ export async function migrate(
       );
     }
     for (const migration of migrations.filter(({ number }) => number > current)) {
-      await run(migration.script);
+      await runScript(migration.script);
       await tx.run(sql`insert into migration (number, name) values (${migration.number}, ${migration.name})`);
       applied.push(migration.name);
     }
+    return applied;
   });
-  return applied;
 }

@@ -14,6 +14,8 @@ const attemptsMax = 5;
 const fewRows = 8;
 /** Of one statement, waiting for locks included. Nothing that a request does takes as long. */
 const statementMs = 30_000;
+/** The server keeps a plan for each text on each connection; lists of any length make texts without number. */
+const preparedMax = 500;
 /** Of a server of ours that was stopped or cut off in the middle of a transaction, whose locks hold up all others. */
 const idleInTransactionMs = 30_000;
 /** Without a single answer, while some are due: then the database has gone without a word. */
@@ -27,15 +29,15 @@ const UNIQUE_VIOLATION = '23505';
 const READ_ONLY = '25006';
 const SERIALIZATION_FAILURE = '40001';
 const DEADLOCK_DETECTED = '40P01';
-/** Any fixed number: whoever migrates this database takes this lock. */
-const MIGRATION_LOCK = 4_348_468;
+/** Any fixed number: whoever overhauls this database takes this lock. */
+const OVERHAUL_LOCK = 4_348_468;
 
 type Connection = postgres.Sql<{ bigint: number }> | postgres.TransactionSql<{ bigint: number }>;
 type Pool = postgres.Sql<{ bigint: number }>;
 
 /** Opens a pool; connections are made when first needed, and anew when they were lost. */
 export function openPostgres(url: string): Database {
-  const known = new Map<string, ColumnTypes>();
+  const prepared = new Set<string>();
   let pool = connect(url);
   let underWay = 0;
   let done = 0;
@@ -68,25 +70,30 @@ export function openPostgres(url: string): Database {
   }
 
   /** Runs `work`, again where the database asks for that (class 40): nothing of it has happened then. */
+  async function retrying<T>(work: (pool: Pool) => Promise<T>): Promise<T> {
+    for (let attempts = 1; ; attempts += 1) {
+      const used = pool;
+      try {
+        return await work(used);
+      } catch (error) {
+        noticeLoss(error, used);
+        if (!isRetryable(error)) {
+          throw translate(error);
+        }
+        if (attempts === attemptsMax) {
+          throw unavailable('Others are changing the same things. Try again shortly.', 1, error);
+        }
+      }
+    }
+  }
+
+  /** The same within the bounds on time. */
   async function attempt<T>(work: (pool: Pool) => Promise<T>): Promise<T> {
     underWay += 1;
     const startedAt = performance.now();
     answeredAt = underWay === 1 ? startedAt : answeredAt;
     try {
-      for (let attempts = 1; ; attempts += 1) {
-        const used = pool;
-        try {
-          return await work(used);
-        } catch (error) {
-          noticeLoss(error, used);
-          if (!isRetryable(error)) {
-            throw translate(error);
-          }
-          if (attempts === attemptsMax) {
-            throw unavailable('Others are changing the same things. Try again shortly.', 1, error);
-          }
-        }
-      }
+      return await retrying(work);
     } finally {
       underWay -= 1;
       answeredAt = performance.now();
@@ -113,48 +120,52 @@ export function openPostgres(url: string): Database {
     });
   }
 
+  const shared: Shared = {
+    columnTypes: new Map(),
+    isPrepared(text) {
+      if (prepared.size < preparedMax) {
+        prepared.add(text);
+      }
+      return prepared.has(text);
+    },
+    answered() {
+      answeredAt = performance.now();
+    },
+  };
+  const on = (connection: Connection): Sql => statementsOn(connection, shared);
+
   const transaction: Transaction = <T>(work: (sql: Sql) => Promise<T>) =>
-    attempt((used) => begin(used, '', (connection) => work(statementsOn(connection, known))));
+    attempt((used) => begin(used, '', (connection) => work(on(connection))));
 
   /** Without the bounds that hold for requests. */
   const patient = 'set local statement_timeout = 0; set local idle_in_transaction_session_timeout = 0';
 
   return {
     engine: 'postgres',
-    all: (statement) => attempt((used) => statementsOn(used, known).all(statement)),
-    get: (statement) => attempt((used) => statementsOn(used, known).get(statement)),
-    run: (statement) => attempt((used) => statementsOn(used, known).run(statement)),
-    insert: (table, columns, rows) =>
-      attempt((used) => statementsOn(used, known).insert(table, columns, rows)),
+    all: (statement) => attempt((used) => on(used).all(statement)),
+    get: (statement) => attempt((used) => on(used).get(statement)),
+    run: (statement) => attempt((used) => on(used).run(statement)),
+    insert: (table, columns, rows) => attempt((used) => on(used).insert(table, columns, rows)),
     transaction,
     stamp: () => null,
     standing: () => ({ done, seconds: doneMs / 1000, waiting: underWay }),
-    async snapshot(work) {
-      try {
-        return await begin(pool, 'isolation level repeatable read read only', async (connection) => {
+    snapshot: (work) =>
+      retrying((used) =>
+        begin(used, 'isolation level repeatable read read only', async (connection) => {
           await connection.unsafe(patient);
-          return work(statementsOn(connection, known));
-        });
-      } catch (error) {
-        throw translate(error);
-      }
-    },
-    async migrate(work) {
-      try {
-        await begin(pool, '', async (connection) => {
+          return work(on(connection));
+        }),
+      ),
+    overhaul: (work) =>
+      retrying((used) =>
+        begin(used, '', async (connection) => {
           await connection.unsafe(patient);
-          await connection.unsafe(`select pg_advisory_xact_lock(${MIGRATION_LOCK})`);
-          await work(
-            async (script) => {
-              await connection.unsafe(script);
-            },
-            statementsOn(connection, known),
-          );
-        });
-      } catch (error) {
-        throw translate(error);
-      }
-    },
+          await connection.unsafe(`select pg_advisory_xact_lock(${OVERHAUL_LOCK})`);
+          return work(on(connection), async (script) => {
+            await connection.unsafe(script);
+          });
+        }),
+      ),
     async close() {
       clearInterval(watch);
       await pool.end({ timeout: 5 });
@@ -183,14 +194,25 @@ function connect(url: string): Pool {
 /** Types of columns by their names. */
 type ColumnTypes = ReadonlyMap<string, string>;
 
-function statementsOn(connection: Connection, known: Map<string, ColumnTypes>): Sql {
+/** What the connections of a database have in common. */
+interface Shared {
+  /** By the names of tables. */
+  readonly columnTypes: Map<string, ColumnTypes>;
+  isPrepared(text: string): boolean;
+  /** Called with every answer. */
+  answered(): void;
+}
+
+function statementsOn(connection: Connection, { columnTypes, isPrepared, answered }: Shared): Sql {
   async function run(text: string, values: Value[]) {
     try {
-      return await connection.unsafe(text, values, { prepare: true });
+      return await connection.unsafe(text, values, { prepare: isPrepared(text) });
     } catch (error) {
       throw codeOf(error) === UNIQUE_VIOLATION
         ? new ConstraintError((error as postgres.PostgresError).constraint_name ?? '', error)
         : error;
+    } finally {
+      answered();
     }
   }
 
@@ -200,14 +222,14 @@ function statementsOn(connection: Connection, known: Map<string, ColumnTypes>): 
   }
 
   async function typesOf(table: string): Promise<ColumnTypes> {
-    let types = known.get(table);
+    let types = columnTypes.get(table);
     if (types === undefined) {
       const rows = await run(
         'select attname as name, atttypid::regtype::text as type from pg_attribute where attrelid = $1::text::regclass',
         [table],
       );
       types = new Map(rows.map(({ name, type }) => [name, type]));
-      known.set(table, types);
+      columnTypes.set(table, types);
     }
     return types;
   }

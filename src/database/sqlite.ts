@@ -140,16 +140,7 @@ export function openSqlite(file: string): Database {
         connection.close();
       }
     },
-    async migrate(work) {
-      await begin(writer);
-      try {
-        await work(async (script) => writer.exec(script), writes);
-        writer.exec('commit');
-      } catch (error) {
-        writer.exec('rollback');
-        throw error;
-      }
-    },
+    overhaul: (work) => transaction((sql) => work(sql, async (script) => writer.exec(script))),
     async close() {
       await flushing;
       reader.close();
@@ -159,12 +150,13 @@ export function openSqlite(file: string): Database {
 }
 
 function create(file: string): DatabaseSync {
+  let what = `The data folder ${dirname(file)} cannot be written`;
   try {
     mkdirSync(dirname(file), { recursive: true });
+    what = `The database ${file} cannot be opened`;
     return connect(file);
   } catch (error) {
-    const message = `The data folder ${dirname(file)} cannot be written: ${(error as Error).message}`;
-    throw new AppError('unavailable', message, { cause: error });
+    throw new AppError('unavailable', what, { cause: error });
   }
 }
 

@@ -5,8 +5,6 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
-import type { Sql } from '../database/database.ts';
-import { sql } from '../database/sql.ts';
 import type { Files } from './files.ts';
 
 const filesAtOnce = 4;
@@ -14,13 +12,6 @@ const filesAtOnce = 4;
 export interface StoredFile {
   readonly name: string;
   readonly mediaType: string;
-}
-
-/** All that the pictures of a shop consist of. */
-export function storedFiles(database: Sql): Promise<StoredFile[]> {
-  return database.all<StoredFile>(
-    sql`select name, media_type as "mediaType" from image_file where state = 'stored' order by name`,
-  );
 }
 
 export interface CopiedFiles {

@@ -21,13 +21,23 @@ export function leaveIfClosing(reply: FastifyReply): void {
   }
 }
 
-/** Sends what a handler has answered. */
+/**
+ * Sends what a handler has answered.
+ * @param failed is told of a stream that breaks when a part of it has gone out: the client sees its connection end
+ */
 export function send(
   answer: Answer,
   route: Route,
   request: FastifyRequest,
   reply: FastifyReply,
+  failed: (error: unknown, request: FastifyRequest) => void,
 ): Eventual<FastifyReply> {
+  const watched = <T extends Readable | Buffer | string>(content: T): T => {
+    if (content instanceof Readable) {
+      content.once('error', (error) => reply.raw.destroyed || failed(error, request));
+    }
+    return content;
+  };
   const { status, headers = {}, body } = answer;
   leaveIfClosing(reply);
   reply.headers(headers);
@@ -58,10 +68,10 @@ export function send(
   if (body instanceof Bytes) {
     // For nothing at all, Fastify would replace the length.
     const bytes = request.method === 'HEAD' ? Readable.from([]) : body.open();
-    return after(bytes, (stream) => reply.send(stream));
+    return after(bytes, (stream) => reply.send(watched(stream)));
   }
   reply.header('Content-Type', route.mediaType ?? 'application/json; charset=utf-8');
-  const text = textOf(body);
+  const text = watched(textOf(body));
   return route.isLong && acceptsGzip(request.headers['accept-encoding'])
     ? sendCompressed(text, reply)
     : reply.send(text);

@@ -1,7 +1,10 @@
-/** The one place where an error becomes JSON: the contract's shape, or problem details (RFC 9457) on request. */
+/**
+ * How an error becomes JSON: the contract's shape, or problem details (RFC 9457) on request. The endpoints of OAuth have
+ * a shape of their own, in auth/oauth/error-body.ts.
+ */
 import { AppError, type FieldError } from '../errors.ts';
 
-export interface ErrorBody {
+interface ErrorBody {
   readonly code: number;
   readonly type: string;
   readonly message: string;

@@ -1,9 +1,25 @@
 /** Entity tags and the preconditions on them (RFC 9110, sections 8.8.3 and 13.1). */
 import { AppError } from '../errors.ts';
+import { type Answer, Text } from './route.ts';
 
 /** The strong tag of a resource at one version. */
 export function strongTag(version: number | string): string {
   return `"${version}"`;
+}
+
+/** A resource as JSON, and the version that its ETag carries. */
+export interface Versioned {
+  readonly version: number | string;
+  readonly body: string;
+}
+
+export function tagOf({ version }: Versioned): { readonly ETag: string } {
+  return { ETag: strongTag(version) };
+}
+
+/** The answer that shows it. */
+export function shown(resource: Versioned, status: number): Answer {
+  return { status, headers: tagOf(resource), body: new Text(resource.body) };
 }
 
 /** The weak tag of a list: it may be compressed on its way. */

@@ -124,7 +124,8 @@ function unexpectedAt(text: string): number {
   return text.length;
 }
 
-function isWellFormed(value: unknown): boolean {
+/** Has every text in it its whole surrogate pairs? */
+export function isWellFormed(value: unknown): boolean {
   if (typeof value === 'string') {
     return value.isWellFormed();
   }

@@ -31,6 +31,8 @@ export interface MountDependencies {
   readonly clock: Clock;
   /** Told of every answer. */
   readonly answered: (request: FastifyRequest, status: number) => void;
+  /** Told of what breaks when a part of the answer has gone out. */
+  readonly failed: (error: unknown, request: FastifyRequest) => void;
   readonly reportDeprecated: (operationId: string, principal: string) => void;
 }
 
@@ -83,7 +85,7 @@ function mountOn(app: FastifyInstance, route: Route, dependencies: MountDependen
           : handleUpload(route, route.upload, request, dependencies);
       const counted = isChange && answered instanceof Promise ? overload.during(answered) : answered;
       return after(counted, (answer) => {
-        const sent = send(answer, route, request, reply);
+        const sent = send(answer, route, request, reply, dependencies.failed);
         dependencies.answered(request, reply.statusCode);
         return sent;
       });

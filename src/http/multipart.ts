@@ -84,14 +84,19 @@ export async function receiveForm(request: IncomingMessage, plan: FormPlan): Pro
     });
     parser.on('finish', () => resolve());
     parser.on('error', cutOff);
-    // Nobody is there to be told, but what was begun must end.
     let bytes = 0;
     request.on('data', (chunk: Buffer) => {
       bytes += chunk.length;
       if (bytes > plan.fileBytesMax + restBytesMax) {
-        reject(new AppError('payloadTooLarge', `The form is larger than its file may be.`));
+        reject(
+          new AppError(
+            'payloadTooLarge',
+            `The form is too large: its file may have ${mebibytes(plan.fileBytesMax)}, and everything else in it ${mebibytes(restBytesMax)}.`,
+          ),
+        );
       }
     });
+    // Nobody is there to be told, but what was begun must end.
     request.once('error', cutOff);
     request.once('close', () => request.readableEnded || cutOff());
     request.pipe(parser);
@@ -152,7 +157,7 @@ async function saveFile(part: Readable, mediaType: string | null, plan: FormPlan
     for await (const chunk of chunks) {
       bytes += chunk.length;
       if (bytes > plan.fileBytesMax) {
-        throw new AppError('payloadTooLarge', `The file is larger than ${plan.fileBytesMax} bytes.`);
+        throw new AppError('payloadTooLarge', `The file is larger than ${mebibytes(plan.fileBytesMax)}.`);
       }
       if (head.length < 16) {
         head = Buffer.concat([head, chunk.subarray(0, 16)]);
@@ -224,6 +229,10 @@ function utf8(text: string | null): string | null {
 function brokenForm(message: string): AppError {
   const errors: FieldError[] = [{ field: '', message }];
   return new AppError('validation', `The form cannot be read: ${message}.`, { errors });
+}
+
+function mebibytes(bytes: number): string {
+  return `${bytes / 1024 / 1024} MiB`;
 }
 
 /** A full disk, or a folder that cannot be written. */

@@ -1,20 +1,23 @@
 /** The OpenAPI 3.1 document, made from the routes: what validates is what is described. */
 import { answersOf } from './descriptions.ts';
+import { idempotencyHours, keyLengthMax } from './idempotency.ts';
 import { type Access, fullPath, type Parameter, type Parameters, type Route, type Schema } from './route.ts';
 
 type Document = Record<string, unknown>;
 
-const scopes = {
-  'read:cheeses': 'Read the catalogue',
-  'write:cheeses': 'Change the catalogue',
-  'read:orders': 'See past orders',
-  'write:orders': 'Place and cancel orders',
-  'read:profile': "See a customer's profile",
-  'write:profile': "Change a customer's profile",
-  admin: 'Everything; granted by hand',
-};
+/** What a document says beside its routes. */
+export interface About {
+  /** Of this program. */
+  readonly version: string;
+  /** Scopes in words. */
+  readonly scopes: Readonly<Record<string, string>>;
+  /** Values of parameters that are there to be tried, where a route has none of its own. */
+  readonly examples: Examples;
+}
 
-const schemes = {
+type Examples = Readonly<Record<string, string | number | boolean>>;
+
+const schemesOf = (scopes: About['scopes']) => ({
   apiKey: {
     type: 'apiKey',
     in: 'header',
@@ -36,15 +39,19 @@ const schemes = {
     bearerFormat: 'JWT',
     description: 'The token of a customer who logged in',
   },
-};
+});
 
 /** Describes the routes; operational ones, which belong to whoever runs the server, are left out. */
-export function describeApi(routes: readonly Route[], version: string): Document {
+export function describeApi(routes: readonly Route[], { version, scopes, examples }: About): Document {
+  const schemes = schemesOf(scopes);
   const components = new Map<string, unknown>();
   const paths: Record<string, Document> = {};
   for (const route of routes.filter(({ access, isAtRoot }) => access !== 'operational' && !isAtRoot)) {
     const path = fullPath(route).replace(/:(\w+)/g, '{$1}');
-    paths[path] = { ...paths[path], [route.method.toLowerCase()]: operation(route, components) };
+    paths[path] = {
+      ...paths[path],
+      [route.method.toLowerCase()]: operation(route, { components, schemes, examples }),
+    };
   }
   return {
     openapi: '3.1.0',
@@ -60,7 +67,13 @@ export function describeApi(routes: readonly Route[], version: string): Document
   };
 }
 
-function operation(route: Route, components: Map<string, unknown>): Document {
+interface Common {
+  readonly components: Map<string, unknown>;
+  readonly schemes: Readonly<Record<string, unknown>>;
+  readonly examples: Examples;
+}
+
+function operation(route: Route, { components, schemes, examples }: Common): Document {
   const { operationId, tag, summary, description, access, body, upload, deprecated } = route;
   const content = (schema: Schema, types = ['application/json']) =>
     Object.fromEntries(types.map((type) => [type, { schema: reference(schema, components) }]));
@@ -80,8 +93,8 @@ function operation(route: Route, components: Map<string, unknown>): Document {
     summary,
     ...(description === undefined ? {} : { description }),
     ...(deprecated === undefined ? {} : { deprecated: true }),
-    security: securityOf(access),
-    parameters: parametersOf(route),
+    security: securityOf(access, Object.keys(schemes)),
+    parameters: parametersOf(route, { ...examples, ...route.examples }),
     ...(body === undefined
       ? {}
       : { requestBody: { required: !route.bodyIsOptional, content: content(body, bodyTypes) } }),
@@ -113,9 +126,9 @@ function formContent({ fileField, description, fields }: NonNullable<Route['uplo
   return { 'multipart/form-data': { schema, encoding } };
 }
 
-function securityOf(access: Access): Document[] {
+function securityOf(access: Access, schemes: readonly string[]): Document[] {
   if (access === 'any credential') {
-    return Object.keys(schemes).map((scheme) => ({ [scheme]: [] }));
+    return schemes.map((scheme) => ({ [scheme]: [] }));
   }
   if (typeof access === 'string') {
     return [{}];
@@ -125,22 +138,7 @@ function securityOf(access: Access): Document[] {
   }));
 }
 
-/** Of the demo catalogue, the test orders and the other examples: what the reference page can be tried with. */
-const parameterExamples = {
-  cheeseId: 1,
-  orderId: 1,
-  keyId: 1,
-  username: 'ada',
-  status: 'available',
-  tags: 'cow,goat',
-  'X-Confirm-Delete': true,
-};
-
-function parametersOf(route: Route): Document[] {
-  const examples: Readonly<Record<string, string | number | boolean>> = {
-    ...parameterExamples,
-    ...route.examples,
-  };
+function parametersOf(route: Route, examples: Examples): Document[] {
   const inPath = [...route.path.matchAll(/:(\w+)/g)].map(([, name = '']) => ({
     name,
     in: 'path',
@@ -151,9 +149,8 @@ function parametersOf(route: Route): Document[] {
   const idempotencyKey: Parameters = {
     'Idempotency-Key': {
       type: 'string',
-      maxLength: 255,
-      description:
-        'Any text of your choice: the same request sent again with it within 24 hours runs only once',
+      maxLength: keyLengthMax,
+      description: `Any text of your choice: the same request sent again with it within ${idempotencyHours} hours runs only once`,
     },
   };
   const headers = { ...route.headers, ...(route.method === 'POST' ? idempotencyKey : {}) };
@@ -164,11 +161,7 @@ function parametersOf(route: Route): Document[] {
   ];
 }
 
-function declared(
-  parameters: Parameters,
-  place: 'query' | 'header',
-  examples: Readonly<Record<string, string | number | boolean>>,
-): Document[] {
+function declared(parameters: Parameters, place: 'query' | 'header', examples: Examples): Document[] {
   return Object.entries(parameters).map(([name, parameter]) => {
     const { isRequired = false, description, ...schema }: Parameter = parameter;
     return {

@@ -5,7 +5,6 @@ import type { Database } from '../database/database.ts';
 import { sql } from '../database/sql.ts';
 import { unavailable } from '../errors.ts';
 import { type Figure, type Metrics, metricsType } from './metrics.ts';
-import { describeApi } from './openapi.ts';
 import { type Answer, type Route, route, Text } from './route.ts';
 
 const tag = 'Operation';
@@ -13,18 +12,16 @@ const readinessMs = 2000;
 
 interface Dependencies {
   readonly database: Database;
-  /** The routes to describe. */
-  readonly routes: readonly Route[];
-  /** Of Curd. */
-  readonly version: string;
+  /** Makes the OpenAPI document. */
+  readonly describe: () => unknown;
   readonly metrics: Metrics;
   readonly figures: readonly Figure[];
 }
 
-export function operationalRoutes({ database, routes, version, metrics, figures }: Dependencies): Route[] {
+export function operationalRoutes({ database, describe, metrics, figures }: Dependencies): Route[] {
   let description: Text | undefined;
-  const describe = (): Answer => {
-    description ??= new Text(JSON.stringify(describeApi(routes, version)));
+  const described = (): Answer => {
+    description ??= new Text(JSON.stringify(describe()));
     return { status: 200, body: description };
   };
   const page = createReferencePage();
@@ -86,7 +83,7 @@ export function operationalRoutes({ database, routes, version, metrics, figures 
         path,
         access: 'operational',
         answers: { 200: { description: 'OpenAPI 3.1' } },
-        handle: describe,
+        handle: described,
       }),
     ),
     ...[
@@ -157,7 +154,10 @@ function createReferencePage(): (url: string) => Promise<Text> {
   }
 
   return async (url) => {
-    app ??= load();
+    app ??= load().catch((error) => {
+      app = undefined;
+      throw error;
+    });
     const { payload } = await (await app).inject(url);
     // The page expects a slash at the end of its address, and ours has none.
     return new Text(payload.replace('src="js/', 'src="/docs/js/'));

@@ -79,11 +79,19 @@ export function createRateLimits({ config, clock, counts }: Dependencies): RateL
       }
       if (count.refusedBy === 'burst') {
         const waitMs = Math.max(count.burst().resetMs, charge.untilHourPermits());
-        throw refusal(charge, `The plan ${plan.name} permits ${plan.burst} requests a second.`, waitMs);
+        throw refusal(
+          charge,
+          `Too many requests within a second: the plan ${plan.name} permits ${plan.burst}.`,
+          waitMs,
+        );
       }
       if (count.refusedBy === 'hour') {
         const waitMs = charge.untilHourPermits();
-        throw refusal(charge, `The plan ${plan.name} permits ${plan.perHour} requests an hour.`, waitMs);
+        throw refusal(
+          charge,
+          `Too many requests within an hour: the plan ${plan.name} permits ${plan.perHour}.`,
+          waitMs,
+        );
       }
       return charge;
     });
@@ -96,7 +104,7 @@ export function createRateLimits({ config, clock, counts }: Dependencies): RateL
   function tooMany(limit: number, waitMs: number) {
     const reset = Math.ceil(waitMs / secondMs);
     return rateLimited(
-      `Without a valid credential, ${limit} such requests a minute are permitted from one address. Wait as long as Retry-After says.`,
+      `Too many such requests from one address within a minute: without a valid credential, ${limit} are permitted. Wait as long as Retry-After says.`,
       waitMs,
       headersOf(clock, `"address";q=${limit};w=60`, `"address";r=0;t=${reset}`, limit, 0, reset),
     );

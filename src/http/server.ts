@@ -31,7 +31,8 @@ const noQuery = new URLSearchParams();
 const exposedHeaders =
   'ETag, Link, Location, RateLimit, RateLimit-Policy, X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, Retry-After, X-Request-Id, Deprecation, Idempotency-Replayed';
 
-export interface ServerDependencies extends Omit<MountDependencies, 'answered'> {
+export interface ServerDependencies
+  extends Omit<MountDependencies, 'answered' | 'failed' | 'requestTimeoutMs'> {
   readonly config: Config;
   readonly clock: Clock;
   readonly log: Log;
@@ -50,7 +51,7 @@ export function createServer(routes: readonly Route[], dependencies: ServerDepen
     logger: false,
     bodyLimit: bodyBytesMax,
     genReqId: (request) => requestId(request.headers['x-request-id']),
-    // Uploads may take the longest; http/admission.ts ends other bodies sooner.
+    // Uploads may take the longest; mount.ts ends other bodies sooner.
     requestTimeout: Math.max(timeouts.requestMs, timeouts.uploadMs),
     keepAliveTimeout: timeouts.idleMs,
     // After the time for requests, so that who is too slow is told before.
@@ -64,6 +65,7 @@ export function createServer(routes: readonly Route[], dependencies: ServerDepen
         (text === '' ? noQuery : new URLSearchParams(text)) as unknown as Record<string, unknown>,
     },
     frameworkErrors: (error, request, reply) => {
+      request.startedAt = performance.now();
       setCommonHeaders(request, reply);
       sendError(error, request, reply);
     },
@@ -87,7 +89,7 @@ export function createServer(routes: readonly Route[], dependencies: ServerDepen
   const isAnyAllowed = config.corsOrigins.includes('*');
 
   const fixedHeaders = fixedHeadersOf(config);
-  const writeFault = createFaultLog(log, dependencies.clock);
+  const writeFault = createFaultLog(log, clock);
 
   function setCommonHeaders(request: FastifyRequest, reply: FastifyReply): void {
     reply.header('X-Request-Id', request.id).headers(fixedHeaders);
@@ -149,8 +151,9 @@ export function createServer(routes: readonly Route[], dependencies: ServerDepen
   app.setValidatorCompiler(() => () => true);
   app.setSerializerCompiler(() => (value) => JSON.stringify(value));
 
+  const failed = (error: unknown, request: FastifyRequest) => writeFault(toAppError(error), request);
   for (const route of routes) {
-    mount(app, route, { ...dependencies, answered });
+    mount(app, route, { ...dependencies, answered, failed, requestTimeoutMs: timeouts.requestMs });
   }
   mountRaw(app, rawRoutes, answered);
   for (const { method, path } of addresses.shadowed()) {

@@ -90,7 +90,10 @@ function walkArray(
   errors: FieldError[],
 ): unknown[] {
   if (value.length < (schema.minItems ?? 0)) {
-    errors.push({ field, message: `must have at least ${schema.minItems} elements` });
+    errors.push({
+      field,
+      message: schema.minItems === 1 ? 'must not be empty' : `must have at least ${schema.minItems} elements`,
+    });
   }
   if (value.length > (schema.maxItems ?? Number.POSITIVE_INFINITY)) {
     errors.push({ field, message: `must have at most ${schema.maxItems} elements` });

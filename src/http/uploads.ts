@@ -1,4 +1,4 @@
-/** Forms with a file: how a route declares one, and where its file lies until the request is answered. */
+/** Where the file of a form lies until its request is answered, and how many there may be. */
 import { mkdir, readdir, rm, stat } from 'node:fs/promises';
 import type { IncomingMessage } from 'node:http';
 import { join } from 'node:path';

@@ -20,18 +20,25 @@ interface StoredOrder {
 }
 
 const open: readonly OrderStatus[] = ['placed', 'approved', 'shipped'];
-const restore = 'restore a backup, or correct them by hand: nothing can be told from the rest';
+const restore =
+  'restore a backup, or correct them by hand: the right value does not follow from the rest of the database';
 
 /** @param database as of one moment: what is compared must not change meanwhile */
 export async function inspectOrders(database: Sql): Promise<Finding[]> {
   const totals = new Faults('orders whose total is not the sum of their lines', restore);
   const paths = new Faults('orders that came to their status by steps that are not allowed', restore);
-  const held = new Faults('orders whose cheeses are held, or free, against their status', restore);
+  const held = new Faults(
+    'open orders whose cheeses are not reserved, or closed ones whose cheeses are',
+    restore,
+  );
   const forgotten = new Faults(
     'placed orders that no server will approve',
     'approve or cancel them: "curd orders approve <id>"',
   );
-  const idle = new Faults('jobs whose orders wait for nothing', 'delete these rows of the table job');
+  const idle = new Faults(
+    'approval jobs of orders that are not placed',
+    'delete these rows of the table job',
+  );
 
   for await (const page of inPages((after, limit) => ordersAfter(database, after, limit))) {
     const { steps, cheeses, jobs } = await whatBelongsTo(database, page);

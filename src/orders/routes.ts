@@ -3,11 +3,11 @@ import { anyOf, apiKey, oauth } from '../auth/access.ts';
 import type { CheeseService } from '../cheeses/service.ts';
 import type { Context } from '../database/context.ts';
 import { badRequest, conflict, notFound, unprocessable } from '../http/descriptions.ts';
-import { strongTag } from '../http/etag.ts';
+import { shown, tagOf } from '../http/etag.ts';
 import { nextLink } from '../http/link.ts';
 import { pathId } from '../http/path-id.ts';
 import type { Principal } from '../http/principal.ts';
-import { type Answer, type Parameters, type Route, route, Text } from '../http/route.ts';
+import { type Parameters, type Route, route, Text } from '../http/route.ts';
 import type { OrderHistory } from './history.ts';
 import type { VersionedOrder } from './order.ts';
 import { orderStatuses } from './order-status.ts';
@@ -194,12 +194,4 @@ function orderId(params: Readonly<Record<string, string>>): number {
 /** As times are stored. */
 function stored(moment: string | undefined): string | undefined {
   return moment === undefined ? undefined : new Date(moment).toISOString();
-}
-
-function tagOf({ version }: VersionedOrder): { ETag: string } {
-  return { ETag: strongTag(version) };
-}
-
-function shown(order: VersionedOrder, status: number): Answer {
-  return { status, headers: tagOf(order), body: new Text(order.body) };
 }

@@ -1,10 +1,8 @@
 /** What the store shows and takes. */
 import type { XStatic } from 'typebox/schema';
+import { int64, maybeMoment, moment } from '../http/schema-parts.ts';
 import { orderStatuses } from './order-status.ts';
 
-const int64 = { type: 'integer', format: 'int64' } as const;
-const moment = { type: 'string', format: 'date-time', examples: ['2026-01-15T09:30:00.000Z'] } as const;
-const maybeMoment = { type: ['string', 'null'], format: 'date-time' } as const;
 const count = { type: 'integer', minimum: 0 } as const;
 export const quantity = {
   type: 'integer',

@@ -92,7 +92,7 @@ export function createOrderService(dependencies: Dependencies): OrderService {
     const oldest = recent.at(-settings.ordersPerHour);
     if (oldest !== undefined) {
       throw rateLimited(
-        `At most ${settings.ordersPerHour} orders may be placed in an hour.`,
+        `Too many orders within an hour: ${settings.ordersPerHour} are permitted.`,
         Date.parse(oldest.created_at) + hourMs - clock.now(),
       );
     }

@@ -263,7 +263,7 @@ test('Problem details do not go to whoever refuses them', async (t) => {
 
 test('A fault of ours is 500 with a fixed text and a request id, and says nothing of its cause', async (t) => {
   const shop = await openShop(t);
-  await shop.app.services.database.migrate((run) => run('alter table catalogue rename to elsewhere'));
+  await shop.app.services.database.overhaul((_sql, run) => run('alter table catalogue rename to elsewhere'));
   const headers = { 'x-api-key': shop.reader, 'x-request-id': 'find-me' };
   const answer = await shop.app.server.inject({ url: '/v2/cheeses', headers });
   assert.equal(answer.statusCode, 500);

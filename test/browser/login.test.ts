@@ -98,7 +98,7 @@ inBrowser('A person logs in at the second try, allows it, and is back with a cod
   await scene.open({ scope: 'read:cheeses read:profile' });
   assert.equal(await page.title(), 'Log in to go on to Cheese Diary');
   await logIn(page, 'ada', 'wrong');
-  assert.equal(await page.getByRole('alert').textContent(), 'Username or password are wrong.');
+  assert.equal(await page.getByRole('alert').textContent(), 'The username or the password is wrong.');
   assert.equal(await page.getByLabel('Username').inputValue(), 'ada');
   assert.equal(await page.getByLabel('Password').inputValue(), '');
   await logIn(page);

@@ -166,8 +166,8 @@ onBothEngines('Events', (engine) => {
     });
     const { json: key } = await shop.call('POST', '/v2/api-keys', { as: admin, body: {} });
     const events = await eventsFrom(shop);
-    const { migrate } = shop.app.services.database;
-    await migrate((run) => run('alter table event rename to event_away'));
+    const { overhaul } = shop.app.services.database;
+    await overhaul((_sql, run) => run('alter table event rename to event_away'));
     const url = `/v2/cheeses/${cheese.id}`;
     for (const [method, path, payload] of [
       ['POST', '/v2/cheeses', { name: 'Edam' }],
@@ -183,7 +183,7 @@ onBothEngines('Events', (engine) => {
       const answer = await shop.app.server.inject(request);
       assert.equal(answer.statusCode, 500, `${method} ${path}`);
     }
-    await migrate((run) => run('alter table event_away rename to event'));
+    await overhaul((_sql, run) => run('alter table event_away rename to event'));
 
     assert.deepEqual(await events(), []);
     const list = await shop.call('GET', '/v2/cheeses', { as: shop.reader });

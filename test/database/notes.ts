@@ -24,7 +24,7 @@ export async function open(t: TestContext, config: Config): Promise<Database> {
 export async function openNotes(t: TestContext, engine: Engine, config?: Config): Promise<Database> {
   const database = await open(t, config ?? (await freshConfig(t, engine)));
   const fraction = engine === 'sqlite' ? 'real' : 'double precision';
-  await database.migrate(async (run) => {
+  await database.overhaul(async (_sql, run) => {
     await run(`create table note (id bigint not null, text text, number bigint, fraction ${fraction});
       create unique index note_id on note (id);`);
   });

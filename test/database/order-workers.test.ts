@@ -214,8 +214,8 @@ async function failAt({ app }: Shop, engine: Engine, condition: string): Promise
              execute function refuse()`,
           'drop trigger refusal on orders',
         ];
-  await database.migrate((run) => run(make));
-  return () => database.migrate((run) => run(drop));
+  await database.overhaul((_sql, run) => run(make));
+  return () => database.overhaul((_sql, run) => run(drop));
 }
 
 /** Another process that has the order in its hands, until it is told to let go. */

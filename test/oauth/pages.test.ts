@@ -216,7 +216,7 @@ test('A login that fails says nothing of why, and too many of them have to wait'
   const nobody = await submit(page, { ...right, username: 'bob' });
   assert.equal(wrong.status, 422);
   assert.equal(nobody.body.replace('value="bob"', 'value="ada"'), wrong.body);
-  assert.match(wrong.body, /role="alert" id="fault">Username or password are wrong\.</);
+  assert.match(wrong.body, /role="alert" id="fault">The username or the password is wrong\.</);
   assert.ok(!wrong.body.includes('value="wrong"'), 'a password never comes back');
   await submit(page, { ...right, password: 'wrong' });
   const tooMany = await submit(page, right);

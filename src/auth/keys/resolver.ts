@@ -110,7 +110,12 @@ export function createKeyResolver({ database, clock, environment }: Dependencies
       const used = lastUsed;
       lastUsed = new Map();
       const rows = [...used].map(([id, at]) => [id, timestamp(at)] as const);
-      await database.transaction((tx) => keyQueries(tx).updateLastUsed(rows));
+      try {
+        await database.transaction((tx) => keyQueries(tx).updateLastUsed(rows));
+      } catch (error) {
+        lastUsed = new Map([...used, ...lastUsed]);
+        throw error;
+      }
     },
   };
 }

@@ -5,19 +5,12 @@ import { pathId } from '../../http/path-id.ts';
 import type { Principal } from '../../http/principal.ts';
 import { type Route, route } from '../../http/route.ts';
 import { anyOf, oauth } from '../access.ts';
-import { ApiKeyInput, ApiKeyList, NewApiKey, RotationInput } from './schemas.ts';
+import { ApiKeyInput, ApiKeyList, account, NewApiKey, RotationInput } from './schemas.ts';
 import type { KeyService } from './service.ts';
 
 const tag = 'API keys';
 const access = anyOf(oauth('admin'));
 const noKey = notFound('There is no such API key, or no such account');
-const account = {
-  type: 'string',
-  minLength: 1,
-  maxLength: 100,
-  format: 'line',
-  description: 'Name of the account; your own by default',
-} as const;
 
 export function keyRoutes(keys: KeyService): Route[] {
   async function accountId(name: string | undefined, principal: Principal | null): Promise<number> {

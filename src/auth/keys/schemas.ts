@@ -1,17 +1,26 @@
 /** API keys as they are shown, and what a new one may ask for. */
+
+import { int64, maybeMoment, moment } from '../../http/schema-parts.ts';
 import { scopes } from '../access.ts';
 
-const moment = { type: 'string', format: 'date-time' } as const;
-const maybeMoment = { type: ['string', 'null'], format: 'date-time' } as const;
 const keyType = { type: 'string', enum: ['live', 'test'] } as const;
 const duration = { type: 'string', maxLength: 16, format: 'duration' } as const;
+
+/** Whose keys they are. */
+export const account = {
+  type: 'string',
+  minLength: 1,
+  maxLength: 100,
+  format: 'line',
+  description: 'Name of the account; your own by default',
+} as const;
 
 export const ApiKey = {
   title: 'ApiKey',
   type: 'object',
   required: ['id', 'type', 'last4', 'scopes', 'createdAt', 'expiresAt', 'lastUsedAt'],
   properties: {
-    id: { type: 'integer', format: 'int64' },
+    id: int64,
     type: keyType,
     last4: { type: 'string', description: 'The last four characters, to tell keys apart' },
     scopes: { type: 'array', items: { type: 'string', enum: scopes } },
@@ -42,13 +51,7 @@ export const ApiKeyInput = {
   title: 'ApiKeyInput',
   type: 'object',
   properties: {
-    account: {
-      type: 'string',
-      minLength: 1,
-      maxLength: 100,
-      format: 'line',
-      description: 'Your own by default',
-    },
+    account,
     type: { ...keyType, description: 'live in production, test elsewhere, unless said' },
     scopes: {
       type: 'array',

@@ -1,6 +1,6 @@
 /**
- * Where the authorization server keeps its objects: the adapter that oidc-provider asks for, over our database. What a
- * client or a browser holds is never stored: a row is found by its SHA-256, and `jti` is put back when it is read.
+ * Where the authorization server keeps its objects: the adapter that oidc-provider asks for, over our database. A
+ * code or token is never stored: a row is found by its SHA-256, and `jti` is put back when it is read.
  */
 import { hash } from 'node:crypto';
 import type { Adapter, AdapterPayload } from 'oidc-provider';

@@ -1,6 +1,7 @@
 /** What the authorization server offers beyond its library, by the library's public means. */
 import type { KoaContextWithOIDC, default as Provider } from 'oidc-provider';
 import type { ApprovalService } from './approvals.ts';
+import { oauthErrorBody } from './error-body.ts';
 
 type Module = typeof import('oidc-provider');
 
@@ -115,13 +116,6 @@ function offerClientCredentials(provider: Provider, { errors }: Module, approval
   );
 }
 
-const types: Readonly<Record<number, string>> = {
-  400: 'bad_request',
-  401: 'unauthorized',
-  403: 'forbidden',
-  404: 'not_found',
-};
-
 /** The library allows every origin. Which ones may read is for http/server.ts to say, and it has said so already. */
 async function keepOrigins(ctx: KoaContextWithOIDC, next: () => Promise<void>): Promise<void> {
   const isAllowed = Boolean(ctx.response.get('Access-Control-Allow-Origin'));
@@ -150,13 +144,6 @@ async function speakBothErrorShapes(ctx: KoaContextWithOIDC, next: () => Promise
     ctx.set('WWW-Authenticate', `Basic realm="${ctx.oidc?.issuer ?? 'curd'}"`);
   }
   const { status } = ctx;
-  ctx.body = {
-    ...body,
-    error,
-    error_description: description,
-    code: status,
-    type: types[status] ?? (status >= 500 ? 'internal_error' : 'bad_request'),
-    message: description,
-  };
+  ctx.body = { ...body, ...oauthErrorBody(error, description, status) };
   ctx.status = status;
 }

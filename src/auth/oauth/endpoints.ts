@@ -13,6 +13,7 @@ import { type Route, route } from '../../http/route.ts';
 import { scopes } from '../access.ts';
 import { isClientId } from './adapter.ts';
 import { implicitMode } from './additions.ts';
+import { oauthErrorBody } from './error-body.ts';
 import type { Interactions } from './interactions.ts';
 import { sendPage, setPageHeaders } from './page-io.ts';
 import { errorPage } from './pages.ts';
@@ -52,7 +53,10 @@ export function oauthEndpoints(dependencies: EndpointDependencies): RawRoute[] {
   }
 
   function loaded(): Promise<Loaded> {
-    loading ??= load();
+    loading ??= load().catch((error) => {
+      loading = undefined;
+      throw error;
+    });
     return loading;
   }
 
@@ -151,21 +155,13 @@ export function oauthEndpoints(dependencies: EndpointDependencies): RawRoute[] {
       dependencies.countAddress(address, 'any');
       return true;
     } catch (error) {
-      const { status, type, message, headers } = error as AppError;
+      const { status, message, headers } = error as AppError;
       response.writeHead(status, {
         ...headers,
         'Content-Type': 'application/json; charset=utf-8',
         'Cache-Control': 'no-store',
       });
-      response.end(
-        JSON.stringify({
-          error: 'temporarily_unavailable',
-          error_description: message,
-          code: status,
-          type,
-          message,
-        }),
-      );
+      response.end(JSON.stringify(oauthErrorBody('temporarily_unavailable', message, status)));
       return false;
     }
   }

@@ -162,7 +162,7 @@ export function createInteractions({
         if (!(error instanceof AppError)) {
           throw error;
         }
-        const fault = error.code === 'unauthorized' ? 'Username or password are wrong.' : error.message;
+        const { message: fault } = error;
         const page = loginPage(formOf(details, 'login'), await askingOf(details), { username, fault });
         const status = error.code === 'unauthorized' ? 422 : error.status;
         sendPage(call.response, status, page, {

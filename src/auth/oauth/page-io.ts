@@ -59,20 +59,28 @@ export async function readForm(request: IncomingMessage): Promise<URLSearchParam
       headers: { Accept: 'application/x-www-form-urlencoded' },
     });
   }
-  const chunks: Buffer[] = [];
-  let bytes = 0;
-  for await (const chunk of request) {
-    bytes += chunk.length;
-    if (bytes > formBytesMax) {
-      throw new AppError('payloadTooLarge', 'The form is too large.', { headers: { Connection: 'close' } });
-    }
-    chunks.push(chunk);
-  }
-  const form = new URLSearchParams(Buffer.concat(chunks).toString('utf8'));
+  const form = new URLSearchParams(await readText(request));
   if (new Set(form.keys()).size !== form.size) {
     throw new AppError('badRequest', 'A field of the form stands twice.');
   }
   return form;
+}
+
+async function readText(request: IncomingMessage): Promise<string> {
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  try {
+    for await (const chunk of request) {
+      bytes += chunk.length;
+      if (bytes > formBytesMax) {
+        throw new AppError('payloadTooLarge', 'The form is too large.', { headers: { Connection: 'close' } });
+      }
+      chunks.push(chunk);
+    }
+  } catch (error) {
+    throw error instanceof AppError ? error : new AppError('badRequest', 'The form ends in the middle.');
+  }
+  return Buffer.concat(chunks).toString('utf8');
 }
 
 export interface Proofs {

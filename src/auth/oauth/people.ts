@@ -1,6 +1,7 @@
 /** What the authorization server needs to know of customers; whoever keeps them provides it. */
 
-export type Role = 'customer' | 'staff';
+export const roles = ['customer', 'staff'] as const;
+export type Role = (typeof roles)[number];
 
 export interface Person {
   readonly username: string;
@@ -10,5 +11,6 @@ export interface Person {
 export interface People {
   /** The id of who has this name and password. @throws AppError unauthorized, rateLimited, unavailable */
   authenticate(username: string, password: string, address: string): Promise<number>;
+  /** What others may know of a customer. */
   find(customerId: number): Promise<Person | undefined>;
 }

@@ -3,6 +3,7 @@ import { createReadStream } from 'node:fs';
 import type { Readable } from 'node:stream';
 import { parse } from 'csv-parse';
 import { streamArray } from 'stream-json/streamers/stream-array.js';
+import { isWellFormed } from '../../http/json-body.ts';
 import type { Cheese } from '../schemas.ts';
 import { importFields, type Row } from './mapping.ts';
 
@@ -119,8 +120,12 @@ async function* readJson(file: string): AsyncGenerator<ReadRow> {
 }
 
 function asRow(value: unknown): { row: Row | null; reason?: string } {
-  const isObject = typeof value === 'object' && value !== null && !Array.isArray(value);
-  return isObject ? { row: value as Row } : { row: null, reason: 'not an object' };
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+    return { row: null, reason: 'not an object' };
+  }
+  return isWellFormed(value)
+    ? { row: value as Row }
+    : { row: null, reason: 'holds half of a surrogate pair, which is no Unicode text' };
 }
 
 /** Turns cheeses into the text of a file, piece by piece, in a form that readRows and the plain mapping take. */

@@ -2,7 +2,7 @@
 import type { Context } from '../../database/context.ts';
 import type { CheeseInput } from '../schemas.ts';
 import type { CheeseService } from '../service.ts';
-import { type ReadRow, readRows } from './files.ts';
+import { formatOf, type ReadRow, readRows } from './files.ts';
 import { type Mapping, requireColumns, toCheeseInput } from './mapping.ts';
 
 const batchSize = 500;
@@ -57,7 +57,7 @@ export async function importCheeses(
 
   for await (const read of readRows(file)) {
     if (isFirst && read.row !== null) {
-      requireColumns(mapping, Object.keys(read.row));
+      requireColumns(mapping, Object.keys(read.row), formatOf(file) === 'csv');
       isFirst = false;
     }
     const input = toInput(read, mapping, report);

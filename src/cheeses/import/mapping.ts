@@ -52,16 +52,22 @@ export function parseMapping(texts: readonly string[]): Mapping {
   return mapping;
 }
 
-/** @throws Error where a mapped column is not among those of the file */
-export function requireColumns(mapping: Mapping, columns: readonly string[]): void {
-  const missing = [...mapping.values()].flat().filter((column) => !columns.includes(column));
-  if (mapping !== plainMapping && missing.length > 0) {
-    throw new Error(`The file has no column ${missing.join(', ')}. It has: ${columns.join(', ')}.`);
-  }
-  if (mapping === plainMapping && !columns.includes('name')) {
+/**
+ * A table has its columns in every row; an element of JSON has the members that it needs, and a name among them.
+ * @throws Error where a mapped column is not among those of the first row
+ */
+export function requireColumns(mapping: Mapping, columns: readonly string[], isTable: boolean): void {
+  const has = (column: string) => columns.includes(column);
+  const nameColumns = mapping.get('name') ?? [];
+  if (mapping === plainMapping && !nameColumns.some(has)) {
     throw new Error(
       `The file has no column "name": say which it is with --map name=Column. It has: ${columns.join(', ')}.`,
     );
+  }
+  const required = isTable ? [...mapping.values()].flat() : nameColumns.some(has) ? [] : nameColumns;
+  const missing = required.filter((column) => !has(column));
+  if (mapping !== plainMapping && missing.length > 0) {
+    throw new Error(`The file has no column ${missing.join(', ')}. It has: ${columns.join(', ')}.`);
   }
 }
 

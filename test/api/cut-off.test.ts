@@ -1,0 +1,102 @@
+/** Requests and answers that break in the middle: nobody can be told, but whoever runs the server can see it. */
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { get } from 'node:http';
+import { type AddressInfo, connect } from 'node:net';
+import { suite, test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { loadConfig } from '../../src/config.ts';
+import { openServices } from '../../src/services.ts';
+import { freshShop, start } from '../cli/run.ts';
+import { cleanUp, openShop, type Shop } from '../helper.ts';
+
+async function metricsOf({ app }: Shop, admin: string): Promise<string> {
+  const answer = await app.server.inject({ url: '/metrics', headers: { 'x-api-key': admin } });
+  return answer.payload;
+}
+
+suite('What breaks', () => {
+  test("is the client's doing where a form ends before its end", async (t) => {
+    const shop = await openShop(t);
+    await shop.app.server.listen({ host: '127.0.0.1', port: 0 });
+    const { port } = shop.app.server.server.address() as AddressInfo;
+    const socket = connect(port, '127.0.0.1');
+    const head = [
+      'POST /oauth/logout HTTP/1.1',
+      'Host: localhost',
+      'Content-Type: application/x-www-form-urlencoded',
+      'Content-Length: 100',
+    ];
+    socket.write(`${head.join('\r\n')}\r\n\r\ntoken=half`);
+    await sleep(100);
+    socket.destroy();
+    let counted: string | undefined;
+    for (let tries = 0; counted === undefined && tries < 100; tries += 1) {
+      await sleep(20);
+      const lines = (await metricsOf(shop, shop.admin)).split('\n');
+      counted = lines.find((line) => /_count\{.*route="\/oauth\/logout"/.test(line));
+    }
+    assert.match(counted ?? 'not counted', /status="400"\} 1$/);
+  });
+
+  test('leaves the durations numbers where an address is no address', async (t) => {
+    const shop = await openShop(t);
+    const answer = await shop.app.server.inject('/%zz');
+    assert.equal(answer.statusCode, 404);
+    const metrics = await metricsOf(shop, shop.admin);
+    assert.match(metrics, /_sum\{method="any",route="none",status="404"\} [\d.e-]+$/m);
+    assert.doesNotMatch(metrics, /NaN/);
+  });
+
+  test('is written to the log where the database fails behind the first page of a long answer', async (t) => {
+    const environment = await freshShop(t, {
+      CURD_SECRET: 'a secret that is only good for tests',
+      CURD_ENVIRONMENT: 'production',
+      CURD_PUBLIC_URL: 'https://shop.example',
+    });
+    const { database, keys, cheeses, contextOf, close } = await openServices(loadConfig(environment));
+    cleanUp(t, close);
+    const context = contextOf('test');
+    const photoUrls = Array.from(
+      { length: 5 },
+      (_, place) => `https://example.com/${place}/${'x'.repeat(1900)}`,
+    );
+    await cheeses.import(
+      context,
+      Array.from({ length: 3000 }, (_, number) => ({ name: `Cheese ${number}`, photoUrls })),
+      new Set(),
+    );
+    const account = await keys.createAccount(context, 'reader');
+    const { key } = await keys.create(context, account.id, { scopes: ['read:cheeses'] });
+    const server = start(['serve', '--port', '0'], environment);
+    cleanUp(t, () => server.kill('SIGKILL'));
+    let printed = '';
+    for (const stream of [server.stdout, server.stderr]) {
+      stream.on('data', (text) => {
+        printed += text;
+      });
+    }
+    while (!printed.includes('Stop: Ctrl+C')) {
+      await sleep(20);
+    }
+    const url = /listening on (http:\S+)/.exec(printed)?.[1];
+    const headers = { 'X-API-Key': key, 'X-Request-Id': 'cut-off' };
+    const request = get(`${url}/v2/cheeses/findByStatus?status=available`, { headers });
+    const [answer] = await once(request, 'response');
+    assert.equal(answer.statusCode, 200);
+    answer.pause();
+    await database.overhaul((_sql, run) => run('alter table cheese rename to elsewhere'));
+    const broken = once(answer, 'error');
+    answer.once('end', () => answer.emit('error', new Error('it came to its end')));
+    answer.resume();
+    const [error] = await broken;
+    assert.equal(error.code, 'ECONNRESET');
+    for (let tries = 0; !printed.includes('"level":50') && tries < 100; tries += 1) {
+      await sleep(20);
+    }
+    const line = printed.split('\n').find((one) => one.includes('"level":50')) ?? '{}';
+    const { requestId, err } = JSON.parse(line);
+    assert.equal(requestId, 'cut-off', printed);
+    assert.match(err.message, /no such table: .*cheese/);
+  });
+});

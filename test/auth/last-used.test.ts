@@ -1,0 +1,22 @@
+/** When keys were last used is written down once a minute, and later where that fails. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { createKeyResolver } from '../../src/auth/keys/resolver.ts';
+import { sql } from '../../src/database/sql.ts';
+import { onBothEngines, openShop, testClock } from '../helper.ts';
+
+onBothEngines('The last use of a key', (engine) => {
+  test('is not forgotten when it cannot be written down at once', async (t) => {
+    const clock = testClock();
+    const shop = await openShop(t, { engine, clock });
+    const { database } = shop.app.services;
+    const { resolve, flushLastUsed } = createKeyResolver({ database, clock, environment: 'local' });
+    await resolve({ header: 'x-api-key', text: shop.reader });
+    await database.overhaul((_sql, run) => run('alter table api_key rename to elsewhere'));
+    await assert.rejects(flushLastUsed());
+    await database.overhaul((_sql, run) => run('alter table elsewhere rename to api_key'));
+    await flushLastUsed();
+    const used = await database.all(sql`select last_used_at from api_key where last_used_at is not null`);
+    assert.equal(used.length, 1);
+  });
+});

@@ -1,0 +1,55 @@
+/** Elements of JSON, which need not have the same members, nor be Unicode. */
+import assert from 'node:assert/strict';
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { importCheeses } from '../../src/cheeses/import/import.ts';
+import { parseMapping } from '../../src/cheeses/import/mapping.ts';
+import { onBothEngines, openShop, temporaryFolder } from '../helper.ts';
+
+onBothEngines('An import of JSON', (engine) => {
+  test('takes elements with other members than the first has, and refuses half a surrogate pair', async (t) => {
+    const { cheeses, listing, contextOf } = (await openShop(t, { engine })).app.services;
+    const rows = ['{"t":"Brie"}', '{"t":"Gouda","c":"NL"}', '{"t":"Half \\ud800"}', '{"c":"CH"}'];
+    for (const [ending, content] of [
+      ['ndjson', rows.join('\n')],
+      ['json', `[${rows.join(',')}]`],
+    ]) {
+      const file = join(await temporaryFolder(t), `some.${ending}`);
+      await writeFile(file, content ?? '');
+      const report = await importCheeses(
+        cheeses,
+        contextOf('test'),
+        file,
+        parseMapping(['name=t', 'origin=c']),
+      );
+      assert.equal(report.created + report.unchanged, 2);
+      assert.deepEqual(
+        report.refused.map(({ reason }) => reason),
+        ['holds half of a surrogate pair, which is no Unicode text', 'name: is required'],
+      );
+    }
+    const page = await listing.list({ sort: 'name', limit: 10 }, { withTotal: false });
+    assert.ok('items' in page);
+    const found = JSON.parse(`[${page.items}]`);
+    assert.deepEqual(
+      found.map(({ name, origin }: { name: string; origin: string | null }) => [name, origin]),
+      [
+        ['Brie', null],
+        ['Gouda', 'NL'],
+      ],
+    );
+  });
+
+  test('whose first element has no name at all says which members it has', async (t) => {
+    const { cheeses, contextOf } = (await openShop(t, { engine })).app.services;
+    const file = join(await temporaryFolder(t), 'some.json');
+    await writeFile(file, '[{"title":"Brie"}]');
+    for (const [mapping, says] of [
+      [[], /no column "name": say which it is with --map name=Column\. It has: title\./],
+      [['name=t'], /no column t\. It has: title\./],
+    ] as const) {
+      await assert.rejects(importCheeses(cheeses, contextOf('test'), file, parseMapping(mapping)), says);
+    }
+  });
+});

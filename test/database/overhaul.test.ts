@@ -1,0 +1,35 @@
+/** Transactions that go over whole tables: as long as they need, whole or not at all. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { migrate } from '../../src/database/migrate.ts';
+import { type Statement, sql } from '../../src/database/sql.ts';
+import { onBothEngines } from '../helper.ts';
+import { freshConfig, insertNote, open, openNotes, textsIn } from './notes.ts';
+
+onBothEngines('An overhaul', (engine) => {
+  test('answers what its work does, and leaves nothing of work that fails', async (t) => {
+    const database = await openNotes(t, engine);
+    assert.equal(await database.overhaul((tx) => tx.run(insertNote(1, 'kept'))), 1);
+    const failing = database.overhaul(async (tx) => {
+      await tx.run(insertNote(2, 'lost'));
+      throw new Error('half way');
+    });
+    await assert.rejects(failing, /^Error: half way$/);
+    assert.deepEqual(await textsIn(database), ['kept']);
+  });
+
+  test('of two that begin at once, the second sees what the first has done', async (t) => {
+    const config = await freshConfig(t, engine);
+    const [one, other] = [await open(t, config), await open(t, config)];
+    const applied = await Promise.all([migrate(one), migrate(other)]);
+    assert.deepEqual(applied.map((names) => names.length > 0).sort(), [false, true]);
+  });
+});
+
+test('An overhaul on PostgreSQL is not bounded by the time that a request may take', async (t) => {
+  const database = await openNotes(t, 'postgres');
+  const bound = (): Statement => sql`select setting from pg_settings where name = 'statement_timeout'`;
+  const { setting } = (await database.get<{ setting: string }>(bound())) ?? {};
+  assert.equal(setting, '30000');
+  assert.equal((await database.overhaul((tx) => tx.get<{ setting: string }>(bound())))?.setting, '0');
+});
