@@ -1,5 +1,5 @@
 # An image of Curd on SQLite, or on PostgreSQL by CURD_DATABASE. Build: docker build -t curd .
-# Run: docker run -p 8080:8080 -v curd:/data curd
+# Run: docker run -p 8080:8080 -v curd:/data -e CURD_PUBLIC_URL=http://localhost:8080 curd
 
 FROM node:26-slim AS packages
 WORKDIR /curd

@@ -10,6 +10,7 @@ import { createTokenResolver } from './auth/oauth/resolver.ts';
 import { selfRoutes } from './auth/self-routes.ts';
 import { boundsOf } from './bounds.ts';
 import { imageRoutes } from './cheeses/image-routes.ts';
+import { listingRoutes } from './cheeses/listing-routes.ts';
 import { cheeseRoutes } from './cheeses/routes.ts';
 import { type Clock, systemClock } from './clock.ts';
 import { baseUrlOf, type Config, imageUrlOf } from './config.ts';
@@ -53,7 +54,10 @@ export interface App {
   close(): Promise<void>;
 }
 
-/** @param shared as for `openServices` */
+/**
+ * Puts the server together on an open database. Close it when done, whether it listened or not.
+ * @param shared as for `openServices` @throws ConfigError, AppError unavailable
+ */
 export async function buildApp(config: Config, clock: Clock = systemClock, shared?: Helpers): Promise<App> {
   const log = createLog(config.logLevel);
   const services = await openServices(config, clock, shared);
@@ -79,7 +83,8 @@ export async function buildApp(config: Config, clock: Clock = systemClock, share
   const isRedirecting = config.images.kind === 'bucket' && config.imagesUrl !== null;
 
   const described = [
-    ...cheeseRoutes({ cheeses, listing }),
+    ...listingRoutes(listing),
+    ...cheeseRoutes(cheeses),
     ...imageRoutes({ cheeses, images, urlOf: imageUrl, isRedirecting }),
     ...storeRoutes({ cheeses, orders, history }),
     ...customerRoutes({ customers, login, registration, passwordLengthMin }),

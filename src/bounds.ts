@@ -3,7 +3,7 @@ import { activeKeysMax } from './auth/keys/service.ts';
 import { sessionsMax } from './auth/sessions/service.ts';
 import { imageBytesMax } from './cheeses/image-routes.ts';
 import { imagesMax } from './cheeses/images.ts';
-import { listQuery } from './cheeses/routes.ts';
+import { listQuery } from './cheeses/listing-routes.ts';
 import { CheeseInput } from './cheeses/schemas.ts';
 import type { Config } from './config.ts';
 import { customerBatchMax } from './customers/schemas.ts';

@@ -16,6 +16,7 @@ import {
   parseDatabase,
   parseImages,
   parseLoginLimits,
+  parseOrigins,
   parsePlans,
   parseProxies,
   parsePublicUrl,
@@ -141,7 +142,7 @@ export function loadConfig(raw: RawSettings): Config {
     ),
     loginLimits: parseLoginLimits(raw.CURD_LOGIN_LIMITS, environment),
     trustedProxies: parseProxies(raw.CURD_TRUSTED_PROXIES ?? 'none'),
-    corsOrigins: (raw.CURD_CORS_ORIGINS ?? '*').split(',').map((origin) => origin.trim()),
+    corsOrigins: parseOrigins(raw.CURD_CORS_ORIGINS ?? '*'),
     timeouts: {
       headersMs: timeout('CURD_HEADERS_TIMEOUT', raw.CURD_HEADERS_TIMEOUT ?? '15s'),
       requestMs: timeout('CURD_REQUEST_TIMEOUT', raw.CURD_REQUEST_TIMEOUT ?? '60s'),
@@ -160,7 +161,9 @@ export function loadConfig(raw: RawSettings): Config {
 
 /** Where clients reach the server: what was set, or where it listens. Without a trailing slash. */
 export function baseUrlOf({ publicUrl, host, port }: Config, listeningPort = port): string {
-  return publicUrl ?? `http://${host.includes(':') ? `[${host}]` : host}:${listeningPort}`;
+  // All interfaces are no address that anybody could open.
+  const name = ['0.0.0.0', '::'].includes(host) ? 'localhost' : host;
+  return publicUrl ?? `http://${name.includes(':') ? `[${name}]` : name}:${listeningPort}`;
 }
 
 /** Where the world finds a picture of this name. */
@@ -180,7 +183,7 @@ function keptSecret(environment: Environment, engine: 'sqlite' | 'postgres', dat
     return readFileSync(file, 'utf8');
   }
   try {
-    mkdirSync(dataDir, { recursive: true });
+    mkdirSync(dataDir, { recursive: true, mode: 0o700 });
     // Written whole under another name, then linked, which fails where the file exists: two first starts agree.
     const unfinished = `${file}.${process.pid}`;
     writeFileSync(unfinished, randomBytes(32).toString('hex'), { mode: 0o600, flush: true });

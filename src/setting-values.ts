@@ -122,6 +122,18 @@ export function parseUrl(variable: Variable, text: string): string {
   return url.href.replace(/\/$/, '');
 }
 
+/** `*`, or what browsers send as Origin. @throws ConfigError */
+export function parseOrigins(text: string): string[] {
+  const origins = text.split(',').map((origin) => origin.trim());
+  const wrong = origins.find((origin) => origin !== '*' && URL.parse(origin)?.origin !== origin);
+  if (wrong !== undefined) {
+    throw new ConfigError(
+      `CURD_CORS_ORIGINS holds "${wrong}": set it to * or to origins such as https://shop.example.`,
+    );
+  }
+  return origins;
+}
+
 /** @throws ConfigError */
 export function parseProxies(text: string): string[] {
   if (text === 'none') {

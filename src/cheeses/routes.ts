@@ -1,34 +1,15 @@
-/** The catalogue over HTTP: everything under /cheeses. */
+/** Single cheeses over HTTP. */
 import { anyOf, apiKey, oauth } from '../auth/access.ts';
 import { invalid } from '../errors.ts';
 import { after } from '../eventual.ts';
 import { badRequest, conflict, notFound, preconditionFailed, unprocessable } from '../http/descriptions.ts';
-import { requireMatch, shown, strongTag, tagOf, weakTag } from '../http/etag.ts';
-import { nextLink } from '../http/link.ts';
+import { requireMatch, shown, strongTag, tagOf } from '../http/etag.ts';
 import { pathId } from '../http/path-id.ts';
-import { type Parameters, type Route, route, Text } from '../http/route.ts';
-import type { CheeseListing } from './listing.ts';
-import { answerArray, knownTo, unchanged } from './matches.ts';
-import {
-  Cheese,
-  CheeseInput,
-  CheeseList,
-  CheesePatch,
-  CheeseReplacement,
-  sorts,
-  statuses,
-} from './schemas.ts';
+import { type Route, route } from '../http/route.ts';
+import { Cheese, CheeseInput, CheesePatch, CheeseReplacement } from './schemas.ts';
 import type { CheeseService, Precondition } from './service.ts';
 
 const tag = 'Cheeses';
-const statusItem = { type: 'string', enum: statuses } as const;
-const tagItem = { type: 'string', minLength: 1, maxLength: 100, format: 'line' } as const;
-const cursor = {
-  type: 'string',
-  minLength: 1,
-  maxLength: 12_000,
-  description: 'nextCursor of a page',
-} as const;
 const ifMatch = {
   'If-Match': { type: 'string', description: 'Change the cheese only at this ETag' },
 } as const;
@@ -36,80 +17,8 @@ export const noCheese = notFound('There is no such cheese');
 const nameTaken = conflict('A cheese with this name already exists in the category');
 const oneCheese = (description: string) => ({ description, schema: Cheese });
 
-export const listQuery = {
-  cursor,
-  limit: { type: 'integer', minimum: 1, maximum: 100, default: 20, description: 'Cheeses on a page' },
-  status: { type: 'array', items: statusItem, description: 'One status, or several with commas' },
-  sort: { type: 'string', enum: sorts, description: 'A minus sign turns the order round; name by default' },
-  category: { ...tagItem, description: 'Name of a category' },
-  categoryId: { type: 'integer', minimum: 1, description: 'Id of a category' },
-  tags: { type: 'array', items: tagItem, maxItems: 20, description: 'Cheeses with any of these tags' },
-  tagsAll: {
-    type: 'array',
-    items: tagItem,
-    maxItems: 20,
-    description: 'Cheeses with every one of these tags',
-  },
-  q: {
-    type: 'string',
-    minLength: 1,
-    maxLength: 100,
-    format: 'line',
-    description: 'Each word begins a word of the name; accents and case do not matter',
-    examples: ['gruy'],
-  },
-} as const satisfies Parameters;
-
-const matchQuery = {
-  limit: {
-    type: 'integer',
-    minimum: 1,
-    maximum: 100,
-    description: 'At most so many; the Link header has the rest',
-  },
-  cursor,
-} as const satisfies Parameters;
-
-interface Dependencies {
-  readonly cheeses: CheeseService;
-  readonly listing: CheeseListing;
-}
-
-export function cheeseRoutes({ cheeses, listing }: Dependencies): Route[] {
+export function cheeseRoutes(cheeses: CheeseService): Route[] {
   return [
-    route({
-      method: 'GET',
-      path: '/cheeses',
-      operationId: 'listCheeses',
-      isLong: true,
-      tag,
-      summary: 'List cheeses',
-      description:
-        'Pages through the catalogue in the chosen order. Filters combine: a cheese must pass all of them.',
-      access: anyOf(apiKey, oauth('read:cheeses')),
-      query: listQuery,
-      answers: {
-        200: { description: 'A page of cheeses', schema: CheeseList },
-        ...badRequest('A parameter is not valid'),
-      },
-      handle: async ({ query, headers }) => {
-        const { status, ...rest } = query;
-        const page = await listing.list(
-          { ...rest, statuses: status },
-          { withTotal: true, isKnown: knownTo(headers) },
-        );
-        if ('unchanged' in page) {
-          return unchanged(page);
-        }
-        const { items, nextCursor, total, version } = page;
-        const next =
-          nextCursor === null
-            ? {}
-            : { Link: nextLink('/v2/cheeses', { cursor: nextCursor, limit: String(query.limit) }) };
-        const text = `{"items":[${items}],"nextCursor":${JSON.stringify(nextCursor)},"hasMore":${nextCursor !== null},"total":${total}}`;
-        return { status: 200, headers: { ETag: weakTag(version), ...next }, body: new Text(text) };
-      },
-    }),
     route({
       method: 'POST',
       path: '/cheeses',
@@ -148,53 +57,6 @@ export function cheeseRoutes({ cheeses, listing }: Dependencies): Route[] {
       },
       handle: async ({ body, headers, context }) =>
         shown(await cheeses.replace(context, body, matching(headers['if-match'])), 200),
-    }),
-    route({
-      method: 'GET',
-      path: '/cheeses/findByStatus',
-      operationId: 'findCheesesByStatus',
-      isLong: true,
-      tag,
-      summary: 'All cheeses in given statuses',
-      description: 'Ordered by id. Every match is in the answer, unless a limit asks for fewer.',
-      access: anyOf(oauth('read:cheeses')),
-      query: {
-        status: { type: 'array', items: statusItem, isRequired: true, description: 'Separated by commas' },
-        ...matchQuery,
-      },
-      answers: {
-        200: { description: 'The matching cheeses', schema: { type: 'array', items: Cheese } },
-        ...badRequest('The status is missing, or not one of the three'),
-      },
-      handle: ({ query: { status, ...page }, headers }) =>
-        answerArray(listing, '/v2/cheeses/findByStatus', { statuses: status }, page, headers),
-    }),
-    route({
-      method: 'GET',
-      path: '/cheeses/findByTags',
-      operationId: 'findCheesesByTags',
-      isLong: true,
-      tag,
-      summary: 'All cheeses with any of given tags',
-      description: 'Use the list with its parameter tags instead: it takes the same value.',
-      deprecated: { since: '2025-01-01', successor: '/cheeses' },
-      access: anyOf(oauth('read:cheeses')),
-      query: {
-        tags: {
-          type: 'array',
-          items: tagItem,
-          maxItems: 20,
-          isRequired: true,
-          description: 'Separated by commas',
-        },
-        ...matchQuery,
-      },
-      answers: {
-        200: { description: 'The matching cheeses', schema: { type: 'array', items: Cheese } },
-        ...badRequest('The tags are missing, or one of them cannot be a tag'),
-      },
-      handle: ({ query: { tags, ...page }, headers }) =>
-        answerArray(listing, '/v2/cheeses/findByTags', { tags }, page, headers),
     }),
     route({
       method: 'GET',

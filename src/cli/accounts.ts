@@ -1,12 +1,16 @@
 import { type CommandOptions, oneOf, oneOfIf, print, table, withServices } from './command.ts';
 
 export function createAccount(name: string, options: CommandOptions): Promise<void> {
-  return withServices(options, async ({ config, keys, contextOf }) => {
-    const plan = oneOfIf('--plan', options.plan, Object.keys(config.plans));
-    const account = await keys.createAccount(contextOf('cli'), name, plan);
-    const next = `Give it a key: npx curd keys create --account "${name}"`;
-    print(options, account, `Account ${account.name} is there, on the plan ${account.plan}. ${next}`);
-  });
+  return withServices(
+    options,
+    async ({ config, keys, contextOf }) => {
+      const plan = oneOfIf('--plan', options.plan, Object.keys(config.plans));
+      const account = await keys.createAccount(contextOf('cli'), name, plan);
+      const next = `Give it a key: npx curd keys create --account "${name}"`;
+      print(options, account, `Account ${account.name} is there, on the plan ${account.plan}. ${next}`);
+    },
+    true,
+  );
 }
 
 export function listAccounts(options: CommandOptions): Promise<void> {

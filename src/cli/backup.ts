@@ -51,6 +51,9 @@ export async function runBackup(name: string, options: CommandOptions): Promise<
   if (existsSync(file)) {
     throw new ConfigError(`${file} is there already: name another file.`);
   }
+  if (!existsSync(dirname(file))) {
+    throw new ConfigError(`There is no folder ${dirname(file)}: make it first.`);
+  }
   const folder = `${file}.unfinished`;
   try {
     await rm(folder, { recursive: true, force: true });
@@ -84,7 +87,7 @@ export async function runBackup(name: string, options: CommandOptions): Promise<
     print(
       options,
       { file, bytes: size, createdAt, images: images.written, missing: images.missing },
-      `The shop as of ${createdAt} is in ${file}: ${Math.ceil(size / 1e6)} MB, ${amount(images.written, 'picture')}${lost === 0 ? '' : `, without ${lost} that the shop has lost`}.\nKeep CURD_SECRET elsewhere.`,
+      `The shop as of ${createdAt} is in ${file}: ${Math.ceil(size / 1e6)} MB, ${amount(images.written, 'picture')}${lost === 0 ? '' : `, without ${lost} that the shop has lost`}.\nKeep CURD_SECRET too, elsewhere; where none is set, it is in the file \`secret\` of the data folder.`,
     );
   } finally {
     await rm(folder, { recursive: true, force: true });

@@ -1,22 +1,34 @@
 /** What all commands share: settings as flags, one JSON value on request, and failure in one sentence. */
+import { existsSync } from 'node:fs';
+import { resolve } from 'node:path';
 import { type Command, Option } from 'commander';
 import { type Config, loadConfig, type RawSettings } from '../config.ts';
 import { AppError } from '../errors.ts';
 import type { Services } from '../services.ts';
-import { ConfigError } from '../setting-values.ts';
+import { ConfigError, parseDatabase } from '../setting-values.ts';
 import { settings } from '../settings.ts';
 
 /** Flags as commander gives them, in camel case. */
 export type CommandOptions = Readonly<Record<string, unknown>> & { readonly json?: boolean };
 
-/** Adds --json and every setting to a command. */
+/** By which a command finds its shop. */
+const placeFlags = ['data-dir', 'database'];
+
+/** Adds --json and every setting to a command; only the server's own help lists them all. */
 export function withSettings(command: Command): Command {
+  const isServer = command.name() === 'serve';
   command.option('--json', 'print one JSON value');
   for (const { flag, placeholder, help, variable, default: fallback } of settings) {
     const setting = new Option(`--${flag} <${placeholder}>`, `${help} (${variable}; default: ${fallback})`);
-    command.addOption(setting.helpGroup('Settings, which may stand in the environment as well:'));
+    setting.helpGroup('Settings, which may stand in the environment as well:');
+    command.addOption(setting.hideHelp(!isServer && !placeFlags.includes(flag)));
   }
-  return command;
+  return isServer
+    ? command
+    : command.addHelpText(
+        'after',
+        '\nGive it the settings of the server; "curd serve --help" lists them all, and all are taken here.',
+      );
 }
 
 /** The settings of flags over those of the environment, as they were given. */
@@ -32,18 +44,36 @@ export function rawSettingsOf(options: CommandOptions): RawSettings {
   return raw;
 }
 
-/** The settings, complete and checked. @throws ConfigError */
-export function configOf(options: CommandOptions): Config {
-  return loadConfig(rawSettingsOf(options));
+/** The settings, complete and checked. @throws ConfigError also where there is no shop yet, unless `mayBeFirst` */
+export function configOf(options: CommandOptions, mayBeFirst = true): Config {
+  const raw = rawSettingsOf(options);
+  const place = parseDatabase(raw.CURD_DATABASE, resolve(raw.CURD_DATA_DIR ?? './data'));
+  if (!mayBeFirst && place.engine === 'sqlite' && !existsSync(place.file)) {
+    throw new ConfigError(
+      `There is no shop at ${place.file} yet: start the server first, or say with --data-dir or --database where the shop is.`,
+    );
+  }
+  return loadConfig(raw);
 }
 
-/** Runs a command on the services of the settings, and closes the database whatever happens. */
+/** Variables that look like settings and are none. */
+export function unknownVariables(): string[] {
+  const known = new Set<string>(settings.map(({ variable }) => variable));
+  return Object.keys(process.env).filter((name) => name.startsWith('CURD_') && !known.has(name));
+}
+
+/**
+ * Runs a command on the services of the settings, and closes the database whatever happens.
+ * @throws ConfigError where there is no shop yet, unless `mayBeFirst`
+ */
 export async function withServices(
   options: CommandOptions,
   run: (services: Services) => Promise<void>,
+  mayBeFirst = false,
 ): Promise<void> {
+  const config = configOf(options, mayBeFirst);
   const { openServices } = await import('../services.ts');
-  const services = await openServices(configOf(options));
+  const services = await openServices(config);
   try {
     await run(services);
   } finally {

@@ -9,6 +9,7 @@ import { progressBar } from './progress.ts';
 
 const pageSize = 1000;
 
+/** Writes the catalogue to a file, which bears its name once it is whole. */
 export async function runExport(file: string, options: CommandOptions): Promise<void> {
   const writer = writerFor(formatOf(file));
   await withServices(options, async ({ listing }) => {

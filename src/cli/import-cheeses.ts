@@ -8,20 +8,25 @@ import { progressBar } from './progress.ts';
 const refusedExitCode = 2;
 const shownRows = 20;
 
+/** Brings the cheeses of a file in; with exit status 2 where some of them were refused. */
 export async function runImport(file: string, options: CommandOptions): Promise<void> {
   const mapping = parseMapping((options.map as string[] | undefined) ?? []);
   formatOf(file);
   const size = sizeOf(file);
-  await withServices(options, async ({ cheeses, contextOf }) => {
-    const bar = progressBar(size);
-    const report = await importCheeses(cheeses, contextOf('cli'), file, mapping, (bytesRead, { created }) =>
-      bar.show(bytesRead, `${created} cheeses in`),
-    ).finally(bar.clear);
-    print(options, report, inWords(report));
-    if (report.refused.length > 0) {
-      process.exitCode = refusedExitCode;
-    }
-  });
+  await withServices(
+    options,
+    async ({ cheeses, contextOf }) => {
+      const bar = progressBar(size);
+      const report = await importCheeses(cheeses, contextOf('cli'), file, mapping, (bytesRead, { created }) =>
+        bar.show(bytesRead, `${created} cheeses in`),
+      ).finally(bar.clear);
+      print(options, report, inWords(report));
+      if (report.refused.length > 0) {
+        process.exitCode = refusedExitCode;
+      }
+    },
+    true,
+  );
 }
 
 function sizeOf(file: string): number {

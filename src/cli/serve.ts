@@ -4,12 +4,15 @@ import { type DemoCatalogue, seedDemoCatalogue, seedDemoPictures } from '../chee
 import { AppError } from '../errors.ts';
 import { restoreTestOrders } from '../orders/test-orders.ts';
 import { ConfigError } from '../setting-values.ts';
-import { type CommandOptions, configOf } from './command.ts';
+import { type CommandOptions, configOf, unknownVariables } from './command.ts';
 
 /** Starts the server and returns; it runs until it is told to stop by SIGTERM or SIGINT. */
 export async function serve(options: CommandOptions): Promise<void> {
   const config = configOf(options);
   const app = await buildApp(config);
+  for (const variable of unknownVariables()) {
+    app.log.warn(`${variable} is no setting of Curd: is it misspelt?`);
+  }
   try {
     const demo = await seed(app);
     await app.server.listen({ host: config.host, port: config.port });
@@ -17,7 +20,7 @@ export async function serve(options: CommandOptions): Promise<void> {
     app.worker.start();
     stopOnSignals(app);
     // Only now: a key that is made is also shown.
-    greet(app, options, await firstKey(app));
+    greet(app, options, await firstKey(app), (await app.services.keys.listAccounts()).length === 0);
   } catch (error) {
     await app.close();
     throw (error as NodeJS.ErrnoException).code === 'EADDRINUSE'
@@ -26,12 +29,19 @@ export async function serve(options: CommandOptions): Promise<void> {
   }
 }
 
-function greet({ server, services }: App, options: CommandOptions, key: string | null): void {
+function greet(
+  { server, services }: App,
+  options: CommandOptions,
+  key: string | null,
+  isEmpty: boolean,
+): void {
   const { environment, publicUrl } = services.config;
   const { address, port, family } = server.server.address() as AddressInfo;
   const url = `http://${family === 'IPv6' ? `[${address}]` : address}:${port}`;
   process.stdout.write(
-    options.json ? `${JSON.stringify({ url, key })}\n` : greeting(url, publicUrl ?? url, environment, key),
+    options.json
+      ? `${JSON.stringify({ url, key })}\n`
+      : greeting(url, publicUrl ?? url, environment, key, isEmpty),
   );
 }
 
@@ -73,10 +83,18 @@ async function firstKey({ services }: App): Promise<string | null> {
   }
 }
 
-function greeting(url: string, publicUrl: string, environment: string, key: string | null): string {
+function greeting(
+  url: string,
+  publicUrl: string,
+  environment: string,
+  key: string | null,
+  isEmpty: boolean,
+): string {
   const first =
     key === null
-      ? ''
+      ? isEmpty
+        ? '\nThere is no account yet. Make one, and a key for it, with the settings of this server:\n\n  npx curd accounts create <name> --plan pro\n  npx curd keys create --account <name>\n'
+        : ''
       : `
 Your first API key, shown this once:
 

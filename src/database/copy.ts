@@ -196,6 +196,7 @@ export async function beginCopy(target: Database, from: string): Promise<void> {
     on conflict (number) do nothing`);
 }
 
+/** From now on a server may start on it. */
 export async function endCopy(target: Database): Promise<void> {
   await target.run(sql`delete from migration where number = ${unfinished}`);
 }

@@ -152,7 +152,8 @@ export function openSqlite(file: string): Database {
 function create(file: string): DatabaseSync {
   let what = `The data folder ${dirname(file)} cannot be written`;
   try {
-    mkdirSync(dirname(file), { recursive: true });
+    // Of nobody else: in it are the addresses of customers.
+    mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
     what = `The database ${file} cannot be opened`;
     return connect(file);
   } catch (error) {

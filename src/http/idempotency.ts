@@ -67,6 +67,7 @@ export interface Idempotency {
   purge(): Promise<void>;
 }
 
+/** `purge` is to be called now and then. @param secret at least 32 bytes, the same for all servers on a database */
 export function createIdempotency(database: Database, clock: Clock, secret: string): Idempotency {
   const sealingKey = Buffer.from(hkdfSync('sha256', secret, '', 'idempotent answers', 32));
   const fingerprintKey = Buffer.from(hkdfSync('sha256', secret, '', 'idempotency fingerprints', 32));

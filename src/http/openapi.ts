@@ -22,11 +22,11 @@ const schemesOf = (scopes: About['scopes']) => ({
     type: 'apiKey',
     in: 'header',
     name: 'X-API-Key',
-    description: 'Also taken as `Authorization: Bearer <key>`',
+    description:
+      'Also taken as `Authorization: Bearer <key>`. Whatever changes something takes a key that was created with the scope',
   },
   oauth: {
     type: 'oauth2',
-    description: 'An API key that was expressly created with the scope is taken as well',
     flows: {
       authorizationCode: { authorizationUrl: '/oauth/authorize', tokenUrl: '/oauth/token', scopes },
       implicit: { authorizationUrl: '/oauth/authorize', scopes },
@@ -133,9 +133,13 @@ function securityOf(access: Access, schemes: readonly string[]): Document[] {
   if (typeof access === 'string') {
     return [{}];
   }
-  return access.map((requirement) => ({
-    [requirement.kind]: requirement.kind === 'oauth' ? [requirement.scope] : [],
-  }));
+  const takesAnyKey = access.some(({ kind }) => kind === 'apiKey');
+  return access.flatMap((requirement): Document[] =>
+    requirement.kind === 'oauth'
+      ? // A key does as well, if it has the scope.
+        [{ oauth: [requirement.scope] }, ...(takesAnyKey ? [] : [{ apiKey: [requirement.scope] }])]
+      : [{ [requirement.kind]: [] }],
+  );
 }
 
 function parametersOf(route: Route, examples: Examples): Document[] {

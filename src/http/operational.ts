@@ -143,6 +143,7 @@ function createReferencePage(): (url: string) => Promise<Text> {
         pageTitle: 'Curd API',
         withDefaultFonts: false,
         telemetry: false,
+        authentication: { preferredSecurityScheme: 'apiKey' },
         agent: { disabled: true },
         mcp: { disabled: true },
         showDeveloperTools: 'never',

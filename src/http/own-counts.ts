@@ -12,6 +12,7 @@ const secondMs = 1000;
 /** Of accounts and customers within two seconds. */
 const callersMax = 5000;
 
+/** Counts in this process. `close` writes down what was spent, and `purge` is to be called now and then. */
 export function createOwnCounts(database: Database, clock: Clock): Counts {
   const quotas = createQuotas(database, clock);
   const bursts = createRecent<SlidingWindow>(callersMax, 2 * secondMs, clock);

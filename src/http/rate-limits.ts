@@ -60,6 +60,7 @@ interface Dependencies {
   readonly counts: Counts;
 }
 
+/** @param counts where calls are counted, which whoever made them closes */
 export function createRateLimits({ config, clock, counts }: Dependencies): RateLimits {
   const plans = new Map(Object.entries(config.plans).map(([name, limits]) => [name, planOf(name, limits)]));
   const strictest = [...plans.values()].toSorted(

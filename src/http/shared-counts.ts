@@ -40,6 +40,7 @@ interface CountRow {
   readonly hour_until: number;
 }
 
+/** Counts in PostgreSQL, for all servers on it together. `purge` is to be called now and then. */
 export function createSharedCounts(database: Database, clock: Clock): Counts {
   const enter = inBatches(count);
 

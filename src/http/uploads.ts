@@ -31,6 +31,7 @@ export interface Uploads {
   purge(): Promise<void>;
 }
 
+/** @param folder where files lie meanwhile; `purge` is to be called now and then */
 export function createUploads(folder: string, clock: Clock): Uploads {
   let underWay = 0;
 

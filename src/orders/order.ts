@@ -51,6 +51,7 @@ export function requireOwner({ id, customer_id, placed_by }: OrderRow, principal
   }
 }
 
+/** Every order, and not just their own. */
 export function seesAll({ kind, scopes }: Principal): boolean {
   return kind === 'apiKey' || scopes.has('admin');
 }

@@ -29,7 +29,10 @@ export function createOrderRelease(clock: Clock, steps: Steps): OrderRelease {
       if (promised.length > 0) {
         const some = promised.slice(0, namedMax).map((order) => `${order.id} (${order.status})`);
         const more = promised.length > namedMax ? ` and ${promised.length - namedMax} more` : '';
-        throw new AppError('conflict', `The cheese is in active orders: ${some.join(', ')}${more}.`);
+        throw new AppError(
+          'conflict',
+          `The cheese is in active orders: ${some.join(', ')}${more}. Deliver or cancel them first.`,
+        );
       }
       for (const order of open) {
         // It is still placed: whoever approves holds the cheeses first, and this one is ours.

@@ -112,7 +112,7 @@ suite('The authorization endpoint', () => {
     const shop = await openListeningShop(t);
     const app = await newApplication(shop);
     const evil = { redirect_uri: 'https://evil.example/cb' };
-    const other = { client_id: app.clientId.toLowerCase() };
+    const other = { client_id: app.clientId.toUpperCase() };
     const tooLong = { client_id: 'a'.repeat(5000) };
     for (const more of [{ client_id: 'evil' }, other, tooLong, { client_id: "' or 1=1 --" }]) {
       for (const faults of [{}, evil, { response_type: 'x' }, { scope: 'x' }, { prompt: 'none' }]) {

@@ -75,6 +75,13 @@ export const keyQueries = queriesOn((tx) => ({
     return row?.active ?? 0;
   },
 
+  countLive: async (now: string) => {
+    const row = await tx.get<{ live: number }>(
+      sql`select count(*) as live from api_key where type = 'live' and ${isActive(now)}`,
+    );
+    return row?.live ?? 0;
+  },
+
   insert: (key: Omit<KeyRow, 'id' | 'last_used_at' | 'replaced_by'> & { hash: string }) =>
     tx.get<KeyRow>(sql`
       insert into api_key (account_id, type, hash, last4, scopes, created_at, expires_at)

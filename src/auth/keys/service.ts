@@ -38,6 +38,8 @@ export interface KeyService {
   setPlan(context: Context, name: string, plan: string): Promise<void>;
   /** @throws AppError notFound */
   findAccount(name: string): Promise<AccountRow>;
+  /** Active keys of production shops, of all accounts. */
+  countLive(): Promise<number>;
   findAccountById(id: number): Promise<AccountRow | undefined>;
   /** @throws AppError conflict where three keys are active */
   create(context: Context, accountId: number, request: KeyRequest): Promise<NewApiKey>;
@@ -80,7 +82,7 @@ export function createKeyService({ database, clock, environment, defaultPlan }: 
     if ((await queries.countActive(accountId, timestamp(now))) >= activeKeysMax) {
       throw new AppError(
         'conflict',
-        `${activeKeysMax} keys of this account are active already: revoke one first.`,
+        `${activeKeysMax} keys of this account are active already: revoke one first, by "curd keys revoke <id>" or DELETE /v2/api-keys/{keyId}.`,
       );
     }
     const key = makeKey(type, clock);
@@ -131,19 +133,21 @@ export function createKeyService({ database, clock, environment, defaultPlan }: 
         }
       }),
 
+    countLive: () => keyQueries(database).countLive(timestamp(clock.now())),
+
     listAccounts: () => keyQueries(database).listAccounts(),
 
     async setPlan(context, name, plan) {
       const changed = await context.transaction((tx) => keyQueries(tx).updatePlan(name, plan));
       if (changed === 0) {
-        throw new AppError('notFound', `There is no account named ${name}.`);
+        throw noAccount(name);
       }
     },
 
     async findAccount(name) {
       const row = await keyQueries(database).findAccount(name);
       if (row === undefined) {
-        throw new AppError('notFound', `There is no account named ${name}.`);
+        throw noAccount(name);
       }
       return row;
     },
@@ -220,4 +224,11 @@ function toApiKey(row: KeyRow): ApiKey {
 
 function withoutSecret({ key: _, ...shown }: NewApiKey): ApiKey {
   return shown;
+}
+
+function noAccount(name: string): AppError {
+  return new AppError(
+    'notFound',
+    `There is no account named ${name}: "curd accounts list" shows those that are there.`,
+  );
 }

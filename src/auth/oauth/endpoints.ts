@@ -108,18 +108,8 @@ export function oauthEndpoints(dependencies: EndpointDependencies): RawRoute[] {
     if (mode !== '' && mode !== usual) {
       query.set('response_mode', 'unsupported');
     }
-    const clientId = query.get('client_id') ?? '';
-    const client = isClientId(clientId)
-      ? await oauthQueries(dependencies.database).findClient(clientId)
-      : undefined;
-    const grants = client?.grants.split(' ') ?? [];
-    const needed = responseType === 'token' ? 'implicit' : 'authorization_code';
     const wantsAdmin = (query.get('scope') ?? '').split(' ').includes('admin');
-    if (
-      (responseType === 'token' || responseType === 'code') &&
-      client !== undefined &&
-      !grants.includes(needed)
-    ) {
+    if (!(await mayUse(responseType, query.get('client_id') ?? ''))) {
       query.set('x_refused', 'unauthorized_client');
     } else if (unknown.length > 0) {
       query.set('x_refused', unknown.join(' '));
@@ -130,6 +120,15 @@ export function oauthEndpoints(dependencies: EndpointDependencies): RawRoute[] {
       query.set('response_type', 'code');
       query.set('response_mode', implicitMode);
     }
+  }
+
+  /** Was the application registered for the flow? The library itself refuses those that are not known. */
+  async function mayUse(responseType: string, clientId: string): Promise<boolean> {
+    const needed = { token: 'implicit', code: 'authorization_code' }[responseType];
+    const client = isClientId(clientId)
+      ? await oauthQueries(dependencies.database).findClient(clientId)
+      : undefined;
+    return needed === undefined || client === undefined || client.grants.split(' ').includes(needed);
   }
 
   const counted = (method: 'GET' | 'POST', path: string, work: RawRoute['handle']): RawRoute => ({
