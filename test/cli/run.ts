@@ -11,6 +11,8 @@ import { text } from 'node:stream/consumers';
 import type { TestContext } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import type { Scope } from '../../src/auth/access.ts';
+import type { CheesePage } from '../../src/cheeses/listing.ts';
+import type { Cheese } from '../../src/cheeses/schemas.ts';
 import type { CommandOptions } from '../../src/cli/command.ts';
 import { loadConfig } from '../../src/config.ts';
 import { openServices, type Services } from '../../src/services.ts';
@@ -179,6 +181,14 @@ export async function stocked(
     return made;
   });
   return { key: (await accountWithKey(environment, scopes)).key, cheeses: ids };
+}
+
+/** The first thousand cheeses of a shop, in the order in which they came. */
+export function cheesesIn(environment: Environment): Promise<Cheese[]> {
+  return inShop(environment, async ({ listing }) => {
+    const page = await listing.list({ sort: 'createdAt', limit: 1000 }, { withTotal: false });
+    return JSON.parse(`[${(page as CheesePage).items}]`);
+  });
 }
 
 export interface RunningServer {
