@@ -141,8 +141,8 @@ export function optionsOf(environment: Environment, more: CommandOptions = {}): 
 /** Does something to a shop in this process, as a command would. */
 export async function inShop<T>(
   environment: Environment,
-  work: (services: Services) => Promise<T>,
-): Promise<T> {
+  work: (services: Services) => T,
+): Promise<Awaited<T>> {
   const services = await openServices(loadConfig(environment));
   try {
     return await work(services);
