@@ -227,11 +227,12 @@ test('A backup', async (suite) => {
 
   await suite.test('is not restored, and nothing is changed, where it is one', async (t) => {
     const data = await otherShop(t);
-    const known = contentsOf(join(data, '..'));
-    const restore = (from: string) => () =>
-      runRestore(from, optionsOf(environmentAt(data))).finally(() =>
+    const restore = (from: string) => () => {
+      const known = contentsOf(join(data, '..'));
+      return runRestore(from, optionsOf(environmentAt(data))).finally(() =>
         assert.deepEqual(contentsOf(join(data, '..')), known),
       );
+    };
     const refusals: Refusal[] = [];
     for (const [name, [says, make]] of Object.entries(damaged)) {
       refusals.push([name, restore(await make(t, backup)), says]);
