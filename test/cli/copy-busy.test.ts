@@ -6,9 +6,7 @@ import { basename, join } from 'node:path';
 import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { runCopy } from '../../src/cli/copy.ts';
-import { loadConfig } from '../../src/config.ts';
 import { type Engine, sql } from '../../src/database/sql.ts';
-import { openServices } from '../../src/services.ts';
 import { contentsOf } from '../database/contents.ts';
 import { createLoad } from '../faults/load.ts';
 import { createDatabase, engines, temporaryFolder } from '../helper.ts';
@@ -17,6 +15,7 @@ import {
   assertRefused,
   curd,
   curdJson,
+  type Environment,
   freshShop,
   inShop,
   optionsOf,
@@ -67,8 +66,9 @@ for (const [from, to] of [engines, engines.toReversed()] as [Engine, Engine][]) 
     assert.deepEqual([report.images.missing], [[]]);
     const doctor = await curd(target, 'doctor');
     assert.deepEqual([doctor.code, doctor.stderr], [0, ''], doctor.stdout);
-    const { database, close } = await openServices(loadConfig(target));
-    const rows = await database.all<{ id: number; status: string }>(sql`select id, status from orders`);
+    const rows = await inShop(target, ({ database }) =>
+      database.all<{ id: number; status: string }>(sql`select id, status from orders`),
+    );
     const statuses = new Map(rows.map(({ id, status }) => [id, status]));
     assert.deepEqual(
       [...known].filter((id) => !statuses.has(id)),
@@ -78,18 +78,13 @@ for (const [from, to] of [engines, engines.toReversed()] as [Engine, Engine][]) 
       [...cancelled].filter((id) => statuses.get(id) !== 'cancelled'),
       [],
     );
-    await close();
 
     // The rest follows when the shop is closed: then both are the same.
     const last = await curdJson(environment, ...args, '--overwrite');
     const orders = last.tables.find(({ name }: { name: string }) => name === 'orders');
     assert.ok(orders.written > 0 && orders.written < orders.rows, JSON.stringify(orders));
-    const [one, other] = await Promise.all([
-      openServices(loadConfig(environment)),
-      openServices(loadConfig(target)),
-    ]);
-    assert.deepEqual(await contentsOf(other.database), await contentsOf(one.database));
-    await Promise.all([one.close(), other.close()]);
+    const contents = (at: Environment) => inShop(at, ({ database }) => contentsOf(database));
+    assert.deepEqual(await contents(target), await contents(environment));
   });
 }
 

@@ -1,3 +1,4 @@
+/** "curd --help", and what each command says of itself: which flags it takes, and every setting. */
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import packageJson from '../../package.json' with { type: 'json' };
