@@ -31,7 +31,9 @@ withSettings(accounts.command('list'))
   .description('list the accounts')
   .action(async (options) => (await import('./cli/accounts.ts')).listAccounts(options));
 withSettings(accounts.command('set-plan <name> <plan>'))
-  .description('move an account to another plan; it holds from the next request on')
+  .description(
+    'move an account to another plan (free, pro, enterprise or one of CURD_PLANS), from the next request on',
+  )
   .action(async (name, plan, options) => (await import('./cli/accounts.ts')).setPlan(name, plan, options));
 
 const keys = program
@@ -85,9 +87,9 @@ withSettings(approvals.command('list'))
   .description('list who has asked')
   .action(async (options) => (await import('./cli/approvals.ts')).listApprovals(options));
 for (const [verb, description] of [
-  ['approve', 'let them, for 90 days'],
-  ['deny', 'say no'],
-  ['revoke', 'take it back at once, tokens included'],
+  ['approve', 'grant a request, for 90 days'],
+  ['deny', 'refuse a request'],
+  ['revoke', 'take a grant back at once, tokens included'],
 ] as const) {
   withSettings(approvals.command(`${verb} <id>`))
     .description(description)

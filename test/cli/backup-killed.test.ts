@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { existsSync, readdirSync } from 'node:fs';
 import { cp, mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { suite, type TestContext, test } from 'node:test';
+import { type TestContext, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { extract } from 'tar';
 import { inspectImages } from '../../src/cheeses/image-inspection.ts';
@@ -12,14 +12,24 @@ import { systemClock } from '../../src/clock.ts';
 import { loadConfig } from '../../src/config.ts';
 import { faultsOf } from '../../src/database/sqlite-file.ts';
 import { openFiles } from '../../src/files/files.ts';
-import { openServices } from '../../src/services.ts';
 import { newCheese, picture, upload } from '../files/photos.ts';
 import { openShop, temporaryFolder } from '../helper.ts';
 import { environmentOf } from './life.ts';
-import { assertRefused, curd, curdJson, type Environment, ended, start } from './run.ts';
+import { assertRefused, curd, curdJson, type Environment, ended, inShop, start } from './run.ts';
 
-const kills = 4;
 const pictures = 40;
+
+/** When a restoration into a folder is killed: while it unpacks, while it looks that over, and as it moves in. */
+const restoringMoments: readonly ((folder: string) => boolean)[] = [
+  (folder) => existsSync(join(folder, restoringIn(folder), 'curd.sqlite')),
+  (folder) => existsSync(join(folder, restoringIn(folder), 'curd.sqlite-wal')),
+  (folder) => existsSync(join(folder, 'images')),
+  (folder) => readdirSync(folder).some((name) => name.startsWith('curd.sqlite.before-')),
+];
+
+function restoringIn(folder: string): string {
+  return readdirSync(folder).find((name) => name.startsWith('restoring-')) ?? 'nothing';
+}
 
 /** Runs a command, and kills it so many milliseconds after `begun` first says so. */
 async function killed(
@@ -40,7 +50,8 @@ async function killed(
   await closed;
 }
 
-async function shopWithPictures(t: TestContext): Promise<Environment> {
+/** A closed shop with pictures, which nobody writes to: encoding them takes seconds. */
+async function makeShop(t: TestContext): Promise<Environment> {
   const shop = await openShop(t);
   const cheese = await newCheese(shop);
   const bytes = await Promise.all(Array.from({ length: pictures }, (_, seed) => picture(seed)));
@@ -48,7 +59,15 @@ async function shopWithPictures(t: TestContext): Promise<Environment> {
   assert.ok(answers.every(({ status }) => status === 200));
   const { keys, contextOf } = shop.app.services;
   await keys.createAccount(contextOf('test'), 'new');
+  await shop.app.close();
   return environmentOf(shop);
+}
+
+/** The same shop in a folder of its own. */
+async function copyOf(t: TestContext, shop: Environment): Promise<Environment> {
+  const folder = join(await temporaryFolder(t), 'data');
+  await cp(shop.CURD_DATA_DIR ?? '', folder, { recursive: true });
+  return { ...shop, CURD_DATA_DIR: folder };
 }
 
 /** A shop is whole, as its database and the pictures of it go, and says which one it is. */
@@ -56,114 +75,112 @@ async function whichIsAt(environment: Environment): Promise<string> {
   const config = loadConfig(environment);
   assert.ok(config.database.engine === 'sqlite');
   assert.deepEqual(faultsOf(config.database.file), []);
-  const { database, keys, close } = await openServices(config);
-  const found = await inspectImages(database, await openFiles(config, systemClock), systemClock.now());
-  // Those of a backup that came half way belong to nobody yet.
-  assert.deepEqual(
-    found.filter(({ fault }) => !/belong to no picture/.test(fault)),
-    [],
-  );
-  const names = (await keys.listAccounts()).map(({ name }) => name);
-  await close();
-  return names.includes('new') ? 'new' : String(names);
+  return inShop(environment, async ({ database, keys }) => {
+    const found = await inspectImages(database, await openFiles(config, systemClock), systemClock.now());
+    // Those of a backup that came half way belong to nobody yet.
+    assert.deepEqual(
+      found.filter(({ fault }) => !/belong to no picture/.test(fault)),
+      [],
+    );
+    const names = (await keys.listAccounts()).map(({ name }) => name);
+    return names.includes('new') ? 'new' : String(names);
+  });
 }
 
 async function oldShop(t: TestContext): Promise<Environment> {
   const environment = { CURD_DATA_DIR: await temporaryFolder(t), CURD_SECRET: 'x'.repeat(32) };
-  const { keys, contextOf, close } = await openServices(loadConfig(environment));
-  await keys.createAccount(contextOf('test'), 'old');
-  await close();
+  await inShop(environment, ({ keys, contextOf }) => keys.createAccount(contextOf('test'), 'old'));
   return environment;
 }
 
-suite('A command that is killed', { concurrency: 2 }, () => {
-  test('while it backs a shop up leaves no backup, or a whole one, and is no hindrance to the next', async (t) => {
-    const environment = await shopWithPictures(t);
-    const folder = await temporaryFolder(t);
-    const file = join(folder, 'a.tar');
-    const unfinished = `${file}.unfinished`;
-    // At its beginning, with a part of the pictures, while the tar is written, and at its end.
-    const moments = [
-      () => existsSync(unfinished),
-      () => existsSync(join(unfinished, 'images')),
-      () => existsSync(join(unfinished, 'manifest.json')),
-      // Under its name it is whole.
-      () => existsSync(file),
-    ];
-    let cutShort = 0;
-    for (let kill = 0; kill < kills; kill += 1) {
-      const begun = moments[kill % moments.length] ?? (() => true);
-      await killed(environment, ['backup', file], begun, kill === moments.length - 1 ? 0 : Math.random() * 4);
-      cutShort += existsSync(file) ? 0 : 1;
-      if (existsSync(file)) {
-        break;
-      }
-    }
-    t.diagnostic(`${cutShort} backups cut short`);
-    if (!existsSync(file)) {
-      assert.ok((await curdJson(environment, 'backup', file)).images > pictures);
-      assert.deepEqual(readdirSync(folder), ['a.tar']);
-    }
-    const home = await oldShop(t);
-    await curdJson(home, 'restore', file);
-    assert.equal(await whichIsAt(home), 'new');
-    const content = await temporaryFolder(t);
-    await extract({ file, cwd: content, strict: true });
-    assert.deepEqual(readdirSync(content).sort(), ['curd.sqlite', 'images', 'manifest.json']);
-  });
+test('A backup', async (suite) => {
+  const shop = await makeShop(suite);
+  const whole = join(await temporaryFolder(suite), 'whole.tar');
+  const { images } = await curdJson(shop, 'backup', whole);
+  assert.ok(images > pictures);
 
-  test('while it restores a shop leaves the old one or the new one, and is no hindrance to the next', async (t) => {
-    const file = join(await temporaryFolder(t), 'a.tar');
-    await curdJson(await shopWithPictures(t), 'backup', file);
-    const old = await oldShop(t);
-    let environment = old;
-    const met: string[] = [];
-    for (let kill = 0; kill < kills; kill += 1) {
-      const folder = join(await temporaryFolder(t), 'data');
-      await cp(old.CURD_DATA_DIR ?? '', folder, { recursive: true });
-      environment = { ...old, CURD_DATA_DIR: folder };
-      const restoring = () => readdirSync(folder).find((name) => name.startsWith('restoring-')) ?? 'nothing';
+  await suite.test(
+    'that is killed leaves no file, or a whole one, and is no hindrance to the next',
+    async (t) => {
+      const folder = await temporaryFolder(t);
+      const file = join(folder, 'a.tar');
+      const unfinished = `${file}.unfinished`;
+      // At its beginning, with a part of the pictures, while the tar is written, and at its end.
       const moments = [
-        () => existsSync(join(folder, restoring(), 'curd.sqlite')),
-        () => existsSync(join(folder, restoring(), 'curd.sqlite-wal')),
-        () => existsSync(join(folder, 'images')),
-        () => readdirSync(folder).some((name) => name.startsWith('curd.sqlite.before-')),
+        () => existsSync(unfinished),
+        () => existsSync(join(unfinished, 'images')),
+        () => existsSync(join(unfinished, 'manifest.json')),
+        // Under its name it is whole.
+        () => existsSync(file),
       ];
-      const begun = moments[kill % moments.length] ?? (() => true);
-      await killed(environment, ['restore', file], begun, kill === 0 ? 0 : Math.random() * 30);
-      met.push(await whichIsAt(environment));
-    }
-    t.diagnostic(`after each kill: ${met}`);
-    assert.ok(met.every((which) => which === 'old' || which === 'new'));
-    // Over what the last one left.
-    const folder = environment.CURD_DATA_DIR ?? '';
-    await mkdir(join(folder, 'restoring-half', 'images'), { recursive: true });
-    const again = await curdJson(environment, 'restore', file);
-    assert.equal(await whichIsAt(environment), 'new');
-    const doctor = await curd(environment, 'doctor');
-    assert.equal(doctor.code, 0, doctor.stdout + doctor.stderr);
-    const home = await temporaryFolder(t);
-    await cp(again.kept, join(home, 'curd.sqlite'));
-    await cp(join(folder, 'images'), join(home, 'images'), { recursive: true });
-    assert.equal(await whichIsAt({ ...environment, CURD_DATA_DIR: home }), met.at(-1));
-  });
+      let cutShort = 0;
+      for (const [kill, begun] of moments.entries()) {
+        await killed(shop, ['backup', file], begun, kill === moments.length - 1 ? 0 : Math.random() * 4);
+        if (existsSync(file)) {
+          break;
+        }
+        cutShort += 1;
+      }
+      t.diagnostic(`${cutShort} backups cut short`);
+      if (!existsSync(file)) {
+        assert.equal((await curdJson(shop, 'backup', file)).images, images);
+        assert.deepEqual(readdirSync(folder), ['a.tar']);
+      }
+      const home = await oldShop(t);
+      await curdJson(home, 'restore', file);
+      assert.equal(await whichIsAt(home), 'new');
+      const content = await temporaryFolder(t);
+      await extract({ file, cwd: content, strict: true });
+      assert.deepEqual(readdirSync(content).sort(), ['curd.sqlite', 'images', 'manifest.json']);
+    },
+  );
 
-  test('nor is a server hurt that starts while a backup is being restored', async (t) => {
-    const file = join(await temporaryFolder(t), 'a.tar');
-    await curdJson(await shopWithPictures(t), 'backup', file);
-    const home = await oldShop(t);
-    const restoring = start(['restore', file], home);
-    const run = ended(restoring);
-    while (!existsSync(join(home.CURD_DATA_DIR ?? '', 'images'))) {
-      await sleep(1);
-    }
-    restoring.kill('SIGSTOP');
-    const { cheeses, contextOf, close } = await openServices(loadConfig(home));
-    restoring.kill('SIGCONT');
-    const { id } = await cheeses.create(contextOf('test'), { name: 'Answered' });
-    assertRefused(await run, /has .*curd\.sqlite open: stop it first/);
-    assert.equal((await cheeses.find(id)).id, id);
-    await close();
-    assert.equal(await whichIsAt(home), 'old');
-  });
+  await suite.test(
+    'whose restoration is killed leaves the old shop or the new one, and is no hindrance to the next',
+    async (t) => {
+      const old = await oldShop(t);
+      let environment = old;
+      const met: string[] = [];
+      for (const [kill, begunIn] of restoringMoments.entries()) {
+        environment = await copyOf(t, old);
+        const folder = environment.CURD_DATA_DIR ?? '';
+        const begun = () => begunIn(folder);
+        await killed(environment, ['restore', whole], begun, kill === 0 ? 0 : Math.random() * 30);
+        met.push(await whichIsAt(environment));
+      }
+      t.diagnostic(`after each kill: ${met}`);
+      assert.ok(met.every((which) => which === 'old' || which === 'new'));
+      // Over what the last one left.
+      const folder = environment.CURD_DATA_DIR ?? '';
+      await mkdir(join(folder, 'restoring-half', 'images'), { recursive: true });
+      const again = await curdJson(environment, 'restore', whole);
+      assert.equal(await whichIsAt(environment), 'new');
+      const doctor = await curd(environment, 'doctor');
+      assert.equal(doctor.code, 0, doctor.stdout + doctor.stderr);
+      const home = await temporaryFolder(t);
+      await cp(again.kept, join(home, 'curd.sqlite'));
+      await cp(join(folder, 'images'), join(home, 'images'), { recursive: true });
+      assert.equal(await whichIsAt({ ...environment, CURD_DATA_DIR: home }), met.at(-1));
+    },
+  );
+
+  await suite.test(
+    'is not put in the place of a shop that is opened meanwhile, which is not hurt',
+    async (t) => {
+      const home = await oldShop(t);
+      const restoring = start(['restore', whole], home);
+      const run = ended(restoring);
+      while (!existsSync(join(home.CURD_DATA_DIR ?? '', 'images'))) {
+        await sleep(1);
+      }
+      restoring.kill('SIGSTOP');
+      await inShop(home, async ({ cheeses, contextOf }) => {
+        restoring.kill('SIGCONT');
+        const { id } = await cheeses.create(contextOf('test'), { name: 'Answered' });
+        assertRefused(await run, /has .*curd\.sqlite open: stop it first/);
+        assert.equal((await cheeses.find(id)).id, id);
+      });
+      assert.equal(await whichIsAt(home), 'old');
+    },
+  );
 });

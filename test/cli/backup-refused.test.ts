@@ -8,11 +8,22 @@ import { DatabaseSync } from 'node:sqlite';
 import { type TestContext, test } from 'node:test';
 import { gzipSync } from 'node:zlib';
 import { create, extract } from 'tar';
-import { loadConfig } from '../../src/config.ts';
-import { openServices } from '../../src/services.ts';
+import { runBackup } from '../../src/cli/backup.ts';
+import { runRestore } from '../../src/cli/restore.ts';
 import { createDatabase, temporaryFolder } from '../helper.ts';
 import { liveOn } from './life.ts';
-import { assertRefused, curd, curdJson, type Run, serve } from './run.ts';
+import {
+  accountWithKey,
+  assertEachRefused,
+  assertRefused,
+  curd,
+  curdJson,
+  type Environment,
+  inShop,
+  optionsOf,
+  type Refusal,
+  serve,
+} from './run.ts';
 
 const secret = 'a secret that is only good for tests';
 
@@ -23,14 +34,14 @@ function contentsOf(folder: string): Record<string, string> {
   return Object.fromEntries(files.sort().map((path) => [path, hash('sha256', readFileSync(path))]));
 }
 
+const environmentAt = (data: string): Environment => ({ CURD_DATA_DIR: data, CURD_SECRET: secret });
+
 /** The data folder of another shop, which is closed. */
 async function otherShop(t: TestContext): Promise<string> {
   const folder = join(await temporaryFolder(t), 'data');
-  const { keys, contextOf, close } = await openServices(
-    loadConfig({ CURD_DATA_DIR: folder, CURD_SECRET: secret }),
+  await inShop(environmentAt(folder), ({ keys, contextOf }) =>
+    keys.createAccount(contextOf('test'), 'other'),
   );
-  await keys.createAccount(contextOf('test'), 'other');
-  await close();
   await mkdir(join(folder, 'images', 'ab'), { recursive: true });
   await writeFile(join(folder, 'images', 'ab', 'abc.png'), 'a picture');
   return folder;
@@ -210,65 +221,73 @@ const damaged: Record<string, [RegExp, Making]> = {
   ],
 };
 
-test('A backup', { concurrency: 2 }, async (suite) => {
+test('A backup', async (suite) => {
   const backup = await aBackup(suite);
   const { file, bytes } = backup;
-  const running: Promise<void>[] = [];
-  const test = (name: string, work: (t: TestContext) => Promise<void>) =>
-    running.push(suite.test(name, work));
 
-  for (const [name, [says, make]] of Object.entries(damaged)) {
-    test(`${name} is not restored`, async (t) => {
-      const file = await make(t, backup);
-      const data = await otherShop(t);
-      const known = contentsOf(join(data, '..'));
-      const run = await curd({ CURD_DATA_DIR: data, CURD_SECRET: secret }, 'restore', file);
-      assertRefused(run, says);
-      assert.deepEqual(contentsOf(join(data, '..')), known);
-      assert.deepEqual(
-        readdirSync(data).filter((one) => one.startsWith('restoring-')),
-        [],
-      );
-    });
-  }
-
-  test('is neither made over a file, nor of nothing, nor of PostgreSQL', async (t) => {
+  await suite.test('is not restored, and nothing is changed, where it is one', async (t) => {
     const data = await otherShop(t);
-    const known = contentsOf(data);
-    const here = { CURD_DATA_DIR: data, CURD_SECRET: secret };
-    const elsewhere = { ...here, CURD_DATABASE: await createDatabase(t) };
-    const fresh = join(data, '..', 'fresh.tar');
-    const runs: [RegExp, Promise<Run>][] = [
-      [/good\.tar is there already: name another/, curd(here, 'backup', file)],
-      [/is there already/, curd(here, 'backup', data)],
-      [
-        /no database at .*nothing.sqlite/,
-        curd({ ...here, CURD_DATABASE: 'sqlite:nothing.sqlite' }, 'backup', fresh),
-      ],
-      [/PostgreSQL has backups of its own/, curd(elsewhere, 'backup', fresh)],
-      [/restored on SQLite: leave CURD_DATABASE out/, curd(elsewhere, 'restore', file)],
-      [/ENOENT/, curd(here, 'backup', join(data, 'no', 'such', 'folder.tar'))],
-    ];
-    for (const [says, run] of runs) {
-      assertRefused(await run, says);
+    const restore = (from: string) => () => {
+      const known = contentsOf(join(data, '..'));
+      return runRestore(from, optionsOf(environmentAt(data))).finally(() =>
+        assert.deepEqual(contentsOf(join(data, '..')), known),
+      );
+    };
+    const refusals: Refusal[] = [];
+    for (const [name, [says, make]] of Object.entries(damaged)) {
+      refusals.push([name, restore(await make(t, backup)), says]);
     }
-    assert.deepEqual(contentsOf(data), known);
-    assert.ok(!existsSync(fresh));
-    assert.deepEqual(readdirSync(join(file, '..')), ['good.tar']);
+    await assertEachRefused(t, refusals);
   });
 
-  test('is not restored where a server is at work, which goes on', async (t) => {
+  await suite.test('that is damaged is refused by a process as well', async (t) => {
     const data = await otherShop(t);
-    const environment = { CURD_DATA_DIR: data, CURD_SECRET: secret };
-    const { key } = await curdJson(
-      environment,
-      'keys',
-      'create',
-      '--account',
-      'other',
-      '--scope',
-      'write:cheeses',
-    );
+    const known = contentsOf(data);
+    for (const name of ['cut off in the database', 'with one other bit in a picture']) {
+      const [says, make] = damaged[name] ?? [];
+      const from = await make?.(t, backup);
+      assertRefused(await curd(environmentAt(data), 'restore', from ?? ''), says ?? /never/);
+    }
+    assert.deepEqual(contentsOf(data), known);
+  });
+
+  await suite.test(
+    'is neither made over a file, nor of nothing, nor of PostgreSQL, nor for it',
+    async (t) => {
+      const data = await otherShop(t);
+      const known = contentsOf(data);
+      const here = environmentAt(data);
+      const nowhere = { ...here, CURD_DATABASE: `sqlite:${data}/nothing.sqlite` };
+      const elsewhere = { ...here, CURD_DATABASE: await createDatabase(t) };
+      const fresh = join(data, '..', 'fresh.tar');
+      const make = (environment: Environment, to: string) => () => runBackup(to, optionsOf(environment));
+      await assertEachRefused(t, [
+        ['over a file', make(here, file), /good\.tar is there already: name another/],
+        ['over a folder', make(here, data), /is there already/],
+        ['of nothing', make(nowhere, fresh), /no database at .*nothing\.sqlite/],
+        ['of PostgreSQL', make(elsewhere, fresh), /PostgreSQL has backups of its own/],
+        [
+          'into no folder',
+          make(here, join(data, 'no', 'such', 'folder.tar')),
+          /no folder .*such: make it first/,
+        ],
+        [
+          'for PostgreSQL',
+          () => runRestore(file, optionsOf(elsewhere)),
+          /restored on SQLite: leave CURD_DATABASE out/,
+        ],
+      ]);
+      assertRefused(await curd(here, 'backup', file), /good\.tar is there already/);
+      assert.deepEqual(contentsOf(data), known);
+      assert.ok(!existsSync(fresh));
+      assert.deepEqual(readdirSync(join(file, '..')), ['good.tar']);
+    },
+  );
+
+  await suite.test('is not restored where a server is at work, which goes on', async (t) => {
+    const data = await otherShop(t);
+    const environment = environmentAt(data);
+    const { key } = await accountWithKey(environment, ['write:cheeses']);
     const server = await serve(t, environment);
     assertRefused(await curd(environment, 'restore', file), /has .*curd\.sqlite open: stop it first/);
     assert.deepEqual([await server.statusFor(key, 'POST'), await server.statusFor(key)], [201, 200]);
@@ -279,29 +298,28 @@ test('A backup', { concurrency: 2 }, async (suite) => {
     );
   });
 
-  test('that was compressed on the way is restored all the same', async (t) => {
+  await suite.test('that was compressed on the way is restored all the same', async (t) => {
     const data = await otherShop(t);
     const zipped = await written(t, gzipSync(bytes));
-    const environment = { CURD_DATA_DIR: data, CURD_SECRET: secret };
-    assert.equal((await curdJson(environment, 'restore', zipped)).images, 2);
+    assert.equal((await curdJson(environmentAt(data), 'restore', zipped)).images, 2);
   });
 
-  test('with a link in it changes nothing where that leads', async (t) => {
+  await suite.test('with a link in it is refused, and changes nothing where that leads', async (t) => {
     const outside = await temporaryFolder(t);
     await cp(backup.content, outside, { recursive: true });
     const known = contentsOf(outside);
-    for (const name of ['curd.sqlite', 'images', 'manifest.json']) {
-      const file = await remade(t, backup, async (folder) => {
+    const data = await otherShop(t);
+    const before = contentsOf(data);
+    const refusals: Refusal[] = [];
+    for (const name of entries) {
+      const from = await remade(t, backup, async (folder) => {
         await rm(join(folder, name), { recursive: true });
         await symlink(join(outside, name), join(folder, name));
       });
-      const data = await otherShop(t);
-      const before = contentsOf(data);
-      assertRefused(await curd({ CURD_DATA_DIR: data, CURD_SECRET: secret }, 'restore', file), /is damaged/);
-      assert.deepEqual(contentsOf(data), before);
-      assert.deepEqual(contentsOf(outside), known);
+      refusals.push([`for ${name}`, () => runRestore(from, optionsOf(environmentAt(data))), /is damaged/]);
     }
+    await assertEachRefused(t, refusals);
+    assert.deepEqual(contentsOf(data), before);
+    assert.deepEqual(contentsOf(outside), known);
   });
-
-  await Promise.all(running);
 });

@@ -5,16 +5,23 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { loadConfig } from '../../src/config.ts';
 import { sql } from '../../src/database/sql.ts';
 import { dollars } from '../../src/orders/money.ts';
-import { openServices } from '../../src/services.ts';
 import { createLoad, type Load, type Memory } from '../faults/load.ts';
 import { awsSettings, bucket, openBucket } from '../files/bucket.ts';
 import { assertWhole, nameOf, namesIn, picture, uploaded } from '../files/photos.ts';
 import { temporaryFolder } from '../helper.ts';
 import { liveOn } from './life.ts';
-import { curd, curdJson, type Environment, freshShop, type RunningServer, serve } from './run.ts';
+import {
+  curd,
+  curdJson,
+  type Environment,
+  freshShop,
+  inShop,
+  type RunningServer,
+  serve,
+  stocked,
+} from './run.ts';
 
 const settings = {
   CURD_SECRET: 'a secret that is only good for tests',
@@ -22,33 +29,24 @@ const settings = {
   CURD_LOG_LEVEL: 'warn',
 };
 
-interface Stock {
-  readonly load: Load;
-  readonly writer: string;
-  readonly cheese: number;
-}
-
-async function stock(environment: Environment): Promise<Stock> {
-  const { keys, cheeses, contextOf, close } = await openServices(loadConfig(environment));
-  const context = contextOf('test');
-  const ids: number[] = [];
-  for (const pricePerKg of [41.5, 0.01, 19.999, undefined]) {
-    const name = `Cheese ${ids.length}`;
-    ids.push((await cheeses.create(context, { name, ...(pricePerKg && { pricePerKg }) })).id);
-  }
-  const account = await keys.createAccount(context, 'load');
-  const { key } = await keys.create(context, account.id, { scopes: ['write:orders'] });
-  const { key: writer } = await keys.create(context, account.id, { scopes: ['write:cheeses'] });
-  await close();
-  return { load: createLoad(key, ids), writer, cheese: ids[0] ?? 0 };
-}
+const stock = {
+  prices: [41.5, 0.01, 19.999, undefined],
+  scopes: ['write:orders', 'write:cheeses'],
+} as const;
+type Stock = Awaited<ReturnType<typeof stocked>>;
+/** Enough for orders to come all the time. */
+const placers = 4;
 
 /** Uploads a picture, and says where it is shown. */
-async function show({ url }: RunningServer, { writer, cheese }: Stock, seed: number): Promise<string[]> {
+async function show({ url }: RunningServer, { key, cheeses }: Stock, seed: number): Promise<string[]> {
   const body = new FormData();
   body.append('file', new Blob([new Uint8Array(await picture(seed))]));
-  const headers = { 'X-API-Key': writer };
-  const answer = await fetch(`${url}/v2/cheeses/${cheese}/uploadImage`, { method: 'POST', headers, body });
+  const headers = { 'X-API-Key': key };
+  const answer = await fetch(`${url}/v2/cheeses/${cheeses[0]}/uploadImage`, {
+    method: 'POST',
+    headers,
+    body,
+  });
   const { imageUrl, thumbnailUrl } = (await answer.json()) as { imageUrl: string; thumbnailUrl: string };
   assert.equal(answer.status, 200);
   return [imageUrl, thumbnailUrl];
@@ -59,41 +57,40 @@ function remembered({ orders, customers, cancelled }: Memory) {
   return { orders: [...orders.values()], customers: [...customers], cancelled: [...cancelled] };
 }
 
-/** All that was answered is in the database, as it was answered. */
-async function requireAll(environment: Environment, known: ReturnType<typeof remembered>): Promise<number> {
-  const { database, close } = await openServices(loadConfig(environment));
-  const rows = await database.all<Record<string, string | number>>(
-    sql`select id, status, items, total_cents, notes from orders`,
-  );
-  const byId = new Map(rows.map((row) => [row.id, row]));
-  for (const { id, items, total, notes } of known.orders) {
-    const row = byId.get(id);
-    assert.ok(row !== undefined, `order ${id} was answered before the backup, and is not in it`);
-    const stored = {
-      items: JSON.parse(String(row.items)),
-      total: dollars(Number(row.total_cents)),
-      notes: row.notes,
-    };
-    assert.deepEqual(stored, { items, total, notes });
-  }
-  for (const id of known.cancelled) {
-    assert.equal(byId.get(id)?.status, 'cancelled');
-  }
-  const usernames = new Set(
-    (await database.all<{ username: string }>(sql`select username from customer`)).map((row) => row.username),
-  );
-  assert.deepEqual(
-    known.customers.filter(([, { username }]) => !usernames.has(username)),
-    [],
-  );
-  await close();
-  return Math.max(...rows.map(({ id }) => Number(id)));
+/** All that was answered is in the database, as it was answered. @returns the last id of an order */
+function requireAll(environment: Environment, known: ReturnType<typeof remembered>): Promise<number> {
+  return inShop(environment, async ({ database }) => {
+    const rows = await database.all<Record<string, string | number>>(
+      sql`select id, status, items, total_cents, notes from orders`,
+    );
+    const byId = new Map(rows.map((row) => [row.id, row]));
+    for (const { id, items, total, notes } of known.orders) {
+      const row = byId.get(id);
+      assert.ok(row !== undefined, `order ${id} was answered before the backup, and is not in it`);
+      const stored = {
+        items: JSON.parse(String(row.items)),
+        total: dollars(Number(row.total_cents)),
+        notes: row.notes,
+      };
+      assert.deepEqual(stored, { items, total, notes });
+    }
+    for (const id of known.cancelled) {
+      assert.equal(byId.get(id)?.status, 'cancelled');
+    }
+    const customers = await database.all<{ username: string }>(sql`select username from customer`);
+    const usernames = new Set(customers.map(({ username }) => username));
+    assert.deepEqual(
+      known.customers.filter(([, { username }]) => !usernames.has(username)),
+      [],
+    );
+    return Math.max(...rows.map(({ id }) => Number(id)));
+  });
 }
 
 /** The next server on it takes the keys and passwords of before, shows the pictures, and counts on. */
 async function requireOpen(
   server: RunningServer,
-  { load, writer }: Stock,
+  { load, key }: { readonly load: Load; readonly key: string },
   known: ReturnType<typeof remembered>,
   pictures: readonly string[],
   lastOrder: number,
@@ -110,7 +107,7 @@ async function requireOpen(
     body: JSON.stringify(credentials),
   });
   assert.equal(login.status, 200, await login.text());
-  assert.equal(await server.statusFor(writer, 'POST'), 201);
+  assert.equal(await server.statusFor(key, 'POST'), 201);
   const before = load.memory.attempts.get(known.orders[0]?.id ?? 0);
   assert.ok(before !== undefined);
   const { orders } = load.memory;
@@ -138,58 +135,69 @@ async function assertWell(environment: Environment): Promise<void> {
   assert.deepEqual([code, stderr], [0, ''], stdout);
 }
 
-test('What was answered before a backup began is in it, whole, however busy the shop is meanwhile', async (t) => {
-  const environment = await freshShop(t, settings);
+test('A backup of a shop that is busy meanwhile', async (backup) => {
+  const environment = await freshShop(backup, settings);
   const folder = environment.CURD_DATA_DIR ?? '';
-  const stocked = await stock(environment);
-  const { load } = stocked;
-  const server = await serve(t, environment);
-  const pictures = [...(await show(server, stocked, 1)), ...(await show(server, stocked, 2))];
+  const stocks = await stocked(environment, stock);
+  const load = createLoad(stocks.key, stocks.cheeses, placers);
+  const shop = { load, key: stocks.key };
+  const server = await serve(backup, environment);
+  const pictures = [...(await show(server, stocks, 1)), ...(await show(server, stocks, 2))];
   const working = load.run(server.url);
   working.catch(() => {});
   while (load.memory.cancelled.size < 3 || load.memory.customers.size === 0) {
     await Promise.race([sleep(5), working]);
   }
-  const file = join(await temporaryFolder(t), 'monday.tar');
+  const file = join(await temporaryFolder(backup), 'monday.tar');
   // What a backup that was killed has left.
   await writeFile(`${file}.unfinished`, 'half a backup');
   const known = remembered(load.memory);
   const before = Date.now();
   const made = await curdJson(environment, 'backup', file);
   const later = remembered(load.memory);
-  assert.ok(later.orders.length > known.orders.length, 'the shop was open meanwhile');
-  assert.deepEqual(Object.keys(made), ['file', 'bytes', 'createdAt', 'images', 'missing']);
-  assert.deepEqual([made.file, made.bytes, made.missing], [file, statSync(file).size, []]);
-  assert.ok(Date.parse(made.createdAt) >= before && Date.parse(made.createdAt) <= Date.now());
-  assertPrivate(file);
-  assert.deepEqual(readdirSync(join(file, '..')), ['monday.tar']);
   while (load.memory.orders.size < later.orders.length + 20) {
     await Promise.race([sleep(5), working]);
   }
   await server.stop('SIGKILL');
   await working;
   const last = remembered(load.memory);
+  let lastOrder = 0;
 
-  const empty = await freshShop(t, settings);
-  const fresh = await curdJson(empty, 'restore', file);
-  assert.deepEqual(fresh, { restored: file, createdAt: made.createdAt, images: made.images, kept: null });
-  await assertWell(empty);
-  const lastOrder = await requireAll(empty, known);
-  await requireOpen(await serve(t, empty), stocked, known, pictures, lastOrder);
+  await backup.test('is one private file, whole or not there, and keeps nobody waiting', () => {
+    assert.ok(later.orders.length > known.orders.length, 'the shop was open meanwhile');
+    assert.deepEqual(Object.keys(made), ['file', 'bytes', 'createdAt', 'images', 'missing']);
+    assert.deepEqual([made.file, made.bytes, made.missing], [file, statSync(file).size, []]);
+    assert.ok(Date.parse(made.createdAt) >= before && Date.parse(made.createdAt) <= Date.now());
+    assertPrivate(file);
+    assert.deepEqual(readdirSync(join(file, '..')), ['monday.tar']);
+  });
 
-  // Over the shop as the killed server has left it, with a restoration beside it that was killed too.
-  await writeFile(join(folder, 'restoring-half'), 'half a restoration');
-  const { kept } = await curdJson(environment, 'restore', file);
-  assert.match(kept, /curd\.sqlite\.before-\d{4}-\d\d-\d\dT[\d-]+Z$/);
-  assert.equal(await requireAll(environment, known), lastOrder);
-  await assertWell(environment);
-  // What was there before is all there too.
-  await requireAll({ ...environment, CURD_DATABASE: `sqlite:${kept}` }, last);
-  await requireOpen(await serve(t, environment), stocked, known, pictures, lastOrder);
-  assert.deepEqual(
-    readdirSync(folder).filter((name) => /restoring-[^h]|unfinished/.test(name)),
-    [],
+  await backup.test(
+    'has all that was answered before it began, where it is put back into nothing',
+    async (t) => {
+      const empty = await freshShop(t, settings);
+      const fresh = await curdJson(empty, 'restore', file);
+      assert.deepEqual(fresh, { restored: file, createdAt: made.createdAt, images: made.images, kept: null });
+      await assertWell(empty);
+      lastOrder = await requireAll(empty, known);
+      await requireOpen(await serve(t, empty), shop, known, pictures, lastOrder);
+    },
   );
+
+  await backup.test('is put back over the shop as it has become, and keeps that beside it', async (t) => {
+    // A restoration that was killed.
+    await writeFile(join(folder, 'restoring-half'), 'half a restoration');
+    const { kept } = await curdJson(environment, 'restore', file);
+    assert.match(kept, /curd\.sqlite\.before-\d{4}-\d\d-\d\dT[\d-]+Z$/);
+    assert.equal(await requireAll(environment, known), lastOrder);
+    await assertWell(environment);
+    await requireAll({ ...environment, CURD_DATABASE: `sqlite:${kept}` }, last);
+    await requireOpen(await serve(t, environment), shop, known, pictures, lastOrder);
+    assert.deepEqual(
+      readdirSync(folder).filter((name) => /restoring-[^h]|unfinished/.test(name)),
+      [],
+    );
+  });
 });
 
 test('A backup of pictures in a bucket is put back into a folder, and into another bucket', async (t) => {
@@ -197,9 +205,9 @@ test('A backup of pictures in a bucket is put back into a folder, and into anoth
   const aws = awsSettings(endpoint);
   const place = { CURD_IMAGES: `s3://${bucket}/one`, ...aws };
   const environment = await freshShop(t, { ...settings, ...place });
-  const stocked = await stock(environment);
+  const stocks = await stocked(environment, stock);
   const server = await serve(t, environment);
-  const addresses = await show(server, stocked, 3);
+  const addresses = await show(server, stocks, 3);
   const file = join(await temporaryFolder(t), 'bucket.tar');
   const { images } = await curdJson(environment, 'backup', file);
   assert.equal(images, 2);

@@ -2,16 +2,27 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { symlink } from 'node:fs/promises';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { loadConfig } from '../../src/config.ts';
+import { runCopy } from '../../src/cli/copy.ts';
 import { type Engine, sql } from '../../src/database/sql.ts';
-import { openServices } from '../../src/services.ts';
 import { contentsOf } from '../database/contents.ts';
 import { createLoad } from '../faults/load.ts';
 import { createDatabase, engines, temporaryFolder } from '../helper.ts';
-import { assertRefused, curd, curdJson, type Environment, freshShop, serve, start } from './run.ts';
+import {
+  assertEachRefused,
+  assertRefused,
+  curd,
+  curdJson,
+  type Environment,
+  freshShop,
+  inShop,
+  optionsOf,
+  serve,
+  start,
+  stocked,
+} from './run.ts';
 
 const settings = {
   CURD_SECRET: 'a secret that is only good for tests',
@@ -19,18 +30,9 @@ const settings = {
   CURD_LOG_LEVEL: 'warn',
 };
 
-async function stock(environment: Environment) {
-  const { keys, cheeses, contextOf, close } = await openServices(loadConfig(environment));
-  const context = contextOf('test');
-  const ids = [];
-  for (const name of ['Brie', 'Comté', 'Tilsiter']) {
-    ids.push((await cheeses.create(context, { name, pricePerKg: 20 })).id);
-  }
-  const account = await keys.createAccount(context, 'load');
-  const { key } = await keys.create(context, account.id, { scopes: ['write:orders'] });
-  await close();
-  return createLoad(key, ids);
-}
+const stock = { prices: [20, 20, 20], scopes: ['write:orders'] } as const;
+/** Enough for orders to come all the time. */
+const placers = 4;
 
 for (const [from, to] of [engines, engines.toReversed()] as [Engine, Engine][]) {
   test(`A copy from ${from} to ${to} while a server works hard shows one moment; killed, it goes on`, async (t) => {
@@ -38,7 +40,8 @@ for (const [from, to] of [engines, engines.toReversed()] as [Engine, Engine][]) 
       ...settings,
       ...(from === 'postgres' ? { CURD_DATABASE: await createDatabase(t) } : {}),
     });
-    const load = await stock(environment);
+    const { key, cheeses } = await stocked(environment, stock);
+    const load = createLoad(key, cheeses, placers);
     const server = await serve(t, environment);
     const working = load.run(server.url);
     working.catch(() => {});
@@ -63,8 +66,9 @@ for (const [from, to] of [engines, engines.toReversed()] as [Engine, Engine][]) 
     assert.deepEqual([report.images.missing], [[]]);
     const doctor = await curd(target, 'doctor');
     assert.deepEqual([doctor.code, doctor.stderr], [0, ''], doctor.stdout);
-    const { database, close } = await openServices(loadConfig(target));
-    const rows = await database.all<{ id: number; status: string }>(sql`select id, status from orders`);
+    const rows = await inShop(target, ({ database }) =>
+      database.all<{ id: number; status: string }>(sql`select id, status from orders`),
+    );
     const statuses = new Map(rows.map(({ id, status }) => [id, status]));
     assert.deepEqual(
       [...known].filter((id) => !statuses.has(id)),
@@ -74,52 +78,55 @@ for (const [from, to] of [engines, engines.toReversed()] as [Engine, Engine][]) 
       [...cancelled].filter((id) => statuses.get(id) !== 'cancelled'),
       [],
     );
-    await close();
 
     // The rest follows when the shop is closed: then both are the same.
     const last = await curdJson(environment, ...args, '--overwrite');
     const orders = last.tables.find(({ name }: { name: string }) => name === 'orders');
     assert.ok(orders.written > 0 && orders.written < orders.rows, JSON.stringify(orders));
-    const [one, other] = await Promise.all([
-      openServices(loadConfig(environment)),
-      openServices(loadConfig(target)),
-    ]);
-    assert.deepEqual(await contentsOf(other.database), await contentsOf(one.database));
-    await Promise.all([one.close(), other.close()]);
+    const contents = (at: Environment) => inShop(at, ({ database }) => contentsOf(database));
+    assert.deepEqual(await contents(target), await contents(environment));
   });
 }
 
 test('A copy in a wrong direction is refused, and changes nothing', async (t) => {
   const environment = await freshShop(t, settings);
-  await stock(environment);
+  await stocked(environment, stock);
   const folder = environment.CURD_DATA_DIR ?? '';
+  const own = `sqlite:${folder}/curd.sqlite`;
+  const detour = `sqlite:${folder}/../${basename(folder)}/curd.sqlite`;
   const url = await createDatabase(t);
   const link = join(await temporaryFolder(t), 'link');
   await symlink(folder, link);
-  const runs: [RegExp, string[]][] = [
-    [/same database/, ['--to', `sqlite:${link}/curd.sqlite`, '--overwrite']],
-    [/same database/, ['--to', `sqlite:${folder}/curd.sqlite`]],
-    [/same database/, ['--to', `sqlite:${folder}/../${folder.split('/').at(-1)}/curd.sqlite`, '--overwrite']],
-    [/shop in the target already/, ['--from', url, '--to', `sqlite:${folder}/curd.sqlite`]],
-    [/no database at/, ['--from', `sqlite:${folder}/nothing.sqlite`, '--to', url]],
-    [/not understood/, ['--to', folder]],
-  ];
-  const { database, close } = await openServices(loadConfig(environment));
-  const known = await contentsOf(database);
-  for (const [says, args] of runs) {
-    assertRefused(await curd(environment, 'copy', ...args), says);
-  }
-  assert.deepEqual(await contentsOf(database), known);
-  await close();
+  const copy = (options: object) => () => runCopy(optionsOf(environment, { ...options }));
+  const over = (to: string) => copy({ to, overwrite: true });
+  await inShop(environment, async ({ database }) => {
+    const known = await contentsOf(database);
+    await assertEachRefused(t, [
+      ['onto itself', copy({ to: own }), /same database/],
+      ['onto itself, by a link', over(`sqlite:${link}/curd.sqlite`), /same database/],
+      ['onto itself, by a detour', over(detour), /same database/],
+      ['onto a shop', copy({ from: url, to: own }), /shop in the target already: --overwrite/],
+      [
+        'from nothing',
+        copy({ from: `sqlite:${folder}/nothing.sqlite`, to: url }),
+        /no database at .*nothing/,
+      ],
+      ['to a folder', copy({ to: folder }), /--to is not understood/],
+      ['to another engine', copy({ to: 'mysql://here' }), /--to is not understood/],
+    ]);
+    assertRefused(await curd(environment, 'copy', '--to', own, '--overwrite'), /same database/);
+    assert.deepEqual(await contentsOf(database), known);
+  });
 });
 
 test('A copy of a shop on PostgreSQL onto itself, by another address, is refused and loses nothing', async (t) => {
   const url = await createDatabase(t);
   const environment = await freshShop(t, { ...settings, CURD_DATABASE: url });
-  await stock(environment);
-  const { database, close } = await openServices(loadConfig(environment));
-  const known = await contentsOf(database);
-  assertRefused(await curd(environment, 'copy', '--to', `${url}?max=5`, '--overwrite'), /same database/);
-  assert.deepEqual(await contentsOf(database), known);
-  await close();
+  await stocked(environment, stock);
+  const options = optionsOf(environment, { to: `${url}?max=5`, overwrite: true });
+  await inShop(environment, async ({ database }) => {
+    const known = await contentsOf(database);
+    await assertEachRefused(t, [['by other parameters', () => runCopy(options), /same database/]]);
+    assert.deepEqual(await contentsOf(database), known);
+  });
 });

@@ -1,8 +1,12 @@
 /** What "curd doctor" says of a shop: nothing of one that is well, and of every other what is wrong and what to do. */
 import assert from 'node:assert/strict';
-import { mkdir, readdir, rename, rm, writeFile } from 'node:fs/promises';
+import { randomFillSync } from 'node:crypto';
+import { closeSync, openSync, writeSync } from 'node:fs';
+import { mkdir, readdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { suite, test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { inspectImages } from '../../src/cheeses/image-inspection.ts';
 import { inspectCatalogue } from '../../src/cheeses/inspection.ts';
 import { systemClock } from '../../src/clock.ts';
@@ -12,10 +16,12 @@ import type { Finding } from '../../src/database/inspection.ts';
 import { type Statement, sql } from '../../src/database/sql.ts';
 import { openFiles } from '../../src/files/files.ts';
 import { inspectOrders } from '../../src/orders/inspection.ts';
-import { nameOf } from '../files/photos.ts';
-import { onBothEngines } from '../helper.ts';
+import { nameOf, picture, uploaded } from '../files/photos.ts';
+import { createDatabase, engines } from '../helper.ts';
 import { type Life, liveOn } from './life.ts';
-import { assertRefused, curd, freshShop } from './run.ts';
+import { assertRefused, curd, freshShop, stocked } from './run.ts';
+
+const secret = 'a secret that is only good for tests';
 
 interface Result {
   readonly check: string;
@@ -35,6 +41,16 @@ function faultsOf({ orders, cheeses }: Life): [Statement, RegExp, RegExp][] {
   return [
     [sql`update cheese set status = 'sold' where id = ${brie}`, new RegExp(`cheese ${brie}\\b`), restore],
     [sql`update cheese set name = 'Bree' where id = ${brie}`, new RegExp(`cheese ${brie}\\b`), restore],
+    [sql`update cheese set category_id = 999 where id = ${brie}`, new RegExp(`cheese ${brie}\\b`), restore],
+    [sql`update cheese set search = ' bree' where id = ${brie}`, new RegExp(`cheese ${brie}\\b`), restore],
+    [sql`update cheese set name_key = 'x' where id = ${brie}`, new RegExp(`cheese ${brie}\\b`), restore],
+    [sql`update cheese set body = '{' where id = ${brie}`, new RegExp(`cheese ${brie}\\b`), restore],
+    [
+      sql`update cheese_term set cheese_id = ${brie}, name = 'Brie'
+        where cheese_id = ${comte} and term_id = ${cow}`,
+      /tag cow available: other cheeses than those that belong there/,
+      repair,
+    ],
     [
       sql`update term_count set cheeses = cheeses + 1 where term_id = ${cow}`,
       /tag cow available: 2 instead of 1/,
@@ -74,7 +90,14 @@ function faultsOf({ orders, cheeses }: Life): [Statement, RegExp, RegExp][] {
       told(delivered),
       restore,
     ],
+    [sql`update orders set items = '[' where id = ${placed}`, told(placed), restore],
+    [sql`delete from job where order_id = ${placed}`, told(placed), /curd orders approve/],
     [sql`delete from open_order_cheese where order_id = ${approved}`, told(approved), restore],
+    [
+      sql`insert into open_order_cheese (cheese_id, order_id) values (${comte}, 777)`,
+      told(777, ', which is not there'),
+      restore,
+    ],
     [
       sql`insert into open_order_cheese (cheese_id, order_id) values (${comte}, ${cancelled})`,
       told(cancelled),
@@ -128,93 +151,164 @@ function assertFound(found: readonly Finding[], example: RegExp, remedy: RegExp,
   assert.ok(mine.count >= mine.examples.length && mine.examples.length <= 5 && mine.fault.length > 10);
 }
 
-onBothEngines('A shop that was looked over', (engine) => {
-  test('is well after all that can happen to it, open or not, and every fault made by hand is named', async (t) => {
-    const life = await liveOn(t, engine);
-    const { database } = life.shop.app.services;
-    const well = await curd(life.environment, 'doctor');
-    assert.equal(well.stdout, checks.map((check) => `ok      ${check}\n`).join(''));
-    assert.deepEqual([well.code, well.stderr], [0, '']);
+for (const engine of engines) {
+  test(`A shop that is looked over (${engine})`, async (look) => {
+    const life = await liveOn(look, engine);
+    const { shop, environment, cheeses, orders } = life;
+    const { database } = shop.app.services;
+    const lost = nameOf(life.imageUrl);
 
-    for (const [fault, example, remedy] of faultsOf(life)) {
-      const found = await findingsAfter(database, life, fault);
-      assertFound(found, example, remedy, fault.render('sqlite').text);
-    }
+    await look.test('is well after all that can happen to it, and while it is open', async () => {
+      const stdout = checks.map((check) => `ok      ${check}\n`).join('');
+      assert.deepEqual(await curd(environment, 'doctor'), { code: 0, stdout, stderr: '' });
+    });
 
-    // What follows from the cheeses is mended when that is asked for, and nothing else.
-    await database.run(sql`delete from cheese_term where cheese_id = ${life.cheeses[0]}`);
-    await database.run(sql`update term_count set cheeses = 77 where term_id = 0`);
-    await database.run(sql`update orders set total_cents = 1 where id = ${life.orders.placed}`);
-    const images = join(life.shop.config.dataDir, 'images');
-    const name = nameOf(life.imageUrl);
-    await rm(join(images, name.slice(0, 2), name));
-    await mkdir(join(images, 'zz'));
-    await writeFile(join(images, 'zz', 'zz-strange.png'), '');
-    const ill = await curd(life.environment, 'doctor');
-    assert.deepEqual([ill.code, ill.stderr], [2, '']);
-    for (const words of [
-      /^FAULT {3}catalogue: counters that differ from the cheeses they count \(\d+\)\n {8}catalogue {2}available: 77 instead of 3\n(?: {8}.+\n)*? {8}What to do: run "curd doctor --repair"/m,
-      /^FAULT {3}catalogue: cheeses that are filed elsewhere than they belong \(\d+\)$/m,
-      new RegExp(
-        `^FAULT {3}orders: orders whose total.* \\(1\\)\n {8}order ${life.orders.placed}\n {8}What to do: .+\\.$`,
-        'm',
-      ),
-      new RegExp(
-        `^FAULT {3}pictures: pictures whose files are gone \\(1\\)\n {8}${name}\n {8}What to do: .+\\.$`,
-        'm',
-      ),
-      /^note {4}pictures: files that belong to no picture \(1\)\n {8}zz-strange.png\n {8}What to do: .+\.$/m,
-      /^ok {6}customers$/m,
-    ]) {
-      assert.match(ill.stdout, words);
-    }
-    const mended = await curd(life.environment, 'doctor', '--repair', '--json');
-    assert.deepEqual([mended.code, mended.stderr], [2, '']);
-    const results = JSON.parse(mended.stdout) as Result[];
-    assert.deepEqual(
-      results.map(({ check }) => check),
-      checks,
+    await look.test('has every fault named that was made by hand, with what to do', async () => {
+      for (const [fault, example, remedy] of faultsOf(life)) {
+        const found = await findingsAfter(database, life, fault);
+        assertFound(found, example, remedy, fault.render('sqlite').text);
+      }
+    });
+
+    await look.test(
+      'is told in words what is wrong with it, and ends the command with status 2',
+      async () => {
+        await database.run(sql`delete from cheese_term where cheese_id = ${cheeses[0]}`);
+        await database.run(sql`update term_count set cheeses = 77 where term_id = 0`);
+        await database.run(sql`update orders set total_cents = 1 where id = ${orders.placed}`);
+        const images = join(shop.config.dataDir, 'images');
+        await rm(join(images, lost.slice(0, 2), lost));
+        await mkdir(join(images, 'zz'));
+        await writeFile(join(images, 'zz', 'zz-strange.png'), '');
+        // As some systems leave it in every folder that is looked at.
+        await writeFile(join(images, '.DS_Store'), '');
+        const { code, stdout, stderr } = await curd(environment, 'doctor');
+        assert.deepEqual([code, stderr], [2, '']);
+        for (const words of [
+          /^FAULT {3}catalogue: counters that differ from the cheeses they count \(\d+\)\n {8}catalogue {2}available: 77 instead of 3\n(?: {8}.+\n)*? {8}What to do: run "curd doctor --repair"/m,
+          /^FAULT {3}catalogue: cheeses that are filed elsewhere than they belong \(\d+\)$/m,
+          new RegExp(
+            `^FAULT {3}orders: orders whose total.* \\(1\\)\n {8}order ${orders.placed}\n {8}What to do: .+\\.$`,
+            'm',
+          ),
+          new RegExp(
+            `^FAULT {3}pictures: pictures whose files are gone \\(1\\)\n {8}${lost}\n {8}What to do: .+\\.$`,
+            'm',
+          ),
+          /^note {4}pictures: files that belong to no picture \(1\)\n {8}zz-strange.png\n {8}What to do: .+\.$/m,
+          /^ok {6}customers$/m,
+        ]) {
+          assert.match(stdout, words);
+        }
+      },
     );
-    const faulty = results.filter(({ findings }) => findings.length > 0);
-    assert.deepEqual(
-      faulty.map(({ check }) => check),
-      ['orders', 'pictures'],
+
+    await look.test('is mended where that follows from its cheeses, and nowhere else', async () => {
+      const { code, stdout, stderr } = await curd(environment, 'doctor', '--repair', '--json');
+      assert.deepEqual([code, stderr], [2, '']);
+      const results = JSON.parse(stdout) as Result[];
+      assert.deepEqual(
+        results.map(({ check }) => check),
+        checks,
+      );
+      assert.deepEqual(
+        results.flatMap(({ check, findings }) =>
+          findings.map(({ count, examples }) => [check, count, ...examples]),
+        ),
+        [
+          ['orders', 1, `order ${orders.placed}`],
+          ['pictures', 1, lost],
+          ['pictures', 1, 'zz-strange.png'],
+        ],
+      );
+      // The server that was open all the time finds them again.
+      const { json } = await shop.call('GET', '/v2/cheeses?tags=cow', { as: shop.reader });
+      assert.deepEqual(
+        json.items.map(({ id }: { id: number }) => id),
+        [cheeses[0]],
+      );
+    });
+  });
+}
+
+suite('curd doctor', { concurrency: 2 }, () => {
+  test('goes on where a cheese and an order are no JSON, and names them', async (t) => {
+    const { shop, environment, orders, cheeses } = await liveOn(t, 'sqlite');
+    const { database } = shop.app.services;
+    await database.run(sql`update cheese set body = '{' where id = ${cheeses[1]}`);
+    await database.run(sql`update orders set items = '[' where id = ${orders.placed}`);
+    const { code, stdout, stderr } = await curd(environment, 'doctor');
+    assert.deepEqual([code, stderr], [2, '']);
+    assert.match(
+      stdout,
+      new RegExp(`^FAULT {3}catalogue: cheeses whose columns.*\n {8}cheese ${cheeses[1]}$`, 'm'),
     );
-    assert.deepEqual(
-      faulty.flatMap(({ findings }) => findings.map(({ count, examples }) => [count, ...examples])),
-      [
-        [1, `order ${life.orders.placed}`],
-        [1, name],
-        [1, 'zz-strange.png'],
-      ],
-    );
-    // The server that was open all the time finds them again.
-    const { json } = await life.shop.call('GET', '/v2/cheeses?tags=cow', { as: life.shop.reader });
-    assert.deepEqual(
-      json.items.map(({ id }: { id: number }) => id),
-      [life.cheeses[0]],
+    assert.match(
+      stdout,
+      new RegExp(`^FAULT {3}orders: orders whose total.*\n {8}order ${orders.placed}$`, 'm'),
     );
   });
-});
 
-suite('A shop that is not there', () => {
-  test('is not looked over, nor made', async (t) => {
-    const environment = await freshShop(t, { CURD_SECRET: 'a secret that is only good for tests' });
-    assertRefused(
-      await curd(environment, 'doctor'),
-      /no database at .*curd\.sqlite: nothing to look over yet/,
-    );
+  test('finds a damaged page of the database, and says to restore a backup', async (t) => {
+    const environment = await freshShop(t, { CURD_SECRET: secret });
+    await stocked(environment, { prices: [1, 2, 3], scopes: [] });
+    spoilCheeses(join(environment.CURD_DATA_DIR ?? '', 'curd.sqlite'));
+    const { code, stdout, stderr } = await curd(environment, 'doctor');
+    assert.deepEqual([code, stderr], [2, '']);
+    assert.match(stdout, /FAULT {3}database[\s\S]*restore a backup/);
+  });
+
+  test('takes no picture for a fault that comes meanwhile', async (t) => {
+    const { shop, environment, cheeses } = await liveOn(t, 'sqlite');
+    let isOver = false;
+    let uploads = 0;
+    async function uploadOnAndOn(): Promise<void> {
+      while (!isOver) {
+        await uploaded(shop, cheeses[0], await picture(100 + uploads));
+        uploads += 1;
+        await sleep(5);
+      }
+    }
+    const uploading = uploadOnAndOn();
+    const runs = [await curd(environment, 'doctor'), await curd(environment, 'doctor')];
+    isOver = true;
+    await uploading;
+    assert.ok(uploads > 0, 'none came meanwhile');
+    for (const { code, stdout, stderr } of runs) {
+      assert.deepEqual([code, stderr], [0, ''], stdout);
+    }
+  });
+
+  test('neither looks over nor makes a shop that is not there', async (t) => {
+    const environment = await freshShop(t, { CURD_SECRET: secret });
+    const run = await curd(environment, 'doctor');
+    assertRefused(run, /no database at .*curd\.sqlite: nothing to look over yet/);
     assert.deepEqual(await readdir(environment.CURD_DATA_DIR ?? ''), []);
   });
 
-  test('is told from one whose settings its keeper might regret', async (t) => {
-    const life = await liveOn(t, 'postgres');
-    await rename(join(life.shop.config.dataDir, 'images'), join(life.shop.config.dataDir, 'elsewhere'));
-    const production = { CURD_ENVIRONMENT: 'production', CURD_PUBLIC_URL: 'https://shop.example' };
-    const run = await curd({ ...life.environment, ...production }, 'doctor', '--json');
+  test('finds settings of a public shop that its keeper might regret', async (t) => {
+    const environment = await freshShop(t, {
+      CURD_SECRET: secret,
+      CURD_DATABASE: await createDatabase(t, 'template_curd'),
+      CURD_ENVIRONMENT: 'production',
+      CURD_PUBLIC_URL: 'https://shop.example',
+    });
+    const run = await curd(environment, 'doctor', '--json');
     assert.equal(run.code, 2);
     const [settings] = JSON.parse(run.stdout) as Result[];
     assert.equal(settings?.findings[0]?.count, 2);
     assert.match(String(settings?.findings[0]?.examples), /CURD_TRUSTED_PROXIES.*CURD_IMAGES is a folder/);
   });
 });
+
+/** Writes nonsense over the page where the table of cheeses begins. */
+function spoilCheeses(file: string): void {
+  const database = new DatabaseSync(file);
+  const root = database.prepare("select rootpage from sqlite_schema where name = 'cheese'").get();
+  const size = Number(database.prepare('pragma page_size').get()?.page_size);
+  database.close();
+  const descriptor = openSync(file, 'r+');
+  const nonsense = randomFillSync(Buffer.alloc(size));
+  writeSync(descriptor, nonsense, 0, size, (Number(root?.rootpage) - 1) * size);
+  closeSync(descriptor);
+}

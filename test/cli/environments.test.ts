@@ -6,7 +6,7 @@ import { loadConfig } from '../../src/config.ts';
 import { ConfigError } from '../../src/setting-values.ts';
 import { bodyOf, boundary, filePart } from '../api/image-forms.ts';
 import { cleanUp, temporaryFolder } from '../helper.ts';
-import { curdJson, type Environment, freshShop, type RunningServer, serve } from './run.ts';
+import { accountWithKey, freshShop, type RunningServer, serve } from './run.ts';
 
 const secret = 'a secret that is only good for tests';
 const https = 'https://cheese.example';
@@ -109,16 +109,6 @@ async function assertOnEveryAnswer(
   assert.deepEqual(missing, []);
 }
 
-async function accountOn(environment: Environment, plan: string): Promise<string> {
-  const name = `account ${Math.random()}`;
-  await curdJson(environment, 'accounts', 'create', name, '--plan', plan);
-  return name;
-}
-
-async function keyOf(environment: Environment, account: string, ...more: string[]): Promise<string> {
-  return (await curdJson(environment, 'keys', 'create', '--account', account, ...more)).key;
-}
-
 const quotaOf = async ({ url }: RunningServer, key: string) => {
   const response = await fetch(`${url}/v2/cheeses`, { headers: { 'X-API-Key': key } });
   await response.arrayBuffer();
@@ -128,25 +118,24 @@ const quotaOf = async ({ url }: RunningServer, key: string) => {
 suite('An environment', { concurrency: 2 }, () => {
   test('local takes keys of either type, and names itself on every answer', async (t) => {
     const shop = await freshShop(t);
-    const account = await accountOn(shop, 'enterprise');
-    const key = await keyOf(shop, account);
-    const live = await keyOf(shop, account, '--type', 'live');
+    const { key } = await accountWithKey(shop);
+    const { key: live } = await accountWithKey(shop, [], { type: 'live' });
     const server = await serve(t, shop);
     assert.equal(await server.statusFor(key), 200);
     assert.equal(await server.statusFor(live), 200);
     await assertOnEveryAnswer(t, server, key, {
       'x-environment': 'local',
+      'x-content-type-options': 'nosniff',
       'strict-transport-security': undefined,
     });
-    await assertOnEveryAnswer(t, server, key, { 'x-content-type-options': 'nosniff' });
   });
 
   test('sandbox takes test keys alone, has a demo catalogue, and plans ten times as large', async (t) => {
     const shop = await freshShop(t, { CURD_ENVIRONMENT: 'sandbox', CURD_SECRET: secret });
-    const account = await accountOn(shop, 'free');
     // Keys of another environment may stand in a database that was copied.
-    const live = await keyOf({ ...shop, CURD_ENVIRONMENT: 'local' }, account, '--type', 'live');
-    const key = await keyOf(shop, account);
+    const local = { ...shop, CURD_ENVIRONMENT: 'local' };
+    const { key: live } = await accountWithKey(local, [], { type: 'live' });
+    const { key } = await accountWithKey(shop);
     const server = await serve(t, shop);
     assert.doesNotMatch(server.greeting, /sk_/);
     assert.deepEqual(await quotaOf(server, key), [200, '"hour";q=1000;w=3600, "burst";q=100;w=1']);
@@ -165,17 +154,18 @@ suite('An environment', { concurrency: 2 }, () => {
   test('production takes live keys alone, and asks browsers for https on every answer', async (t) => {
     const settings = { CURD_ENVIRONMENT: 'production', CURD_SECRET: secret, CURD_PUBLIC_URL: https };
     const shop = await freshShop(t, settings);
-    const [free, large] = [await accountOn(shop, 'free'), await accountOn(shop, 'enterprise')];
-    const testKey = await keyOf({ ...shop, CURD_ENVIRONMENT: 'local' }, free);
-    const slow = await keyOf(shop, free);
-    const key = await keyOf(shop, large);
+    const { key: testKey } = await accountWithKey({ ...shop, CURD_ENVIRONMENT: 'local' });
+    const { key: slow } = await accountWithKey(shop);
+    const { key } = await accountWithKey(shop, [], { plan: 'enterprise' });
     const server = await serve(t, shop);
     assert.deepEqual(await quotaOf(server, slow), [200, '"hour";q=100;w=3600, "burst";q=10;w=1']);
     assert.equal(await server.statusFor(testKey), 401);
     const metadata = await fetch(`${server.url}/.well-known/oauth-authorization-server`);
     assert.equal(((await metadata.json()) as { issuer: string }).issuer, https);
-    await assertOnEveryAnswer(t, server, key, { 'x-environment': 'production' });
-    await assertOnEveryAnswer(t, server, key, { 'strict-transport-security': 'max-age=31536000' });
+    await assertOnEveryAnswer(t, server, key, {
+      'x-environment': 'production',
+      'strict-transport-security': 'max-age=31536000',
+    });
   });
 });
 

@@ -1,21 +1,29 @@
+/** "curd export cheeses": files of each form, from which an import makes the same catalogue again. */
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { suite, test } from 'node:test';
 import type { Cheese } from '../../src/cheeses/schemas.ts';
-import { assertRefused, curd, curdJson, type Environment, freshShop } from './run.ts';
+import { runExport } from '../../src/cli/export-cheeses.ts';
+import {
+  assertEachRefused,
+  assertRefused,
+  cheesesIn,
+  curd,
+  curdJson,
+  type Environment,
+  freshShop,
+  optionsOf,
+} from './run.ts';
 
-const inShop = (shop: Environment, name: string) => join(shop.CURD_DATA_DIR ?? '', name);
+const fileIn = (shop: Environment, name: string) => join(shop.CURD_DATA_DIR ?? '', name);
 
 /** What an import cannot bring along is left out: ids and times. */
 function comparable({ category, tags, id: _, createdAt: _c, updatedAt: _u, ...rest }: Cheese) {
   return { ...rest, category: category?.name ?? null, tags: tags.map(({ name }) => name) };
 }
 
-async function exported(shop: Environment, name: string) {
-  await curdJson(shop, 'export', 'cheeses', inShop(shop, name));
-  return (JSON.parse(readFileSync(inShop(shop, name), 'utf8')) as Cheese[]).map(comparable);
-}
+const comparableIn = async (shop: Environment) => (await cheesesIn(shop)).map(comparable);
 
 const cheeses = [
   {
@@ -42,10 +50,10 @@ const cheeses = [
 suite('curd export cheeses', { concurrency: 3 }, () => {
   test('writes each format so that an empty shop gets the same catalogue from it', async (t) => {
     const first = await freshShop(t);
-    writeFileSync(inShop(first, 'source.json'), JSON.stringify(cheeses));
-    const source = await curdJson(first, 'import', 'cheeses', inShop(first, 'source.json'));
+    writeFileSync(fileIn(first, 'source.json'), JSON.stringify(cheeses));
+    const source = await curdJson(first, 'import', 'cheeses', fileIn(first, 'source.json'));
     assert.equal(source.created, cheeses.length, JSON.stringify(source.refused));
-    const before = await exported(first, 'catalogue.json');
+    const before = await comparableIn(first);
     assert.deepEqual(
       before.map(({ name }) => name),
       cheeses.map(({ name }) => name),
@@ -53,7 +61,7 @@ suite('curd export cheeses', { concurrency: 3 }, () => {
 
     await Promise.all(
       ['csv', 'ndjson', 'json'].map(async (format) => {
-        const file = inShop(first, `catalogue.${format}`);
+        const file = fileIn(first, `catalogue.${format}`);
         const report = await curdJson(first, 'export', 'cheeses', file);
         assert.deepEqual(report, { exported: cheeses.length, file });
         const second = await freshShop(t);
@@ -62,7 +70,7 @@ suite('curd export cheeses', { concurrency: 3 }, () => {
           { created: cheeses.length, unchanged: 0, refused: [], remarks: [] },
           format,
         );
-        assert.deepEqual(await exported(second, 'compare.json'), before, format);
+        assert.deepEqual(await comparableIn(second), before, format);
         const again = await curdJson(first, 'import', 'cheeses', file);
         assert.equal(again.unchanged, cheeses.length, `${format} is not taken for what it came from`);
       }),
@@ -72,13 +80,14 @@ suite('curd export cheeses', { concurrency: 3 }, () => {
 
   test('writes an empty catalogue as an empty file of its format', async (t) => {
     const shop = await freshShop(t);
+    await curdJson(shop, 'migrate');
     const contents: Record<string, (text: string) => boolean> = {
       json: (text) => Array.isArray(JSON.parse(text)) && JSON.parse(text).length === 0,
       ndjson: (text) => text === '',
       csv: (text) => /^id,name,[^\n]*\r\n$/.test(text),
     };
     for (const [format, isEmpty] of Object.entries(contents)) {
-      const file = inShop(shop, `empty.${format}`);
+      const file = fileIn(shop, `empty.${format}`);
       assert.equal((await curdJson(shop, 'export', 'cheeses', file)).exported, 0);
       assert.ok(isEmpty(readFileSync(file, 'utf8')), format);
     }
@@ -86,11 +95,12 @@ suite('curd export cheeses', { concurrency: 3 }, () => {
 
   test('says in one sentence that it cannot write a file', async (t) => {
     const shop = await freshShop(t);
-    const [unknown, unreachable] = await Promise.all([
-      curd(shop, 'export', 'cheeses', inShop(shop, 'cheeses.txt')),
-      curd(shop, 'export', 'cheeses', inShop(shop, 'no/such/folder.csv')),
+    await curdJson(shop, 'migrate');
+    const to = (name: string) => () => runExport(fileIn(shop, name), optionsOf(shop));
+    await assertEachRefused(t, [
+      ['a file of another form', to('cheeses.txt'), /cheeses\.txt/, /\.csv, \.json or \.ndjson/],
     ]);
-    assertRefused(unknown, /cheeses\.txt/, /\.csv, \.json or \.ndjson/);
+    const unreachable = await curd(shop, 'export', 'cheeses', fileIn(shop, 'no/such/folder.csv'));
     assertRefused(unreachable, /folder\.csv/, /no such file/);
   });
 });

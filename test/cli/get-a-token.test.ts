@@ -1,16 +1,13 @@
+/** docs/get-a-token.md, followed to the letter beside a server, with its example as the application. */
 import assert from 'node:assert/strict';
-import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { text } from 'node:stream/consumers';
 import { type TestContext, test } from 'node:test';
-import { fileURLToPath } from 'node:url';
 import { read } from '../gates/sources.ts';
 import { cleanUp } from '../helper.ts';
 import { openBrowser } from '../oauth/flow.ts';
-import { curdJson, freshShop, serve } from './run.ts';
+import { curdJson, ended, freshShop, type Run, type RunningServer, serve, startExample } from './run.ts';
 
 const guide = read('docs/get-a-token.md');
-const example = fileURLToPath(new URL('../../examples/get-a-token.js', import.meta.url));
 const password = 'correct horse battery staple';
 
 /** The words of a command of the guide, as a shell would take them apart. */
@@ -20,66 +17,63 @@ function wordsOf(command: RegExp): string[] {
   return [...rest.matchAll(/"([^"]*)"|(\S+)/g)].map(([, quoted, bare = '']) => quoted ?? bare);
 }
 
-/** Does what the guide says, up to the address that the example prints. */
-async function begin(t: TestContext) {
-  const shop = await freshShop(t);
-  const server = await serve(t, shop);
+/** Starts the example: the address that it prints first, and all it has said once it has ended. */
+async function begin(
+  t: TestContext,
+  server: RunningServer,
+  clientId: string,
+): Promise<{ address: string; run: Promise<Run> }> {
+  const child = startExample('get-a-token.js', server, { CLIENT_ID: clientId });
+  const closed = once(child, 'close');
+  cleanUp(t, async () => {
+    child.kill();
+    await closed;
+  });
+  const run = ended(child);
+  let printed = '';
+  const address = Promise.withResolvers<string>();
+  child.stdout.on('data', (piece) => {
+    printed += piece;
+    const found = /^ {2}(http\S+)\n\n/m.exec(printed)?.[1];
+    if (found !== undefined) {
+      address.resolve(found);
+    }
+  });
+  run.then(({ stderr }) => address.reject(new Error(stderr)));
+  return { address: await address.promise, run };
+}
+
+test('Who follows docs/get-a-token.md', async (following) => {
+  const shop = await freshShop(following);
+  const server = await serve(following, shop);
   const body = /-d '(\{"username": "ada".*?\})'/.exec(guide)?.[1] ?? '';
   assert.equal(JSON.parse(body).password, password);
   const headers = { 'Content-Type': 'application/json' };
   const registered = await fetch(`${server.url}/v2/customer`, { method: 'POST', headers, body });
   assert.equal(registered.status, 201, await registered.text());
   const { clientId } = await curdJson(shop, ...wordsOf(/npx curd (clients create .*)/));
-  const child = spawn(process.execPath, [example, server.url], {
-    env: { ...process.env, CLIENT_ID: clientId },
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
-  const closed = once(child, 'close');
-  cleanUp(t, async () => {
-    child.kill();
-    await closed;
-  });
-  const stderr = text(child.stderr);
-  const printed: string[] = [];
-  const greeting = Promise.withResolvers<string>();
-  child.stdout.setEncoding('utf8').on('data', (piece) => {
-    printed.push(piece);
-    const address = /^ {2}(http\S+)\n\n/m.exec(printed.join(''))?.[1];
-    if (address !== undefined) {
-      greeting.resolve(address);
-    }
-  });
-  closed.then(async () => greeting.reject(new Error(await stderr)));
-  return {
-    url: server.url,
-    address: await greeting.promise,
-    async ended() {
-      const [code] = await closed;
-      return { code, stdout: printed.join(''), stderr: await stderr };
-    },
-  };
-}
 
-test('Who follows docs/get-a-token.md and allows it gets the token and the cheeses that it promises', async (t) => {
-  const { url, address, ended } = await begin(t);
-  const { asked, location } = await openBrowser(url, 'ada', password).visit(address);
-  assert.deepEqual(asked, ['login', 'consent']);
-  const arrived = await fetch(location ?? '');
-  assert.match(await arrived.text(), /you can close this page/);
-  const { code, stdout, stderr } = await ended();
-  assert.equal(code, 0, stderr);
-  assert.equal(stderr, '');
-  const promised = /```text\n(.*?)```/s.exec(guide)?.[1];
-  const greeting = `Open this address in a browser:\n\n  ${address}\n\n`;
-  assert.equal(stdout, `${greeting}${promised}`);
-});
+  // First, as nobody is asked again for what was allowed once.
+  await following.test('and denies it is told so, and the example ends with an error', async (t) => {
+    const { address, run } = await begin(t, server, clientId);
+    const browser = openBrowser(server.url, 'ada', password);
+    const { location } = await browser.visit(address, { consent: 'deny' });
+    await (await fetch(location ?? '')).text();
+    const { code, stdout, stderr } = await run;
+    assert.equal(code, 1);
+    assert.match(stderr, /Error: access_denied: the customer did not allow it/);
+    assert.doesNotMatch(stdout, /A token/);
+  });
 
-test('Who denies it is told so, and the example ends with an error', async (t) => {
-  const { url, address, ended } = await begin(t);
-  const { location } = await openBrowser(url, 'ada', password).visit(address, { consent: 'deny' });
-  await (await fetch(location ?? '')).text();
-  const { code, stdout, stderr } = await ended();
-  assert.equal(code, 1);
-  assert.match(stderr, /Error: access_denied: the customer did not allow it/);
-  assert.doesNotMatch(stdout, /A token/);
+  await following.test('and allows it gets the token and the cheeses that it promises', async (t) => {
+    const { address, run } = await begin(t, server, clientId);
+    const { asked, location } = await openBrowser(server.url, 'ada', password).visit(address);
+    assert.deepEqual(asked, ['login', 'consent']);
+    const arrived = await fetch(location ?? '');
+    assert.match(await arrived.text(), /you can close this page/);
+    const { code, stdout, stderr } = await run;
+    assert.deepEqual([code, stderr], [0, '']);
+    const promised = /```text\n(.*?)```/s.exec(guide)?.[1];
+    assert.equal(stdout, `Open this address in a browser:\n\n  ${address}\n\n${promised}`);
+  });
 });

@@ -1,7 +1,21 @@
+/** "curd accounts" and "curd keys": what they print, what holds on a running server, and what they refuse. */
 import assert from 'node:assert/strict';
+import { readdirSync } from 'node:fs';
 import { suite, test } from 'node:test';
 import { typeOfKey } from '../../src/auth/keys/format.ts';
-import { assertRefused, curd, curdJson, freshShop, serve } from './run.ts';
+import { createAccount, setPlan } from '../../src/cli/accounts.ts';
+import { createKey, revokeKey, rotateKey } from '../../src/cli/keys.ts';
+import {
+  accountWithKey,
+  assertEachRefused,
+  assertRefused,
+  curd,
+  curdJson,
+  freshShop,
+  inShop,
+  optionsOf,
+  serve,
+} from './run.ts';
 
 const secret = 'a secret that is only good for tests';
 const newKeyFields = ['id', 'key', 'type', 'last4', 'expiresAt'];
@@ -33,11 +47,9 @@ suite('curd accounts', { concurrency: 2 }, () => {
     const shop = await freshShop(t, { CURD_ENVIRONMENT: 'sandbox', CURD_SECRET: secret });
     assert.equal((await curdJson(shop, 'accounts', 'create', 'one')).plan, 'free');
     assert.equal((await curdJson(shop, 'keys', 'create', '--account', 'one')).type, 'test');
-    assertRefused(
-      await curd(shop, 'keys', 'create', '--account', 'one', '--type', 'live'),
-      /live/,
-      /sandbox/,
-    );
+    await assertEachRefused(t, [
+      ['a live key', () => createKey(optionsOf(shop, { account: 'one', type: 'live' })), /live/, /sandbox/],
+    ]);
   });
 
   test('give live keys in production, and no test keys', async (t) => {
@@ -46,11 +58,11 @@ suite('curd accounts', { concurrency: 2 }, () => {
       CURD_SECRET: secret,
       CURD_PUBLIC_URL: 'https://cheese.example',
     });
-    await curdJson(shop, 'accounts', 'create', 'one');
-    const made = await curdJson(shop, 'keys', 'create', '--account', 'one');
+    const { account } = await accountWithKey(shop);
+    const made = await curdJson(shop, 'keys', 'create', '--account', account);
     assert.equal(made.type, 'live');
     assert.equal(typeOfKey(made.key), 'live');
-    const refused = await curd(shop, 'keys', 'create', '--account', 'one', '--type', 'test');
+    const refused = await curd(shop, 'keys', 'create', '--account', account, '--type', 'test');
     assertRefused(refused, /test/, /production/);
   });
 });
@@ -111,29 +123,36 @@ suite('curd keys', { concurrency: 2 }, () => {
 
   test('rotate lets the old key go on for a day, and counts it among the three', async (t) => {
     const shop = await freshShop(t);
-    await curdJson(shop, 'accounts', 'create', 'shop');
-    const first = await curdJson(shop, 'keys', 'create', '--account', 'shop');
-    await curdJson(shop, 'keys', 'rotate', String(first.id));
-    const [old] = await curdJson(shop, 'keys', 'list', '--account', 'shop');
-    assert.equal(old.id, first.id);
-    assertAbout(old.expiresAt, Date.now() + 86_400_000);
+    const { account } = await accountWithKey(shop);
+    const listed = () => inShop(shop, async ({ keys }) => keys.list((await keys.findAccount(account)).id));
+    const [first] = await listed();
+    assert.ok(first !== undefined);
+    const second = await curdJson(shop, 'keys', 'rotate', String(first.id));
+    const [old] = await listed();
+    assert.equal(old?.id, first.id);
+    assertAbout(old.expiresAt ?? '', Date.now() + 86_400_000);
 
-    const third = await curdJson(shop, 'keys', 'create', '--account', 'shop');
-    const fourth = await curd(shop, 'keys', 'create', '--account', 'shop', '--json');
+    const third = await curdJson(shop, 'keys', 'create', '--account', account);
+    const fourth = await curd(shop, 'keys', 'create', '--account', account, '--json');
     assertRefused(fourth, /3 keys/, /revoke/);
-    assertRefused(await curd(shop, 'keys', 'rotate', String(third.id)), /3 keys/);
+    await assertEachRefused(t, [
+      [
+        'a fourth, by rotation',
+        () => rotateKey(String(third.id), optionsOf(shop, { overlap: '1d' })),
+        /3 keys/,
+      ],
+    ]);
     const replaced = await curdJson(shop, 'keys', 'rotate', String(third.id), '--overlap', '0s');
-    const ids = (await curdJson(shop, 'keys', 'list', '--account', 'shop')).map(
-      ({ id }: { id: number }) => id,
+    assert.deepEqual(
+      (await listed()).map(({ id }) => id),
+      [first.id, second.id, replaced.id],
     );
-    assert.equal(ids.length, 3);
-    assert.ok(ids.includes(replaced.id) && !ids.includes(third.id));
   });
 
   test('create prints the key alone on its first line, and says that it is shown once', async (t) => {
     const shop = await freshShop(t);
-    await curdJson(shop, 'accounts', 'create', 'shop');
-    const { stdout, stderr, code } = await curd(shop, 'keys', 'create', '--account', 'shop');
+    const { account } = await accountWithKey(shop);
+    const { stdout, stderr, code } = await curd(shop, 'keys', 'create', '--account', account);
     assert.equal(code, 0);
     assert.equal(stderr, '');
     const [key = '', words = ''] = stdout.split('\n');
@@ -143,36 +162,42 @@ suite('curd keys', { concurrency: 2 }, () => {
 });
 
 suite('Wrong arguments', { concurrency: 2 }, () => {
-  test('get one sentence, exit status 1, and nothing on standard output', async (t) => {
+  test('are refused in one sentence that says what would be right, and nothing is changed', async (t) => {
     const shop = await freshShop(t);
-    await curdJson(shop, 'accounts', 'create', 'shop');
-    const create = ['keys', 'create', '--account', 'shop'];
-    const refused: [args: string[], ...says: RegExp[]][] = [
-      [['accounts', 'create', 'shop'], /account named shop/],
-      [['accounts', 'create', ''], /name/],
-      [['accounts', 'set-plan', 'shop', 'gold'], /gold/, /free, pro, enterprise/],
-      [['accounts', 'set-plan', 'nobody', 'free'], /no account named nobody/],
-      [['keys', 'create', '--account', 'nobody'], /no account named nobody/],
-      [[...create, '--type', 'dead'], /dead/, /live, test/],
-      [[...create, '--scope', 'write:cheese'], /write:cheese"/, /write:cheeses/],
-      [[...create, '--expires-in', '90'], /--expires-in/, /90d/],
-      [['keys', 'rotate', '1', '--overlap', 'soon'], /--overlap/, /soon/],
-      [['keys', 'rotate', '99'], /no such API key/],
-      [['keys', 'rotate', 'abc'], /abc/, /keys list/],
-      [['keys', 'revoke', '99'], /no such API key/],
-    ];
-    const runs = await Promise.all(refused.map(([args]) => curd(shop, ...args, '--json')));
-    for (const [index, [args, ...says]] of refused.entries()) {
-      await t.test(args.join(' '), () => {
-        const run = runs[index];
-        assert.ok(run !== undefined);
-        assertRefused(run, ...says);
-      });
-    }
-    assert.deepEqual(
-      (await curdJson(shop, 'accounts', 'list')).map(({ name }: { name: string }) => name),
-      ['shop'],
-    );
-    assert.deepEqual(await curdJson(shop, 'keys', 'list', '--account', 'shop'), []);
+    const known = await inShop(shop, async ({ keys, contextOf }) => {
+      await keys.createAccount(contextOf('test'), 'shop');
+      return keys.listAccounts();
+    });
+    const options = optionsOf(shop);
+    const create = (more: object) => () => createKey({ ...options, account: 'shop', ...more });
+    const rotate = (id: string, overlap: string) => () => rotateKey(id, { ...options, overlap });
+    await assertEachRefused(t, [
+      ['an account that is there', () => createAccount('shop', options), /account named shop/],
+      ['an account without a name', () => createAccount('', options), /name/],
+      ['a plan that is not there', () => setPlan('shop', 'gold', options), /gold/, /free, pro, enterprise/],
+      ['a plan for nobody', () => setPlan('nobody', 'free', options), /no account named nobody/],
+      ['a key for nobody', create({ account: 'nobody' }), /no account named nobody/],
+      ['another type', create({ type: 'dead' }), /dead/, /live, test/],
+      ['another scope', create({ scope: 'write:cheese' }), /write:cheese"/, /write:cheeses/],
+      ['a lifetime without a unit', create({ expiresIn: '90' }), /--expires-in/, /90d/],
+      ['an overlap that is no duration', rotate('1', 'soon'), /--overlap/, /soon/],
+      ['the rotation of a key that is not there', rotate('99', '1d'), /no such API key/],
+      ['the rotation of what is no id', rotate('abc', '1d'), /abc/, /keys list/],
+      ['the end of a key that is not there', () => revokeKey('99', options), /no such API key/],
+    ]);
+    await inShop(shop, async ({ keys }) => {
+      assert.deepEqual(await keys.listAccounts(), known);
+      assert.deepEqual(await keys.list(known[0]?.id ?? 0), []);
+    });
+  });
+
+  test('end a process with status 1, a sentence on standard error, and nothing on standard output', async (t) => {
+    const shop = await freshShop(t);
+    const create = ['keys', 'create', '--account', 'nobody', '--json'];
+    assertRefused(await curd(shop, ...create), /no shop at .*curd\.sqlite yet: start the server first/);
+    assert.deepEqual(readdirSync(shop.CURD_DATA_DIR ?? ''), [], 'no shop is made by the way');
+    await curdJson(shop, 'migrate');
+    assertRefused(await curd(shop, ...create), /no account named nobody: "curd accounts list" shows/);
+    assertRefused(await curd(shop, 'keys', 'rotate', 'abc'), /"abc" is no key id/);
   });
 });

@@ -1,24 +1,31 @@
+/** "curd orders" and "curd customers set-role", beside one running server: what holds at once, and what is refused. */
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { suite, type TestContext, test } from 'node:test';
+import { type TestContext, test } from 'node:test';
+import { setRole } from '../../src/cli/customers.ts';
+import { moveOrder } from '../../src/cli/orders.ts';
 import { cleanUp } from '../helper.ts';
+import { orderOf } from './life.ts';
 import {
+  accountWithKey,
+  assertEachRefused,
   assertRefused,
   curd,
   curdJson,
   type Environment,
   freshShop,
-  type RunningServer,
+  optionsOf,
   serve,
 } from './run.ts';
 
 interface Counter {
   readonly shop: Environment;
-  readonly server: RunningServer;
-  send(method: string, path: string, body?: object, token?: string): Promise<Answer>;
+  send(method: string, path: string, body?: object): Promise<Answer>;
   place(): Promise<number>;
   statusOf(id: number): Promise<string>;
+  /** Ends the server, which must not have complained. */
+  close(): Promise<void>;
 }
 
 interface Answer {
@@ -28,20 +35,15 @@ interface Answer {
 }
 
 /** A running server whose orders wait, and a key that may do everything. */
-async function openCounter(t: TestContext, more: Environment = {}): Promise<Counter> {
-  const shop = await freshShop(t, { CURD_APPROVAL_DELAY: '1d', ...more });
+async function openCounter(t: TestContext): Promise<Counter> {
+  const shop = await freshShop(t, { CURD_APPROVAL_DELAY: '1d' });
+  const { key } = await accountWithKey(shop, ['admin']);
   const server = await serve(t, shop);
-  await curdJson(shop, 'accounts', 'create', 'shop');
-  const { key } = await curdJson(shop, 'keys', 'create', '--account', 'shop', '--scope', 'admin');
 
-  async function send(method: string, path: string, body?: object, token?: string): Promise<Answer> {
+  async function send(method: string, path: string, body?: object): Promise<Answer> {
     const response = await fetch(`${server.url}/v2${path}`, {
       method,
-      headers: {
-        'X-API-Key': key,
-        ...(body === undefined ? {} : { 'Content-Type': 'application/json' }),
-        ...(token === undefined ? {} : { Authorization: `Bearer ${token}` }),
-      },
+      headers: { 'X-API-Key': key, ...(body === undefined ? {} : { 'Content-Type': 'application/json' }) },
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
     });
     const text = await response.text();
@@ -50,73 +52,67 @@ async function openCounter(t: TestContext, more: Environment = {}): Promise<Coun
 
   return {
     shop,
-    server,
     send,
     async place() {
       const { json } = await send('GET', '/cheeses?status=available&limit=1');
-      const answer = await send('POST', '/store/order', {
-        items: [{ cheeseId: json.items[0].id, quantity: 1 }],
-        shippingAddress: { street: 'Gerechtigkeitsgasse 1', city: 'Bern', country: 'CH' },
-      });
+      const answer = await send('POST', '/store/order', orderOf(json.items[0].id));
       assert.equal(answer.status, 201);
       return answer.json.id;
     },
     statusOf: async (id) => (await send('GET', `/store/order/${id}`)).json.status,
+    async close() {
+      assert.deepEqual(await server.stop(), { code: 0, stderr: '' });
+    },
   };
 }
 
-suite('curd orders', { concurrency: 2 }, () => {
-  test('approve, ship and deliver hold at once on a running server, and are told in JSON', async (t) => {
-    const { shop, send, place, statusOf, server } = await openCounter(t);
-    const id = await place();
-    for (const [verb, status] of [
-      ['approve', 'approved'],
-      ['ship', 'shipped'],
-      ['deliver', 'delivered'],
-    ] as const) {
-      const printed = await curdJson(shop, 'orders', verb, String(id));
-      assert.equal(printed.status, status);
-      assert.deepEqual((await send('GET', `/store/order/${id}`)).json, printed);
-    }
-    const { items } = (await send('GET', `/store/order/${id}/timeline`)).json;
-    assert.deepEqual(
-      items.slice(1).map(({ status, by }: Record<string, string>) => [status, by]),
-      [
-        ['approved', 'cli'],
-        ['shipped', 'cli'],
-        ['delivered', 'cli'],
-      ],
-    );
-    const cancelled = await place();
-    assert.equal((await curdJson(shop, 'orders', 'cancel', String(cancelled))).status, 'cancelled');
-    assert.equal(await statusOf(cancelled), 'cancelled');
-    assert.equal((await curdJson(shop, 'orders', 'cancel', String(cancelled))).status, 'cancelled');
-    assert.deepEqual(await server.stop(), { code: 0, stderr: '' });
-  });
+test('Beside a running server, curd', async (suite) => {
+  const { shop, send, place, statusOf, close } = await openCounter(suite);
+  const options = optionsOf(shop);
 
-  test('say in words what the order is now', async (t) => {
-    const { shop, place } = await openCounter(t);
+  await suite.test(
+    'orders approve, ship, deliver and cancel holds at once, and is told in JSON',
+    async () => {
+      const id = await place();
+      for (const [verb, status] of [
+        ['approve', 'approved'],
+        ['ship', 'shipped'],
+        ['deliver', 'delivered'],
+      ] as const) {
+        const printed = await curdJson(shop, 'orders', verb, String(id));
+        assert.equal(printed.status, status);
+        assert.deepEqual((await send('GET', `/store/order/${id}`)).json, printed);
+      }
+      const { items } = (await send('GET', `/store/order/${id}/timeline`)).json;
+      assert.deepEqual(
+        items.slice(1).map(({ status, by }: Record<string, string>) => [status, by]),
+        [
+          ['approved', 'cli'],
+          ['shipped', 'cli'],
+          ['delivered', 'cli'],
+        ],
+      );
+      const cancelled = await place();
+      assert.equal((await curdJson(shop, 'orders', 'cancel', String(cancelled))).status, 'cancelled');
+      assert.equal(await statusOf(cancelled), 'cancelled');
+      assert.equal((await curdJson(shop, 'orders', 'cancel', String(cancelled))).status, 'cancelled');
+    },
+  );
+
+  await suite.test('orders says in words what the order is now', async () => {
     const id = String(await place());
     for (const [verb, status] of [
       ['approve', 'approved'],
-      ['ship', 'shipped'],
-      ['deliver', 'delivered'],
+      ['cancel', 'cancelled'],
     ] as const) {
       const run = await curd(shop, 'orders', verb, id);
       assert.deepEqual(run, { code: 0, stdout: `Order ${id} is ${status}.\n`, stderr: '' });
     }
-    const other = String(await place());
-    const run = await curd(shop, 'orders', 'cancel', other);
-    assert.deepEqual(run, { code: 0, stdout: `Order ${other} is cancelled.\n`, stderr: '' });
   });
 
-  test('approve what has no price, and refuse what is not available', async (t) => {
-    const { shop, send } = await openCounter(t);
+  await suite.test('orders approve takes what has no price, and refuses what is not available', async () => {
     const cheese = (await send('POST', '/cheeses', { name: 'Nameless' })).json;
-    const order = await send('POST', '/store/order', {
-      items: [{ cheeseId: cheese.id, quantity: 1 }],
-      shippingAddress: { street: 'Gerechtigkeitsgasse 1', city: 'Bern', country: 'CH' },
-    });
+    const order = await send('POST', '/store/order', orderOf(cheese.id));
     const id = String(order.json.id);
     await send('POST', `/cheeses/${cheese.id}`, { status: 'sold' });
     assertRefused(await curd(shop, 'orders', 'approve', id), /Nameless/);
@@ -124,58 +120,53 @@ suite('curd orders', { concurrency: 2 }, () => {
     assert.equal((await curdJson(shop, 'orders', 'approve', id)).status, 'approved');
   });
 
-  test('refuse in one sentence what cannot be', async (t) => {
-    const { shop, place, statusOf } = await openCounter(t);
+  await suite.test('orders refuses in one sentence what cannot be', async (t) => {
     const placed = await place();
     const over = await place();
-    await curdJson(shop, 'orders', 'cancel', String(over));
-    const refused: [args: string[], ...says: RegExp[]][] = [
-      [['ship', String(placed)], /is placed/, /approved or cancelled/],
-      [['deliver', String(placed)], /is placed/],
-      [['approve', String(over)], /is cancelled/],
-      [['cancel', '5'], /is shipped/],
-      [['approve', '4711'], /no order with the id 4711/],
-      [['cancel', '4711'], /no order with the id 4711/],
-      [['approve', 'abc'], /"abc"/, /order id/],
-      [['ship', '0'], /"0"/],
-      [['deliver', '1e3'], /"1e3"/],
-      [['approve', '9223372036854775808'], /"9223372036854775808"/],
-    ];
-    const runs = await Promise.all(
-      refused.map(([[verb = '', id = '']], index) =>
-        curd(shop, 'orders', verb, id, ...(index % 2 === 0 ? ['--json'] : [])),
-      ),
-    );
-    for (const [index, [args, ...says]] of refused.entries()) {
-      await t.test(args.join(' '), () => {
-        const run = runs[index];
-        assert.ok(run !== undefined);
-        assertRefused(run, ...says);
-      });
-    }
+    await send('DELETE', `/store/order/${over}`);
+    const move = (verb: Parameters<typeof moveOrder>[0], id: string | number) => () =>
+      moveOrder(verb, String(id), options);
+    await assertEachRefused(t, [
+      ['to ship what is placed', move('ship', placed), /is placed/, /approved or cancelled/],
+      ['to deliver what is placed', move('deliver', placed), /is placed/],
+      ['to approve what is cancelled', move('approve', over), /is cancelled/],
+      ['to cancel what is shipped', move('cancel', 5), /is shipped/],
+      ['to approve what is not there', move('approve', 4711), /no order with the id 4711/],
+      ['to cancel what is not there', move('cancel', 4711), /no order with the id 4711/],
+      ['an id of letters', move('approve', 'abc'), /"abc"/, /order id/],
+      ['an id of 0', move('ship', '0'), /"0"/],
+      ['an id with an exponent', move('deliver', '1e3'), /"1e3"/],
+      ['an id that is too large', move('approve', '9223372036854775808'), /"9223372036854775808"/],
+    ]);
+    assertRefused(await curd(shop, 'orders', 'ship', String(placed), '--json'), /is placed/);
     assert.deepEqual([await statusOf(placed), await statusOf(over)], ['placed', 'cancelled']);
   });
-});
 
-suite('curd customers set-role', () => {
-  test('makes a customer staff and a customer again, and refuses anything else', async (t) => {
-    const { shop, send } = await openCounter(t);
-    const ada = { username: 'Ada', email: 'ada@example.com', password: 'good enough' };
-    assert.equal((await send('POST', '/customer', ada)).status, 201);
-    const file = new DatabaseSync(join(shop.CURD_DATA_DIR ?? '', 'curd.sqlite'), { readOnly: true });
-    cleanUp(t, () => file.close());
-    const stored = () => file.prepare('select role from customer').get()?.role;
-    assert.equal(stored(), 'customer');
-    const staff = await curdJson(shop, 'customers', 'set-role', 'Ada', 'staff');
-    assert.deepEqual(staff, { username: 'Ada', role: 'staff' });
-    assert.equal(stored(), 'staff');
-    const again = await curd(shop, 'customers', 'set-role', 'ada', 'customer');
-    assert.deepEqual([again.code, again.stderr], [0, '']);
-    assert.match(again.stdout, /^ada is (?:a )?customer .*\.\n$/);
-    assert.equal(stored(), 'customer');
-    assertRefused(await curd(shop, 'customers', 'set-role', 'Ada', 'king'), /king/, /customer, staff/);
-    assertRefused(await curd(shop, 'customers', 'set-role', 'nobody', 'staff'), /no customer/);
-    assertRefused(await curd(shop, 'customers', 'set-role', 'a/b', 'staff', '--json'), /no customer/);
-    assert.equal((await send('GET', '/customer/Ada')).status, 200);
-  });
+  await suite.test(
+    'customers set-role makes a customer staff and a customer again, and nothing else',
+    async (t) => {
+      const ada = { username: 'Ada', email: 'ada@example.com', password: 'good enough' };
+      assert.equal((await send('POST', '/customer', ada)).status, 201);
+      const file = new DatabaseSync(join(shop.CURD_DATA_DIR ?? '', 'curd.sqlite'), { readOnly: true });
+      cleanUp(t, () => file.close());
+      const stored = () => file.prepare('select role from customer').get()?.role;
+      assert.equal(stored(), 'customer');
+      const staff = await curdJson(shop, 'customers', 'set-role', 'Ada', 'staff');
+      assert.deepEqual(staff, { username: 'Ada', role: 'staff' });
+      assert.equal(stored(), 'staff');
+      const again = await curd(shop, 'customers', 'set-role', 'ada', 'customer');
+      assert.deepEqual([again.code, again.stderr], [0, '']);
+      assert.match(again.stdout, /^ada is a customer .*\.\n$/);
+      assert.equal(stored(), 'customer');
+      await assertEachRefused(t, [
+        ['another role', () => setRole('Ada', 'king', options), /king/, /customer, staff/],
+        ['a role of nobody', () => setRole('nobody', 'staff', options), /no customer/],
+        ['a name with a slash', () => setRole('a/b', 'staff', options), /no customer/],
+      ]);
+      assert.equal(stored(), 'customer');
+      assert.equal((await send('GET', '/customer/Ada')).status, 200);
+    },
+  );
+
+  await close();
 });

@@ -1,4 +1,7 @@
-/** Runs bin/curd.js as its users do: a process of its own, in an empty folder, with nothing but given settings. */
+/**
+ * Runs bin/curd.js as its users do: a process of its own, in an empty folder, with nothing but given settings. And, as a
+ * process takes half a second of work, what is not the point of a test by the same functions in this one.
+ */
 import assert from 'node:assert/strict';
 import { type ChildProcessByStdio, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -7,6 +10,13 @@ import type { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import type { TestContext } from 'node:test';
 import { fileURLToPath } from 'node:url';
+import type { Scope } from '../../src/auth/access.ts';
+import type { CheesePage } from '../../src/cheeses/listing.ts';
+import type { Cheese } from '../../src/cheeses/schemas.ts';
+import type { CommandOptions } from '../../src/cli/command.ts';
+import { loadConfig } from '../../src/config.ts';
+import { openServices, type Services } from '../../src/services.ts';
+import { settings } from '../../src/settings.ts';
 import { cleanUp, temporaryFolder } from '../helper.ts';
 
 const executable = fileURLToPath(new URL('../../bin/curd.js', import.meta.url));
@@ -19,19 +29,41 @@ export interface Run {
   readonly stderr: string;
 }
 
-/** Starts one command. Settings of ours come from the test alone, whatever stands in the environment of the run. */
+/**
+ * Starts one command. Settings of ours come from the test alone, whatever stands in the environment of the run.
+ * @param within a program, with arguments, that runs the rest of its arguments
+ */
 export function start(
   args: readonly string[],
   environment: Environment,
+  within: readonly string[] = [],
 ): ChildProcessByStdio<null, Readable, Readable> {
-  const inherited = Object.entries(process.env).filter(
-    ([name]) => !name.startsWith('CURD_') && name !== 'NODE_TEST_CONTEXT',
-  );
-  return spawn(process.execPath, [executable, ...args], {
+  const [program = '', ...rest] = [...within, process.execPath, executable, ...args];
+  return spawn(program, rest, {
     cwd: environment.CURD_DATA_DIR ?? tmpdir(),
-    env: { ...Object.fromEntries(inherited), ...environment },
+    env: { ...inherited(), ...environment },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
+}
+
+/** Starts a program of examples/ for a server that runs. */
+export function startExample(
+  name: string,
+  { url }: RunningServer,
+  environment: Environment,
+): ReturnType<typeof start> {
+  const file = fileURLToPath(new URL(`../../examples/${name}`, import.meta.url));
+  return spawn(process.execPath, [file, url], {
+    env: { ...inherited(), ...environment },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+}
+
+function inherited(): Record<string, string | undefined> {
+  const entries = Object.entries(process.env);
+  return Object.fromEntries(
+    entries.filter(([name]) => !name.startsWith('CURD_') && name !== 'NODE_TEST_CONTEXT'),
+  );
 }
 
 /** Runs one command to its end. */
@@ -70,10 +102,101 @@ export function assertRefused(run: Run, ...says: RegExp[]): void {
   assert.equal(run.code, 1);
 }
 
+/** A command that cannot be done: what is wrong with it, the function behind it, and words of what is said of it. */
+export type Refusal = readonly [name: string, command: () => unknown, ...says: RegExp[]];
+
+/** Each of these is refused in one sentence: what a process makes of that, `assertRefused` shows for one or two. */
+export async function assertEachRefused(t: TestContext, refusals: readonly Refusal[]): Promise<void> {
+  for (const [name, command, ...says] of refusals) {
+    await t.test(name, async () => {
+      const { message } = await faultOf(command);
+      assert.match(message, /^[^\n]{14,}$/);
+      assert.doesNotMatch(message, /undefined|\[object|sk_(live|test)_/);
+      for (const words of says) {
+        assert.match(message, words);
+      }
+    });
+  }
+}
+
+async function faultOf(command: () => unknown): Promise<Error> {
+  try {
+    await command();
+  } catch (error) {
+    assert.ok(error instanceof Error);
+    return error;
+  }
+  throw new assert.AssertionError({ message: 'it was not refused' });
+}
+
+/** What a function of src/cli takes for these settings; nothing comes from the environment of the run. */
+export function optionsOf(environment: Environment, more: CommandOptions = {}): CommandOptions {
+  const given = settings.map(({ flag, variable }) => [
+    flag.replace(/-(\w)/g, (_, letter: string) => letter.toUpperCase()),
+    environment[variable] ?? '',
+  ]);
+  return { ...Object.fromEntries(given), ...more };
+}
+
+/** Does something to a shop in this process, as a command would. */
+export async function inShop<T>(
+  environment: Environment,
+  work: (services: Services) => T,
+): Promise<Awaited<T>> {
+  const services = await openServices(loadConfig(environment));
+  try {
+    return await work(services);
+  } finally {
+    await services.close();
+  }
+}
+
+let accounts = 0;
+
+/** A new account with a key. */
+export function accountWithKey(
+  environment: Environment,
+  scopes: readonly Scope[] = [],
+  { plan, type }: { readonly plan?: string; readonly type?: 'live' | 'test' } = {},
+): Promise<{ readonly account: string; readonly key: string }> {
+  return inShop(environment, async ({ keys, contextOf }) => {
+    accounts += 1;
+    const { id, name } = await keys.createAccount(contextOf('test'), `account ${accounts}`, plan);
+    const { key } = await keys.create(contextOf('test'), id, { scopes, type });
+    return { account: name, key };
+  });
+}
+
+/** Cheeses at these prices, per kilogram, or without any, and a key with these scopes. */
+export async function stocked(
+  environment: Environment,
+  { prices, scopes }: { readonly prices: readonly (number | undefined)[]; readonly scopes: readonly Scope[] },
+): Promise<{ readonly key: string; readonly cheeses: readonly number[] }> {
+  const ids = await inShop(environment, async ({ cheeses, contextOf }) => {
+    const made: number[] = [];
+    for (const [index, pricePerKg] of prices.entries()) {
+      const price = pricePerKg === undefined ? {} : { pricePerKg };
+      made.push((await cheeses.create(contextOf('test'), { name: `Cheese ${index}`, ...price })).id);
+    }
+    return made;
+  });
+  return { key: (await accountWithKey(environment, scopes)).key, cheeses: ids };
+}
+
+/** The first thousand cheeses of a shop, in the order in which they came. */
+export function cheesesIn(environment: Environment): Promise<Cheese[]> {
+  return inShop(environment, async ({ listing }) => {
+    const page = await listing.list({ sort: 'createdAt', limit: 1000 }, { withTotal: false });
+    return JSON.parse(`[${(page as CheesePage).items}]`);
+  });
+}
+
 export interface RunningServer {
   readonly url: string;
   /** Everything up to and including the last line of the greeting. */
   readonly greeting: string;
+  /** The key that the greeting shows, if any. */
+  readonly firstKey: string | null;
   /** Sends a signal, and answers how the process ended. */
   stop(signal?: NodeJS.Signals): Promise<{ code: number | null; stderr: string }>;
   /** The status that a key gets for a request of the catalogue. */
@@ -81,8 +204,12 @@ export interface RunningServer {
 }
 
 /** Starts the server on a free port, and stops it with the test at the latest. */
-export async function serve(t: TestContext, environment: Environment): Promise<RunningServer> {
-  const child = start(['serve', '--port', '0'], environment);
+export async function serve(
+  t: TestContext,
+  environment: Environment,
+  within: readonly string[] = [],
+): Promise<RunningServer> {
+  const child = start(['serve', '--port', '0'], environment, within);
   const stderr = text(child.stderr);
   const closed = once(child, 'close');
   cleanUp(t, async () => {
@@ -101,6 +228,7 @@ export async function serve(t: TestContext, environment: Environment): Promise<R
   return {
     url,
     greeting,
+    firstKey: /\bsk_(?:live|test)_\w+/.exec(greeting)?.[0] ?? null,
     async stop(signal = 'SIGTERM') {
       child.kill(signal);
       const [code] = await closed;

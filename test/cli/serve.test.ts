@@ -1,69 +1,138 @@
+/** "curd serve": what a first start makes and shows, a second one leaves as it is, and what keeps it from starting. */
 import assert from 'node:assert/strict';
-import { readdirSync, statSync } from 'node:fs';
+import { once } from 'node:events';
+import { readdirSync, statSync, writeFileSync } from 'node:fs';
+import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
 import { suite, test } from 'node:test';
+import { fileURLToPath } from 'node:url';
 import { typeOfKey } from '../../src/auth/keys/format.ts';
-import { assertRefused, curd, curdJson, freshShop, serve } from './run.ts';
+import { sql } from '../../src/database/sql.ts';
+import { awsSettings, openSilence } from '../files/bucket.ts';
+import { type Addresses, assertWhole, nameOf, namesIn } from '../files/photos.ts';
+import { cleanUp } from '../helper.ts';
+import {
+  assertRefused,
+  curd,
+  type Environment,
+  freshShop,
+  inShop,
+  type RunningServer,
+  serve,
+} from './run.ts';
 
-const keyIn = (text: string) => /\bsk_(?:live|test)_\w+/.exec(text)?.[0];
+const drawings = fileURLToPath(new URL('../../src/cheeses/demo-pictures/', import.meta.url));
 
-suite('curd serve', { concurrency: 2 }, () => {
-  test('greets with a key and a catalogue at the first start, and without a key at the second', async (t) => {
-    const shop = await freshShop(t);
-    const first = await serve(t, shop);
+interface ListedCheese {
+  readonly id: number;
+  readonly name: string;
+  readonly photoUrls: readonly string[];
+}
+
+async function catalogueOf({ url }: RunningServer, key: string): Promise<ListedCheese[]> {
+  const response = await fetch(`${url}/v2/cheeses?limit=100`, { headers: { 'X-API-Key': key } });
+  assert.equal(response.status, 200);
+  return ((await response.json()) as { items: ListedCheese[] }).items;
+}
+
+/** How many accounts, and rows and events about pictures, there are. */
+async function countsIn(environment: Environment): Promise<object> {
+  const counts = await inShop(environment, ({ database }) =>
+    database.get<object>(sql`
+      select (select count(*) from account) as accounts, (select count(*) from image_file) as files,
+        (select count(*) from cheese_image) as images, (select count(*) from event) as events`),
+  );
+  return { ...counts };
+}
+
+/** The one picture of a cheese, with its thumbnail, shown as it should be; and the names of both. */
+async function requirePhoto(server: RunningServer, key: string, cheese: ListedCheese): Promise<string[]> {
+  const { id, name, photoUrls } = cheese;
+  const url = `${server.url}/v2/cheeses/${id}/images`;
+  const response = await fetch(url, { headers: { 'X-API-Key': key } });
+  const { items } = (await response.json()) as { items: (Addresses & { caption: string })[] };
+  const [image] = items;
+  assert.ok(image !== undefined && items.length === 1, name);
+  assert.deepEqual(photoUrls, [image.imageUrl], name);
+  assert.ok(image.imageUrl.startsWith(`${server.url}/images/`));
+  assert.match(image.caption, /^Drawing of a .* cheese$/);
+  const addresses = [image.imageUrl, image.thumbnailUrl];
+  for (const address of addresses) {
+    const shown = await fetch(address);
+    assert.equal(shown.status, 200, address);
+    assert.equal(shown.headers.get('content-type'), 'image/webp');
+    assertWhole(address, new Uint8Array(await shown.arrayBuffer()));
+  }
+  return addresses.map(nameOf);
+}
+
+test('A first start', async (start) => {
+  const shop = await freshShop(start);
+  const folder = shop.CURD_DATA_DIR ?? '';
+  const first = await serve(start, { ...shop, CURD_LOG_LEVEL: 'debug' });
+  const key = first.firstKey ?? '';
+  const cheeses = await catalogueOf(first, key);
+  const pictures = new Set<string>();
+
+  await start.test('greets with an address, a reference, and one key, which reads', async () => {
     assert.match(first.greeting, /^Curd is listening on http:\/\/127\.0\.0\.1:\d+ \(local\)\n/);
     assert.match(first.greeting, new RegExp(`${first.url}/docs`));
-    const key = keyIn(first.greeting) ?? '';
     assert.equal(typeOfKey(key), 'test');
     assert.equal(new Set(first.greeting.match(/\bsk_(?:live|test)_\w+/g)).size, 1);
     assert.equal(await first.statusFor(key), 200);
-    assert.equal(await first.statusFor(key, 'POST'), 403, 'the first key reads');
-
-    const list = await fetch(`${first.url}/v2/cheeses?limit=3`, { headers: { 'X-API-Key': key } });
-    const page = (await list.json()) as { items: unknown[]; total: number };
-    assert.equal(page.items.length, 3);
-    assert.ok(page.total >= 20);
+    assert.equal(await first.statusFor(key, 'POST'), 403);
     const reference = await fetch(`${first.url}/docs`);
     assert.equal(reference.status, 200);
     assert.match(await reference.text(), /openapi\.json/);
-
-    assert.deepEqual(await first.stop(), { code: 0, stderr: '' });
-    const second = await serve(t, shop);
-    assert.equal(keyIn(second.greeting), undefined);
-    assert.match(second.greeting, /\/docs/);
-    assert.equal(await second.statusFor(key), 200, 'the key of the first start goes on working');
-    const again = await fetch(`${second.url}/v2/cheeses`, { headers: { 'X-API-Key': key } });
-    assert.equal(((await again.json()) as { total: number }).total, page.total);
-    assert.equal((await second.stop('SIGINT')).code, 0);
   });
 
-  test('writes into the data folder alone, and no key into the log', async (t) => {
-    const shop = await freshShop(t);
-    const folder = shop.CURD_DATA_DIR ?? '';
-    const server = await serve(t, { ...shop, CURD_LOG_LEVEL: 'debug' });
+  await start.test('fills a catalogue with a photo of every cheese, and a thumbnail of each', async () => {
+    assert.ok(cheeses.length >= 20);
+    for (const cheese of cheeses) {
+      for (const name of await requirePhoto(first, key, cheese)) {
+        pictures.add(name);
+      }
+    }
+  });
+
+  await start.test('writes into the data folder alone, and no key into the log', async () => {
     const files = readdirSync(folder).filter((name) => !name.startsWith('curd.sqlite'));
     assert.deepEqual(files.toSorted(), ['images', 'secret']);
     assert.equal(statSync(join(folder, 'secret')).mode & 0o077, 0, 'the secret is for its owner only');
-    const key = keyIn(server.greeting) ?? '';
-    assert.equal(await server.statusFor(key), 200);
-    const { code, stderr } = await server.stop();
+    const { code, stderr } = await first.stop();
     assert.equal(code, 0);
     assert.match(stderr, /"route":"\/v2\/cheeses"/);
     assert.ok(!stderr.includes(key));
   });
 
+  await start.test('is followed by others that show no key, take the first, and add nothing', async (t) => {
+    const counts = await countsIn(shop);
+    const second = await serve(t, shop);
+    assert.equal(second.firstKey, null);
+    assert.match(second.greeting, /\/docs/);
+    assert.deepEqual(await catalogueOf(second, key), cheeses);
+    assert.deepEqual(await second.stop('SIGINT'), { code: 0, stderr: '' });
+    assert.deepEqual(await countsIn(shop), counts);
+    assert.deepEqual(namesIn(join(folder, 'images')), [...pictures].toSorted());
+    assert.deepEqual(namesIn(join(folder, 'incoming')), []);
+  });
+});
+
+suite('curd serve', { concurrency: 2 }, () => {
   test('says in one sentence that its port is taken, and still greets with a key once it can start', async (t) => {
-    const { port } = new URL((await serve(t, await freshShop(t))).url);
+    const other = createServer().listen(0, '127.0.0.1');
+    cleanUp(t, () => other.close());
+    await once(other, 'listening');
+    const port = String((other.address() as AddressInfo).port);
     const shop = await freshShop(t);
     const refused = await curd({ ...shop, CURD_PORT: port }, 'serve');
     assertRefused(refused, new RegExp(`\\b${port}\\b`), /--port|CURD_PORT/);
     const server = await serve(t, shop);
-    const key = keyIn(server.greeting);
-    assert.ok(key !== undefined, 'a key was made by the start that failed, and nobody has seen it');
-    assert.equal(await server.statusFor(key), 200);
+    assert.ok(server.firstKey !== null, 'a key was made by the start that failed, and nobody has seen it');
+    assert.equal(await server.statusFor(server.firstKey), 200);
   });
 
-  test('starts in production with its settings, prints no key and makes no account', async (t) => {
+  test('starts in production with its settings, and makes no key, no account and no demo', async (t) => {
     const shop = await freshShop(t, {
       CURD_ENVIRONMENT: 'production',
       CURD_SECRET: 'a secret that is only good for tests',
@@ -72,10 +141,41 @@ suite('curd serve', { concurrency: 2 }, () => {
     const server = await serve(t, shop);
     assert.match(server.greeting, /\(production\)\n/);
     assert.match(server.greeting, /https:\/\/cheese\.example\/docs/);
-    assert.equal(keyIn(server.greeting), undefined);
-    assert.deepEqual(await curdJson(shop, 'accounts', 'list'), []);
+    assert.equal(server.firstKey, null);
     const health = await fetch(`${server.url}/healthz`);
     assert.equal(health.headers.get('x-environment'), 'production');
     assert.deepEqual(await server.stop(), { code: 0, stderr: '' });
+    assert.deepEqual(await countsIn(shop), { accounts: 0, files: 0, images: 0, events: 0 });
+    assert.deepEqual(namesIn(join(shop.CURD_DATA_DIR ?? '', 'images')), []);
   });
+
+  test('goes without pictures where they cannot be stored, and says so in the log', async (t) => {
+    const shop = await freshShop(t);
+    writeFileSync(join(shop.CURD_DATA_DIR ?? '', 'images'), 'in the way');
+    const server = await serve(t, shop);
+    const cheeses = await catalogueOf(server, server.firstKey ?? '');
+    assert.ok(cheeses.length >= 20);
+    assert.ok(cheeses.every(({ photoUrls }) => photoUrls.length === 0));
+    const { code, stderr } = await server.stop();
+    assert.equal(code, 0);
+    const [line = '', ...others] = stderr.trimEnd().split('\n');
+    assert.deepEqual(others, []);
+    const { level, msg } = JSON.parse(line);
+    assert.deepEqual([level, msg], [40, 'the demo pictures could not be stored']);
+  });
+
+  test('is kept waiting by no bucket that says nothing', { timeout: 30_000 }, async (t) => {
+    const endpoint = await openSilence(t);
+    const shop = await freshShop(t, { ...awsSettings(endpoint), CURD_IMAGES: 's3://pictures' });
+    const slow = new Promise<null>((resolve) => setTimeout(() => resolve(null), 8000).unref());
+    const server = await Promise.race([serve(t, shop), slow]);
+    assert.ok(server !== null, 'it did not start within eight seconds');
+  });
+});
+
+test('The drawings of the demo are less than 100 kB', () => {
+  const sizes = namesIn(drawings).map((name) => statSync(join(drawings, name)).size);
+  assert.ok(sizes.length > 0);
+  const total = sizes.reduce((sum, size) => sum + size, 0);
+  assert.ok(total < 100_000, `${total} bytes`);
 });

@@ -13,14 +13,18 @@ import { type Database, openDatabase } from '../../src/database/database.ts';
 import { type Engine, sql } from '../../src/database/sql.ts';
 import { dollars } from '../../src/orders/money.ts';
 import { firstRealId, type OrderRow } from '../../src/orders/queries.ts';
-import { openServices } from '../../src/services.ts';
-import { freshShop, type RunningServer, serve } from '../cli/run.ts';
+import { freshShop, type RunningServer, serve, stocked } from '../cli/run.ts';
 import { createDatabase } from '../helper.ts';
 import { createLoad, type Load, type Memory, type OrderAnswer, pick } from './load.ts';
 
 const kills = Number(process.env.CURD_TEST_KILLS ?? 2);
-const longestLifeMs = 700;
+const longestLifeMs = 350;
+/** As many as keep the server at work whenever it is killed. */
+const placers = 24;
 const secondsForEach = 20;
+
+/** One of the cheeses has no price, so that its orders wait for a person. */
+const stock = { prices: [41.5, 0.01, 19.999, 100, undefined], scopes: ['write:orders'] } as const;
 
 suite('A server that is killed', () => {
   const options = { timeout: (kills + 1) * secondsForEach * 1000 };
@@ -42,7 +46,8 @@ async function killAgainAndAgain(t: TestContext, engine: Engine, times: number):
     ...(engine === 'postgres' ? { CURD_DATABASE: await createDatabase(t) } : {}),
   });
   const config = loadConfig(environment);
-  const load = await stock(config);
+  const { key, cheeses } = await stocked(environment, stock);
+  const load = createLoad(key, cheeses, placers);
   const { memory } = load;
   let unanswered = 0;
   let server = await serve(t, environment);
@@ -65,21 +70,6 @@ async function killAgainAndAgain(t: TestContext, engine: Engine, times: number):
   const { orders, cancelled, customers } = memory;
   const answered = `${orders.size} orders, ${cancelled.size} cancellations, ${customers.size} registrations`;
   t.diagnostic(`${engine}: ${times} kills, ${unanswered} requests cut short; answered: ${answered}`);
-}
-
-/** A key, and cheeses to order: one of them has no price, so that its orders wait for a person. */
-async function stock(config: Config): Promise<Load> {
-  const { keys, cheeses, contextOf, database } = await openServices(config);
-  const context = contextOf('test');
-  const ids: number[] = [];
-  for (const pricePerKg of [41.5, 0.01, 19.999, 100, undefined]) {
-    const name = `Cheese ${ids.length}`;
-    ids.push((await cheeses.create(context, { name, ...(pricePerKg && { pricePerKg }) })).id);
-  }
-  const account = await keys.createAccount(context, 'load');
-  const { key } = await keys.create(context, account.id, { scopes: ['write:orders'] });
-  await database.close();
-  return createLoad(key, ids);
 }
 
 /** Lets the server work, and kills it at a random moment: once something of each kind was ever answered. */

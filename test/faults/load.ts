@@ -3,8 +3,6 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 
 const patienceMs = 15_000;
-/** As many as keep the server busy all the time: then most kills hit it at work. */
-const placers = 24;
 const cancellers = 4;
 
 interface Line {
@@ -48,8 +46,11 @@ export interface Load {
   read(url: string, path: string): Promise<any>;
 }
 
-/** @param cheeseIds what is ordered, some of them without a price */
-export function createLoad(key: string, cheeseIds: readonly number[]): Load {
+/**
+ * @param cheeseIds what is ordered, some of them without a price
+ * @param placers how many place orders at once: a few show that a shop is open, two dozen keep a server busy all the time
+ */
+export function createLoad(key: string, cheeseIds: readonly number[], placers: number): Load {
   const memory: Memory = {
     orders: new Map(),
     attempts: new Map(),

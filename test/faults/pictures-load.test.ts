@@ -1,16 +1,13 @@
 /** Many uploads at once, connections that break, and disks that are full. */
 import assert from 'node:assert/strict';
-import { execFileSync, spawn } from 'node:child_process';
+import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync } from 'node:fs';
 import { get, request } from 'node:http';
 import { join } from 'node:path';
 import { suite, type TestContext, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { fileURLToPath } from 'node:url';
-import { loadConfig } from '../../src/config.ts';
-import { openServices } from '../../src/services.ts';
-import { freshShop } from '../cli/run.ts';
+import { freshShop, serve, stocked } from '../cli/run.ts';
 import { awsSettings, bucket, openBucket } from '../files/bucket.ts';
 import {
   assertShown,
@@ -27,10 +24,9 @@ import {
   upload,
   uploaded,
 } from '../files/photos.ts';
-import { cleanUp, onBothEngines, openShop, type Shop } from '../helper.ts';
+import { onBothEngines, openShop, type Shop } from '../helper.ts';
 
 const uploadsMax = 64;
-const executable = fileURLToPath(new URL('../../bin/curd.js', import.meta.url));
 const linuxOnly = {
   skip: process.platform === 'linux' ? false : 'open files are found in /proc, which Linux has',
 };
@@ -178,32 +174,18 @@ const canMount = (() => {
 
 /** A server whose folder `name` is a disk of `kilobytes`, which nobody else sees. */
 async function serveOnSmallDisk(t: TestContext, name: string, kilobytes: number) {
-  const environment = await freshShop(t, { CURD_ENVIRONMENT: 'local', CURD_LOG_LEVEL: 'silent' });
-  const { CURD_DATA_DIR: folder = '' } = environment;
-  const { keys, cheeses, contextOf, close } = await openServices(loadConfig(environment));
-  const account = await keys.createAccount(contextOf('test'), 'pictures');
-  const { key } = await keys.create(contextOf('test'), account.id, { scopes: ['write:cheeses'] });
-  const { id } = await cheeses.create(contextOf('test'), { name: 'Brie' });
-  await close();
-  mkdirSync(join(folder, name), { recursive: true });
-  const script = `mount -t tmpfs -o size=${kilobytes}k tmpfs "$1" && exec "$2" "$3" serve --port 0 --json`;
-  const args = ['-Urm', 'sh', '-c', script, 'sh', join(folder, name), process.execPath, executable];
-  const child = spawn('unshare', args, {
-    cwd: folder,
-    env: { ...process.env, ...environment },
-    stdio: ['ignore', 'pipe', 'ignore'],
-  });
-  cleanUp(t, async () => {
-    child.kill('SIGKILL');
-    await once(child, 'close');
-  });
-  const [greeting] = await once(child.stdout, 'data');
-  const { url } = JSON.parse(String(greeting)) as { url: string };
+  const environment = await freshShop(t, { CURD_LOG_LEVEL: 'silent' });
+  const stock = { prices: [undefined], scopes: ['write:cheeses'] } as const;
+  const { key, cheeses } = await stocked(environment, stock);
+  const disk = join(environment.CURD_DATA_DIR ?? '', name);
+  mkdirSync(disk, { recursive: true });
+  const script = `mount -t tmpfs -o size=${kilobytes}k tmpfs "$1" && shift && exec "$@"`;
+  const { url } = await serve(t, environment, ['unshare', '-Urm', 'sh', '-c', script, 'sh', disk]);
   return async (bytes: Buffer): Promise<Response> => {
     const body = new FormData();
     body.append('file', new Blob([new Uint8Array(bytes)]));
     const headers = { 'X-API-Key': key };
-    return fetch(`${url}/v2/cheeses/${id}/uploadImage`, { method: 'POST', headers, body });
+    return fetch(`${url}/v2/cheeses/${cheeses[0]}/uploadImage`, { method: 'POST', headers, body });
   };
 }
 

