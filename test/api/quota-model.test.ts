@@ -12,8 +12,8 @@ import { createOwnCounts } from '../../src/http/own-counts.ts';
 import type { Principal } from '../../src/http/principal.ts';
 import { type Charge, createRateLimits, type RateLimits } from '../../src/http/rate-limits.ts';
 import { createSharedCounts } from '../../src/http/shared-counts.ts';
+import { onBothEngines, type TestClock, testClock } from '../context.ts';
 import { freshConfig, open } from '../database/notes.ts';
-import { onBothEngines, type TestClock, testClock } from '../helper.ts';
 
 const hourMs = 3_600_000;
 const minuteMs = 60_000;

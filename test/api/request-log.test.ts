@@ -5,7 +5,7 @@ import { connect, createServer, type Socket } from 'node:net';
 import { type TestContext, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { curdJson, freshShop, serve } from '../cli/run.ts';
-import { cleanUp, createDatabase } from '../helper.ts';
+import { cleanUp, createDatabase } from '../context.ts';
 
 interface Line {
   readonly level: number;

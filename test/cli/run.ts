@@ -7,7 +7,7 @@ import type { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import type { TestContext } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { cleanUp, temporaryFolder } from '../helper.ts';
+import { cleanUp, temporaryFolder } from '../context.ts';
 
 const executable = fileURLToPath(new URL('../../bin/curd.js', import.meta.url));
 

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { ConstraintError } from '../../src/database/database.ts';
 import { forUpdate, list, rows, sql, type Value } from '../../src/database/sql.ts';
-import { onBothEngines } from '../helper.ts';
+import { onBothEngines } from '../context.ts';
 import { insertNote, openNotes, textsIn } from './notes.ts';
 
 onBothEngines('A database', (engine) => {

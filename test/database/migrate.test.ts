@@ -4,7 +4,7 @@ import { suite, test } from 'node:test';
 import type { Database } from '../../src/database/database.ts';
 import { listMigrations, type Migration, migrate } from '../../src/database/migrate.ts';
 import { sql } from '../../src/database/sql.ts';
-import { engines, onBothEngines } from '../helper.ts';
+import { engines, onBothEngines } from '../context.ts';
 import { freshConfig, open } from './notes.ts';
 
 const namesOf = (migrations: readonly Migration[]) => migrations.map(({ name }) => name);

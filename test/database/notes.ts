@@ -3,7 +3,7 @@ import type { TestContext } from 'node:test';
 import { type Config, loadConfig } from '../../src/config.ts';
 import { type Database, openDatabase } from '../../src/database/database.ts';
 import { type Engine, type Statement, sql, type Value } from '../../src/database/sql.ts';
-import { cleanUp, createDatabase, temporaryFolder } from '../helper.ts';
+import { cleanUp, createDatabase, temporaryFolder } from '../context.ts';
 
 /** Settings that lead to a database which is not there yet, or empty. */
 export async function freshConfig(t: TestContext, engine: Engine): Promise<Config> {

@@ -6,7 +6,7 @@ import { createServer as createHttpServer, request } from 'node:http';
 import { createServer, type Server, type Socket } from 'node:net';
 import type { TestContext } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { cleanUp, temporaryFolder } from '../helper.ts';
+import { cleanUp, temporaryFolder } from '../context.ts';
 
 const program = fileURLToPath(new URL('../../node_modules/s3rver/bin/s3rver.js', import.meta.url));
 

@@ -2,7 +2,7 @@
 import { createServer, request } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { TestContext } from 'node:test';
-import { cleanUp } from '../helper.ts';
+import { cleanUp } from '../context.ts';
 import { type Instances, openInstances } from './instances.ts';
 
 export interface Balanced extends Instances {

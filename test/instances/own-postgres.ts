@@ -6,8 +6,8 @@ import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import postgres from 'postgres';
+import { cleanUp, temporaryFolder } from '../context.ts';
 import { freePort, withoutExitHooks } from '../global-setup.ts';
-import { cleanUp, temporaryFolder } from '../helper.ts';
 
 export interface OwnPostgres {
   /** Of an empty database. */

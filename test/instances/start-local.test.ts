@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import { freshShop, serve } from '../cli/run.ts';
-import { createDatabase } from '../helper.ts';
+import { createDatabase } from '../context.ts';
 
 suite('Three servers that start at once on an empty database', () => {
   test('all come up, with one catalogue and one first key between them', async (t) => {

@@ -6,7 +6,7 @@ import { loadConfig } from '../../src/config.ts';
 import { listMigrations } from '../../src/database/migrate.ts';
 import { sql } from '../../src/database/sql.ts';
 import { curdJson, freshShop, serve } from '../cli/run.ts';
-import { cleanUp, createDatabase } from '../helper.ts';
+import { cleanUp, createDatabase } from '../context.ts';
 
 suite('Three servers that start at once on an empty database', () => {
   test('all come up, with one schema, one catalogue and the orders for testing', async (t) => {

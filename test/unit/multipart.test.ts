@@ -12,7 +12,7 @@ import fc from 'fast-check';
 import { AppError } from '../../src/errors.ts';
 import { type ReceivedForm, receiveForm } from '../../src/http/multipart.ts';
 import { bodyOf, boundary, filePart, type Part, textPart } from '../api/image-forms.ts';
-import { temporaryFolder } from '../helper.ts';
+import { temporaryFolder } from '../context.ts';
 
 const formType = `multipart/form-data; boundary=${boundary}`;
 const fileBytesMax = 4096;
