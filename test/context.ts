@@ -4,7 +4,8 @@ import { randomBytes } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { suite, type TestContext } from 'node:test';
+import { after, before, suite } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { type Clock, systemClock } from '../src/clock.ts';
 import type { Engine } from '../src/database/sql.ts';
 
@@ -34,10 +35,15 @@ export function testClock(start = Date.parse('2026-06-01T12:00:00.000Z')): TestC
   };
 }
 
-const cleanUps = new WeakMap<TestContext, (() => unknown)[]>();
+/** A test, or whatever else comes to an end. */
+export interface Scope {
+  after(step: () => unknown): void;
+}
+
+const cleanUps = new WeakMap<Scope, (() => unknown)[]>();
 
 /** Does something when the test ends: the last thing opened is the first to be closed, unlike with `t.after`. */
-export function cleanUp(t: TestContext, step: () => unknown): void {
+export function cleanUp(t: Scope, step: () => unknown): void {
   const steps = cleanUps.get(t);
   if (steps !== undefined) {
     steps.push(step);
@@ -52,8 +58,42 @@ export function cleanUp(t: TestContext, step: () => unknown): void {
   });
 }
 
+/**
+ * Something that all tests of a suite, or of a file, use: opened before the first of them and cleaned up after the
+ * last. For tests of which none minds what another has left there.
+ */
+export function shared<T>(open: (t: Scope) => Promise<T>): () => T {
+  const steps: (() => unknown)[] = [];
+  let opened: { readonly it: T } | undefined;
+  before(async () => {
+    opened = { it: await open({ after: (step) => steps.push(step) }) };
+  });
+  after(async () => {
+    for (const step of steps) {
+      await step();
+    }
+  });
+  return () => {
+    assert.ok(opened !== undefined, 'it is there while tests run');
+    return opened.it;
+  };
+}
+
+/** Waits for what comes to be so by itself. */
+export async function until(
+  isSo: () => Promise<boolean>,
+  what = 'it did not happen',
+  patienceMs = 10_000,
+): Promise<void> {
+  const deadline = performance.now() + patienceMs;
+  while (!(await isSo())) {
+    assert.ok(performance.now() < deadline, what);
+    await sleep(10);
+  }
+}
+
 /** A folder that goes away with the test. */
-export async function temporaryFolder(t: TestContext): Promise<string> {
+export async function temporaryFolder(t: Scope): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'curd-test-'));
   cleanUp(t, () => rm(folder, { recursive: true, force: true }));
   return folder;
@@ -61,7 +101,7 @@ export async function temporaryFolder(t: TestContext): Promise<string> {
 
 /** A fresh database on the PostgreSQL of this run, with the schema already where it comes from `template_curd`. */
 export async function createDatabase(
-  t: TestContext,
+  t: Scope,
   template: 'template1' | 'template_curd' = 'template1',
 ): Promise<string> {
   const url = process.env.CURD_TEST_POSTGRES;
@@ -77,3 +117,6 @@ export async function createDatabase(
   });
   return `${url}/${name}`;
 }
+
+/** A secret as the settings want one. */
+export const secret = 'a secret that is only good for tests';

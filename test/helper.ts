@@ -11,7 +11,6 @@
  */
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
-import type { TestContext } from 'node:test';
 import { type App, buildApp } from '../src/app.ts';
 import type { KeyRequest } from '../src/auth/keys/service.ts';
 import { type Clock, systemClock } from '../src/clock.ts';
@@ -20,16 +19,20 @@ import type { Engine } from '../src/database/sql.ts';
 import { answersOf } from '../src/http/descriptions.ts';
 import { fullPath, type Route, type Schema } from '../src/http/route.ts';
 import { createHelpers } from '../src/services.ts';
-import { cleanUp, createDatabase, temporaryFolder } from './context.ts';
+import { cleanUp, createDatabase, type Scope, secret, temporaryFolder } from './context.ts';
 
 export {
   cleanUp,
   createDatabase,
   engines,
   onBothEngines,
+  type Scope,
+  secret,
+  shared,
   type TestClock,
   temporaryFolder,
   testClock,
+  until,
 } from './context.ts';
 
 export interface CallOptions {
@@ -74,13 +77,13 @@ export interface ShopOptions {
 }
 
 /** Opens a shop that closes itself with the test. */
-export async function openShop(t: TestContext, options: ShopOptions = {}): Promise<Shop> {
+export async function openShop(t: Scope, options: ShopOptions = {}): Promise<Shop> {
   const { engine = 'sqlite', clock = systemClock, settings = {} } = options;
   const dataDir = await temporaryFolder(t);
   const database = engine === 'postgres' ? { CURD_DATABASE: await createDatabase(t, 'template_curd') } : {};
   const config = loadConfig({
     CURD_DATA_DIR: dataDir,
-    CURD_SECRET: 'a secret that is only good for tests',
+    CURD_SECRET: secret,
     CURD_LOG_LEVEL: 'silent',
     // Tests call as quickly as they can, and clocks stand still.
     CURD_PLANS: '{"enterprise":{"perHour":null,"burst":60000}}',
@@ -93,7 +96,7 @@ export async function openShop(t: TestContext, options: ShopOptions = {}): Promi
 /** Processes that work out passwords and pictures: started once for all shops of a file. */
 const helpers = createHelpers(systemClock);
 
-async function shopOn(t: TestContext, config: Config, clock: Clock): Promise<Shop> {
+async function shopOn(t: Scope, config: Config, clock: Clock): Promise<Shop> {
   const app = await buildApp(config, clock, helpers);
   cleanUp(t, () => app.close());
   const { keys, contextOf } = app.services;

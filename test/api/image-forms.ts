@@ -1,12 +1,18 @@
 /** What tests of pictures share: small real pictures, forms byte by byte, and a shop with one cheese to send them to. */
 import assert from 'node:assert/strict';
 import { readdir } from 'node:fs/promises';
-import type { TestContext } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { crc32 } from 'node:zlib';
 import sharp, { type Metadata, type Sharp } from 'sharp';
 import { type Engine, sql } from '../../src/database/sql.ts';
-import { assertError, type CallAnswer, openShop, type Shop, type ShopOptions } from '../helper.ts';
+import {
+  assertError,
+  type CallAnswer,
+  openShop,
+  type Scope,
+  type Shop,
+  type ShopOptions,
+} from '../helper.ts';
 
 export const boundary = 'curd-boundary';
 export const mebibyte = 1024 * 1024;
@@ -95,7 +101,7 @@ const types: Readonly<Record<number, string>> = {
 };
 
 export async function openImageShop(
-  t: TestContext,
+  t: Scope,
   engine: Engine = 'sqlite',
   options: ShopOptions = {},
 ): Promise<ImageShop> {
