@@ -184,14 +184,14 @@ onBothEngines('POST /customer', (engine) => {
     assert.equal(await countCustomers(shop), count);
   });
 
-  test('makes one account of 50 that come at once under one username', async (t) => {
+  test('makes one account of 16 that come at once under one username', async (t) => {
     const shop = await openShop(t, { engine });
     const shops = [shop, await shop.another()];
     const names = ['ada', 'ADA', 'ａｄａ'];
     const send = (index: number) => register(shops[index % 2] as Shop, { username: names[index % 3] });
-    const answers = await Promise.all(Array.from({ length: 50 }, (_, index) => send(index)));
+    const answers = await Promise.all(Array.from({ length: 16 }, (_, index) => send(index)));
     const statuses = answers.map(({ status }) => status).sort();
-    assert.deepEqual([statuses.length, statuses[0], new Set(statuses.slice(1))], [50, 201, new Set([409])]);
+    assert.deepEqual([statuses.length, statuses[0], new Set(statuses.slice(1))], [16, 201, new Set([409])]);
     assert.equal(await countCustomers(shop), 1);
     const winner = answers.find(({ status }) => status === 201);
     assert.deepEqual((await read(shop, 'ada')).json, winner?.json);
