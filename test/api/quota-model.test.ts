@@ -95,7 +95,7 @@ const anyLimits = fc.record({
   perHour: fc.constantFrom(1, 20, 60, 100, 250, 600),
   burst: fc.integer({ min: 1, max: 15 }),
 });
-const runsOf = (engine: Engine) => ({ numRuns: engine === 'sqlite' ? 12 : 4 });
+const runsOf = (engine: Engine) => ({ numRuns: engine === 'sqlite' ? 8 : 4 });
 
 onBothEngines('The limits of a plan', (engine) => {
   test('hold for one server to the call: it lets through neither more nor fewer, restarts and all', async (t) => {
