@@ -120,3 +120,6 @@ export async function createDatabase(
 
 /** A secret as the settings want one. */
 export const secret = 'a secret that is only good for tests';
+
+/** An address to ship to. */
+export const bern = { street: 'Gerechtigkeitsgasse 1', city: 'Bern', country: 'CH' };

@@ -22,6 +22,7 @@ import { createHelpers } from '../src/services.ts';
 import { cleanUp, createDatabase, type Scope, secret, temporaryFolder } from './context.ts';
 
 export {
+  bern,
   cleanUp,
   createDatabase,
   engines,
@@ -236,4 +237,14 @@ export function assertError(answer: CallAnswer, status: number, type: string): v
   assert.equal(answer.json.type, type);
   assert.equal(typeof answer.json.message, 'string');
   assert.notEqual(answer.json.message, '');
+}
+
+/** Which fields a 422 names, in its order. */
+export const fieldsOf = ({ json }: CallAnswer): string[] =>
+  json.errors.map(({ field }: { field: string }) => field);
+
+/** A 422 that names these fields and no other. */
+export function assertFields(answer: CallAnswer, fields: readonly string[], what = answer.text): void {
+  assertError(answer, 422, 'validation_error');
+  assert.deepEqual(fieldsOf(answer), fields, what);
 }

@@ -1,7 +1,7 @@
 /** Cursors of lists: each is good for the list and the query that it was given with, and for no other. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { assertError, onBothEngines, openShop, type Shop } from '../helper.ts';
+import { assertError, bern, onBothEngines, openShop, type Shop } from '../helper.ts';
 
 onBothEngines('A cursor', (engine) => {
   test('of one list is refused by the other', async (t) => {
@@ -11,7 +11,7 @@ onBothEngines('A cursor', (engine) => {
       await shop.call('POST', '/v2/cheeses', { as, body: { name, pricePerKg: 1 } });
       const body = {
         items: [{ cheeseId: 1, quantity: 1 }],
-        shippingAddress: { street: 'Gasse 1', city: 'Bern', country: 'CH' },
+        shippingAddress: bern,
       };
       await shop.call('POST', '/v2/store/order', { as, body });
     }
@@ -39,8 +39,7 @@ onBothEngines('A cursor', (engine) => {
     const as = await shop.newKey({ scopes: ['write:cheeses', 'write:orders'] });
     await shop.call('POST', '/v2/cheeses', { as, body: { name: 'Brie', pricePerKg: 1 } });
     for (let order = 0; order < 2; order += 1) {
-      const shippingAddress = { street: 'Gasse 1', city: 'Bern', country: 'CH' };
-      const body = { items: [{ cheeseId: 1, quantity: 1 }], shippingAddress };
+      const body = { items: [{ cheeseId: 1, quantity: 1 }], shippingAddress: bern };
       await shop.call('POST', '/v2/store/order', { as, body });
     }
     const first = await list('limit=1&status=placed,approved');

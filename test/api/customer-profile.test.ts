@@ -1,7 +1,8 @@
+/** Profiles of customers: who sees, changes and deletes them, and what is left of those who are gone. */
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { type Engine, Statement, sql } from '../../src/database/sql.ts';
-import { assertError, type CallAnswer, onBothEngines, openShop, type Shop } from '../helper.ts';
+import { assertError, type CallAnswer, fieldsOf, onBothEngines, openShop, type Shop } from '../helper.ts';
 
 const password = 'Roquefort 9';
 const ada = { username: 'ada', email: 'ada@example.com', password };
@@ -48,8 +49,6 @@ async function dump(shop: Shop): Promise<string> {
   const all = (name: string) => database.all(new Statement([`select * from ${name}`], []));
   return JSON.stringify(await Promise.all(tables.map(all))).toLowerCase();
 }
-
-const fieldsOf = ({ json }: CallAnswer): string[] => json.errors.map(({ field }: { field: string }) => field);
 
 onBothEngines('GET /customer/{username}', (engine) => {
   test('shows any profile to any API key, in any case of its name', async (t) => {

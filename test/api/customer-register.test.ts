@@ -1,8 +1,10 @@
+/** Customers who register: each field to its edge and one beyond, and names that are taken. */
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import { sql } from '../../src/database/sql.ts';
 import {
   assertError,
+  assertFields,
   type CallAnswer,
   type CallOptions,
   onBothEngines,
@@ -23,13 +25,6 @@ function register(shop: Shop, customer: object = {}, options: CallOptions = {}):
 const read = (shop: Shop, name: string) => shop.call('GET', `/v2/customer/${name}`, { as: shop.reader });
 const logIn = (shop: Shop, username: string, password: string) =>
   shop.call('POST', '/v2/customer/login', { body: { username, password } });
-const fieldsOf = ({ json }: CallAnswer): string[] => json.errors.map(({ field }: { field: string }) => field);
-
-function assertFields(answer: CallAnswer, fields: readonly string[], what = answer.text): void {
-  assertError(answer, 422, 'validation_error');
-  assert.deepEqual(fieldsOf(answer), fields, what);
-}
-
 async function countCustomers(shop: Shop): Promise<number> {
   const { database } = shop.app.services;
   return (await database.all(sql`select id from customer`)).length;

@@ -4,6 +4,7 @@ import { test } from 'node:test';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { sql } from '../../src/database/sql.ts';
 import {
+  bern,
   onBothEngines,
   openShop,
   type Shop,
@@ -12,7 +13,6 @@ import {
   testClock,
 } from '../helper.ts';
 
-const shippingAddress = { street: 'Gerechtigkeitsgasse 1', city: 'Bern', country: 'CH' };
 const confirmed = { 'x-confirm-delete': 'true' };
 
 interface Store {
@@ -40,7 +40,7 @@ async function openStore(t: Parameters<typeof openShop>[0], options: ShopOptions
       (await shop.call('POST', '/v2/cheeses', { as: shop.writer, body: { name, pricePerKg: 24.5 } })).json.id,
     async place(...cheeseIds) {
       const items = cheeseIds.map((cheeseId) => ({ cheeseId, quantity: 2 }));
-      const answer = await shop.call('POST', url, { as: shop.admin, body: { items, shippingAddress } });
+      const answer = await shop.call('POST', url, { as: shop.admin, body: { items, shippingAddress: bern } });
       assert.equal(answer.status, 201, answer.text);
       return answer.json.id;
     },

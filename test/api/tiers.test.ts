@@ -2,9 +2,7 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import { sql } from '../../src/database/sql.ts';
-import { onBothEngines, openShop, type Scope, type Shop, type ShopOptions } from '../helper.ts';
-
-const shippingAddress = { street: 'Gerechtigkeitsgasse 1', city: 'Bern', country: 'CH' };
+import { bern, onBothEngines, openShop, type Scope, type Shop, type ShopOptions } from '../helper.ts';
 
 interface Customer {
   readonly id: number;
@@ -57,7 +55,7 @@ async function openCounter(t: Scope, options: ShopOptions = {}): Promise<Counter
       const order = await shop.call('POST', '/v2/store/order', {
         as: shop.admin,
         headers: customer?.session ?? {},
-        body: { items: [{ cheeseId: await cheeseAt(total), quantity: 1 }], shippingAddress },
+        body: { items: [{ cheeseId: await cheeseAt(total), quantity: 1 }], shippingAddress: bern },
       });
       assert.equal(order.json.total, total);
       for (const step of ['approve', 'ship']) {

@@ -1,3 +1,4 @@
+/** What both engines promise of transactions, values and constraints, on a table that has nothing to do with cheeses. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';

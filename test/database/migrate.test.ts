@@ -1,3 +1,4 @@
+/** Migrations: once, in order, together or one by one, and never from a newer schema. */
 import assert from 'node:assert/strict';
 import { readdirSync } from 'node:fs';
 import { suite, test } from 'node:test';

@@ -2,13 +2,12 @@
 import { type Config, loadConfig } from '../../src/config.ts';
 import { type Database, openDatabase } from '../../src/database/database.ts';
 import { type Engine, type Statement, sql, type Value } from '../../src/database/sql.ts';
-import { cleanUp, createDatabase, type Scope, temporaryFolder } from '../context.ts';
+import { cleanUp, createDatabase, type Scope, secret, temporaryFolder } from '../context.ts';
 
 /** Settings that lead to a database which is not there yet, or empty. */
 export async function freshConfig(t: Scope, engine: Engine): Promise<Config> {
   const dataDir = await temporaryFolder(t);
   const database = engine === 'postgres' ? { CURD_DATABASE: await createDatabase(t) } : {};
-  const secret = 'a secret that is only good for tests';
   return loadConfig({ CURD_DATA_DIR: dataDir, CURD_SECRET: secret, ...database });
 }
 

@@ -6,7 +6,7 @@ import { type Clock, systemClock } from '../../src/clock.ts';
 import type { Database } from '../../src/database/database.ts';
 import { type Engine, sql } from '../../src/database/sql.ts';
 import type { OrderStatus } from '../../src/orders/order-status.ts';
-import { onBothEngines, openShop, type Shop, testClock, until } from '../helper.ts';
+import { bern, onBothEngines, openShop, type Shop, testClock, until } from '../helper.ts';
 import { open } from './notes.ts';
 
 const delayMs = 1000;
@@ -159,7 +159,7 @@ async function place(shop: Shop, howMany: number): Promise<number[]> {
   const { json } = await shop.call('POST', '/v2/cheeses', { as, body: cheese });
   const body = {
     items: [{ cheeseId: json.id, quantity: 1 }],
-    shippingAddress: { street: 'Gerechtigkeitsgasse 1', city: 'Bern', country: 'CH' },
+    shippingAddress: bern,
   };
   const answers = await Promise.all(
     Array.from({ length: howMany }, () => shop.call('POST', '/v2/store/order', { as, body })),

@@ -4,9 +4,8 @@ import { randomUUID } from 'node:crypto';
 import { suite, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type RunningServer, serve } from '../cli/run.ts';
-import { until } from '../context.ts';
+import { bern, until } from '../context.ts';
 import { endure, type Fleet, openFleet, requireAlive, times } from './endure.ts';
-import { bern } from './instances.ts';
 
 const outageMs = 600;
 

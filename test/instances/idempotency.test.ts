@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import { sql } from '../../src/database/sql.ts';
-import { assertError, type CallAnswer, shared } from '../helper.ts';
-import { bern, type Instances, newCheese, newName, openInstances, password, tally } from './instances.ts';
+import { assertError, bern, type CallAnswer, shared } from '../helper.ts';
+import { type Instances, newCheese, newName, openInstances, password, tally } from './instances.ts';
 
 const rounds = 12;
 

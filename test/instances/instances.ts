@@ -9,6 +9,7 @@ import assert from 'node:assert/strict';
 import { sql } from '../../src/database/sql.ts';
 import {
   assertError,
+  bern,
   type CallAnswer,
   createDatabase,
   openShop,
@@ -97,8 +98,6 @@ export function assertOneWon(
   }
   return answers.find(({ status }) => status === won) as CallAnswer;
 }
-
-export const bern = { street: 'Gerechtigkeitsgasse 1', city: 'Bern', country: 'CH' };
 
 let names = 0;
 

@@ -4,6 +4,7 @@
  */
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { bern } from '../context.ts';
 
 const patienceMs = 20_000;
 const pauseMs = 40;
@@ -94,9 +95,8 @@ export function startLoad(options: Options): SteadyLoad {
     for (let visit = 0; !isStopping; visit += 1) {
       const notes = randomUUID();
       const cheeseId = cheeseIds[(person + visit) % cheeseIds.length];
-      const shippingAddress = { street: 'Gerechtigkeitsgasse 1', city: 'Bern', country: 'CH' };
       const items = [{ cheeseId, quantity: 1 + (visit % 9) }];
-      const order = await insist(201, 'POST', '/v2/store/order', { items, shippingAddress, notes });
+      const order = await insist(201, 'POST', '/v2/store/order', { items, shippingAddress: bern, notes });
       if (order === undefined) {
         continue;
       }

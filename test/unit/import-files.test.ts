@@ -1,3 +1,4 @@
+/** Files of cheeses, in the formats that the import reads. */
 import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,3 +1,4 @@
+/** Forms with a file, in whatever pieces they come over the wire. */
 import assert from 'node:assert/strict';
 import { hash, pbkdf2, randomUUID } from 'node:crypto';
 import { existsSync } from 'node:fs';

@@ -1,3 +1,4 @@
+/** A memory of bounded size, against one that forgets nothing. */
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import fc from 'fast-check';
