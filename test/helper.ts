@@ -11,6 +11,7 @@
  */
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
+import type { AddressInfo } from 'node:net';
 import { type App, buildApp } from '../src/app.ts';
 import type { KeyRequest } from '../src/auth/keys/service.ts';
 import { type Clock, systemClock } from '../src/clock.ts';
@@ -92,6 +93,19 @@ export async function openShop(t: Scope, options: ShopOptions = {}): Promise<Sho
     ...settings,
   });
   return shopOn(t, config, clock);
+}
+
+export interface ListeningShop extends Shop {
+  readonly url: string;
+  readonly port: number;
+}
+
+/** A shop that listens on a free port, for what only a real connection can show. */
+export async function openListeningShop(t: Scope, options: ShopOptions = {}): Promise<ListeningShop> {
+  const shop = await openShop(t, options);
+  await shop.app.server.listen({ host: '127.0.0.1', port: 0 });
+  const { port } = shop.app.server.server.address() as AddressInfo;
+  return { ...shop, url: `http://127.0.0.1:${port}`, port };
 }
 
 /** Processes that work out passwords and pictures: started once for all shops of a file. */
