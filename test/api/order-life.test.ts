@@ -1,4 +1,4 @@
-/** The life of an order, moved on by hand: every step from every status, and what goes along. order-worker.test.ts has the rest. */
+/** The life of an order, moved on by hand: every step from every status, and what goes along. order-approval.test.ts has the rest. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { sql } from '../../src/database/sql.ts';
