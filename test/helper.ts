@@ -11,46 +11,31 @@
  */
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { suite, type TestContext } from 'node:test';
-import postgres from 'postgres';
-import { Compile } from 'typebox/schema';
+import type { AddressInfo } from 'node:net';
 import { type App, buildApp } from '../src/app.ts';
 import type { KeyRequest } from '../src/auth/keys/service.ts';
 import { type Clock, systemClock } from '../src/clock.ts';
 import { type Config, loadConfig, type RawSettings } from '../src/config.ts';
 import type { Engine } from '../src/database/sql.ts';
 import { answersOf } from '../src/http/descriptions.ts';
-import { fullPath, type Schema } from '../src/http/route.ts';
+import { fullPath, type Route, type Schema } from '../src/http/route.ts';
 import { createHelpers } from '../src/services.ts';
+import { cleanUp, createDatabase, type Scope, secret, temporaryFolder } from './context.ts';
 
-export const engines = ['sqlite', 'postgres'] as const;
-
-/** Registers the same tests for each engine. */
-export function onBothEngines(name: string, register: (engine: Engine) => void): void {
-  for (const engine of engines) {
-    suite(`${name} (${engine})`, () => register(engine));
-  }
-}
-
-/** A clock that stands still until it is told to move. */
-export interface TestClock extends Clock {
-  advance(milliseconds: number): void;
-}
-
-export function testClock(start = Date.parse('2026-06-01T12:00:00.000Z')): TestClock {
-  let now = start;
-  return {
-    ...systemClock,
-    isSystem: false,
-    now: () => now,
-    advance: (milliseconds) => {
-      now += milliseconds;
-    },
-  };
-}
+export {
+  bern,
+  cleanUp,
+  createDatabase,
+  engines,
+  onBothEngines,
+  type Scope,
+  secret,
+  shared,
+  type TestClock,
+  temporaryFolder,
+  testClock,
+  until,
+} from './context.ts';
 
 export interface CallOptions {
   /** An API key. */
@@ -94,13 +79,13 @@ export interface ShopOptions {
 }
 
 /** Opens a shop that closes itself with the test. */
-export async function openShop(t: TestContext, options: ShopOptions = {}): Promise<Shop> {
+export async function openShop(t: Scope, options: ShopOptions = {}): Promise<Shop> {
   const { engine = 'sqlite', clock = systemClock, settings = {} } = options;
   const dataDir = await temporaryFolder(t);
   const database = engine === 'postgres' ? { CURD_DATABASE: await createDatabase(t, 'template_curd') } : {};
   const config = loadConfig({
     CURD_DATA_DIR: dataDir,
-    CURD_SECRET: 'a secret that is only good for tests',
+    CURD_SECRET: secret,
     CURD_LOG_LEVEL: 'silent',
     // Tests call as quickly as they can, and clocks stand still.
     CURD_PLANS: '{"enterprise":{"perHour":null,"burst":60000}}',
@@ -110,10 +95,23 @@ export async function openShop(t: TestContext, options: ShopOptions = {}): Promi
   return shopOn(t, config, clock);
 }
 
+export interface ListeningShop extends Shop {
+  readonly url: string;
+  readonly port: number;
+}
+
+/** A shop that listens on a free port, for what only a real connection can show. */
+export async function openListeningShop(t: Scope, options: ShopOptions = {}): Promise<ListeningShop> {
+  const shop = await openShop(t, options);
+  await shop.app.server.listen({ host: '127.0.0.1', port: 0 });
+  const { port } = shop.app.server.server.address() as AddressInfo;
+  return { ...shop, url: `http://127.0.0.1:${port}`, port };
+}
+
 /** Processes that work out passwords and pictures: started once for all shops of a file. */
 const helpers = createHelpers(systemClock);
 
-async function shopOn(t: TestContext, config: Config, clock: Clock): Promise<Shop> {
+async function shopOn(t: Scope, config: Config, clock: Clock): Promise<Shop> {
   const app = await buildApp(config, clock, helpers);
   cleanUp(t, () => app.close());
   const { keys, contextOf } = app.services;
@@ -167,41 +165,65 @@ async function call(app: App, method: string, url: string, options: CallOptions 
     text,
     json: isJson && text !== '' ? JSON.parse(text) : undefined,
   };
-  requireDeclared(app, method, url, answer);
+  await requireDeclared(app, method, url, answer);
   return answer;
 }
 
-const validators = new WeakMap<Schema, (value: unknown) => boolean>();
-
 /** Every answer in every test is one that its route declares, in exactly the declared shape. */
-function requireDeclared(app: App, method: string, url: string, { status, json }: CallAnswer): void {
-  const path = url.split('?', 1)[0] ?? '';
-  const candidates = app.routes
-    .filter((route) => route.method === method && patternOf(fullPath(route)).test(path))
-    .sort((a, b) => a.path.split(':').length - b.path.split(':').length);
-  const [route] = candidates;
+async function requireDeclared(
+  app: App,
+  method: string,
+  url: string,
+  { status, json }: CallAnswer,
+): Promise<void> {
+  const route = routeOf(app, method, url.split('?', 1)[0] ?? '');
   if (route === undefined || route.access === 'operational' || status === 405) {
     return;
   }
   const declared = answersOf(route)[status];
   assert.ok(declared !== undefined || status === 304, `${method} ${route.path} does not declare ${status}`);
   if (declared?.schema !== undefined && json !== undefined && json.errorType === undefined) {
-    assert.ok(isValid(declared.schema, json), `${method} ${route.path} ${status}: ${JSON.stringify(json)}`);
+    const isValid = await validatorOf(declared.schema);
+    assert.ok(isValid(json), `${method} ${route.path} ${status}: ${JSON.stringify(json)}`);
   }
 }
 
-function patternOf(path: string): RegExp {
-  return new RegExp(`^${path.replace(/:[^/]+/g, '[^/]+')}/?$`);
+interface Pattern {
+  readonly route: Route;
+  readonly pattern: RegExp;
 }
 
-function isValid(schema: Schema, value: unknown): boolean {
-  let validator = validators.get(schema);
-  if (validator === undefined) {
-    const compiled = Compile(closed(schema) as object);
-    validator = (candidate) => compiled.Check(candidate);
-    validators.set(schema, validator);
+const patterns = new WeakMap<App, readonly Pattern[]>();
+
+function routeOf(app: App, method: string, path: string): Route | undefined {
+  let known = patterns.get(app);
+  if (known === undefined) {
+    known = app.routes
+      .map((route) => ({
+        route,
+        pattern: new RegExp(`^${fullPath(route).replace(/:[^/]+/g, '[^/]+')}/?$`),
+      }))
+      // Where a fixed name and a parameter both fit, it is the name.
+      .sort((a, b) => a.route.path.split(':').length - b.route.path.split(':').length);
+    patterns.set(app, known);
   }
-  return validator(value);
+  return known.find(({ route, pattern }) => route.method === method && pattern.test(path))?.route;
+}
+
+type Validator = (value: unknown) => boolean;
+const validators = new WeakMap<Schema, Validator>();
+
+async function validatorOf(schema: Schema): Promise<Validator> {
+  const known = validators.get(schema);
+  if (known !== undefined) {
+    return known;
+  }
+  // It is large, and not every file makes calls.
+  const { Compile } = await import('typebox/schema');
+  const compiled = Compile(closed(schema) as object);
+  const validator = (value: unknown) => compiled.Check(value);
+  validators.set(schema, validator);
+  return validator;
 }
 
 /** The schema with no room for undeclared members, and without our own formats. */
@@ -222,49 +244,6 @@ function closed(schema: Schema): Schema {
   };
 }
 
-const cleanUps = new WeakMap<TestContext, (() => unknown)[]>();
-
-/** Does something when the test ends: the last thing opened is the first to be closed, unlike with `t.after`. */
-export function cleanUp(t: TestContext, step: () => unknown): void {
-  const steps = cleanUps.get(t);
-  if (steps !== undefined) {
-    steps.push(step);
-    return;
-  }
-  const first = [step];
-  cleanUps.set(t, first);
-  t.after(async () => {
-    for (const one of first.reverse()) {
-      await one();
-    }
-  });
-}
-
-/** A folder that goes away with the test. */
-export async function temporaryFolder(t: TestContext): Promise<string> {
-  const folder = await mkdtemp(join(tmpdir(), 'curd-test-'));
-  cleanUp(t, () => rm(folder, { recursive: true, force: true }));
-  return folder;
-}
-
-/** A fresh database on the PostgreSQL of this run, with the schema already where it comes from `template_curd`. */
-export async function createDatabase(
-  t: TestContext,
-  template: 'template1' | 'template_curd' = 'template1',
-): Promise<string> {
-  const url = process.env.CURD_TEST_POSTGRES;
-  assert.ok(url !== undefined, 'PostgreSQL is not there: run the tests with "npm test"');
-  const name = `curd_${randomBytes(8).toString('hex')}`;
-  const server = postgres(`${url}/postgres`, { max: 1, onnotice: () => {} });
-  // Its files are copied as they are, and not page by page through the log.
-  await server.unsafe(`create database ${name} template ${template} strategy file_copy`);
-  cleanUp(t, async () => {
-    await server.unsafe(`drop database if exists ${name} with (force)`);
-    await server.end();
-  });
-  return `${url}/${name}`;
-}
-
 /** An error body in the contract's shape, with nothing else in it. */
 export function assertError(answer: CallAnswer, status: number, type: string): void {
   assert.equal(answer.status, status, answer.text);
@@ -272,4 +251,14 @@ export function assertError(answer: CallAnswer, status: number, type: string): v
   assert.equal(answer.json.type, type);
   assert.equal(typeof answer.json.message, 'string');
   assert.notEqual(answer.json.message, '');
+}
+
+/** Which fields a 422 names, in its order. */
+export const fieldsOf = ({ json }: CallAnswer): string[] =>
+  json.errors.map(({ field }: { field: string }) => field);
+
+/** A 422 that names these fields and no other. */
+export function assertFields(answer: CallAnswer, fields: readonly string[], what = answer.text): void {
+  assertError(answer, 422, 'validation_error');
+  assert.deepEqual(fieldsOf(answer), fields, what);
 }

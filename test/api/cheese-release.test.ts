@@ -3,9 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { sql } from '../../src/database/sql.ts';
-import { assertError, type CallAnswer, onBothEngines, openShop, type Shop } from '../helper.ts';
-
-const shippingAddress = { street: 'Gerechtigkeitsgasse 1', city: 'Bern', country: 'CH' };
+import { assertError, bern, type CallAnswer, onBothEngines, openShop, type Shop } from '../helper.ts';
 
 async function cheese(shop: Shop, name: string): Promise<number> {
   const body = { name, pricePerKg: 24.5 };
@@ -14,7 +12,7 @@ async function cheese(shop: Shop, name: string): Promise<number> {
 
 function place(shop: Shop, as: string, ...cheeseIds: number[]): Promise<CallAnswer> {
   const items = cheeseIds.map((cheeseId) => ({ cheeseId, quantity: 1 }));
-  return shop.call('POST', '/v2/store/order', { as, body: { items, shippingAddress } });
+  return shop.call('POST', '/v2/store/order', { as, body: { items, shippingAddress: bern } });
 }
 
 /** Places an order and takes it through steps; `cancel` ends it. */

@@ -1,6 +1,7 @@
+/** Cheeses that are made: each field to its edge and one beyond. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { assertError, type CallAnswer, onBothEngines, openShop, type Shop } from '../helper.ts';
+import { assertError, assertFields, type CallAnswer, onBothEngines, openShop, type Shop } from '../helper.ts';
 
 const strict = { prefer: 'handling=strict' };
 let made = 0;
@@ -17,15 +18,6 @@ function create(shop: Shop, cheese: object, headers: Record<string, string> = {}
 
 async function totalOf(shop: Shop): Promise<number> {
   return (await shop.call('GET', '/v2/cheeses?limit=1', { as: shop.reader })).json.total;
-}
-
-function assertFields(answer: CallAnswer, fields: readonly string[], what = answer.text): void {
-  assertError(answer, 422, 'validation_error');
-  assert.deepEqual(
-    answer.json.errors.map(({ field }: { field: string }) => field),
-    fields,
-    what,
-  );
 }
 
 const url = (length: number) => 'https://example.com/'.padEnd(length, 'x');

@@ -1,3 +1,4 @@
+/** The older ways to find cheeses: by status and by tags. */
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { gunzipSync } from 'node:zlib';

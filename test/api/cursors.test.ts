@@ -1,6 +1,7 @@
+/** Cursors of lists: each is good for the list and the query that it was given with, and for no other. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { assertError, onBothEngines, openShop } from '../helper.ts';
+import { assertError, bern, onBothEngines, openShop, type Shop } from '../helper.ts';
 
 onBothEngines('A cursor', (engine) => {
   test('of one list is refused by the other', async (t) => {
@@ -10,7 +11,7 @@ onBothEngines('A cursor', (engine) => {
       await shop.call('POST', '/v2/cheeses', { as, body: { name, pricePerKg: 1 } });
       const body = {
         items: [{ cheeseId: 1, quantity: 1 }],
-        shippingAddress: { street: 'Gasse 1', city: 'Bern', country: 'CH' },
+        shippingAddress: bern,
       };
       await shop.call('POST', '/v2/store/order', { as, body });
     }
@@ -38,8 +39,7 @@ onBothEngines('A cursor', (engine) => {
     const as = await shop.newKey({ scopes: ['write:cheeses', 'write:orders'] });
     await shop.call('POST', '/v2/cheeses', { as, body: { name: 'Brie', pricePerKg: 1 } });
     for (let order = 0; order < 2; order += 1) {
-      const shippingAddress = { street: 'Gasse 1', city: 'Bern', country: 'CH' };
-      const body = { items: [{ cheeseId: 1, quantity: 1 }], shippingAddress };
+      const body = { items: [{ cheeseId: 1, quantity: 1 }], shippingAddress: bern };
       await shop.call('POST', '/v2/store/order', { as, body });
     }
     const first = await list('limit=1&status=placed,approved');
@@ -47,4 +47,32 @@ onBothEngines('A cursor', (engine) => {
     assert.equal(next.status, 200);
     assert.equal(next.json.items.length, 1);
   });
+});
+
+// What is wrong with a cursor shows before anything is asked of the database.
+test('A cursor that was altered, or comes with another query or to another shop, is refused', async (t) => {
+  const shop = await openShop(t);
+  for (const name of ['gra', 'grb']) {
+    const body = { name, tags: [{ name: 'cow' }] };
+    await shop.call('POST', '/v2/cheeses', { as: shop.writer, body });
+  }
+  const query = 'sort=-name&status=sold,available&tags=goat,cow&q=gr&limit=1';
+  const list = (to: Shop, text: string) => to.call('GET', `/v2/cheeses?${text}`, { as: to.reader });
+  const cursor: string = (await list(shop, query)).json.nextCursor;
+  const changed = 'sort=name status=available tags=cow tagsAll=cow category=Hard categoryId=1 q=g limit=0';
+  const altered = [...cursor].map(
+    (was, index) => `${cursor.slice(0, index)}${was === 'A' ? 'B' : 'A'}${cursor.slice(index + 1)}`,
+  );
+  const odd = [cursor.slice(1), cursor.slice(0, -1), `${cursor}A`, `${cursor}.A`, `%20${cursor}`, '.'];
+  const other = await openShop(t, { settings: { CURD_SECRET: 'another secret, good for tests as well' } });
+  for (const [to, text] of [
+    ...[...changed.split(' '), `cursor=${cursor}`].map((more) => [shop, `cursor=${cursor}&${more}`] as const),
+    ...[...altered, ...odd].map((one) => [shop, `cursor=${one}`] as const),
+    [other, `cursor=${cursor}`] as const,
+  ]) {
+    const answer = await list(to, text);
+    assert.equal(answer.status, 400, text);
+    assertError(answer, 400, 'bad_request');
+  }
+  assert.equal((await list(shop, `cursor=${cursor}`)).status, 200);
 });

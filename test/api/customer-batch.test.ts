@@ -1,3 +1,4 @@
+/** Many customers in one request: each registered, or told why not. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { sql } from '../../src/database/sql.ts';

@@ -1,3 +1,4 @@
+/** Sessions of customers: how they begin and end, and how often a password may be guessed. */
 import assert from 'node:assert/strict';
 import { createHmac, hkdfSync } from 'node:crypto';
 import { type TestContext, test } from 'node:test';

@@ -1,7 +1,9 @@
+/** Profiles of customers: who sees, changes and deletes them, and what is left of those who are gone. */
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
-import { type Engine, Statement, sql } from '../../src/database/sql.ts';
-import { assertError, type CallAnswer, onBothEngines, openShop, type Shop } from '../helper.ts';
+import { type Engine, sql } from '../../src/database/sql.ts';
+import { contentsOf } from '../database/contents.ts';
+import { assertError, type CallAnswer, fieldsOf, onBothEngines, openShop, type Shop } from '../helper.ts';
 
 const password = 'Roquefort 9';
 const ada = { username: 'ada', email: 'ada@example.com', password };
@@ -36,20 +38,11 @@ async function eventsOf(shop: Shop): Promise<string[]> {
 }
 
 /** All tables as text in lower case, but for answers that are kept sealed. */
-async function dump(shop: Shop): Promise<string> {
-  const { database } = shop.app.services;
-  const names = await database.all<{ name: string }>(
-    database.engine === 'sqlite'
-      ? sql`select name from sqlite_master where type = 'table'`
-      : sql`select table_name as name from information_schema.tables where table_schema = 'public'`,
-  );
-  const tables = names.map(({ name }) => name).filter((name) => name !== 'idempotent_answer');
-  assert.ok(tables.includes('customer') && tables.includes('orders') && tables.includes('login_failure'));
-  const all = (name: string) => database.all(new Statement([`select * from ${name}`], []));
-  return JSON.stringify(await Promise.all(tables.map(all))).toLowerCase();
+async function dump({ app }: Shop): Promise<string> {
+  const { idempotent_answer: _, ...tables } = await contentsOf(app.services.database);
+  assert.ok('customer' in tables && 'orders' in tables && 'login_failure' in tables);
+  return JSON.stringify(tables).toLowerCase();
 }
-
-const fieldsOf = ({ json }: CallAnswer): string[] => json.errors.map(({ field }: { field: string }) => field);
 
 onBothEngines('GET /customer/{username}', (engine) => {
   test('shows any profile to any API key, in any case of its name', async (t) => {
@@ -265,16 +258,16 @@ onBothEngines('DELETE /customer/{username}', (engine) => {
     const place = { street: 'Betelgeuse 7', city: 'Krikkit', state: 'Damogran', zipCode: 'Z4242' };
     const shippingAddress = { ...place, country: 'CH' };
     const items = [{ cheeseId: cheese.id, quantity: 2 }];
-    const order = { as, body: { items, shippingAddress, notes: 'Magrathea' } };
-    const buy = (holder: string) => shop.call('POST', '/v2/store/order', { ...order, ...bearer(holder) });
+    const request = { as, body: { items, shippingAddress, notes: 'Magrathea' } };
+    const buy = (holder: string) => shop.call('POST', '/v2/store/order', { ...request, ...bearer(holder) });
     const orders: Record<string, { id: number; items: unknown; total: number }> = {};
     const steps = ['approve', 'ship', 'deliver'];
     for (const [index, status] of ['placed', 'approved', 'shipped', 'delivered'].entries()) {
-      const { json: order } = await buy(token);
+      const { json: bought } = await buy(token);
       for (const step of steps.slice(0, index)) {
-        await shop.call('POST', `/v2/store/order/${order.id}/${step}`, { as: shop.admin });
+        await shop.call('POST', `/v2/store/order/${bought.id}/${step}`, { as: shop.admin });
       }
-      orders[status] = order;
+      orders[status] = bought;
     }
     const { json: adasOrder } = await buy(adas);
     const texts = [username, mail, ...Object.values({ ...names, ...place }), 'Slartibart', 'Magrathea'];
@@ -285,13 +278,13 @@ onBothEngines('DELETE /customer/{username}', (engine) => {
     assert.equal((await shop.call('DELETE', url, bearer(adas))).status, 204);
     assert.equal((await shop.call('DELETE', '/v2/customer/zaphod.q', bearer(token))).status, 204);
     assert.deepEqual(foundIn(await dump(shop)), []);
-    for (const [status, order] of Object.entries(orders)) {
-      const { json } = await shop.call('GET', `/v2/store/order/${order.id}`, { as: shop.admin });
+    for (const [status, { id, items: bought }] of Object.entries(orders)) {
+      const { json } = await shop.call('GET', `/v2/store/order/${id}`, { as: shop.admin });
       const isOpen = status === 'placed' || status === 'approved';
       assert.deepEqual(json.shippingAddress, { street: '', city: '', state: null, country: 'CH' });
-      assert.deepEqual([json.notes, json.items, json.total], [null, order.items, 25]);
+      assert.deepEqual([json.notes, json.items, json.total], [null, bought, 25]);
       assert.equal(json.status, isOpen ? 'cancelled' : status);
-      const timeline = await shop.call('GET', `/v2/store/order/${order.id}/timeline`, { as: shop.admin });
+      const timeline = await shop.call('GET', `/v2/store/order/${id}/timeline`, { as: shop.admin });
       const last = timeline.json.items.at(-1);
       assert.deepEqual([last.status, last.reason], [json.status, isOpen ? 'the customer was deleted' : null]);
     }

@@ -1,8 +1,10 @@
+/** Customers who register: each field to its edge and one beyond, and names that are taken. */
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
+import { suite, test } from 'node:test';
 import { sql } from '../../src/database/sql.ts';
 import {
   assertError,
+  assertFields,
   type CallAnswer,
   type CallOptions,
   onBothEngines,
@@ -23,13 +25,6 @@ function register(shop: Shop, customer: object = {}, options: CallOptions = {}):
 const read = (shop: Shop, name: string) => shop.call('GET', `/v2/customer/${name}`, { as: shop.reader });
 const logIn = (shop: Shop, username: string, password: string) =>
   shop.call('POST', '/v2/customer/login', { body: { username, password } });
-const fieldsOf = ({ json }: CallAnswer): string[] => json.errors.map(({ field }: { field: string }) => field);
-
-function assertFields(answer: CallAnswer, fields: readonly string[], what = answer.text): void {
-  assertError(answer, 422, 'validation_error');
-  assert.deepEqual(fieldsOf(answer), fields, what);
-}
-
 async function countCustomers(shop: Shop): Promise<number> {
   const { database } = shop.app.services;
   return (await database.all(sql`select id from customer`)).length;
@@ -115,15 +110,6 @@ onBothEngines('POST /customer', (engine) => {
     assert.equal('favouriteCheese' in nulls.json, false);
   });
 
-  test('takes passwords of 1 to 1,024 bytes, each byte of which counts', async (t) => {
-    const shop = await openShop(t, { engine });
-    for (const password of [' ', '1'.repeat(1024), '🧀'.repeat(256), 'a\u0000b', ' padded\n']) {
-      const { json } = await register(shop, { password });
-      assert.equal((await logIn(shop, json.username, password)).status, 200, JSON.stringify(password));
-      assert.equal((await logIn(shop, json.username, [...password].slice(1).join(''))).status, 401);
-    }
-  });
-
   test('ignores what only the server decides', async (t) => {
     const shop = await openShop(t, { engine });
     const columns = { tier: 'gold', delivered_cents: 9, version: 7, username_key: 'x', first_name: 'x' };
@@ -184,14 +170,14 @@ onBothEngines('POST /customer', (engine) => {
     assert.equal(await countCustomers(shop), count);
   });
 
-  test('makes one account of 50 that come at once under one username', async (t) => {
+  test('makes one account of 16 that come at once under one username', async (t) => {
     const shop = await openShop(t, { engine });
     const shops = [shop, await shop.another()];
     const names = ['ada', 'ADA', 'ａｄａ'];
     const send = (index: number) => register(shops[index % 2] as Shop, { username: names[index % 3] });
-    const answers = await Promise.all(Array.from({ length: 50 }, (_, index) => send(index)));
+    const answers = await Promise.all(Array.from({ length: 16 }, (_, index) => send(index)));
     const statuses = answers.map(({ status }) => status).sort();
-    assert.deepEqual([statuses.length, statuses[0], new Set(statuses.slice(1))], [50, 201, new Set([409])]);
+    assert.deepEqual([statuses.length, statuses[0], new Set(statuses.slice(1))], [16, 201, new Set([409])]);
     assert.equal(await countCustomers(shop), 1);
     const winner = answers.find(({ status }) => status === 201);
     assert.deepEqual((await read(shop, 'ada')).json, winner?.json);
@@ -230,6 +216,17 @@ onBothEngines('POST /customer', (engine) => {
     for (const path of ['%ff', '%ED%A0%80', '%', '%zz']) {
       const { statusCode } = await shop.app.server.inject({ method: 'GET', url: `/v2/customer/${path}` });
       assert.ok(statusCode >= 400 && statusCode < 500, `${path} ${statusCode}`);
+    }
+  });
+});
+
+suite('POST /customer', () => {
+  test('takes passwords of 1 to 1,024 bytes, each byte of which counts', async (t) => {
+    const shop = await openShop(t);
+    for (const password of [' ', '1'.repeat(1024), '🧀'.repeat(256), 'a\u0000b', ' padded\n']) {
+      const { json } = await register(shop, { password });
+      assert.equal((await logIn(shop, json.username, password)).status, 200, JSON.stringify(password));
+      assert.equal((await logIn(shop, json.username, [...password].slice(1).join(''))).status, 401);
     }
   });
 });

@@ -1,9 +1,10 @@
+/** Bodies that mean harm, or are none: refused where they are wrong, and never a fault of the server. */
 import assert from 'node:assert/strict';
 import { Readable } from 'node:stream';
 import { type TestContext, test } from 'node:test';
 import { gzipSync } from 'node:zlib';
 import type { Engine } from '../../src/database/sql.ts';
-import { assertError, type CallAnswer, onBothEngines, openShop } from '../helper.ts';
+import { assertError, assertFields, type CallAnswer, onBothEngines, openShop } from '../helper.ts';
 
 const mebibyte = 1024 * 1024;
 type Raw = string | Uint8Array;
@@ -38,12 +39,6 @@ function assertWhole(answer: CallAnswer, message: RegExp | string = ''): void {
   assert.equal(answer.json.errors.length, 1);
   assert.equal(answer.json.errors[0].field, '');
   assert.match(answer.json.errors[0].message, new RegExp(message));
-}
-
-function assertFields(answer: CallAnswer, ...fields: string[]): void {
-  assertError(answer, 422, 'validation_error');
-  const named = answer.json.errors.map(({ field }: { field: string }) => field);
-  assert.deepEqual(named, fields);
 }
 
 /** JSON of a cheese whose brackets are nested so many levels deep, in a member that nobody reads. */
@@ -110,10 +105,10 @@ onBothEngines('A body', (engine) => {
   test('is 422 at the field where a NUL stands in a text', async (t) => {
     const { send, list, cheese } = await openWithCheese(t, engine);
     const nul = '"A\\u0000B"';
-    assertFields(await send(`{"name": ${nul}, "origin": ${nul}}`), 'name', 'origin');
+    assertFields(await send(`{"name": ${nul}, "origin": ${nul}}`), ['name', 'origin']);
     const lists = `"photoUrls": [${nul}], "tags": [{"name": ${nul}}]`;
     const answer = await send(`{"name": "A", "category": {"name": ${nul}}, ${lists}}`);
-    assertFields(answer, 'category.name', 'photoUrls[0]', 'tags[0].name');
+    assertFields(answer, ['category.name', 'photoUrls[0]', 'tags[0].name']);
     assert.equal((await send(`{"name": "with NUL in what nobody reads", "other": ${nul}}`)).status, 201);
     assert.equal((await list()).length, 2);
     assert.deepEqual((await list())[0], cheese);
@@ -125,11 +120,11 @@ onBothEngines('A body', (engine) => {
       const raw = `{"name": "${key}", "${key}": {"status": "sold", "prototype": {"organic": true}}}`;
       const { status, json } = await send(raw);
       assert.deepEqual([status, json.status, json.organic], [201, 'available', false]);
-      assertFields(await send(raw.replace(key, 'B'), { prefer: 'handling=strict' }), key);
+      assertFields(await send(raw.replace(key, 'B'), { prefer: 'handling=strict' }), [key]);
     }
-    assertFields(await send('{"__proto__": {"name": "A"}}'), 'name');
-    assertFields(await send('{"name": "A", "category": {"__proto__": {"name": "Hard"}}}'), 'category');
-    assertFields(await send('{"name": "A", "status": "constructor"}'), 'status');
+    assertFields(await send('{"__proto__": {"name": "A"}}'), ['name']);
+    assertFields(await send('{"name": "A", "category": {"__proto__": {"name": "Hard"}}}'), ['category']);
+    assertFields(await send('{"name": "A", "status": "constructor"}'), ['status']);
     const odd = await send(
       '{"name": "A", "category": {"name": "__proto__"}, "tags": [{"name": "toString"}]}',
     );
@@ -139,7 +134,7 @@ onBothEngines('A body', (engine) => {
       '{"name": "A", "name": 7, "category": {}, "category": {"name": "x", "name": "Hard"}, "name": "twice"}',
     );
     assert.deepEqual([json.name, json.category.name], ['twice', 'Hard']);
-    assertFields(await send('{"name": "C", "name": ""}'), 'name');
+    assertFields(await send('{"name": "C", "name": ""}'), ['name']);
     assert.equal((await send('{"status": "lost", "status": "sold"}', {}, 'POST', url)).json.status, 'sold');
   });
 

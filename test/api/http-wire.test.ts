@@ -1,24 +1,13 @@
 /** What only a real connection can show: bytes that are no HTTP request, bodies too large, and the public pages. */
 import assert from 'node:assert/strict';
-import { type AddressInfo, connect, type Socket } from 'node:net';
+import { connect, type Socket } from 'node:net';
 import { type TestContext, test } from 'node:test';
-import { cleanUp, openShop, type Shop } from '../helper.ts';
+import { cleanUp, openListeningShop } from '../helper.ts';
 
 interface Reply {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
-}
-
-interface Listening {
-  readonly shop: Shop;
-  readonly port: number;
-}
-
-async function listen(t: TestContext): Promise<Listening> {
-  const shop = await openShop(t);
-  await shop.app.server.listen({ port: 0, host: '127.0.0.1' });
-  return { shop, port: (shop.app.server.server.address() as AddressInfo).port };
 }
 
 /** Sends bytes and reads until the server closes. A reset connection is an error, as it would be to a client. */
@@ -68,7 +57,7 @@ function assertErrorReply({ status, headers, body }: Reply, expected: number, ty
 }
 
 test('What is not HTTP gets 400 in the error shape, and the connection closes', async (t) => {
-  const { port } = await listen(t);
+  const { port } = await openListeningShop(t);
   const chunked = 'Transfer-Encoding: chunked';
   for (const bytes of [
     'NONSENSE\r\n\r\n',
@@ -93,14 +82,15 @@ test('What is not HTTP gets 400 in the error shape, and the connection closes', 
 });
 
 test('A broken chunk in a body gets one 400', async (t) => {
-  const { shop, port } = await listen(t);
+  const shop = await openListeningShop(t);
+  const { port } = shop;
   const headers = [`X-API-Key: ${shop.writer}`, 'Transfer-Encoding: chunked'];
   const reply = await exchange(t, port, requestOf('POST /v2/cheeses', headers, 'ZZ\r\nbroken\r\n'));
   assertErrorReply(reply, 400, 'bad_request');
 });
 
 test('HTTP/1.1 without Host gets 400 in the error shape; HTTP/1.0 needs none', async (t) => {
-  const { port } = await listen(t);
+  const { port } = await openListeningShop(t);
   const missing = await exchange(t, port, 'GET /healthz HTTP/1.1\r\nConnection: close\r\n\r\n');
   assertErrorReply(missing, 400, 'bad_request');
   assert.equal((await exchange(t, port, 'GET /healthz HTTP/1.0\r\n\r\n')).status, 200);
@@ -108,7 +98,8 @@ test('HTTP/1.1 without Host gets 400 in the error shape; HTTP/1.0 needs none', a
 });
 
 test('Headers or a URL beyond 16 KiB get 431 in the error shape; a URL below it is just not found', async (t) => {
-  const { shop, port } = await listen(t);
+  const shop = await openListeningShop(t);
+  const { port } = shop;
   const long = 'x'.repeat(20_000);
   const key = `X-API-Key: ${shop.reader}`;
   for (const request of [
@@ -131,7 +122,8 @@ test('Headers or a URL beyond 16 KiB get 431 in the error shape; a URL below it 
 });
 
 test('An expectation other than 100-continue gets 417 in the error shape', async (t) => {
-  const { shop, port } = await listen(t);
+  const shop = await openListeningShop(t);
+  const { port } = shop;
   const body = '{"name":"Brie"}';
   const headers = [`X-API-Key: ${shop.writer}`, `Content-Length: ${body.length}`];
   const refused = await exchange(
@@ -147,7 +139,8 @@ test('An expectation other than 100-continue gets 417 in the error shape', async
 });
 
 test('A request that takes too long gets 408 in the error shape', async (t) => {
-  const { shop, port } = await listen(t);
+  const shop = await openListeningShop(t);
+  const { port } = shop;
   // Node looks for late requests every 30 s; the test reports one in its place.
   shop.app.server.server.once('connection', (socket: Socket) => {
     const late = Object.assign(new Error('late'), { code: 'ERR_HTTP_REQUEST_TIMEOUT' });
@@ -157,7 +150,8 @@ test('A request that takes too long gets 408 in the error shape', async (t) => {
 });
 
 test('A body of 2 MB gets its refusal rather than a reset, announced or in chunks', async (t) => {
-  const { shop, port } = await listen(t);
+  const shop = await openListeningShop(t);
+  const { port } = shop;
   const body = JSON.stringify({ name: 'x'.repeat(2 * 1024 * 1024) });
   const chunk = `${(65_536).toString(16)}\r\n${'x'.repeat(65_536)}\r\n`;
   const chunks = [...Array.from({ length: 32 }, () => chunk), '0\r\n\r\n'];
@@ -178,7 +172,7 @@ test('A body of 2 MB gets its refusal rather than a reset, announced or in chunk
 });
 
 test('A body of 2 MB to an address that is not there gets 404, and 405 where it takes no such method', async (t) => {
-  const { port } = await listen(t);
+  const { port } = await openListeningShop(t);
   const body = 'x'.repeat(2 * 1024 * 1024);
   const announced = `Content-Length: ${body.length}`;
   const nowhere = await exchange(t, port, [requestOf('POST /nowhere', [announced]), body]);
@@ -190,7 +184,7 @@ test('A body of 2 MB to an address that is not there gets 404, and 405 where it 
 });
 
 test('The environment is named even to what is no request', async (t) => {
-  const { port } = await listen(t);
+  const { port } = await openListeningShop(t);
   for (const bytes of ['NONSENSE\r\n\r\n', requestOf('GET /healthz', [`X-Long: ${'x'.repeat(20_000)}`])]) {
     const { status, headers } = await exchange(t, port, bytes);
     assert.ok([400, 431].includes(status));
@@ -199,7 +193,8 @@ test('The environment is named even to what is no request', async (t) => {
 });
 
 test('A connection serves many requests, and one that fails does not end it', async (t) => {
-  const { shop, port } = await listen(t);
+  const shop = await openListeningShop(t);
+  const { port } = shop;
   const keptOpen = (path: string) => `GET ${path} HTTP/1.1\r\nHost: shop\r\n\r\n`;
   const last = requestOf('GET /v2/cheeses', [`X-API-Key: ${shop.reader}`]);
   const reply = await exchange(t, port, [keptOpen('/nope'), keptOpen('/v2/cheeses'), keptOpen('/%zz'), last]);
@@ -208,7 +203,7 @@ test('A connection serves many requests, and one that fails does not end it', as
 });
 
 test('The public pages answer over a real connection, whatever credential comes along', async (t) => {
-  const { port } = await listen(t);
+  const { port } = await openListeningShop(t);
   for (const [path, type, content] of [
     ['/healthz', 'application/json', /^\{"status":"ok"\}$/],
     ['/readyz', 'application/json', /^\{"status":"ok"\}$/],

@@ -1,12 +1,18 @@
 /** What tests of pictures share: small real pictures, forms byte by byte, and a shop with one cheese to send them to. */
 import assert from 'node:assert/strict';
 import { readdir } from 'node:fs/promises';
-import type { TestContext } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { crc32 } from 'node:zlib';
+import { crc32, deflateSync } from 'node:zlib';
 import sharp, { type Metadata, type Sharp } from 'sharp';
 import { type Engine, sql } from '../../src/database/sql.ts';
-import { assertError, type CallAnswer, openShop, type Shop, type ShopOptions } from '../helper.ts';
+import {
+  assertError,
+  type CallAnswer,
+  openShop,
+  type Scope,
+  type Shop,
+  type ShopOptions,
+} from '../helper.ts';
 
 export const boundary = 'curd-boundary';
 export const mebibyte = 1024 * 1024;
@@ -57,6 +63,18 @@ export function chunk(type: string, data: Uint8Array): Buffer {
   return Buffer.concat([length, body, sum]);
 }
 
+/** A PNG of one bit for each pixel, all of them black: small to send, large to unpack. */
+export function blackPng(width: number, height: number, rows = height): Buffer {
+  const header = Buffer.alloc(13);
+  header.writeUInt32BE(width, 0);
+  header.writeUInt32BE(height, 4);
+  header[8] = 1;
+  const pixels = deflateSync(Buffer.alloc((Math.ceil(width / 8) + 1) * rows));
+  const signature = Buffer.from('\x89PNG\r\n\x1a\n', 'latin1');
+  const chunks = [chunk('IHDR', header), chunk('IDAT', pixels), chunk('IEND', Buffer.alloc(0))];
+  return Buffer.concat([signature, ...chunks]);
+}
+
 export interface Shown {
   readonly status: number;
   readonly headers: Readonly<Record<string, unknown>>;
@@ -95,7 +113,7 @@ const types: Readonly<Record<number, string>> = {
 };
 
 export async function openImageShop(
-  t: TestContext,
+  t: Scope,
   engine: Engine = 'sqlite',
   options: ShopOptions = {},
 ): Promise<ImageShop> {

@@ -2,14 +2,14 @@
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { type TestContext, test } from 'node:test';
+import { suite, test } from 'node:test';
 import fc from 'fast-check';
 import type { Engine } from '../../src/database/sql.ts';
-import { onBothEngines } from '../helper.ts';
+import { onBothEngines, type Scope, shared } from '../helper.ts';
 import { filePart, openImageShop, pictureOf, plain, type Shown } from './image-forms.ts';
 
 /** A shop with one picture, and its bytes as they lie in the folder. */
-async function openWithPicture(t: TestContext, engine: Engine = 'sqlite') {
+async function openWithPicture(t: Scope, engine: Engine = 'sqlite') {
   const images = await openImageShop(t, engine);
   const { json } = await images.upload([filePart(await pictureOf('png'))]);
   const { pathname } = new URL(json.imageUrl);
@@ -144,106 +144,122 @@ onBothEngines('GET /images/:name', (engine) => {
   });
 });
 
-test('One range of a picture is 206, one beyond it 416, and anything else the whole', async (t) => {
-  const { show, pathname, bytes, tag } = await openWithPicture(t);
-  const size = bytes.length;
-  const table: [header: string, range: [first: number, last: number] | 'whole' | 'none'][] = [
-    ['bytes=0-0', [0, 0]],
-    ['bytes=0-9', [0, 9]],
-    ['bytes=10-', [10, size - 1]],
-    ['bytes=-1', [size - 1, size - 1]],
-    [`bytes=-${size + 5}`, [0, size - 1]],
-    [`bytes=0-${size - 1}`, [0, size - 1]],
-    [`bytes=5-${size + 100}`, [5, size - 1]],
-    [`bytes=${size - 1}-${size - 1}`, [size - 1, size - 1]],
-    [`bytes=${size}-`, 'none'],
-    [`bytes=${size}-${size + 9}`, 'none'],
-    ['bytes=-0', 'none'],
-    ['bytes=0-1,4-5', 'whole'],
-    ['bytes=5-2', 'whole'],
-    ['bytes=x', 'whole'],
-    ['lines=0-1', 'whole'],
-  ];
-  for (const [range, expected] of table) {
-    const shown = await show(pathname, { range });
-    if (expected === 'none') {
-      assertErrorShown(shown, 416, 'range_not_satisfiable', range);
-      assert.equal(shown.headers['content-range'], `bytes */${size}`);
-      continue;
-    }
-    const [first, last] = expected === 'whole' ? [0, size - 1] : expected;
-    assert.equal(shown.status, expected === 'whole' ? 200 : 206, range);
-    assert.ok(shown.bytes.equals(bytes.subarray(first, last + 1)), range);
-    const contentRange = expected === 'whole' ? undefined : `bytes ${first}-${last}/${size}`;
-    const length = String(last - first + 1);
-    assertHeaders(shown, {
-      'content-type': 'image/png',
-      'content-length': length,
-      'content-range': contentRange,
-      etag: tag,
-    });
-  }
-});
+suite('A picture', () => {
+  const images = shared((t) => openWithPicture(t));
 
-test('Ranges, whatever they are, put together give the picture', async (t) => {
-  const { show, pathname, bytes } = await openWithPicture(t);
-  await fc.assert(
-    fc.asyncProperty(fc.array(fc.nat(bytes.length - 1), { maxLength: 4 }), async (cuts) => {
-      const starts = [...new Set([0, ...cuts])].sort((a, b) => a - b);
-      const ranges = starts.map(
-        (first, index) => `bytes=${first}-${(starts[index + 1] ?? bytes.length) - 1}`,
-      );
-      const parts = await Promise.all(ranges.map((range) => show(pathname, { range })));
-      assert.ok(parts.every(({ status }) => status === 206));
-      assert.ok(Buffer.concat(parts.map((part) => part.bytes)).equals(bytes));
-    }),
-    { numRuns: 40 },
-  );
-});
-
-test('If-Range gives a part only of the very same version', async (t) => {
-  const { show, pathname, bytes, tag } = await openWithPicture(t);
-  for (const [ifRange, status] of [
-    [tag, 206],
-    [`W/${tag}`, 200],
-    ['"other"', 200],
-    ['Mon, 01 Jun 2026 12:00:00 GMT', 200],
-  ] as const) {
-    const shown = await show(pathname, { range: 'bytes=2-4', 'if-range': ifRange });
-    assert.equal(shown.status, status, ifRange);
-    assert.ok(shown.bytes.equals(status === 206 ? bytes.subarray(2, 5) : bytes));
-  }
-  const beyond = await show(pathname, { range: `bytes=${bytes.length}-`, 'if-range': '"other"' });
-  assert.equal(beyond.status, 200);
-});
-
-test('Whoever has the picture already gets 304 and nothing more', async (t) => {
-  const { show, pathname, tag } = await openWithPicture(t);
-  for (const method of ['GET', 'HEAD'] as const) {
-    for (const value of [tag, `W/${tag}`, '*', `"x", ${tag}`]) {
-      for (const more of [{}, { range: 'bytes=0-1' }, { range: 'bytes=99999-' }]) {
-        const shown = await show(pathname, { 'if-none-match': value, ...more }, method);
-        assert.deepEqual([shown.status, shown.bytes.length], [304, 0], value);
-        assert.deepEqual(
-          [shown.headers.etag, shown.headers['cache-control']],
-          [tag, lasting['cache-control']],
-        );
-        assert.equal(shown.headers['content-range'], undefined);
+  test('One range of a picture is 206, one beyond it 416, and anything else the whole', async () => {
+    const { show, pathname, bytes, tag } = images();
+    const size = bytes.length;
+    const table: [header: string, range: [first: number, last: number] | 'whole' | 'none'][] = [
+      ['bytes=0-0', [0, 0]],
+      ['bytes=0-9', [0, 9]],
+      ['bytes=10-', [10, size - 1]],
+      ['bytes=-1', [size - 1, size - 1]],
+      [`bytes=-${size + 5}`, [0, size - 1]],
+      [`bytes=0-${size - 1}`, [0, size - 1]],
+      [`bytes=5-${size + 100}`, [5, size - 1]],
+      [`bytes=${size - 1}-${size - 1}`, [size - 1, size - 1]],
+      [`bytes=${size}-`, 'none'],
+      [`bytes=${size}-${size + 9}`, 'none'],
+      ['bytes=-0', 'none'],
+      ['bytes=0-1,4-5', 'whole'],
+      ['bytes=5-2', 'whole'],
+      ['bytes=x', 'whole'],
+      ['lines=0-1', 'whole'],
+    ];
+    for (const [range, expected] of table) {
+      const shown = await show(pathname, { range });
+      if (expected === 'none') {
+        assertErrorShown(shown, 416, 'range_not_satisfiable', range);
+        assert.equal(shown.headers['content-range'], `bytes */${size}`);
+        continue;
       }
+      const [first, last] = expected === 'whole' ? [0, size - 1] : expected;
+      assert.equal(shown.status, expected === 'whole' ? 200 : 206, range);
+      assert.ok(shown.bytes.equals(bytes.subarray(first, last + 1)), range);
+      const contentRange = expected === 'whole' ? undefined : `bytes ${first}-${last}/${size}`;
+      const length = String(last - first + 1);
+      assertHeaders(shown, {
+        'content-type': 'image/png',
+        'content-length': length,
+        'content-range': contentRange,
+        etag: tag,
+      });
     }
-    assert.equal((await show(pathname, { 'if-none-match': '"x"' }, method)).status, 200);
-  }
-});
+  });
 
-test('HEAD tells the length of the whole picture and sends nothing, even where a range is asked for', async (t) => {
-  const { show, pathname, bytes, tag } = await openWithPicture(t);
-  // RFC 9110, section 14.2: Range is for GET alone.
-  for (const headers of [{}, { range: 'bytes=0-3' }, { range: 'bytes=99999-' }]) {
-    const shown = await show(pathname, headers, 'HEAD');
-    assert.deepEqual([shown.status, shown.bytes.length], [200, 0], JSON.stringify(headers));
-    assertHeaders(shown, { 'content-type': 'image/png', 'content-length': String(bytes.length), etag: tag });
-  }
-  assert.equal((await show('/images/nothing', {}, 'HEAD')).status, 404);
+  test('Ranges, whatever they are, put together give the picture', async () => {
+    const { show, pathname, bytes } = images();
+    await fc.assert(
+      fc.asyncProperty(fc.array(fc.nat(bytes.length - 1), { maxLength: 4 }), async (cuts) => {
+        const starts = [...new Set([0, ...cuts])].sort((a, b) => a - b);
+        const ranges = starts.map(
+          (first, index) => `bytes=${first}-${(starts[index + 1] ?? bytes.length) - 1}`,
+        );
+        const parts = await Promise.all(ranges.map((range) => show(pathname, { range })));
+        assert.ok(parts.every(({ status }) => status === 206));
+        assert.ok(Buffer.concat(parts.map((part) => part.bytes)).equals(bytes));
+      }),
+      { numRuns: 40 },
+    );
+  });
+
+  test('If-Range gives a part only of the very same version', async () => {
+    const { show, pathname, bytes, tag } = images();
+    for (const [ifRange, status] of [
+      [tag, 206],
+      [`W/${tag}`, 200],
+      ['"other"', 200],
+      ['Mon, 01 Jun 2026 12:00:00 GMT', 200],
+    ] as const) {
+      const shown = await show(pathname, { range: 'bytes=2-4', 'if-range': ifRange });
+      assert.equal(shown.status, status, ifRange);
+      assert.ok(shown.bytes.equals(status === 206 ? bytes.subarray(2, 5) : bytes));
+    }
+    const beyond = await show(pathname, { range: `bytes=${bytes.length}-`, 'if-range': '"other"' });
+    assert.equal(beyond.status, 200);
+  });
+
+  test('Whoever has the picture already gets 304 and nothing more', async () => {
+    const { show, pathname, tag } = images();
+    for (const method of ['GET', 'HEAD'] as const) {
+      for (const value of [tag, `W/${tag}`, '*', `"x", ${tag}`]) {
+        for (const more of [{}, { range: 'bytes=0-1' }, { range: 'bytes=99999-' }]) {
+          const shown = await show(pathname, { 'if-none-match': value, ...more }, method);
+          assert.deepEqual([shown.status, shown.bytes.length], [304, 0], value);
+          assert.deepEqual(
+            [shown.headers.etag, shown.headers['cache-control']],
+            [tag, lasting['cache-control']],
+          );
+          assert.equal(shown.headers['content-range'], undefined);
+        }
+      }
+      assert.equal((await show(pathname, { 'if-none-match': '"x"' }, method)).status, 200);
+    }
+  });
+
+  test('HEAD tells the length of the whole picture and sends nothing, even where a range is asked for', async () => {
+    const { show, pathname, bytes, tag } = images();
+    // RFC 9110, section 14.2: Range is for GET alone.
+    for (const headers of [{}, { range: 'bytes=0-3' }, { range: 'bytes=99999-' }]) {
+      const shown = await show(pathname, headers, 'HEAD');
+      assert.deepEqual([shown.status, shown.bytes.length], [200, 0], JSON.stringify(headers));
+      assertHeaders(shown, {
+        'content-type': 'image/png',
+        'content-length': String(bytes.length),
+        etag: tag,
+      });
+    }
+    assert.equal((await show('/images/nothing', {}, 'HEAD')).status, 404);
+  });
+
+  test('Pictures are for GET and HEAD only', async () => {
+    const { shop, pathname } = images();
+    for (const method of ['POST', 'PUT', 'PATCH', 'DELETE'] as const) {
+      const { status, headers } = await shop.call(method, pathname, { as: shop.admin });
+      assert.deepEqual([status, headers.allow], [405, 'GET, HEAD, OPTIONS'], method);
+    }
+  });
 });
 
 test('Over a real connection, a picture comes whole and HEAD keeps the connection in step', async (t) => {
@@ -258,13 +274,5 @@ test('Over a real connection, a picture comes whole and HEAD keeps the connectio
     assert.deepEqual([head.status, head.headers.get('content-length')], [200, String(whole.length)]);
     const part = await fetch(url, { headers: { range: 'bytes=100-199' } });
     assert.deepEqual([part.status, Buffer.from(await part.arrayBuffer())], [206, whole.subarray(100, 200)]);
-  }
-});
-
-test('Pictures are for GET and HEAD only', async (t) => {
-  const { shop, pathname } = await openWithPicture(t);
-  for (const method of ['POST', 'PUT', 'PATCH', 'DELETE'] as const) {
-    const { status, headers } = await shop.call(method, pathname, { as: shop.admin });
-    assert.deepEqual([status, headers.allow], [405, 'GET, HEAD, OPTIONS'], method);
   }
 });

@@ -4,7 +4,7 @@ import { readdir } from 'node:fs/promises';
 import { type AddressInfo, connect, type Socket } from 'node:net';
 import { type TestContext, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { cleanUp } from '../helper.ts';
+import { cleanUp, until } from '../context.ts';
 import {
   assertNothingIncoming,
   bodyOf,
@@ -127,11 +127,9 @@ test('fetch reads the 413 as well', async (t) => {
   const form = new FormData();
   form.append('caption', 'large');
   form.append('file', new Blob([new Uint8Array(30 * mebibyte)], { type: 'image/png' }), 'a.png');
-  for (let round = 0; round < 3; round += 1) {
-    const headers = { 'x-api-key': shop.writer };
-    const answer = await fetch(`http://127.0.0.1:${port}${url}`, { method: 'POST', headers, body: form });
-    assert.deepEqual([answer.status, ((await answer.json()) as { code: number }).code], [413, 413]);
-  }
+  const headers = { 'x-api-key': shop.writer };
+  const answer = await fetch(`http://127.0.0.1:${port}${url}`, { method: 'POST', headers, body: form });
+  assert.deepEqual([answer.status, ((await answer.json()) as { code: number }).code], [413, 413]);
   await assertUntouched();
 });
 
@@ -156,18 +154,18 @@ test('Whoever goes on sending beyond 64 MiB after a refusal is cut off', async (
   }
 });
 
-test('Who may not, or has no such cheese, is told so while 20 MiB are on their way', async (t) => {
+test('Who may not, or has no such cheese, is told so while a large picture is on its way', async (t) => {
   const { shop, post, assertUntouched } = await listen(t);
-  for (const [headers, to, status] of [
-    [{ 'x-api-key': shop.reader }, undefined, 403],
-    [{ 'x-api-key': 'nonsense' }, undefined, 401],
-    [{}, '/v2/cheeses/999/uploadImage', 404],
-    [{ 'content-type': 'image/png' }, undefined, 415],
-    [{ 'content-encoding': 'gzip' }, undefined, 415],
-    [{ 'content-type': 'multipart/form-data' }, undefined, 422],
-    [{ 'idempotency-key': 'a b' }, undefined, 400],
+  for (const [mebibytes, headers, to, status] of [
+    [20, { 'x-api-key': shop.reader }, undefined, 403],
+    [8, { 'x-api-key': 'nonsense' }, undefined, 401],
+    [20, {}, '/v2/cheeses/999/uploadImage', 404],
+    [8, { 'content-type': 'image/png' }, undefined, 415],
+    [8, { 'content-encoding': 'gzip' }, undefined, 415],
+    [8, { 'content-type': 'multipart/form-data' }, undefined, 422],
+    [8, { 'idempotency-key': 'a b' }, undefined, 400],
   ] as const) {
-    const reply = await post(largeForm(20), headers, to);
+    const reply = await post(largeForm(mebibytes), headers, to);
     assert.deepEqual([reply.status, reply.json.code], [status, status]);
     await assertUntouched();
   }
@@ -263,7 +261,7 @@ test('Refusals in the middle of a form leave no file, however often they come', 
     [file, ...many],
     [textPart('x', 'y'.repeat(9000)), file],
   ];
-  for (let round = 0; round < 20; round += 1) {
+  for (let round = 0; round < 6; round += 1) {
     const answers = await Promise.all(forms.map((form) => upload(form)));
     assert.deepEqual([...new Set(answers.map(({ status }) => status))], [422]);
   }
@@ -271,13 +269,3 @@ test('Refusals in the middle of a form leave no file, however often they come', 
   await assertNothingIncoming(shop);
   await assertUntouched();
 });
-
-async function until(isSo: () => Promise<boolean>): Promise<void> {
-  for (let waited = 0; waited < 3000; waited += 10) {
-    if (await isSo()) {
-      return;
-    }
-    await sleep(10);
-  }
-  assert.fail('it never came to that');
-}

@@ -1,10 +1,11 @@
-/** The life of an order, moved on by hand: every step from every status, and what goes along. order-worker.test.ts has the rest. */
+/** The life of an order, moved on by hand: every step from every status, and what goes along. order-approval.test.ts has the rest. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { sql } from '../../src/database/sql.ts';
 import { type OrderStatus, orderStatuses } from '../../src/orders/order-status.ts';
 import {
   assertError,
+  bern,
   type CallAnswer,
   onBothEngines,
   openShop,
@@ -14,7 +15,6 @@ import {
   testClock,
 } from '../helper.ts';
 
-const shippingAddress = { street: 'Gerechtigkeitsgasse 1', city: 'Bern', country: 'CH' };
 const dayMs = 24 * 60 * 60_000;
 
 /** How each status is reached from `placed`. */
@@ -70,7 +70,7 @@ async function openStore(t: Parameters<typeof openShop>[0], options: ShopOptions
     clock,
     cheeseId,
     async reach(status = 'placed') {
-      const order = { items: [{ cheeseId, quantity: 2 }], shippingAddress };
+      const order = { items: [{ cheeseId, quantity: 2 }], shippingAddress: bern };
       const { json } = await shop.call('POST', '/v2/store/order', { as: placer, body: order });
       for (const verb of ways[status]) {
         assert.ok((await store.take(verb, json.id)).status < 300);

@@ -5,9 +5,8 @@ import type { Scope } from '../../src/auth/access.ts';
 import { AppError } from '../../src/errors.ts';
 import type { Principal } from '../../src/http/principal.ts';
 import { restoreTestOrders } from '../../src/orders/test-orders.ts';
-import { assertError, onBothEngines, openShop, type Shop, testClock } from '../helper.ts';
+import { assertError, bern, onBothEngines, openShop, type Shop, testClock } from '../helper.ts';
 
-const shippingAddress = { street: 'Gerechtigkeitsgasse 1', city: 'Bern', country: 'CH' };
 const url = '/v2/store/orders';
 
 async function cheese(shop: Shop, name = 'Comté'): Promise<number> {
@@ -16,7 +15,7 @@ async function cheese(shop: Shop, name = 'Comté'): Promise<number> {
 }
 
 async function place(shop: Shop, cheeseId: number): Promise<number> {
-  const body = { items: [{ cheeseId, quantity: 1 }], shippingAddress };
+  const body = { items: [{ cheeseId, quantity: 1 }], shippingAddress: bern };
   return (await shop.call('POST', '/v2/store/order', { as: shop.admin, body })).json.id;
 }
 
@@ -255,7 +254,7 @@ onBothEngines('Orders', (engine) => {
     const other = tokenOf('client:y', null, ...scopes);
     const admin = tokenOf('client:z', null, 'admin');
     const everybody = [ada, eve, program, other, admin];
-    const input = { items: [{ cheeseId, quantity: 1 }], shippingAddress };
+    const input = { items: [{ cheeseId, quantity: 1 }], shippingAddress: bern };
     const owners = new Map<number, Principal>();
     const shopOfAda = tokenOf('client:s', adaId, ...scopes);
     for (const [placer, owner] of [

@@ -3,9 +3,16 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { sql } from '../../src/database/sql.ts';
-import { assertError, type CallAnswer, onBothEngines, openShop, type Shop, testClock } from '../helper.ts';
+import {
+  assertError,
+  bern,
+  type CallAnswer,
+  onBothEngines,
+  openShop,
+  type Shop,
+  testClock,
+} from '../helper.ts';
 
-const shippingAddress = { street: 'Gerechtigkeitsgasse 1', city: 'Bern', country: 'CH' };
 const hourMs = 60 * 60_000;
 let made = 0;
 
@@ -22,7 +29,7 @@ function place(
   headers: Record<string, string> = {},
   quantity = 1,
 ): Promise<CallAnswer> {
-  const body = { items: [{ cheeseId, quantity }], shippingAddress };
+  const body = { items: [{ cheeseId, quantity }], shippingAddress: bern };
   return shop.call('POST', '/v2/store/order', { body, headers, ...(as === undefined ? {} : { as }) });
 }
 
@@ -95,7 +102,7 @@ onBothEngines('POST /store/order', (engine) => {
     const body = { items: [unpriced, await cheese(shop)].map((id) => ({ cheeseId: id, quantity: 2 })) };
     const mixed = await shop.call('POST', '/v2/store/order', {
       as: shop.admin,
-      body: { ...body, shippingAddress },
+      body: { ...body, shippingAddress: bern },
     });
     assert.deepEqual(
       [free, alone, mixed].map(({ json }) => [json.total, json.items[0].pricePerKg]),

@@ -4,7 +4,16 @@ import { suite, test } from 'node:test';
 import { sql } from '../../src/database/sql.ts';
 import { restoreTestOrders } from '../../src/orders/test-orders.ts';
 import { curdJson, freshShop, serve } from '../cli/run.ts';
-import { assertError, onBothEngines, openShop, type Shop, type TestClock, testClock } from '../helper.ts';
+import {
+  assertError,
+  bern,
+  onBothEngines,
+  openShop,
+  type Shop,
+  secret,
+  type TestClock,
+  testClock,
+} from '../helper.ts';
 
 const ids = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10];
 const statuses = ['placed', 'approved', 'shipped', 'delivered', 'cancelled'].flatMap((one) => [one, one]);
@@ -134,7 +143,7 @@ onBothEngines('Test orders', (engine) => {
       as: shop.admin,
       body: {
         items: [{ cheeseId: cheese.json.id, quantity: 1 }],
-        shippingAddress: { street: 'Gerechtigkeitsgasse 1', city: 'Bern', country: 'CH' },
+        shippingAddress: bern,
       },
     });
     assert.equal(order.json.id, 11);
@@ -156,7 +165,6 @@ onBothEngines('Test orders', (engine) => {
 });
 
 suite('A server that was started', { concurrency: 3 }, () => {
-  const secret = 'a secret that is only good for tests';
   const environments: [name: string, more: Record<string, string>, status: number][] = [
     ['local', {}, 200],
     ['sandbox', { CURD_SECRET: secret }, 200],

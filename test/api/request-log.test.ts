@@ -5,7 +5,7 @@ import { connect, createServer, type Socket } from 'node:net';
 import { type TestContext, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { curdJson, freshShop, serve } from '../cli/run.ts';
-import { cleanUp, createDatabase } from '../helper.ts';
+import { cleanUp, createDatabase, secret } from '../context.ts';
 
 interface Line {
   readonly level: number;
@@ -26,8 +26,6 @@ const linesOf = (text: string): Line[] =>
     .trimEnd()
     .split('\n')
     .map((line) => JSON.parse(line));
-
-const secret = 'a secret that is only good for tests';
 
 test('At debug every request has one line, by which it is found again', async (t) => {
   const environment = await freshShop(t, { CURD_SECRET: secret, CURD_LOG_LEVEL: 'debug' });

@@ -8,7 +8,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { type TestContext, test } from 'node:test';
 import { loadConfig } from '../../src/config.ts';
 import { curd, curdJson, freshShop, serve } from '../cli/run.ts';
-import { cleanUp, createDatabase, temporaryFolder } from '../helper.ts';
+import { cleanUp, createDatabase, temporaryFolder } from '../context.ts';
 import { basic } from '../oauth/flow.ts';
 
 const unguessable = (kind: string) => `${kind}-${randomBytes(12).toString('hex')}`;

@@ -1,3 +1,4 @@
+/** Whose word for a caller’s address is taken. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { openShop, type Shop } from '../helper.ts';

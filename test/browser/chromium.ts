@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import chromium from '@sparticuz/chromium';
 import { type Browser, type BrowserContextOptions, type Page, chromium as playwright } from 'playwright-core';
-import { cleanUp } from '../helper.ts';
+import { cleanUp } from '../context.ts';
 
 /** Not what the package recommends: that would switch off the same-origin policy, and with it what is tested here. */
 const args = ['--no-sandbox', '--disable-gpu', '--disable-dev-shm-usage'];

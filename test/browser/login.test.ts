@@ -6,7 +6,7 @@ import type { AddressInfo } from 'node:net';
 import { after, type TestContext, test } from 'node:test';
 import type { Page } from 'playwright-core';
 import type { ClientRequest } from '../../src/auth/oauth/clients.ts';
-import { cleanUp } from '../helper.ts';
+import { cleanUp } from '../context.ts';
 import {
   implicitQueryOf,
   newApplication,

@@ -15,9 +15,9 @@ import type { CheesePage } from '../../src/cheeses/listing.ts';
 import type { Cheese } from '../../src/cheeses/schemas.ts';
 import type { CommandOptions } from '../../src/cli/command.ts';
 import { loadConfig } from '../../src/config.ts';
-import { openServices, type Services } from '../../src/services.ts';
+import type { Services } from '../../src/services.ts';
 import { settings } from '../../src/settings.ts';
-import { cleanUp, temporaryFolder } from '../helper.ts';
+import { cleanUp, temporaryFolder } from '../context.ts';
 
 const executable = fileURLToPath(new URL('../../bin/curd.js', import.meta.url));
 
@@ -143,6 +143,7 @@ export async function inShop<T>(
   environment: Environment,
   work: (services: Services) => T,
 ): Promise<Awaited<T>> {
+  const { openServices } = await import('../../src/services.ts');
   const services = await openServices(loadConfig(environment));
   try {
     return await work(services);

@@ -6,7 +6,7 @@ import { copyTables } from '../../src/database/copy.ts';
 import type { Database } from '../../src/database/database.ts';
 import { migrate } from '../../src/database/migrate.ts';
 import { type Engine, sql, type Value } from '../../src/database/sql.ts';
-import { cleanUp, engines } from '../helper.ts';
+import { cleanUp, engines } from '../context.ts';
 import { contentsOf } from './contents.ts';
 import { freshConfig, open } from './notes.ts';
 

@@ -1,9 +1,10 @@
+/** What both engines promise of transactions, values and constraints, on a table that has nothing to do with cheeses. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { ConstraintError } from '../../src/database/database.ts';
 import { forUpdate, list, rows, sql, type Value } from '../../src/database/sql.ts';
-import { onBothEngines } from '../helper.ts';
+import { onBothEngines } from '../context.ts';
 import { insertNote, openNotes, textsIn } from './notes.ts';
 
 onBothEngines('A database', (engine) => {

@@ -1,10 +1,11 @@
+/** Migrations: once, in order, together or one by one, and never from a newer schema. */
 import assert from 'node:assert/strict';
 import { readdirSync } from 'node:fs';
 import { suite, test } from 'node:test';
 import type { Database } from '../../src/database/database.ts';
 import { listMigrations, type Migration, migrate } from '../../src/database/migrate.ts';
 import { sql } from '../../src/database/sql.ts';
-import { engines, onBothEngines } from '../helper.ts';
+import { engines, onBothEngines } from '../context.ts';
 import { freshConfig, open } from './notes.ts';
 
 const namesOf = (migrations: readonly Migration[]) => migrations.map(({ name }) => name);

@@ -1,27 +1,25 @@
 /** A small table that has nothing to do with cheeses, for tests of the database port itself. */
-import type { TestContext } from 'node:test';
 import { type Config, loadConfig } from '../../src/config.ts';
 import { type Database, openDatabase } from '../../src/database/database.ts';
 import { type Engine, type Statement, sql, type Value } from '../../src/database/sql.ts';
-import { cleanUp, createDatabase, temporaryFolder } from '../helper.ts';
+import { cleanUp, createDatabase, type Scope, secret, temporaryFolder } from '../context.ts';
 
 /** Settings that lead to a database which is not there yet, or empty. */
-export async function freshConfig(t: TestContext, engine: Engine): Promise<Config> {
+export async function freshConfig(t: Scope, engine: Engine): Promise<Config> {
   const dataDir = await temporaryFolder(t);
   const database = engine === 'postgres' ? { CURD_DATABASE: await createDatabase(t) } : {};
-  const secret = 'a secret that is only good for tests';
   return loadConfig({ CURD_DATA_DIR: dataDir, CURD_SECRET: secret, ...database });
 }
 
 /** Opens a database that closes itself with the test. */
-export async function open(t: TestContext, config: Config): Promise<Database> {
+export async function open(t: Scope, config: Config): Promise<Database> {
   const database = await openDatabase(config);
   cleanUp(t, () => database.close());
   return database;
 }
 
 /** A database with the one table `note`, whose ids are unique. */
-export async function openNotes(t: TestContext, engine: Engine, config?: Config): Promise<Database> {
+export async function openNotes(t: Scope, engine: Engine, config?: Config): Promise<Database> {
   const database = await open(t, config ?? (await freshConfig(t, engine)));
   const fraction = engine === 'sqlite' ? 'real' : 'double precision';
   await database.overhaul(async (_sql, run) => {

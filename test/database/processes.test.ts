@@ -8,7 +8,7 @@ import { suite, type TestContext, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { openDatabase } from '../../src/database/database.ts';
 import { sql } from '../../src/database/sql.ts';
-import { cleanUp, onBothEngines } from '../helper.ts';
+import { cleanUp, onBothEngines } from '../context.ts';
 import { freshConfig, insertNote, open, openNotes, textsIn } from './notes.ts';
 
 const source = new URL('../../src/', import.meta.url).href;

@@ -1,12 +1,12 @@
 /** Pictures in a bucket: s3rver, a real server of the protocol, in a process of its own. */
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
-import { suite, type TestContext, test } from 'node:test';
+import { suite, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { loadConfig, type RawSettings } from '../../src/config.ts';
 import { ConfigError } from '../../src/setting-values.ts';
 import { assertRefused, curd, freshShop, serve } from '../cli/run.ts';
-import { assertError, cleanUp, openShop, type Shop, testClock } from '../helper.ts';
+import { assertError, cleanUp, openShop, type Scope, type Shop, shared, testClock } from '../helper.ts';
 import { awsSettings, bucket, openBucket, openSilence, openSlowDeletion } from './bucket.ts';
 import {
   assertShown,
@@ -23,11 +23,10 @@ import {
   uploaded,
 } from './photos.ts';
 
-const prefix = 'some/prefix';
 const quickly = 8000;
 
 /** This process is this file's alone; its environment is put back for the next test all the same. */
-function setEnvironment(t: TestContext, values: Record<string, string>): void {
+function setEnvironment(t: Scope, values: Record<string, string>): void {
   const before = { ...process.env };
   Object.assign(process.env, values);
   cleanUp(t, () => {
@@ -38,15 +37,29 @@ function setEnvironment(t: TestContext, values: Record<string, string>): void {
   });
 }
 
-async function shopAt(t: TestContext, endpoint: string, settings: RawSettings = {}): Promise<Shop> {
+let prefixes = 0;
+
+/** A part of the bucket that no other test uses. */
+function newPrefix(): string {
+  prefixes += 1;
+  return `some/prefix-${prefixes}`;
+}
+
+async function shopAt(t: Scope, endpoint: string, settings: RawSettings = {}): Promise<Shop> {
   setEnvironment(t, awsSettings(endpoint));
-  const place = { CURD_IMAGES: `s3://${bucket}/${prefix}` };
+  const place = { CURD_IMAGES: `s3://${bucket}/${newPrefix()}` };
   return openShop(t, { clock: testClock(), settings: { ...place, ...settings } });
 }
 
-/** Names of the objects under the prefix. s3rver writes each into a file, and what it knows of it beside it. */
+/** Where the bucket keeps the objects of a shop. */
+function folderOf({ config: { images } }: Shop, folder: string): string {
+  assert.equal(images.kind, 'bucket');
+  return `${folder}/${images.prefix}`;
+}
+
+/** Names of the objects in a folder. s3rver writes each into a file, and what it knows of it beside it. */
 function objectsIn(folder: string): string[] {
-  return namesIn(`${folder}/${prefix}`).flatMap((name) => /^(.*)\._S3rver_object$/.exec(name)?.[1] ?? []);
+  return namesIn(folder).flatMap((name) => /^(.*)\._S3rver_object$/.exec(name)?.[1] ?? []);
 }
 
 async function assertUnavailable(shop: Shop, cheese: number, bytes: Uint8Array): Promise<void> {
@@ -60,18 +73,21 @@ async function assertUnavailable(shop: Shop, cheese: number, bytes: Uint8Array):
 }
 
 suite('Pictures in a bucket', () => {
+  const ours = shared(openBucket);
+
   test('are stored under the prefix with their type, for good', async (t) => {
-    const { endpoint, folder } = await openBucket(t);
+    const { endpoint, folder } = ours();
     const shop = await shopAt(t, endpoint);
     const urls = await uploaded(shop, await newCheese(shop), await picture(1, 400, 'jpeg'));
     const names = [urls.imageUrl, urls.thumbnailUrl].map(nameOf);
-    assert.deepEqual(objectsIn(folder), names.toSorted());
+    const place = folderOf(shop, folder);
+    assert.deepEqual(objectsIn(place), names.toSorted());
     assert.deepEqual(
       readdirSync(folder).filter((name) => !name.startsWith('.')),
       ['some'],
     );
     for (const [index, type] of ['image/jpeg', 'image/webp'].entries()) {
-      const path = `${folder}/${prefix}/${names[index]}._S3rver_metadata.json`;
+      const path = `${place}${names[index]}._S3rver_metadata.json`;
       const metadata = JSON.parse(readFileSync(path, 'utf8'));
       assert.equal(metadata['content-type'], type);
       assert.equal(metadata['cache-control'], 'public, max-age=31536000, immutable');
@@ -79,7 +95,7 @@ suite('Pictures in a bucket', () => {
   });
 
   test('are shown by the server itself, whole and in part', async (t) => {
-    const { endpoint } = await openBucket(t);
+    const { endpoint } = ours();
     const shop = await shopAt(t, endpoint);
     const { imageUrl } = await uploaded(shop, await newCheese(shop), await picture(2, 400));
     const whole = await shown(shop, imageUrl);
@@ -102,7 +118,7 @@ suite('Pictures in a bucket', () => {
   });
 
   test('carry the address of CURD_IMAGES_URL, and whoever asks here is sent there', async (t) => {
-    const { endpoint } = await openBucket(t);
+    const { endpoint } = ours();
     const base = 'https://cdn.example.com/cheese';
     const shop = await shopAt(t, endpoint, { CURD_IMAGES_URL: `${base}/` });
     const cheese = await newCheese(shop);
@@ -120,7 +136,7 @@ suite('Pictures in a bucket', () => {
   });
 
   test('go with the cheese and the sweep', async (t) => {
-    const { endpoint, folder } = await openBucket(t);
+    const { endpoint, folder } = ours();
     const shop = await shopAt(t, endpoint);
     const cheese = await newCheese(shop);
     const { imageUrl } = await uploaded(shop, cheese, await picture(4));
@@ -128,13 +144,13 @@ suite('Pictures in a bucket', () => {
     assert.equal((await shown(shop, imageUrl)).status, 404);
     (shop.clock as ReturnType<typeof testClock>).advance(10 * 60_000 + 1);
     await shop.app.services.images.sweep();
-    assert.deepEqual(objectsIn(folder), []);
+    assert.deepEqual(objectsIn(folderOf(shop, folder)), []);
     await uploaded(shop, await newCheese(shop), await picture(4));
     await assertShown(shop, imageUrl);
   });
 
   test('survive a sweep that took longer than another needed for the same', async (t) => {
-    const slow = await openSlowDeletion(t, (await openBucket(t)).endpoint);
+    const slow = await openSlowDeletion(t, ours().endpoint);
     const shop = await shopAt(t, slow.endpoint);
     const clock = shop.clock as ReturnType<typeof testClock>;
     const cheese = await newCheese(shop);
@@ -181,14 +197,15 @@ suite('Pictures in a bucket', () => {
   });
 
   test('are refused with 503 where there is no such bucket', async (t) => {
-    const { endpoint } = await openBucket(t);
+    const { endpoint } = ours();
     const shop = await shopAt(t, endpoint, { CURD_IMAGES: 's3://not-there' });
     await assertUnavailable(shop, await newCheese(shop), await picture(7));
   });
 
   test('are refused with 503 with wrong credentials, which are in no log; the demo goes without', async (t) => {
-    const { endpoint, folder } = await openBucket(t);
+    const { endpoint, folder } = ours();
     const secret = 'hidden-from-all-logs';
+    const prefix = newPrefix();
     const environment = await freshShop(t, {
       ...awsSettings(endpoint, 'NOBODY', secret),
       CURD_IMAGES: `s3://${bucket}/${prefix}`,
@@ -197,7 +214,7 @@ suite('Pictures in a bucket', () => {
     const { stderr } = await server.stop();
     // The client of AWS says a word of its own.
     const lines = stderr.split('\n').filter((line) => line.startsWith('{'));
-    assert.deepEqual(objectsIn(folder), []);
+    assert.deepEqual(objectsIn(`${folder}/${prefix}`), []);
     assert.ok(!stderr.includes(secret));
     const causes = lines.map((line) => JSON.parse(line)).filter(({ err }) => err !== undefined);
     assert.match(JSON.stringify(causes), /InvalidAccessKeyId/);

@@ -4,9 +4,8 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createServer as createHttpServer, request } from 'node:http';
 import { createServer, type Server, type Socket } from 'node:net';
-import type { TestContext } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { cleanUp, temporaryFolder } from '../helper.ts';
+import { cleanUp, type Scope, temporaryFolder } from '../context.ts';
 
 const program = fileURLToPath(new URL('../../node_modules/s3rver/bin/s3rver.js', import.meta.url));
 
@@ -24,7 +23,7 @@ export interface Bucket {
 }
 
 /** Starts the server with an empty bucket. It stops with the test at the latest. */
-export async function openBucket(t: TestContext): Promise<Bucket> {
+export async function openBucket(t: Scope): Promise<Bucket> {
   const directory = await temporaryFolder(t);
   let port = '0';
   let stop = async () => {};
@@ -74,7 +73,7 @@ export function awsSettings(endpoint: string, key = credential, secret = credent
 }
 
 /** A server that takes connections and never says a word. */
-export async function openSilence(t: TestContext): Promise<string> {
+export async function openSilence(t: Scope): Promise<string> {
   const sockets = new Set<Socket>();
   const server: Server = createServer((socket) => {
     sockets.add(socket);
@@ -95,7 +94,7 @@ export async function openSilence(t: TestContext): Promise<string> {
 }
 
 /** Stands in front of a bucket, and keeps the answer to the first deletion back until it is let go. */
-export async function openSlowDeletion(t: TestContext, endpoint: string) {
+export async function openSlowDeletion(t: Scope, endpoint: string) {
   const { promise: held, resolve: hold } = Promise.withResolvers<() => void>();
   let deletions = 0;
   const proxy = createHttpServer((incoming, outgoing) => {

@@ -7,7 +7,7 @@ import { suite, type TestContext, test } from 'node:test';
 import { systemClock } from '../../src/clock.ts';
 import { AppError } from '../../src/errors.ts';
 import { type Files, openFiles } from '../../src/files/files.ts';
-import { cleanUp, temporaryFolder } from '../helper.ts';
+import { cleanUp, temporaryFolder } from '../context.ts';
 import { awsSettings, bucket, openBucket } from './bucket.ts';
 
 /** More than a page of a bucket. */

@@ -56,12 +56,9 @@ export function upload(
   shop: Shop,
   cheeseId: number,
   bytes: Uint8Array,
-  fields: Readonly<Record<string, string>> = {},
+  as = shop.writer,
 ): Promise<CallAnswer> {
-  return shop.call('POST', `/v2/cheeses/${cheeseId}/uploadImage`, {
-    as: shop.writer,
-    ...formOf(bytes, fields),
-  });
+  return shop.call('POST', `/v2/cheeses/${cheeseId}/uploadImage`, { as, ...formOf(bytes) });
 }
 
 export interface Addresses {

@@ -6,7 +6,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Compile } from 'typebox/schema';
 import { pictureOf } from '../api/image-forms.ts';
-import { type CallAnswer, onBothEngines, openShop, type Shop } from '../helper.ts';
+import { bern, type CallAnswer, onBothEngines, openShop, type Shop } from '../helper.ts';
 import { openListeningShop } from '../oauth/flow.ts';
 import {
   draftOf,
@@ -33,7 +33,7 @@ function createWorld(shop: Shop) {
     orderId: async () =>
       idOf('POST', '/v2/store/order', {
         items: [{ cheeseId: Number(await get('cheeseId')), quantity: 1 }],
-        shippingAddress: { street: 'Gerechtigkeitsgasse 1', city: 'Bern', country: 'CH' },
+        shippingAddress: bern,
       }),
     account: async () => {
       const { keys, contextOf } = shop.app.services;

@@ -1,3 +1,4 @@
+/** Documents say what the program says: errors and settings. */
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import { errorCatalogue } from '../../src/errors.ts';

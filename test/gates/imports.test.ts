@@ -1,3 +1,4 @@
+/** Layers: who may import whom. */
 import assert from 'node:assert/strict';
 import { posix } from 'node:path';
 import { suite, test } from 'node:test';

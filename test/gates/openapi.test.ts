@@ -1,3 +1,4 @@
+/** The OpenAPI document is what the routes make of it, and complete. */
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import { curd } from '../cli/run.ts';

@@ -1,3 +1,4 @@
+/** What no file of the sources may be or hold. */
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync, statSync } from 'node:fs';

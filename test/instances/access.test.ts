@@ -1,27 +1,32 @@
 /** What one instance ends or changes has ended or changed on all others with the very next request. */
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
-import { assertError } from '../helper.ts';
+import { assertError, shared } from '../helper.ts';
 import {
   deleteCheese,
   type Instances,
   newCheese,
   newCustomer,
   newName,
+  newUsername,
   openInstances,
   password,
   place,
 } from './instances.ts';
 
 const rounds = 5;
+
+// Names are new in every test, so that all of them can do with the same instances.
+const instances = shared((t) => openInstances(t, 3));
+
 type Headers = Record<string, string>;
 
 const statusesFor = ({ all }: Instances, as: { as?: string; headers?: Headers }) =>
   Promise.all(all.map(async (shop) => (await shop.call('GET', '/v2/whoami', as)).status));
 
 suite('Whoever is turned away by one instance', () => {
-  test('is turned away by all: a key that was revoked', async (t) => {
-    const shops = await openInstances(t, 3);
+  test('is turned away by all: a key that was revoked', async () => {
+    const shops = instances();
     for (let round = 0; round < rounds; round += 1) {
       const as = await shops.next().newKey();
       assert.deepEqual(await statusesFor(shops, { as }), [200, 200, 200]);
@@ -36,13 +41,14 @@ suite('Whoever is turned away by one instance', () => {
     }
   });
 
-  test('is turned away by all: a session that ended, by logging out or with another password', async (t) => {
-    const shops = await openInstances(t, 3);
-    const own = await newCustomer(shops, 'ada');
+  test('is turned away by all: a session that ended, by logging out or with another password', async () => {
+    const shops = instances();
+    const username = newUsername();
+    const own = await newCustomer(shops, username);
     let secret = password;
     for (let round = 0; round < rounds; round += 1) {
       const open = async () => {
-        const body = { username: 'ada', password: secret };
+        const body = { username, password: secret };
         const { json } = await shops.call('POST', '/v2/customer/login', { body });
         return { headers: { authorization: `Bearer ${json.token}` } };
       };
@@ -52,31 +58,33 @@ suite('Whoever is turned away by one instance', () => {
       assert.deepEqual(await statusesFor(shops, one), [401, 401, 401]);
       assert.deepEqual(await statusesFor(shops, other), [200, 200, 200]);
       secret = newName('Another password');
-      const body = { username: 'ada', email: 'ada@example.com', password: secret };
-      assert.equal((await shops.call('PUT', '/v2/customer/ada', { headers: own, body })).status, 200);
+      const body = { username, email: `${username}@example.com`, password: secret };
+      assert.equal((await shops.call('PUT', `/v2/customer/${username}`, { headers: own, body })).status, 200);
       assert.deepEqual(await statusesFor(shops, other), [401, 401, 401]);
       assert.deepEqual(await statusesFor(shops, { headers: own }), [200, 200, 200]);
     }
   });
 
-  test('is turned away by all: a customer who was deleted', async (t) => {
-    const shops = await openInstances(t, 3);
-    const headers = await newCustomer(shops, 'ada');
+  test('is turned away by all: a customer who was deleted', async () => {
+    const shops = instances();
+    const username = newUsername();
+    const url = `/v2/customer/${username}`;
+    const headers = await newCustomer(shops, username);
     assert.deepEqual(await statusesFor(shops, { headers }), [200, 200, 200]);
-    assert.equal((await shops.call('DELETE', '/v2/customer/ada', { headers })).status, 204);
+    assert.equal((await shops.call('DELETE', url, { headers })).status, 204);
     assert.deepEqual(await statusesFor(shops, { headers }), [401, 401, 401]);
     for (const shop of shops.all) {
-      const body = { username: 'ada', password };
+      const body = { username, password };
       assertError(await shop.call('POST', '/v2/customer/login', { body }), 401, 'unauthorized');
-      const shown = await shop.call('GET', '/v2/customer/ada', { as: shops.reader });
+      const shown = await shop.call('GET', url, { as: shops.reader });
       assertError(shown, 404, 'not_found');
     }
   });
 });
 
 suite('What was read from one instance', () => {
-  test('is current on all others: cheeses, their lists and what they count', async (t) => {
-    const shops = await openInstances(t, 3);
+  test('is current on all others: cheeses, their lists and what they count', async () => {
+    const shops = instances();
     const as = shops.writer;
     const list = '/v2/cheeses?category=Soft';
     const totals = async () =>
@@ -111,18 +119,18 @@ suite('What was read from one instance', () => {
     }
   });
 
-  test('goes on at any other: pages of cheeses and of orders', async (t) => {
-    const shops = await openInstances(t, 3);
+  test('goes on at any other: pages of cheeses and of orders', async () => {
+    const shops = instances();
     const cheeses: number[] = [];
     const orders: number[] = [];
     while (cheeses.length < 23) {
-      cheeses.push((await newCheese(shops)).id);
+      cheeses.push((await newCheese(shops, { category: { name: 'In pages' } })).id);
       const order = await place(shops.next(), shops.admin, cheeses[0] ?? 0);
       orders.push(order.json.id);
     }
-    const walk = async (path: string) => {
+    const walk = async (path: string, filter = '') => {
       const ids: number[] = [];
-      let query: string | null = '';
+      let query: string | null = filter;
       while (query !== null) {
         const { status, json, text } = await shops.call('GET', `${path}?limit=4${query}`, {
           as: shops.reader,
@@ -134,9 +142,10 @@ suite('What was read from one instance', () => {
       return ids;
     };
     assert.deepEqual(
-      (await walk('/v2/cheeses')).toSorted((a, b) => a - b),
+      (await walk('/v2/cheeses', '&category=In+pages')).toSorted((a, b) => a - b),
       cheeses,
     );
+    // Nobody else places orders here.
     assert.deepEqual(await walk('/v2/store/orders'), orders.toReversed());
   });
 });

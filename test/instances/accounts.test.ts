@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { suite, test } from 'node:test';
-import { assertError } from '../helper.ts';
+import { assertError, shared } from '../helper.ts';
 import {
   assertOneWon,
   deleteCheese,
@@ -10,12 +10,16 @@ import {
   newCheese,
   newCustomer,
   newName,
+  newUsername,
   openInstances,
   password,
   tally,
 } from './instances.ts';
 
 const rounds = 5;
+
+// Names are new in every test, so that most of them can do with the same instances.
+const instances = shared((t) => openInstances(t, 3));
 
 async function newAccount(shops: Instances): Promise<string> {
   const { keys, contextOf } = shops.next().app.services;
@@ -27,16 +31,16 @@ async function newAccount(shops: Instances): Promise<string> {
 const login = (username: string, secret = password) => ({ body: { username, password: secret } });
 
 suite('A customer of several instances', () => {
-  test('has a username and an e-mail address that nobody else has', async (t) => {
-    const shops = await openInstances(t, 3);
+  test('has a username and an e-mail address that nobody else has', async () => {
+    const shops = instances();
     for (let round = 0; round < rounds; round += 1) {
-      const name = newName('ada').replace(' ', '-');
+      const name = newUsername();
       const registered = await shops.atOnce(4, (shop, index) =>
         shop.call('POST', '/v2/customer', {
           body: {
             // Compared without a difference of case.
             username: index % 2 === 0 ? name : index === 1 ? name.toUpperCase() : `${name}-other`,
-            email: `${name}${index === 3 ? '' : index}@example.com`,
+            email: `${name}.${index}@example.com`,
             password,
           },
         }),
@@ -53,33 +57,36 @@ suite('A customer of several instances', () => {
     }
   });
 
-  test('is changed from what was read, or not at all', async (t) => {
-    const shops = await openInstances(t, 3);
-    const headers = await newCustomer(shops, 'ada');
+  test('is changed from what was read, or not at all', async () => {
+    const shops = instances();
+    const username = newUsername();
+    const url = `/v2/customer/${username}`;
+    const headers = await newCustomer(shops, username);
     for (let round = 0; round < rounds; round += 1) {
-      const before = await shops.call('GET', '/v2/customer/ada', { headers });
+      const before = await shops.call('GET', url, { headers });
       const changed = await shops.atOnce(3, (shop) =>
-        shop.call('PUT', '/v2/customer/ada', {
+        shop.call('PUT', url, {
           headers: { ...headers, 'if-match': before.headers.etag ?? '' },
-          body: { username: 'ada', email: 'ada@example.com', password, firstName: newName('Ada') },
+          body: { username, email: `${username}@example.com`, password, firstName: newName('Ada') },
         }),
       );
       const { json } = assertOneWon(changed, 200, 412, 'precondition_failed');
-      const now = await shops.call('GET', '/v2/customer/ada', { headers });
+      const now = await shops.call('GET', url, { headers });
       assert.equal(now.json.firstName, json.firstName);
     }
   });
 
-  test('takes the name of another at the same instant as somebody else, and one of them gets it', async (t) => {
-    const shops = await openInstances(t, 2);
-    const sessions = [await newCustomer(shops, 'ada'), await newCustomer(shops, 'bob')];
-    const names = ['ada', 'bob'];
+  test('takes the name of another at the same instant as somebody else, and one of them gets it', async () => {
+    const shops = instances();
+    const names = [newUsername(), newUsername('bob')] as [string, string];
+    const emails = names.map((name) => `${name}@example.com`);
+    const sessions = [await newCustomer(shops, names[0]), await newCustomer(shops, names[1])];
     for (let round = 0; round < rounds; round += 1) {
-      const username = newName('name').replace(' ', '-');
+      const username = newUsername();
       const renamed = await shops.atOnce(2, (shop, index) =>
         shop.call('PUT', `/v2/customer/${names[index]}`, {
           headers: sessions[index] ?? {},
-          body: { username, email: `${names[index]}@example.com`, password },
+          body: { username, email: emails[index], password },
         }),
       );
       assertOneWon(renamed, 200, 422, 'validation_error');
@@ -87,23 +94,27 @@ suite('A customer of several instances', () => {
     }
   });
 
-  test('has no favourite that was deleted at the instant in which it was chosen', async (t) => {
-    const shops = await openInstances(t, 3);
-    const headers = await newCustomer(shops, 'ada');
+  test('has no favourite that was deleted at the instant in which it was chosen', async () => {
+    const shops = instances();
+    const ada = newUsername();
+    const headers = await newCustomer(shops, ada);
     for (let round = 0; round < 2 * rounds; round += 1) {
       const { id } = await newCheese(shops);
-      const body = { email: 'ada@example.com', password, favouriteCheese: { id } };
-      const fresh = newName('bob').replace(' ', '-');
-      const changing = shops.call('PUT', '/v2/customer/ada', { headers, body: { username: 'ada', ...body } });
-      const registering = shops.call('POST', '/v2/customer', {
-        body: { ...body, username: fresh, email: `${fresh}@example.com` },
+      const bodyOf = (username: string) => ({
+        username,
+        email: `${username}@example.com`,
+        password,
+        favouriteCheese: { id },
       });
+      const fresh = newUsername('bob');
+      const changing = shops.call('PUT', `/v2/customer/${ada}`, { headers, body: bodyOf(ada) });
+      const registering = shops.call('POST', '/v2/customer', { body: bodyOf(fresh) });
       // The password takes its time.
       await new Promise((resolve) => setTimeout(resolve, 8 * (round % 6)));
       const deleted = await deleteCheese(shops.next(), shops.writer, id);
       assert.equal(deleted.status, 204, deleted.text);
       for (const [answer, username] of [
-        [await changing, 'ada'],
+        [await changing, ada],
         [await registering, fresh],
       ] as const) {
         if (answer.status >= 400) {
@@ -116,10 +127,11 @@ suite('A customer of several instances', () => {
     }
   });
 
-  test('has the newest twenty sessions', async (t) => {
-    const shops = await openInstances(t, 3);
-    await newCustomer(shops, 'ada');
-    const opened = await shops.atOnce(30, (shop) => shop.call('POST', '/v2/customer/login', login('ada')));
+  test('has the newest twenty sessions', async () => {
+    const shops = instances();
+    const username = newUsername();
+    await newCustomer(shops, username);
+    const opened = await shops.atOnce(30, (shop) => shop.call('POST', '/v2/customer/login', login(username)));
     assert.equal(tally(opened), '30 x 200');
     const whoami = await shops.atOnce(30, (shop, index) =>
       shop.call('GET', '/v2/whoami', { headers: { authorization: `Bearer ${opened[index]?.json.token}` } }),
@@ -146,8 +158,8 @@ suite('A customer of several instances', () => {
 });
 
 suite('An account of several instances', () => {
-  test('has three active keys, wherever they are made', async (t) => {
-    const shops = await openInstances(t, 3);
+  test('has three active keys, wherever they are made', async () => {
+    const shops = instances();
     for (let round = 0; round < 3 * rounds; round += 1) {
       const account = await newAccount(shops);
       const made = await shops.atOnce(7, (shop) =>
@@ -159,8 +171,8 @@ suite('An account of several instances', () => {
     }
   });
 
-  test('has one successor of a key that is rotated on several at once', async (t) => {
-    const shops = await openInstances(t, 3);
+  test('has one successor of a key that is rotated on several at once', async () => {
+    const shops = instances();
     for (let round = 0; round < 3 * rounds; round += 1) {
       const account = await newAccount(shops);
       const made = await shops.call('POST', '/v2/api-keys', { as: shops.admin, body: { account } });

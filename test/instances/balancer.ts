@@ -1,8 +1,7 @@
 /** Instances that listen, behind one address that hands each request to the next of them. */
 import { createServer, request } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import type { TestContext } from 'node:test';
-import { cleanUp } from '../helper.ts';
+import { cleanUp, type Scope } from '../context.ts';
 import { type Instances, openInstances } from './instances.ts';
 
 export interface Balanced extends Instances {
@@ -14,7 +13,7 @@ export interface Balanced extends Instances {
   readonly log: readonly { readonly instance: number; readonly path: string }[];
 }
 
-export async function openBalanced(t: TestContext, howMany: number): Promise<Balanced> {
+export async function openBalanced(t: Scope, howMany: number): Promise<Balanced> {
   const log: { instance: number; path: string }[] = [];
   const ports: number[] = [];
   const server = createServer((incoming, outgoing) => {

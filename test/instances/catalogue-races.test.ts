@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import { nameOf, picture, shown, upload } from '../files/photos.ts';
-import { assertError } from '../helper.ts';
+import { assertError, shared } from '../helper.ts';
 import {
   assertOneWon,
   deleteCheese,
@@ -14,26 +14,25 @@ import {
   tally,
 } from './instances.ts';
 
-const rounds = 10;
+const rounds = 6;
+
+// Names are new in every test, so that most of them can do with the same instances.
+const instances = shared((t) => openInstances(t, 3, { settings: { CURD_APPROVAL_DELAY: '1h' } }));
 
 suite('The catalogue of several instances', () => {
-  test('has a name once in a category, whoever writes it', async (t) => {
-    const shops = await openInstances(t, 3);
+  test('has a name once in a category, whoever writes it', async () => {
+    const shops = instances();
     const as = shops.writer;
+    const category = { name: 'Soft' };
     for (let round = 0; round < rounds; round += 1) {
-      const body = { name: newName('Brie'), category: { name: 'Soft' }, tags: [{ name: newName('tag') }] };
+      const body = { name: newName('Brie'), category, tags: [{ name: newName('tag') }] };
       const made = await shops.atOnce(6, (shop) => shop.call('POST', '/v2/cheeses', { as, body }));
       const { json } = assertOneWon(made, 201, 409, 'conflict');
       const others = [await newCheese(shops), await newCheese(shops)];
       const renamed = await shops.atOnce(2, (shop, index) =>
         shop.call('PUT', '/v2/cheeses', {
           as,
-          body: {
-            id: others[index]?.id,
-            name: `New ${json.name}`,
-            status: 'pending',
-            category: { name: 'Soft' },
-          },
+          body: { id: others[index]?.id, name: `New ${json.name}`, status: 'pending', category },
         }),
       );
       assertOneWon(renamed, 200, 409, 'conflict');
@@ -42,8 +41,8 @@ suite('The catalogue of several instances', () => {
     assert.equal(json.total, 2 * rounds);
   });
 
-  test('takes one of several changes to what was read, and refuses the others', async (t) => {
-    const shops = await openInstances(t, 3);
+  test('takes one of several changes to what was read, and refuses the others', async () => {
+    const shops = instances();
     const as = shops.writer;
     for (let round = 0; round < rounds; round += 1) {
       const { id, etag } = await newCheese(shops);
@@ -66,8 +65,8 @@ suite('The catalogue of several instances', () => {
     }
   });
 
-  test('loses none of several changes to different members', async (t) => {
-    const shops = await openInstances(t, 3);
+  test('loses none of several changes to different members', async () => {
+    const shops = instances();
     const as = shops.writer;
     for (let round = 0; round < rounds; round += 1) {
       const { id } = await newCheese(shops);
@@ -106,7 +105,7 @@ suite('The catalogue of several instances', () => {
   });
 
   test('never leaves an order with a cheese that was deleted', async (t) => {
-    const shops = await openInstances(t, 3);
+    const shops = instances();
     const as = await shops.next().newKey({ scopes: ['write:cheeses', 'write:orders'] });
     let ordered = 0;
     for (let round = 0; round < 2 * rounds; round += 1) {
@@ -129,8 +128,8 @@ suite('The catalogue of several instances', () => {
     t.diagnostic(`${ordered} of ${6 * rounds} orders came first`);
   });
 
-  test('keeps a cheese that is promised at the instant in which it is deleted, or promises it not', async (t) => {
-    const shops = await openInstances(t, 2, { settings: { CURD_APPROVAL_DELAY: '1h' } });
+  test('keeps a cheese that is promised at the instant in which it is deleted, or promises it not', async () => {
+    const shops = instances();
     for (let round = 0; round < rounds; round += 1) {
       const { id } = await newCheese(shops);
       const order = (await place(shops.next(), shops.admin, id)).json.id;
@@ -150,8 +149,8 @@ suite('The catalogue of several instances', () => {
     }
   });
 
-  test('sells nothing after it is marked as sold', async (t) => {
-    const shops = await openInstances(t, 3, { settings: { CURD_APPROVAL_DELAY: '1h' } });
+  test('sells nothing after it is marked as sold', async () => {
+    const shops = instances();
     const as = shops.admin;
     for (let round = 0; round < 2 * rounds; round += 1) {
       const { id } = await newCheese(shops);
@@ -186,15 +185,14 @@ suite('The catalogue of several instances', () => {
 });
 
 suite('Pictures that come to several instances at once', () => {
-  test('are one where they are the same, and in their places where they are not', async (t) => {
-    const shops = await openInstances(t, 2);
+  test('are one where they are the same, and in their places where they are not', async () => {
+    const shops = instances();
     const { id } = await newCheese(shops);
-    const asWriter = { ...shops.all[0], writer: shops.writer };
-    const to = (index: number) => ({ ...asWriter, call: (shops.all[index % 2] ?? asWriter).call });
+    const as = shops.writer;
     for (let round = 1; round <= 4; round += 1) {
       const [same, other] = [await picture(round), await picture(100 + round)];
       const answers = await Promise.all(
-        [same, same, other, same].map((bytes, index) => upload(to(round + index), id, bytes)),
+        [same, same, other, same].map((bytes) => upload(shops.next(), id, bytes, as)),
       );
       assert.equal(tally(answers), '4 x 200');
       assert.equal(new Set(answers.map(({ json }) => json.imageUrl)).size, 2);
@@ -211,25 +209,26 @@ suite('Pictures that come to several instances at once', () => {
     }
   });
 
-  test('stay with the one cheese while another with the same is deleted', async (t) => {
-    const shops = await openInstances(t, 2);
-    const to = (index: number) => ({ ...shops.all[index], writer: shops.writer }) as (typeof shops.all)[0];
+  test('stay with the one cheese while another with the same is deleted', async () => {
+    const shops = instances();
+    const [one, other] = shops.all;
+    const as = shops.writer;
     for (let round = 1; round <= 6; round += 1) {
       const bytes = await picture(200 + round);
       const [going, staying] = [await newCheese(shops), await newCheese(shops)];
-      assert.equal((await upload(to(0), going.id, bytes)).status, 200);
+      assert.equal((await upload(one, going.id, bytes, as)).status, 200);
       if (round > 3) {
-        assert.equal((await upload(to(1), staying.id, bytes)).status, 200);
+        assert.equal((await upload(other, staying.id, bytes, as)).status, 200);
       }
       const [deleted, answer] = await Promise.all([
-        deleteCheese(to(round % 2), shops.writer, going.id),
-        upload(to((round + 1) % 2), staying.id, bytes),
+        deleteCheese(round % 2 === 0 ? one : other, as, going.id),
+        upload(round % 2 === 0 ? other : one, staying.id, bytes, as),
       ]);
       assert.deepEqual([deleted.status, answer.status], [204, 200], answer.text);
       if (round > 3) {
         const again = await newCheese(shops);
-        await upload(to(0), again.id, bytes);
-        assert.equal((await deleteCheese(to(1), shops.writer, again.id)).status, 204);
+        await upload(one, again.id, bytes, as);
+        assert.equal((await deleteCheese(other, as, again.id)).status, 204);
       }
       for (const shop of shops.all) {
         assert.equal((await shown(shop, answer.json.imageUrl)).status, 200);

@@ -9,12 +9,14 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { loadConfig } from '../../src/config.ts';
 import { openServices } from '../../src/services.ts';
 import { type Environment, freshShop, type RunningServer, serve } from '../cli/run.ts';
-import { until } from './instances.ts';
+import { secret, until } from '../context.ts';
 import { type OwnPostgres, ownPostgres } from './own-postgres.ts';
 import { type SteadyLoad, startLoad } from './steady-load.ts';
 
 export const times = Number(process.env.CURD_TEST_FAULTS ?? 1);
-const quietMs = 700;
+const quietMs = 400;
+/** A few people with the time to look around show that nothing is lost; a crowd shows it where many faults are asked for. */
+const crowd = times === 1 ? { shoppers: 4, restMs: 20 } : { shoppers: 12, restMs: 0 };
 /** From the moment at which the database takes connections again. */
 const recoveryMs = 3000;
 
@@ -33,7 +35,7 @@ export async function openFleet(t: TestContext): Promise<Fleet> {
   const database = await ownPostgres(t);
   const shared = {
     CURD_DATABASE: database.url,
-    CURD_SECRET: 'a secret that is only good for tests',
+    CURD_SECRET: secret,
     CURD_ENVIRONMENT: 'sandbox',
     CURD_PLANS: '{"free":{"perHour":null,"burst":60000}}',
     CURD_APPROVAL_DELAY: '100ms',
@@ -67,7 +69,7 @@ function balancer({ servers, gone }: Fleet): () => string {
 /** Load before, during and after a fault; @param strike comes back when all could work again */
 export async function endure(fleet: Fleet, strike: () => Promise<void>, mayBreak = false): Promise<void> {
   for (let time = 0; time < times; time += 1) {
-    const load = startLoad({ ...fleet, next: balancer(fleet), mayBreak });
+    const load = startLoad({ ...fleet, ...crowd, next: balancer(fleet), mayBreak });
     let before = 0;
     let after = 0;
     let failed = {};

@@ -1,15 +1,18 @@
+/** What breaks under three servers: one of them, a connection, their database. See endure.ts for what must hold. */
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { suite, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type RunningServer, serve } from '../cli/run.ts';
-import { endure, type Fleet, openFleet, times } from './endure.ts';
-import { bern, until } from './instances.ts';
+import { bern, until } from '../context.ts';
+import { endure, type Fleet, openFleet, requireAlive, times } from './endure.ts';
+
+const outageMs = 600;
 
 suite('Three servers on one PostgreSQL', () => {
-  test('go on after a fault of a server or a connection', { timeout: (times + 1) * 60_000 }, async (t) => {
+  test('go on after each fault', { timeout: (times + 1) * 120_000 }, async (t) => {
     const fleet = await openFleet(t);
-    const { servers, environments, gone } = fleet;
+    const { database, servers, environments, gone } = fleet;
 
     await t.test('when nobody knows whether a commit was one', async () => {
       await unknownOutcome(fleet);
@@ -30,6 +33,31 @@ suite('Three servers on one PostgreSQL', () => {
         },
         true,
       );
+    });
+
+    for (const signal of ['SIGINT', 'SIGQUIT'] as const) {
+      await t.test(`when the database is stopped by ${signal} and started again`, async () => {
+        await endure(fleet, async () => {
+          await database.stop(signal);
+          await sleep(outageMs);
+          for (const server of servers) {
+            await requireAlive(server);
+            assert.equal((await fetch(`${server.url}/readyz`)).status, 503);
+          }
+          await database.start();
+        });
+      });
+    }
+
+    await t.test('when all their connections are cut, again and again', async () => {
+      await endure(fleet, async () => {
+        for (let cut = 0; cut < 8; cut += 1) {
+          await database.ask(
+            `select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'curd'`,
+          );
+          await sleep(50 + 20 * cut);
+        }
+      });
     });
 
     for (const server of servers) {

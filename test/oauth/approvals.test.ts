@@ -1,6 +1,6 @@
 /** The scope admin: the application's list, a customer who is staff, and an operator who approved the two. */
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
+import { suite, test } from 'node:test';
 import type { Scope } from '../../src/auth/access.ts';
 import { onBothEngines, type Shop, testClock } from '../helper.ts';
 import {
@@ -109,10 +109,12 @@ onBothEngines('The scope admin', (engine) => {
     assert.equal((await ask()).scope, 'read:cheeses');
     assert.deepEqual(await statusesOf(shop), ['bob revoked']);
   });
+});
 
+suite('The scope admin', () => {
   test('runs out after ninety days, in the middle of a token, and can be asked for anew (RFC 6749, 10.3)', async (t) => {
     const clock = testClock(Date.now());
-    const shop = await openListeningShop(t, { engine, clock });
+    const shop = await openListeningShop(t, { clock });
     await register(shop, 'bob', 'staff');
     const app = await newApplication(shop, { scopes });
     const ask = () => tokensOf(shop, app, openBrowser(shop.url, 'bob'), { scope: 'read:cheeses admin' });
@@ -134,7 +136,7 @@ onBothEngines('The scope admin', (engine) => {
   });
 
   test('goes at once with the role, and so do the other scopes of staff (RFC 6749, 3.3)', async (t) => {
-    const shop = await openListeningShop(t, { engine });
+    const shop = await openListeningShop(t);
     await register(shop, 'bob', 'staff');
     const app = await newApplication(shop, { scopes });
     const browser = openBrowser(shop.url, 'bob');
@@ -170,7 +172,7 @@ onBothEngines('The scope admin', (engine) => {
   });
 
   test('needs a login of the last five minutes (OpenID Connect Core 1.0, 3.1.2.3)', async (t) => {
-    const shop = await openListeningShop(t, { engine });
+    const shop = await openListeningShop(t);
     await register(shop, 'bob', 'staff');
     const app = await newApplication(shop, { scopes });
     const browser = openBrowser(shop.url, 'bob');
@@ -191,7 +193,7 @@ onBothEngines('The scope admin', (engine) => {
   });
 
   test('is approved for machines as well, and revoked at the next request (RFC 6749, 4.4)', async (t) => {
-    const shop = await openListeningShop(t, { engine });
+    const shop = await openListeningShop(t);
     const app = await newApplication(shop, { scopes, grants: ['client_credentials'] });
     const form = { grant_type: 'client_credentials', scope: 'read:cheeses admin' };
     const ask = async () => (await post(`${shop.url}/oauth/token`, form, app)).json;

@@ -1,7 +1,6 @@
 /** The authorization endpoint where it gives something: codes with PKCE, tokens in the fragment, to whom they belong. */
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
-import { onBothEngines } from '../helper.ts';
 import {
   assertRefused,
   codeOf,
@@ -161,9 +160,9 @@ suite('The authorization endpoint', () => {
   });
 });
 
-onBothEngines('The implicit flow', (engine) => {
+suite('The implicit flow', () => {
   test('gives a token of ten minutes in the fragment, asked for each time, without a refresh token (RFC 6749, 4.2.2)', async (t) => {
-    const shop = await openListeningShop(t, { engine });
+    const shop = await openListeningShop(t);
     await register(shop, 'ada', 'staff');
     const app = await newApplication(shop, { grants: ['implicit'], isPublic: true });
     const browser = openBrowser(shop.url, 'ada');
@@ -198,7 +197,7 @@ onBothEngines('The implicit flow', (engine) => {
   });
 
   test('never gives admin, whatever the application, the customer and the operator say (RFC 9700, 2.1.2)', async (t) => {
-    const shop = await openListeningShop(t, { engine });
+    const shop = await openListeningShop(t);
     await register(shop, 'ada', 'staff');
     const app = await newApplication(shop, {
       grants: ['implicit', 'authorization_code'],

@@ -1,3 +1,4 @@
+/** Which origins may call the authorization server from a browser. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { openShop } from '../helper.ts';

@@ -9,29 +9,17 @@
  */
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
-import type { AddressInfo } from 'node:net';
-import type { TestContext } from 'node:test';
 import { scopes } from '../../src/auth/access.ts';
 import type { ClientRequest } from '../../src/auth/oauth/clients.ts';
 import { sql } from '../../src/database/sql.ts';
-import { type CallAnswer, openShop, type Shop, type ShopOptions } from '../helper.ts';
+import type { CallAnswer, Shop } from '../helper.ts';
+
+export { type ListeningShop, openListeningShop } from '../helper.ts';
 
 export const password = 'correct horse battery staple';
 /** RFC 7636, appendix B. */
 export const verifier = 'dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk';
 export const challenge = 'E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM';
-
-export interface ListeningShop extends Shop {
-  readonly url: string;
-}
-
-/** A shop that listens on a free port, as its authorization server must know where it is. */
-export async function openListeningShop(t: TestContext, options: ShopOptions = {}): Promise<ListeningShop> {
-  const shop = await openShop(t, options);
-  await shop.app.server.listen({ host: '127.0.0.1', port: 0 });
-  const { port } = shop.app.server.server.address() as AddressInfo;
-  return { ...shop, url: `http://127.0.0.1:${port}` };
-}
 
 type Role = 'customer' | 'staff';
 

@@ -1,3 +1,4 @@
+/** HTML of the pages: whatever is put into it stands there as text. */
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import fc from 'fast-check';

@@ -7,7 +7,7 @@ import { test } from 'node:test';
 import postgres from 'postgres';
 import { sql } from '../../src/database/sql.ts';
 import { curdJson, freshShop, serve } from '../cli/run.ts';
-import { createDatabase, onBothEngines, type Shop } from '../helper.ts';
+import { bern, createDatabase, onBothEngines, type Shop, secret } from '../helper.ts';
 import {
   type Application,
   assertRefused,
@@ -53,8 +53,7 @@ const orderOf = async (shop: Shop, token: string): Promise<string> => {
     body: { name: `Cheese ${Math.random()}`, status: 'available' },
   });
   const items = [{ cheeseId: made.json.id, quantity: 1 }];
-  const shippingAddress = { street: 'Gerechtigkeitsgasse 1', city: 'Bern', country: 'CH' };
-  const placed = await withToken(shop, token, 'POST', '/v2/store/order', { items, shippingAddress });
+  const placed = await withToken(shop, token, 'POST', '/v2/store/order', { items, shippingAddress: bern });
   assert.equal(placed.status, 201, placed.text);
   return `/v2/store/order/${placed.json.id}`;
 };
@@ -64,7 +63,7 @@ onBothEngines('The authorization server', (engine) => {
     const database = engine === 'postgres' ? await createDatabase(t) : undefined;
     const environment = await freshShop(t, {
       CURD_LOG_LEVEL: 'debug',
-      CURD_SECRET: 'a secret that is only good for tests',
+      CURD_SECRET: secret,
       ...(database === undefined ? {} : { CURD_DATABASE: database }),
     });
     const server = await serve(t, environment);

@@ -1,6 +1,6 @@
 /** A strict client that is not ours: it refuses every answer that is not what the RFCs say. */
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
+import { suite, test } from 'node:test';
 import * as strict from 'oauth4webapi';
 import { onBothEngines } from '../helper.ts';
 import { type Application, newApplication, openBrowser, openListeningShop, register } from './flow.ts';
@@ -110,9 +110,11 @@ onBothEngines('A strict client', (engine) => {
       );
     }
   });
+});
 
+suite('A strict machine', () => {
   test('gets a token for itself (RFC 6749, 4.4)', async (t) => {
-    const shop = await openListeningShop(t, { engine });
+    const shop = await openListeningShop(t);
     const app = await newApplication(shop, { grants: ['client_credentials'] });
     const server = await discover(shop.url);
     const answer = await strict.processClientCredentialsResponse(

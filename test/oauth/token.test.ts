@@ -77,9 +77,11 @@ onBothEngines('A code', (engine) => {
       }
     }
   });
+});
 
-  test('belongs to its application, its redirect_uri and its verifier, and lasts a minute (RFC 6749, 4.1.3; RFC 7636, 4.6)', async (t) => {
-    const shop = await openListeningShop(t, { engine });
+suite('What a code is good for', () => {
+  test('is its own application with its redirect_uri and its verifier, for a minute (RFC 6749, 4.1.3; RFC 7636, 4.6)', async (t) => {
+    const shop = await openListeningShop(t);
     const token = `${shop.url}/oauth/token`;
     await register(shop, 'ada');
     const redirectUris = ['https://app.example.com/cb', 'https://app.example.com/other'];
@@ -244,9 +246,11 @@ onBothEngines('The endpoints for programs', (engine) => {
       assertRefused(await answerOf(large), 400, 'invalid_request');
     }
   });
+});
 
+suite('The same endpoints', () => {
   test('answer under /v2 as well, to scripts of other origins too (RFC 6749, 3.2; RFC 7009, 2.3)', async (t) => {
-    const shop = await openListeningShop(t, { engine });
+    const shop = await openListeningShop(t);
     await register(shop, 'ada');
     const app = await newApplication(shop);
     const base = `${shop.url}/v2/oauth`;

@@ -1,3 +1,4 @@
+/** One name for each network that a caller may come from. */
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import fc from 'fast-check';

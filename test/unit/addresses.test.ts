@@ -1,3 +1,4 @@
+/** Which methods an address of the API has. */
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import fc from 'fast-check';

@@ -1,3 +1,4 @@
+/** Who takes gzip, and what is sent to them. */
 import assert from 'node:assert/strict';
 import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';

@@ -1,10 +1,12 @@
+/** Sealed cursors: they open to what was sealed, and to nothing that was altered. */
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import fc from 'fast-check';
 import { AppError } from '../../src/errors.ts';
 import { createCursors } from '../../src/http/cursor.ts';
+import { secret } from '../context.ts';
 
-const cursors = createCursors('a secret that is only good for tests', 'cheeses');
+const cursors = createCursors(secret, 'cheeses');
 const positions = fc.oneof(
   fc.record({
     sort: fc.constantFrom('name', '-createdAt'),
@@ -96,9 +98,9 @@ suite('Cursors', () => {
 
   test('hold under the same secret everywhere, and under no other', () => {
     const position = { after: { id: 7 } };
-    const same = createCursors('a secret that is only good for tests', 'cheeses');
+    const same = createCursors(secret, 'cheeses');
     assert.deepEqual(same.open(cursors.seal(position)), position);
     assertRefused(createCursors('another secret that is only good for tests', 'cheeses').seal(position));
-    assertRefused(createCursors('a secret that is only good for tests', 'orders').seal(position));
+    assertRefused(createCursors(secret, 'orders').seal(position));
   });
 });

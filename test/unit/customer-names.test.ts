@@ -1,3 +1,4 @@
+/** Which usernames are the same, and which tier an amount is worth. */
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import fc from 'fast-check';

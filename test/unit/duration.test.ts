@@ -1,3 +1,4 @@
+/** Durations as settings write them. */
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import fc from 'fast-check';

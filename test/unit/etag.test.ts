@@ -1,3 +1,4 @@
+/** Entity tags, and what matches them. */
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import fc from 'fast-check';

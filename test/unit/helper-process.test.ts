@@ -1,3 +1,4 @@
+/** Helper processes that are killed while they have work. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';

@@ -1,3 +1,4 @@
+/** Files of cheeses, in the formats that the import reads. */
 import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -7,7 +8,7 @@ import { readRows, writerFor } from '../../src/cheeses/import/files.ts';
 import { plainMapping, toCheeseInput } from '../../src/cheeses/import/mapping.ts';
 import { type Cheese, CheeseInput } from '../../src/cheeses/schemas.ts';
 import { shape } from '../../src/http/shape.ts';
-import { temporaryFolder } from '../helper.ts';
+import { temporaryFolder } from '../context.ts';
 
 const letters = fc.constantFrom(...'aBé🧀1.-=\'"/; \u0301\u00a0\u2028\uFEFF');
 const textOf = (unit: fc.Arbitrary<string>) => fc.string({ unit, minLength: 1, maxLength: 8 });

@@ -1,3 +1,4 @@
+/** JSON as requests send it: read, or refused with the place where it is wrong. */
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import fc from 'fast-check';

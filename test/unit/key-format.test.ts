@@ -1,3 +1,4 @@
+/** How API keys are made, and told from texts that only look like them. */
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import fc from 'fast-check';

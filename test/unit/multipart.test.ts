@@ -1,3 +1,4 @@
+/** Forms with a file, in whatever pieces they come over the wire. */
 import assert from 'node:assert/strict';
 import { hash, pbkdf2, randomUUID } from 'node:crypto';
 import { existsSync } from 'node:fs';
@@ -12,7 +13,7 @@ import fc from 'fast-check';
 import { AppError } from '../../src/errors.ts';
 import { type ReceivedForm, receiveForm } from '../../src/http/multipart.ts';
 import { bodyOf, boundary, filePart, type Part, textPart } from '../api/image-forms.ts';
-import { temporaryFolder } from '../helper.ts';
+import { temporaryFolder } from '../context.ts';
 
 const formType = `multipart/form-data; boundary=${boundary}`;
 const fileBytesMax = 4096;

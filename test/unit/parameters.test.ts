@@ -1,3 +1,4 @@
+/** Texts of queries and headers, turned into the types that a route declares. */
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import fc from 'fast-check';

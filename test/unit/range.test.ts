@@ -1,3 +1,4 @@
+/** Ranges of bytes as RFC 9110 has them. */
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import fc from 'fast-check';

@@ -1,8 +1,9 @@
+/** A memory of bounded size, against one that forgets nothing. */
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import fc from 'fast-check';
 import { createRecent } from '../../src/http/recent.ts';
-import { testClock } from '../helper.ts';
+import { testClock } from '../context.ts';
 
 const keptMs = 100;
 const step = fc.record({

@@ -1,3 +1,4 @@
+/** Times of ripening as cheese directories write them, in months. */
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import fc from 'fast-check';

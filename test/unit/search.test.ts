@@ -1,3 +1,4 @@
+/** Words of names as a search sees them, and the terms under which a cheese is filed. */
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import fc from 'fast-check';

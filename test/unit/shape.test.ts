@@ -1,3 +1,4 @@
+/** Values held against a schema: our own validator against a general one, and the faults that it names. */
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import fc from 'fast-check';

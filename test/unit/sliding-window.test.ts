@@ -1,3 +1,4 @@
+/** The window that limits count in, against a list of what came when. */
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import fc from 'fast-check';

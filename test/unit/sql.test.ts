@@ -1,3 +1,4 @@
+/** Statements as they are put together for either engine, with every value bound. */
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import fc from 'fast-check';

@@ -1,3 +1,4 @@
+/** Ids of requests and traces: taken over from clients who send good ones, and made otherwise. */
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import fc from 'fast-check';
