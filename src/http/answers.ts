@@ -32,12 +32,6 @@ export function send(
   reply: FastifyReply,
   failed: (error: unknown, request: FastifyRequest) => void,
 ): Eventual<FastifyReply> {
-  const watched = <T extends Readable | Buffer | string>(content: T): T => {
-    if (content instanceof Readable) {
-      content.once('error', (error) => reply.raw.destroyed || failed(error, request));
-    }
-    return content;
-  };
   const { status, headers = {}, body } = answer;
   leaveIfClosing(reply);
   reply.headers(headers);
@@ -68,13 +62,29 @@ export function send(
   if (body instanceof Bytes) {
     // For nothing at all, Fastify would replace the length.
     const bytes = request.method === 'HEAD' ? Readable.from([]) : body.open();
-    return after(bytes, (stream) => reply.send(watched(stream)));
+    return after(bytes, (stream) => {
+      watch(stream, request, reply, failed);
+      return reply.send(stream);
+    });
   }
   reply.header('Content-Type', route.mediaType ?? 'application/json; charset=utf-8');
-  const text = watched(textOf(body));
+  const text = textOf(body);
+  if (text instanceof Readable) {
+    watch(text, request, reply, failed);
+  }
   return route.isLong && acceptsGzip(request.headers['accept-encoding'])
     ? sendCompressed(text, reply)
     : reply.send(text);
+}
+
+/** A client that has gone is no fault of ours. */
+function watch(
+  stream: Readable,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  failed: Parameters<typeof send>[4],
+): void {
+  stream.once('error', (error) => reply.raw.destroyed || failed(error, request));
 }
 
 /** What the client has already costs nothing of its hour. */
