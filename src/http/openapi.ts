@@ -58,7 +58,7 @@ export function describeApi(routes: readonly Route[], { version, scopes, example
     info: {
       title: 'Curd',
       version: '2.0.0',
-      description: `The API of an online cheese shop, served by Curd ${version}. Send an API key in X-API-Key to try it.`,
+      description: `Version 2 of the API of an online cheese shop, served by Curd ${version}. Put an API key under Authentication to try it; what changes something takes one that was created with the scope.`,
       license: { name: 'MIT', identifier: 'MIT' },
     },
     servers: [{ url: '/' }],
@@ -137,7 +137,7 @@ function securityOf(access: Access, schemes: readonly string[]): Document[] {
   return access.flatMap((requirement): Document[] =>
     requirement.kind === 'oauth'
       ? // A key does as well, if it has the scope.
-        [{ oauth: [requirement.scope] }, ...(takesAnyKey ? [] : [{ apiKey: [requirement.scope] }])]
+        [...(takesAnyKey ? [] : [{ apiKey: [requirement.scope] }]), { oauth: [requirement.scope] }]
       : [{ [requirement.kind]: [] }],
   );
 }

@@ -203,6 +203,17 @@ for (const engine of engines) {
       },
     );
 
+    await look.test('is mended around a cheese that is no JSON, which is told', async () => {
+      const { database } = shop.app.services;
+      const broken = sql`select body from cheese where id = ${cheeses[1]}`;
+      const { body } = (await database.get<{ body: string }>(broken)) ?? {};
+      await database.run(sql`update cheese set body = '{' where id = ${cheeses[1]}`);
+      const { code, stdout, stderr } = await curd(environment, 'doctor', '--repair');
+      assert.deepEqual([code, stderr], [2, '']);
+      assert.match(stdout, new RegExp(`FAULT {3}catalogue[\\s\\S]*cheese ${cheeses[1]}\\b`));
+      await database.run(sql`update cheese set body = ${body ?? ''} where id = ${cheeses[1]}`);
+    });
+
     await look.test('is mended where that follows from its cheeses, and nowhere else', async () => {
       const { code, stdout, stderr } = await curd(environment, 'doctor', '--repair', '--json');
       assert.deepEqual([code, stderr], [2, '']);

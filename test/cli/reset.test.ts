@@ -10,6 +10,7 @@ import { assertError, createDatabase, engines, type Shop } from '../helper.ts';
 import { newApplication } from '../oauth/flow.ts';
 import { did, liveOn, orderOf } from './life.ts';
 import {
+  accountWithKey,
   assertEachRefused,
   assertRefused,
   cheesesIn,
@@ -232,4 +233,10 @@ test('A shop in production, or one whose keeper has not said yes, is not reset',
   ]);
   assertRefused(await curd(environment, 'reset', '--json'), /\(local\).*say --yes/);
   assert.deepEqual(await counted(), known);
+
+  // With the environment of production forgotten, the keys still tell what it is.
+  await accountWithKey(production, [], { type: 'live' });
+  const withKey = await counted();
+  await assert.rejects(runReset(optionsOf(environment, { yes: true })), /has live keys, as production shops/);
+  assert.deepEqual(await counted(), withKey);
 });

@@ -137,14 +137,21 @@ suite('curd serve', { concurrency: 2 }, () => {
       CURD_ENVIRONMENT: 'production',
       CURD_SECRET: 'a secret that is only good for tests',
       CURD_PUBLIC_URL: 'https://cheese.example',
+      CURD_PUBLIK_URL: 'https://cheese.example',
     });
     const server = await serve(t, shop);
     assert.match(server.greeting, /\(production\)\n/);
+    assert.match(server.greeting, /There is no account yet\.[\s\S]*accounts create <name>[\s\S]*keys create/);
     assert.match(server.greeting, /https:\/\/cheese\.example\/docs/);
     assert.equal(server.firstKey, null);
     const health = await fetch(`${server.url}/healthz`);
     assert.equal(health.headers.get('x-environment'), 'production');
-    assert.deepEqual(await server.stop(), { code: 0, stderr: '' });
+    const { code, stderr } = await server.stop();
+    assert.match(
+      stderr,
+      /^\{"level":40,.*"msg":"CURD_PUBLIK_URL is no setting of Curd: is it misspelt\?"\}\n$/,
+    );
+    assert.equal(code, 0);
     assert.deepEqual(await countsIn(shop), { accounts: 0, files: 0, images: 0, events: 0 });
     assert.deepEqual(namesIn(join(shop.CURD_DATA_DIR ?? '', 'images')), []);
   });

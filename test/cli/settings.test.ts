@@ -50,6 +50,8 @@ const mistyped: Refused[] = [
   ['SQLite without a file', { CURD_DATABASE: 'sqlite:' }, /CURD_DATABASE/],
   ['unknown log level', { CURD_LOG_LEVEL: 'loud' }, /CURD_LOG_LEVEL/, /debug/],
   ['address that is none', { CURD_PUBLIC_URL: 'cheese.example' }, /CURD_PUBLIC_URL/, /https?/],
+  ['origin that is none', { CURD_CORS_ORIGINS: '*, foo' }, /CURD_CORS_ORIGINS holds "foo"/],
+  ['origin with a path', { CURD_CORS_ORIGINS: 'https://shop.example/' }, /CURD_CORS_ORIGINS/],
   ['address with a query', { CURD_PUBLIC_URL: 'https://cheese.example/?a' }, /CURD_PUBLIC_URL/, /query/],
 ];
 
