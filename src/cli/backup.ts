@@ -13,7 +13,7 @@ import { digestOf } from '../files/digest.ts';
 import { openFiles } from '../files/files.ts';
 import { flush, openFolder } from '../files/folder.ts';
 import { ConfigError } from '../setting-values.ts';
-import { amount, type CommandOptions, configOf, print } from './command.ts';
+import { amount, type CommandOptions, configOf, databaseOf, print, requireThere } from './command.ts';
 import { progressBar } from './progress.ts';
 
 /** What a backup says of itself, as its last entry. */
@@ -37,6 +37,7 @@ export const manifestEntry = 'manifest.json';
 
 /** Writes the shop, pictures included, to one tar file, while it is open. */
 export async function runBackup(name: string, options: CommandOptions): Promise<void> {
+  requireThere(databaseOf(options), (place) => `There is no database at ${place}.`);
   const config = configOf(options);
   if (config.database.engine === 'postgres') {
     throw new ConfigError(
@@ -44,9 +45,6 @@ export async function runBackup(name: string, options: CommandOptions): Promise<
     );
   }
   const { file: databaseFile } = config.database;
-  if (!existsSync(databaseFile)) {
-    throw new ConfigError(`There is no database at ${databaseFile}.`);
-  }
   const file = resolve(name);
   if (existsSync(file)) {
     throw new ConfigError(`${file} is there already: name another file.`);

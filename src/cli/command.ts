@@ -5,7 +5,7 @@ import { type Command, Option } from 'commander';
 import { type Config, loadConfig, type RawSettings } from '../config.ts';
 import { AppError } from '../errors.ts';
 import type { Services } from '../services.ts';
-import { ConfigError, parseDatabase } from '../setting-values.ts';
+import { ConfigError, type DatabasePlace, parseDatabase } from '../setting-values.ts';
 import { settings } from '../settings.ts';
 
 /** Flags as commander gives them, in camel case. */
@@ -44,16 +44,22 @@ export function rawSettingsOf(options: CommandOptions): RawSettings {
   return raw;
 }
 
-/** The settings, complete and checked. @throws ConfigError also where there is no shop yet, unless `mayBeFirst` */
-export function configOf(options: CommandOptions, mayBeFirst = true): Config {
+/** The settings, complete and checked; a secret is made where one is missing. @throws ConfigError */
+export function configOf(options: CommandOptions): Config {
+  return loadConfig(rawSettingsOf(options));
+}
+
+/** Where the settings say that the database is: this alone makes nothing. @throws ConfigError */
+export function databaseOf(options: CommandOptions): DatabasePlace {
   const raw = rawSettingsOf(options);
-  const place = parseDatabase(raw.CURD_DATABASE, resolve(raw.CURD_DATA_DIR ?? './data'));
-  if (!mayBeFirst && place.engine === 'sqlite' && !existsSync(place.file)) {
-    throw new ConfigError(
-      `There is no shop at ${place.file} yet: start the server first, or say with --data-dir or --database where the shop is.`,
-    );
+  return parseDatabase(raw.CURD_DATABASE, resolve(raw.CURD_DATA_DIR ?? './data'));
+}
+
+/** @throws ConfigError with the words of `refusal` where the file of an embedded database is not there */
+export function requireThere(place: DatabasePlace, refusal: (file: string) => string): void {
+  if (place.engine === 'sqlite' && !existsSync(place.file)) {
+    throw new ConfigError(refusal(place.file));
   }
-  return loadConfig(raw);
 }
 
 /** Variables that look like settings and are none. */
@@ -71,9 +77,15 @@ export async function withServices(
   run: (services: Services) => Promise<void>,
   mayBeFirst = false,
 ): Promise<void> {
-  const config = configOf(options, mayBeFirst);
+  if (!mayBeFirst) {
+    requireThere(
+      databaseOf(options),
+      (file) =>
+        `There is no shop at ${file} yet: start the server first, or say with --data-dir or --database where the shop is.`,
+    );
+  }
   const { openServices } = await import('../services.ts');
-  const services = await openServices(config);
+  const services = await openServices(configOf(options));
   try {
     await run(services);
   } finally {

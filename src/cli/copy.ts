@@ -1,4 +1,3 @@
-import { existsSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { storedFiles } from '../cheeses/images.ts';
 import { systemClock, timestamp } from '../clock.ts';
@@ -21,7 +20,7 @@ import {
   parseDatabase,
   parseImages,
 } from '../setting-values.ts';
-import { amount, type CommandOptions, print, rawSettingsOf } from './command.ts';
+import { amount, type CommandOptions, print, rawSettingsOf, requireThere } from './command.ts';
 import { progressBar } from './progress.ts';
 
 const missingExitCode = 2;
@@ -39,9 +38,7 @@ export async function runCopy(options: CommandOptions): Promise<void> {
   if (isSame(from.database, to.database)) {
     throw new ConfigError(sameDatabase);
   }
-  if (from.database.engine === 'sqlite' && !existsSync(from.database.file)) {
-    throw new ConfigError(`There is no database at ${from.database.file}: say with --from where it is.`);
-  }
+  requireThere(from.database, (file) => `There is no database at ${file}: say with --from where it is.`);
   const source = await openDatabase(from);
   try {
     const target = await openDatabase(to);

@@ -1,4 +1,3 @@
-import { existsSync } from 'node:fs';
 import { inspectImages } from '../cheeses/image-inspection.ts';
 import { inspectCatalogue, refileCatalogue } from '../cheeses/inspection.ts';
 import { systemClock, timestamp } from '../clock.ts';
@@ -10,8 +9,7 @@ import { sql } from '../database/sql.ts';
 import { openFiles } from '../files/files.ts';
 import { inspectOrders } from '../orders/inspection.ts';
 import { openServices } from '../services.ts';
-import { ConfigError } from '../setting-values.ts';
-import { type CommandOptions, configOf, print } from './command.ts';
+import { type CommandOptions, configOf, databaseOf, print, requireThere } from './command.ts';
 
 const faultsExitCode = 2;
 const clockToleranceMs = 1000;
@@ -23,10 +21,8 @@ interface Check {
 
 /** Looks a shop over, open or not, and says what to do about what is wrong. */
 export async function runDoctor(options: CommandOptions): Promise<void> {
+  requireThere(databaseOf(options), (file) => `There is no database at ${file}: nothing to look over yet.`);
   const config = configOf(options);
-  if (config.database.engine === 'sqlite' && !existsSync(config.database.file)) {
-    throw new ConfigError(`There is no database at ${config.database.file}: nothing to look over yet.`);
-  }
   const broken = await inspectDatabase(config);
   if (broken.length > 0) {
     report(options, [{ check: 'database', findings: broken }]);

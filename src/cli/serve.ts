@@ -1,6 +1,7 @@
 import type { AddressInfo } from 'node:net';
 import { type App, buildApp } from '../app.ts';
 import { type DemoCatalogue, seedDemoCatalogue, seedDemoPictures } from '../cheeses/demo.ts';
+import { baseUrlOf } from '../config.ts';
 import { AppError } from '../errors.ts';
 import { restoreTestOrders } from '../orders/test-orders.ts';
 import { ConfigError } from '../setting-values.ts';
@@ -19,8 +20,11 @@ export async function serve(options: CommandOptions): Promise<void> {
     await seedPictures(app, demo);
     app.worker.start();
     stopOnSignals(app);
+    const isEmpty = (await app.services.keys.listAccounts()).length === 0;
+    const isLocal = config.environment === 'local';
     // Only now: a key that is made is also shown.
-    greet(app, options, await firstKey(app), (await app.services.keys.listAccounts()).length === 0);
+    const key = isEmpty && isLocal ? await firstKey(app) : null;
+    greet(app, options, key, isEmpty && !isLocal);
   } catch (error) {
     await app.close();
     throw (error as NodeJS.ErrnoException).code === 'EADDRINUSE'
@@ -29,19 +33,21 @@ export async function serve(options: CommandOptions): Promise<void> {
   }
 }
 
+/** @param key of a first start in local @param isEmpty nobody has an account yet, nor gets one by itself */
 function greet(
   { server, services }: App,
   options: CommandOptions,
   key: string | null,
   isEmpty: boolean,
 ): void {
-  const { environment, publicUrl } = services.config;
+  const { config } = services;
   const { address, port, family } = server.server.address() as AddressInfo;
   const url = `http://${family === 'IPv6' ? `[${address}]` : address}:${port}`;
+  const first = key === null ? '' : keyShown(url, key);
   process.stdout.write(
     options.json
       ? `${JSON.stringify({ url, key })}\n`
-      : greeting(url, publicUrl ?? url, environment, key, isEmpty),
+      : `Curd is listening on ${url} (${config.environment})\n${isEmpty ? noAccountYet : first}\nReference: ${baseUrlOf(config, port)}/docs   Commands: npx curd --help   Stop: Ctrl+C\n`,
   );
 }
 
@@ -67,10 +73,7 @@ async function seedPictures({ services, imageUrl, log }: App, demo: DemoCatalogu
 
 /** In local, a database without accounts gets one, and a key. */
 async function firstKey({ services }: App): Promise<string | null> {
-  const { config, keys, contextOf } = services;
-  if (config.environment !== 'local' || (await keys.listAccounts()).length > 0) {
-    return null;
-  }
+  const { keys, contextOf } = services;
   try {
     const account = await keys.createAccount(contextOf('system'), 'local');
     return (await keys.create(contextOf('system'), account.id, {})).key;
@@ -83,19 +86,8 @@ async function firstKey({ services }: App): Promise<string | null> {
   }
 }
 
-function greeting(
-  url: string,
-  publicUrl: string,
-  environment: string,
-  key: string | null,
-  isEmpty: boolean,
-): string {
-  const first =
-    key === null
-      ? isEmpty
-        ? '\nThere is no account yet. Make one, and a key for it, with the settings of this server:\n\n  npx curd accounts create <name> --plan pro\n  npx curd keys create --account <name>\n'
-        : ''
-      : `
+function keyShown(url: string, key: string): string {
+  return `
 Your first API key, shown this once:
 
   ${key}
@@ -106,8 +98,14 @@ It reads. A key that may also write:
 
   npx curd keys create --account local --scope write:cheeses
 `;
-  return `Curd is listening on ${url} (${environment})\n${first}\nReference: ${publicUrl}/docs   Commands: npx curd --help   Stop: Ctrl+C\n`;
 }
+
+const noAccountYet = `
+There is no account yet. Make one, and a key for it, with the settings of this server:
+
+  npx curd accounts create <name> --plan pro
+  npx curd keys create --account <name>
+`;
 
 /** One signal finishes what runs and leaves; a second one leaves at once. */
 function stopOnSignals(app: App): void {

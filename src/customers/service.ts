@@ -1,5 +1,4 @@
 /** Customers: who may be one, what they may change, and what goes with them. login.ts lets them in. */
-
 import type { Grants } from '../auth/oauth/grants.ts';
 import type { Role } from '../auth/oauth/people.ts';
 import type { Passwords } from '../auth/passwords.ts';

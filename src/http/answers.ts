@@ -14,6 +14,9 @@ declare module 'fastify' {
   }
 }
 
+/** Told of what breaks when a part of the answer has gone out. */
+export type ReportFault = (error: unknown, request: FastifyRequest) => void;
+
 /** Who asks again on this connection would find nobody. */
 export function leaveIfClosing(reply: FastifyReply): void {
   if (reply.server.isClosing) {
@@ -30,7 +33,7 @@ export function send(
   route: Route,
   request: FastifyRequest,
   reply: FastifyReply,
-  failed: (error: unknown, request: FastifyRequest) => void,
+  failed: ReportFault,
 ): Eventual<FastifyReply> {
   const { status, headers = {}, body } = answer;
   leaveIfClosing(reply);
@@ -78,12 +81,7 @@ export function send(
 }
 
 /** A client that has gone is no fault of ours. */
-function watch(
-  stream: Readable,
-  request: FastifyRequest,
-  reply: FastifyReply,
-  failed: Parameters<typeof send>[4],
-): void {
+function watch(stream: Readable, request: FastifyRequest, reply: FastifyReply, failed: ReportFault): void {
   stream.once('error', (error) => reply.raw.destroyed || failed(error, request));
 }
 

@@ -7,7 +7,7 @@ import { AppError } from '../errors.ts';
 import { after, type Eventual } from '../eventual.ts';
 import { addressOf } from './address.ts';
 import { admission, type Guard } from './admission.ts';
-import { send } from './answers.ts';
+import { type ReportFault, send } from './answers.ts';
 import { bytesOf, failOn, readBody, requireMediaType } from './body.ts';
 import { type Idempotency, parseIdempotencyKey, type StoredAnswer } from './idempotency.ts';
 import type { Overload } from './overload.ts';
@@ -31,8 +31,7 @@ export interface MountDependencies {
   readonly clock: Clock;
   /** Told of every answer. */
   readonly answered: (request: FastifyRequest, status: number) => void;
-  /** Told of what breaks when a part of the answer has gone out. */
-  readonly failed: (error: unknown, request: FastifyRequest) => void;
+  readonly failed: ReportFault;
   readonly reportDeprecated: (operationId: string, principal: string) => void;
 }
 

@@ -291,7 +291,7 @@ suite('curd doctor', { concurrency: 2 }, () => {
   });
 
   test('neither looks over nor makes a shop that is not there', async (t) => {
-    const environment = await freshShop(t, { CURD_SECRET: secret });
+    const environment = await freshShop(t);
     const run = await curd(environment, 'doctor');
     assertRefused(run, /no database at .*curd\.sqlite: nothing to look over yet/);
     assert.deepEqual(await readdir(environment.CURD_DATA_DIR ?? ''), []);

@@ -1,5 +1,4 @@
 /** API keys as they are shown, and what a new one may ask for. */
-
 import { int64, maybeMoment, moment } from '../../http/schema-parts.ts';
 import { scopes } from '../access.ts';
 
