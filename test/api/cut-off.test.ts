@@ -8,6 +8,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { loadConfig } from '../../src/config.ts';
 import { openServices } from '../../src/services.ts';
 import { freshShop, start } from '../cli/run.ts';
+import { secret, until } from '../context.ts';
 import { cleanUp, openShop, type Shop } from '../helper.ts';
 
 async function metricsOf({ app }: Shop, admin: string): Promise<string> {
@@ -31,12 +32,12 @@ suite('What breaks', () => {
     await sleep(100);
     socket.destroy();
     let counted: string | undefined;
-    for (let tries = 0; counted === undefined && tries < 100; tries += 1) {
-      await sleep(20);
+    await until(async () => {
       const lines = (await metricsOf(shop, shop.admin)).split('\n');
       counted = lines.find((line) => /_count\{.*route="\/oauth\/logout"/.test(line));
-    }
-    assert.match(counted ?? 'not counted', /status="400"\} 1$/);
+      return counted !== undefined;
+    });
+    assert.match(counted ?? '', /status="400"\} 1$/);
   });
 
   test('leaves the durations numbers where an address is no address', async (t) => {
@@ -50,7 +51,7 @@ suite('What breaks', () => {
 
   test('is written to the log where the database fails behind the first page of a long answer', async (t) => {
     const environment = await freshShop(t, {
-      CURD_SECRET: 'a secret that is only good for tests',
+      CURD_SECRET: secret,
       CURD_ENVIRONMENT: 'production',
       CURD_PUBLIC_URL: 'https://shop.example',
     });
@@ -76,9 +77,7 @@ suite('What breaks', () => {
         printed += text;
       });
     }
-    while (!printed.includes('Stop: Ctrl+C')) {
-      await sleep(20);
-    }
+    await until(async () => printed.includes('Stop: Ctrl+C'));
     const url = /listening on (http:\S+)/.exec(printed)?.[1];
     const headers = { 'X-API-Key': key, 'X-Request-Id': 'cut-off' };
     const request = get(`${url}/v2/cheeses/findByStatus?status=available`, { headers });
@@ -91,9 +90,7 @@ suite('What breaks', () => {
     answer.resume();
     const [error] = await broken;
     assert.equal(error.code, 'ECONNRESET');
-    for (let tries = 0; !printed.includes('"level":50') && tries < 100; tries += 1) {
-      await sleep(20);
-    }
+    await until(async () => printed.includes('"level":50'));
     const line = printed.split('\n').find((one) => one.includes('"level":50')) ?? '{}';
     const { requestId, err } = JSON.parse(line);
     assert.equal(requestId, 'cut-off', printed);

@@ -10,6 +10,7 @@ import { gzipSync } from 'node:zlib';
 import { create, extract } from 'tar';
 import { runBackup } from '../../src/cli/backup.ts';
 import { runRestore } from '../../src/cli/restore.ts';
+import { secret } from '../context.ts';
 import { createDatabase, temporaryFolder } from '../helper.ts';
 import { liveOn } from './life.ts';
 import {
@@ -24,8 +25,6 @@ import {
   type Refusal,
   serve,
 } from './run.ts';
-
-const secret = 'a secret that is only good for tests';
 
 /** Every file in a folder with its content. */
 function contentsOf(folder: string): Record<string, string> {

@@ -7,6 +7,7 @@ import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { sql } from '../../src/database/sql.ts';
 import { dollars } from '../../src/orders/money.ts';
+import { secret } from '../context.ts';
 import { createLoad, type Load, type Memory } from '../faults/load.ts';
 import { awsSettings, bucket, openBucket } from '../files/bucket.ts';
 import { assertWhole, nameOf, namesIn, picture, uploaded } from '../files/photos.ts';
@@ -24,7 +25,7 @@ import {
 } from './run.ts';
 
 const settings = {
-  CURD_SECRET: 'a secret that is only good for tests',
+  CURD_SECRET: secret,
   CURD_APPROVAL_DELAY: '100ms',
   CURD_LOG_LEVEL: 'warn',
 };

@@ -7,6 +7,7 @@ import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { runCopy } from '../../src/cli/copy.ts';
 import { type Engine, sql } from '../../src/database/sql.ts';
+import { secret } from '../context.ts';
 import { contentsOf } from '../database/contents.ts';
 import { createLoad } from '../faults/load.ts';
 import { createDatabase, engines, temporaryFolder } from '../helper.ts';
@@ -25,7 +26,7 @@ import {
 } from './run.ts';
 
 const settings = {
-  CURD_SECRET: 'a secret that is only good for tests',
+  CURD_SECRET: secret,
   CURD_APPROVAL_DELAY: '100ms',
   CURD_LOG_LEVEL: 'warn',
 };

@@ -16,12 +16,11 @@ import type { Finding } from '../../src/database/inspection.ts';
 import { type Statement, sql } from '../../src/database/sql.ts';
 import { openFiles } from '../../src/files/files.ts';
 import { inspectOrders } from '../../src/orders/inspection.ts';
+import { secret } from '../context.ts';
 import { nameOf, picture, uploaded } from '../files/photos.ts';
 import { createDatabase, engines } from '../helper.ts';
 import { type Life, liveOn } from './life.ts';
 import { assertRefused, curd, freshShop, stocked } from './run.ts';
-
-const secret = 'a secret that is only good for tests';
 
 interface Result {
   readonly check: string;

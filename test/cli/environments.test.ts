@@ -5,10 +5,10 @@ import { suite, type TestContext, test } from 'node:test';
 import { loadConfig } from '../../src/config.ts';
 import { ConfigError } from '../../src/setting-values.ts';
 import { bodyOf, boundary, filePart } from '../api/image-forms.ts';
+import { secret } from '../context.ts';
 import { cleanUp, temporaryFolder } from '../helper.ts';
 import { accountWithKey, freshShop, type RunningServer, serve } from './run.ts';
 
-const secret = 'a secret that is only good for tests';
 const https = 'https://cheese.example';
 
 interface Answer {

@@ -5,6 +5,7 @@ import { suite, test } from 'node:test';
 import { typeOfKey } from '../../src/auth/keys/format.ts';
 import { createAccount, setPlan } from '../../src/cli/accounts.ts';
 import { createKey, revokeKey, rotateKey } from '../../src/cli/keys.ts';
+import { secret } from '../context.ts';
 import {
   accountWithKey,
   assertEachRefused,
@@ -17,7 +18,6 @@ import {
   serve,
 } from './run.ts';
 
-const secret = 'a secret that is only good for tests';
 const newKeyFields = ['id', 'key', 'type', 'last4', 'expiresAt'];
 const listedKeyFields = ['id', 'type', 'last4', 'scopes', 'createdAt', 'expiresAt', 'lastUsedAt'];
 

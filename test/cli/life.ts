@@ -3,11 +3,11 @@ import assert from 'node:assert/strict';
 import type { TestContext } from 'node:test';
 import type { RawSettings } from '../../src/config.ts';
 import type { Engine } from '../../src/database/sql.ts';
+import { secret } from '../context.ts';
 import { deleteCheese, picture, uploaded } from '../files/photos.ts';
 import { type CallOptions, openShop, type Shop } from '../helper.ts';
 import type { Environment } from './run.ts';
 
-const secret = 'a secret that is only good for tests';
 const password = 'correct horse battery staple';
 const shippingAddress = { street: 'Gasse 1', city: 'Bern', zipCode: '3011', country: 'CH' };
 

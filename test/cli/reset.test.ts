@@ -5,6 +5,7 @@ import { runReset } from '../../src/cli/reset.ts';
 import type { Database } from '../../src/database/database.ts';
 import { type Engine, plain, sql } from '../../src/database/sql.ts';
 import { listTables } from '../../src/database/tables.ts';
+import { secret } from '../context.ts';
 import { shown } from '../files/photos.ts';
 import { assertError, createDatabase, engines, type Shop } from '../helper.ts';
 import { newApplication } from '../oauth/flow.ts';
@@ -21,8 +22,6 @@ import {
   optionsOf,
   stocked,
 } from './run.ts';
-
-const secret = 'a secret that is only good for tests';
 
 async function countsIn(database: Database): Promise<Record<string, number>> {
   const counts: Record<string, number> = {};

@@ -8,6 +8,7 @@ import { suite, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { typeOfKey } from '../../src/auth/keys/format.ts';
 import { sql } from '../../src/database/sql.ts';
+import { secret } from '../context.ts';
 import { awsSettings, openSilence } from '../files/bucket.ts';
 import { type Addresses, assertWhole, nameOf, namesIn } from '../files/photos.ts';
 import { cleanUp } from '../helper.ts';
@@ -135,7 +136,7 @@ suite('curd serve', { concurrency: 2 }, () => {
   test('starts in production with its settings, and makes no key, no account and no demo', async (t) => {
     const shop = await freshShop(t, {
       CURD_ENVIRONMENT: 'production',
-      CURD_SECRET: 'a secret that is only good for tests',
+      CURD_SECRET: secret,
       CURD_PUBLIC_URL: 'https://cheese.example',
       CURD_PUBLIK_URL: 'https://cheese.example',
     });

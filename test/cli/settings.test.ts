@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { readdirSync } from 'node:fs';
 import { suite, test } from 'node:test';
 import { configOf } from '../../src/cli/command.ts';
+import { secret } from '../context.ts';
 import {
   assertEachRefused,
   assertRefused,
@@ -14,7 +15,6 @@ import {
   type Refusal,
 } from './run.ts';
 
-const secret = 'a secret that is only good for tests';
 const production = { CURD_ENVIRONMENT: 'production', CURD_SECRET: secret };
 const complete = { ...production, CURD_PUBLIC_URL: 'https://cheese.example' };
 

@@ -14,6 +14,7 @@ import { type Engine, sql } from '../../src/database/sql.ts';
 import { dollars } from '../../src/orders/money.ts';
 import { firstRealId, type OrderRow } from '../../src/orders/queries.ts';
 import { freshShop, type RunningServer, serve, stocked } from '../cli/run.ts';
+import { secret } from '../context.ts';
 import { createDatabase } from '../helper.ts';
 import { createLoad, type Load, type Memory, type OrderAnswer, pick } from './load.ts';
 
@@ -40,7 +41,7 @@ suite('A server that is killed', () => {
 
 async function killAgainAndAgain(t: TestContext, engine: Engine, times: number): Promise<void> {
   const environment = await freshShop(t, {
-    CURD_SECRET: 'a secret that is only good for tests',
+    CURD_SECRET: secret,
     CURD_APPROVAL_DELAY: '100ms',
     CURD_LOG_LEVEL: 'warn',
     ...(engine === 'postgres' ? { CURD_DATABASE: await createDatabase(t) } : {}),

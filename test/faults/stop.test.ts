@@ -14,10 +14,9 @@ import {
   type RunningServer,
   serve,
 } from '../cli/run.ts';
+import { secret } from '../context.ts';
 import { nameOf, namesIn } from '../files/photos.ts';
 import { cleanUp } from '../helper.ts';
-
-const secret = 'a secret that is only good for tests';
 
 interface Started {
   readonly server: RunningServer;
