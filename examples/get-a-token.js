@@ -2,9 +2,9 @@
  * An application on a person's own machine gets a token by OAuth 2.0: authorization code with PKCE, and a redirect to a
  * port of this machine (RFC 8252). No package needed. Register it once, then run it and open the address it prints:
  *
- *     npx curd clients create "My first application" --account local --native --public \
- *       --scope "read:cheeses read:profile" --redirect-uri http://127.0.0.1/callback
- *     CLIENT_ID=... node examples/get-a-token.js [http://127.0.0.1:8080]
+ *     CLIENT_ID=$(npx curd clients create "My first application" --account local --native --public \
+ *       --scope "read:cheeses read:profile" --redirect-uri http://127.0.0.1/callback)
+ *     CLIENT_ID=$CLIENT_ID node examples/get-a-token.js [http://127.0.0.1:8080]
  */
 import { createHash, randomBytes } from 'node:crypto';
 import { createServer } from 'node:http';

@@ -2,8 +2,8 @@
  * A day in a cheese shop, over HTTP: a customer registers, looks around, orders, and becomes silver; another order is
  * cancelled, and at the end the account is deleted. Needs a running server and a key that may do it all:
  *
- *     KEY=$(npx curd keys create --account local --scope "write:orders admin" --json | node -p 'JSON.parse(fs.readFileSync(0)).key')
- *     KEY=$KEY node examples/shop-day.js [http://127.0.0.1:8080]
+ *     WRITER=$(npx curd keys create --account local --scope "write:cheeses write:orders admin")   # unless set
+ *     KEY=$WRITER node examples/shop-day.js [http://127.0.0.1:8080]
  */
 const shop = `${process.argv[2] ?? 'http://127.0.0.1:8080'}/v2`;
 const key = process.env.KEY;

@@ -9,6 +9,9 @@ const program = new Command('curd')
   .showHelpAfterError('Run it with --help to see what it takes.')
   .configureHelp({ showGlobalOptions: true });
 
+const secretOutput =
+  '\nThe secret is printed alone on standard output and everything else on standard error, so KEY=$(npx curd keys create ...) works.';
+
 const collect = (value: string, previous: string[] = []) => [...previous, value];
 
 withSettings(program.command('serve'))
@@ -41,6 +44,7 @@ const keys = program
   .description('API keys; what is changed here holds from the next request on');
 withSettings(keys.command('create'))
   .description('create an API key and print it, this once')
+  .addHelpText('after', secretOutput)
   .requiredOption('--account <name>', 'whose key it is')
   .option('--type <type>', 'live or test (default: live in production, test elsewhere)')
   .option('--scope <scopes>', 'what it may do beyond reading, separated by spaces: "write:cheeses admin"')
@@ -52,6 +56,7 @@ withSettings(keys.command('list'))
   .action(async (options) => (await import('./cli/keys.ts')).listKeys(options));
 withSettings(keys.command('rotate <id>'))
   .description('create a key in place of another, which goes on working for the overlap')
+  .addHelpText('after', secretOutput)
   .option('--overlap <duration>', 'how long the old key goes on working; 0s ends it at once', '24h')
   .action(async (id, options) => (await import('./cli/keys.ts')).rotateKey(id, options));
 withSettings(keys.command('revoke <id>'))
@@ -63,6 +68,10 @@ const clients = program
   .description('applications of partners, which get tokens by OAuth 2.0');
 withSettings(clients.command('create <name>'))
   .description('register an application and print its secret, this once')
+  .addHelpText(
+    'after',
+    `${secretOutput} A public application has no secret: its client id is printed instead.`,
+  )
   .requiredOption('--account <name>', 'whose application it is, and whose plan counts')
   .requiredOption('--scope <scopes>', 'what it may ask for, separated by spaces: "read:cheeses read:orders"')
   .option('--redirect-uri <uri>', 'where people are sent back to; may stand several times', collect)

@@ -6,7 +6,7 @@ export function createAccount(name: string, options: CommandOptions): Promise<vo
     async ({ config, keys, contextOf }) => {
       const plan = oneOfIf('--plan', options.plan, Object.keys(config.plans));
       const account = await keys.createAccount(contextOf('cli'), name, plan);
-      const next = `Give it a key: npx curd keys create --account "${name}"`;
+      const next = `Give it a key: KEY=$(npx curd keys create --account "${name}")`;
       print(options, account, `Account ${account.name} is there, on the plan ${account.plan}. ${next}`);
     },
     true,

@@ -1,8 +1,8 @@
 import { scopes } from '../auth/access.ts';
 import { grantTypes } from '../auth/oauth/clients.ts';
-import { type CommandOptions, oneOf, print, table, withServices, words } from './command.ts';
+import { type CommandOptions, oneOf, print, printSecret, table, withServices, words } from './command.ts';
 
-/** Registers an application and prints its secret, this once. */
+/** Registers an application and prints its secret, once; of a public application, which has none, the client id. */
 export function createClient(name: string, options: CommandOptions): Promise<void> {
   return withServices(options, async ({ keys, clients, contextOf }) => {
     const account = await keys.findAccount(String(options.account));
@@ -18,11 +18,14 @@ export function createClient(name: string, options: CommandOptions): Promise<voi
       isNative: options.native === true,
       isPublic: options.public === true,
     });
-    const secret =
+    printSecret(
+      options,
+      clientSecret ?? clientId,
+      { clientId, clientSecret },
       clientSecret === null
-        ? 'It is public: no secret, PKCE required.'
-        : `Secret:    ${clientSecret}\nKeep the secret: it is not shown again.`;
-    print(options, { clientId, clientSecret }, `Client id: ${clientId}\n${secret}`);
+        ? 'This is the client id. The application is public: it has no secret, and PKCE is required.'
+        : `This is the secret of the application with the client id ${clientId}. Keep it: it is not shown again.`,
+    );
   });
 }
 

@@ -98,6 +98,17 @@ export function print(options: CommandOptions, value: unknown, words: string): v
   process.stdout.write(`${options.json ? JSON.stringify(value) : words}\n`);
 }
 
+/**
+ * Prints a secret alone on standard output, so that `KEY=$(curd keys create ...)` works, and the words about it on
+ * standard error. With --json both are in one JSON value on standard output.
+ */
+export function printSecret(options: CommandOptions, secret: string, value: unknown, words: string): void {
+  print(options, value, secret);
+  if (!options.json) {
+    process.stderr.write(`${words}\n`);
+  }
+}
+
 /** A number of things: `noun` takes an s where they are not one. */
 export function amount(count: number, noun: string): string {
   return `${count} ${noun}${count === 1 ? '' : 's'}`;

@@ -2,7 +2,17 @@ import { scopes } from '../auth/access.ts';
 import type { NewApiKey } from '../auth/keys/service.ts';
 import { parseDuration } from '../duration.ts';
 import { ConfigError } from '../setting-values.ts';
-import { type CommandOptions, idOf, oneOf, oneOfIf, print, table, withServices, words } from './command.ts';
+import {
+  type CommandOptions,
+  idOf,
+  oneOf,
+  oneOfIf,
+  print,
+  printSecret,
+  table,
+  withServices,
+  words,
+} from './command.ts';
 
 /** Makes a key and prints it, this once. */
 export function createKey(options: CommandOptions): Promise<void> {
@@ -50,10 +60,11 @@ export function revokeKey(id: string, options: CommandOptions): Promise<void> {
 
 function printNew(options: CommandOptions, { id, key, type, last4, expiresAt }: NewApiKey): void {
   const until = expiresAt === null ? '' : `, until ${expiresAt}`;
-  print(
+  printSecret(
     options,
+    key,
     { id, key, type, last4, expiresAt },
-    `${key}\nThis is key ${id}${until}. Keep it: it is not shown again.`,
+    `This is key ${id}${until}. Keep it: it is not shown again.`,
   );
 }
 

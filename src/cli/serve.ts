@@ -96,7 +96,7 @@ Your first API key, shown this once:
 
 It reads. A key that may also write:
 
-  npx curd keys create --account local --scope write:cheeses
+  WRITER=$(npx curd keys create --account local --scope write:cheeses)
 `;
 }
 
@@ -104,7 +104,7 @@ const noAccountYet = `
 There is no account yet. Make one, and a key for it, with the settings of this server:
 
   npx curd accounts create <name> --plan pro
-  npx curd keys create --account <name>
+  KEY=$(npx curd keys create --account <name>)
 `;
 
 /** One signal finishes what runs and leaves; a second one leaves at once. */

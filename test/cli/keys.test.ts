@@ -149,15 +149,19 @@ suite('curd keys', { concurrency: 2 }, () => {
     );
   });
 
-  test('create prints the key alone on its first line, and says that it is shown once', async (t) => {
+  test('create and rotate print the key alone on standard output, and the rest on standard error', async (t) => {
     const shop = await freshShop(t);
     const { account } = await accountWithKey(shop);
-    const { stdout, stderr, code } = await curd(shop, 'keys', 'create', '--account', account);
-    assert.equal(code, 0);
-    assert.equal(stderr, '');
-    const [key = '', words = ''] = stdout.split('\n');
-    assert.equal(typeOfKey(key), 'test');
-    assert.match(words, /not shown again/);
+    const created = await curd(shop, 'keys', 'create', '--account', account);
+    const id = /^This is key (\d+)\. Keep it: it is not shown again\.\n$/.exec(created.stderr)?.[1];
+    assert.ok(id !== undefined, created.stderr);
+    const rotated = await curd(shop, 'keys', 'rotate', id, '--overlap', '0s');
+    assert.match(rotated.stderr, /^This is key \d+\. Keep it/);
+    for (const { code, stdout } of [created, rotated]) {
+      assert.equal(code, 0);
+      assert.equal(typeOfKey(stdout.slice(0, -1)), 'test');
+      assert.equal(stdout.at(-1), '\n');
+    }
   });
 });
 

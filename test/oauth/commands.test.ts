@@ -115,7 +115,12 @@ suite('The command line', { concurrency: 2 }, () => {
       ...create('--scope', 'read:cheeses', '--redirect-uri', 'http://127.0.0.1/cb', ...native),
     );
     assert.equal(second.clientSecret, null);
-    const third = await curdJson(shop, ...create('--scope', 'read:cheeses'));
+    const thirdRun = await curd(shop, ...create('--scope', 'read:cheeses'));
+    assert.match(thirdRun.stdout, /^[\w-]{43}\n$/, 'the secret alone');
+    const [, third] = /with the client id (\w+)\. Keep it: it is not shown again/.exec(thirdRun.stderr) ?? [];
+    const fourthRun = await curd(shop, ...create('--scope', 'read:cheeses', ...native));
+    assert.match(fourthRun.stdout, /^[0-9a-f]{32}\n$/, 'the client id of a public application');
+    assert.match(fourthRun.stderr, /no secret/);
     const rows = await curdJson(shop, 'clients', 'list');
     const common = { name: 'Diary', account, isNative: false, isPublic: false };
     const plain = rows.map(({ createdAt, ...row }: { createdAt: string }) => {
@@ -124,7 +129,7 @@ suite('The command line', { concurrency: 2 }, () => {
     });
     assert.deepEqual(
       plain.map(({ clientId }: { clientId: string }) => clientId),
-      [first.clientId, second.clientId, third.clientId],
+      [first.clientId, second.clientId, third, fourthRun.stdout.trim()],
     );
     assert.deepEqual(plain[0], {
       ...common,
@@ -144,7 +149,7 @@ suite('The command line', { concurrency: 2 }, () => {
     await assertEachRefused(t, [
       ['deleted twice', () => deleteClient(first.clientId, optionsOf(shop)), /clients list/],
     ]);
-    assert.equal((await inShop(shop, ({ clients }) => clients.list())).length, 2);
+    assert.equal((await inShop(shop, ({ clients }) => clients.list())).length, 3);
   });
 
   test('refuses what cannot be registered in one sentence', async (t) => {
