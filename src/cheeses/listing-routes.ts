@@ -115,7 +115,8 @@ export function listingRoutes(listing: CheeseListing): Route[] {
       tag,
       summary: 'All cheeses with any of given tags',
       description: 'Use the list with its parameter tags instead: it takes the same value.',
-      deprecated: { since: '2025-01-01', successor: '/cheeses' },
+      // The release of 0.1.0, which has the successor.
+      deprecated: { since: '2026-11-21', successor: '/cheeses' },
       access: anyOf(oauth('read:cheeses')),
       query: {
         tags: {

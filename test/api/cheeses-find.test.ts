@@ -4,6 +4,7 @@ import { type TestContext, test } from 'node:test';
 import { gunzipSync } from 'node:zlib';
 import type { CheeseInput } from '../../src/cheeses/schemas.ts';
 import type { Engine } from '../../src/database/sql.ts';
+import { read } from '../gates/sources.ts';
 import { assertError, type CallAnswer, onBothEngines, openShop, type Shop } from '../helper.ts';
 
 const named = (...names: string[]) => names.map((name) => ({ name }));
@@ -228,9 +229,11 @@ onBothEngines('GET /cheeses/findByTags', (engine) => {
 
   test('says that it is deprecated, and where its successor is, which finds the same', async (t) => {
     const { shop, find } = await openWith(t, engine, few);
+    // A date (RFC 9745): that of the release which deprecates it.
+    const [, releaseDate = ''] = /^## 0\.1\.0 \((2026-\d\d-\d\d)\)$/m.exec(read('CHANGELOG.md')) ?? [];
     for (const url of ['findByTags?tags=cow', 'findByTags?tags=nobody', 'findByTags?tags=cow&limit=1']) {
       const { headers } = await find(url);
-      assert.match(headers.deprecation ?? '', /^@[1-9]\d*$/);
+      assert.equal(headers.deprecation, `@${Date.parse(releaseDate) / 1000}`);
       assert.match(headers.link ?? '', /<[^>]+>; *rel="deprecation"/);
       assert.match(headers.link ?? '', /<\/v2\/cheeses>; *rel="successor-version"/);
       assert.equal('sunset' in headers, false);
