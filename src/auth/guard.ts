@@ -2,13 +2,14 @@
  * From headers to a principal (RFC 6750, RFC 9110 section 11). Each credential that is presented must be valid;
  * any one of them may be the one that suffices. An ordered chain of resolvers knows the kinds.
  */
-import { AppError } from '../errors.ts';
+import type { AppError } from '../errors.ts';
 import { after, type Eventual } from '../eventual.ts';
 import type { Guard } from '../http/admission.ts';
 import type { Principal } from '../http/principal.ts';
 import type { Access, Requirement } from '../http/route.ts';
 import { permits } from './access.ts';
-import { bearer, invalidToken, unauthorized } from './challenge.ts';
+import { invalidToken, unauthorized } from './challenge.ts';
+import { forbidden } from './forbidden.ts';
 
 /** One credential as it was sent: in X-API-Key, or as the bearer value of Authorization. */
 export interface Credential {
@@ -16,8 +17,11 @@ export interface Credential {
   readonly text: string;
 }
 
-/** What a resolver says: it is not of its kind, it is this principal, or it is of its kind and wrong. */
-export type Resolution = 'not mine' | Principal | { readonly rejected: string };
+/**
+ * What a resolver returns: 'not mine' for another kind of credential, a principal, or the reason of a rejection. The
+ * reason is public where it follows from the text of the credential and the environment of the server alone.
+ */
+export type Resolution = 'not mine' | Principal | { readonly rejected: string; readonly isPublic?: true };
 
 export type Resolver = (credential: Credential) => Eventual<Resolution>;
 
@@ -33,7 +37,7 @@ export function createGuard(resolvers: readonly Resolver[]): Guard {
         return resolve(credential, others);
       }
       if ('rejected' in resolution) {
-        throw refused(resolution.rejected);
+        throw resolution.isPublic ? refusedPublicly(resolution.rejected) : refused(resolution.rejected);
       }
       return resolution;
     });
@@ -49,7 +53,11 @@ export function createGuard(resolvers: readonly Resolver[]): Guard {
 }
 
 /** The principal that meets what the route asks for. @throws AppError unauthorized, forbidden */
-function admit(principals: readonly Principal[], access: Exclude<Access, 'operational'>): Principal | null {
+function admit(
+  principals: readonly Principal[],
+  access: Exclude<Access, 'operational'>,
+  alternative?: string,
+): Principal | null {
   if (access === 'open') {
     return principals[0] ?? null;
   }
@@ -61,7 +69,7 @@ function admit(principals: readonly Principal[], access: Exclude<Access, 'operat
   }
   const permitted = principals.find((principal) => permits(access, principal));
   if (permitted === undefined) {
-    throw forbidden(access);
+    throw forbidden(access, principals, alternative);
   }
   return onBehalf(permitted, principals, access);
 }
@@ -92,31 +100,24 @@ function credentialsOf(headers: Readonly<Record<string, string | string[] | unde
   if (authorization !== undefined) {
     const token = /^bearer +(\S+) *$/i.exec(String(authorization))?.[1];
     if (token === undefined) {
-      throw refused('Authorization must read Bearer, a blank and the token.');
+      throw refusedPublicly(
+        'Authorization must be Bearer, one space and the token. An API key can be sent in X-API-Key instead.',
+      );
     }
     credentials.push({ header: 'authorization', text: token });
   }
   return credentials;
 }
 
-/** The body is the same whatever was wrong; the challenge says more. */
+/** The reason is in the challenge only: unknown, expired and revoked credentials get the same body. */
 function refused(description: string): AppError {
-  return invalidToken('The credential is not valid here.', description);
+  return invalidToken(
+    'The credential is unknown, has expired or was revoked. WWW-Authenticate says which.',
+    description,
+  );
 }
 
-function forbidden(access: readonly Requirement[]): AppError {
-  const scopes = access.flatMap((requirement) => (requirement.kind === 'oauth' ? [requirement.scope] : []));
-  const scope = scopes.length > 0 ? `, scope="${scopes.join(' ')}"` : '';
-  return new AppError('forbidden', `The credential is valid, but this needs ${inWords(access)}.`, {
-    headers: { 'WWW-Authenticate': `${bearer}, error="insufficient_scope"${scope}` },
-  });
-}
-
-function inWords(access: readonly Requirement[]): string {
-  const words = { apiKey: 'an API key', session: "a customer's session" };
-  return access
-    .map((requirement) =>
-      requirement.kind === 'oauth' ? `the scope ${requirement.scope}` : words[requirement.kind],
-    )
-    .join(' or ');
+/** The reason is in the body and in the challenge, so it must not contain quotes or backslashes (RFC 6750, section 3). */
+function refusedPublicly(reason: string): AppError {
+  return invalidToken(reason, reason);
 }

@@ -96,6 +96,7 @@ export function listingRoutes(listing: CheeseListing): Route[] {
       summary: 'All cheeses in given statuses',
       description: 'Ordered by id. Every match is in the answer, unless a limit asks for fewer.',
       access: anyOf(oauth('read:cheeses')),
+      alternative: 'GET /v2/cheeses?status=<status>',
       query: {
         status: { type: 'array', items: statusItem, isRequired: true, description: 'Separated by commas' },
         ...matchQuery,
@@ -118,6 +119,7 @@ export function listingRoutes(listing: CheeseListing): Route[] {
       // The release of 0.1.0, which has the successor.
       deprecated: { since: '2026-11-21', successor: '/cheeses' },
       access: anyOf(oauth('read:cheeses')),
+      alternative: 'GET /v2/cheeses?tags=<tags>',
       query: {
         tags: {
           type: 'array',

@@ -22,12 +22,20 @@ export interface Guard {
   /** Every credential that was sent; all of them are valid. @throws AppError unauthorized */
   identify(headers: IncomingHttpHeaders): Eventual<readonly Principal[]>;
   /** The one of them that may; null where nobody need be known. @throws AppError unauthorized, forbidden */
-  admit(principals: readonly Principal[], access: Exclude<Access, 'operational'>): Principal | null;
+  admit(
+    principals: readonly Principal[],
+    access: Exclude<Access, 'operational'>,
+    alternative?: string,
+  ): Principal | null;
 }
 
 /** @throws AppError unauthorized, rateLimited, forbidden, in this order */
 export function admission(guard: Guard, rateLimits: RateLimits) {
-  return ({ access, isForAccounts }: Route, request: FastifyRequest, reply: FastifyReply): Eventual<void> => {
+  return (
+    { access, alternative, isForAccounts }: Route,
+    request: FastifyRequest,
+    reply: FastifyReply,
+  ): Eventual<void> => {
     if (access === 'operational') {
       return;
     }
@@ -56,13 +64,13 @@ export function admission(guard: Guard, rateLimits: RateLimits) {
     return after(identified(), (principals) => {
       if (principals.length === 0) {
         countAddress();
-        request.principal = guard.admit(principals, access);
+        request.principal = guard.admit(principals, access, alternative);
         return;
       }
       return after(rateLimits.charge(principals), (charge) => {
         request.charge = charge;
         reply.headers(charge.headers());
-        request.principal = guard.admit(principals, access);
+        request.principal = guard.admit(principals, access, alternative);
       });
     });
   };

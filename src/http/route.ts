@@ -157,6 +157,8 @@ export interface RouteDefinition<
   readonly summary: string;
   readonly description?: string;
   readonly access: Access;
+  /** A request with the same result that any API key may send: the 403 for a missing scope names it. */
+  readonly alternative?: string;
   readonly query?: Q;
   /** Query values that fail are 400, unless the contract of the route says 422. */
   readonly queryFailsAs?: 'badRequest' | 'validation';

@@ -42,7 +42,7 @@ onBothEngines('An API key', (engine) => {
     assert.equal(written.status, 201);
   });
 
-  test('that is wrong in any way gets one and the same 401 body; only the challenge tells why', async (t) => {
+  test('that is unknown, expired or revoked gets the same 401 body, and only the challenge gives the reason', async (t) => {
     const clock = testClock();
     const shop = await openShop(t, { engine, clock });
     const expired = await shop.newKey({ lifetimeMs: 1000 });
@@ -54,15 +54,6 @@ onBothEngines('An API key', (engine) => {
     clock.advance(1000);
 
     const kinds = {
-      malformed: [
-        'nonsense',
-        '',
-        'sk_',
-        revoked.slice(0, -1),
-        `${revoked}0`,
-        revoked.toUpperCase(),
-        mistyped(shop.reader),
-      ],
       unknown: [makeKey('test', systemClock), makeKey('live', systemClock)],
       expired: [expired],
       revoked: [revoked],
@@ -82,7 +73,7 @@ onBothEngines('An API key', (engine) => {
     }
     assert.equal(bodies.size, 1, [...bodies].join('\n'));
     const allSaid = [...descriptions.values()].flatMap((said) => [...said]);
-    assert.equal(new Set(allSaid).size, 4, allSaid.join('\n'));
+    assert.equal(new Set(allSaid).size, 3, allSaid.join('\n'));
 
     for (const key of [expired, revoked, mistyped(shop.reader), ...kinds.unknown]) {
       const one = await list(shop, { 'x-api-key': key });
@@ -217,12 +208,16 @@ test('Local takes keys of both types; production refuses test keys, and sandbox 
       assert.equal((await list(shop, { 'x-api-key': key })).status, 200);
       assert.equal((await list(shop, { authorization: `Bearer ${key}` })).status, 200);
     }
-    const unknown = await list(shop, { 'x-api-key': makeKey('live', systemClock) });
     for (const key of refused) {
       for (const headers of [{ 'x-api-key': key }, { authorization: `Bearer ${key}` }]) {
         const answer = await list(shop, headers);
         assertError(answer, 401, 'unauthorized');
-        assert.equal(answer.text, unknown.text);
+        assert.match(
+          answer.json.message,
+          new RegExp(
+            `^A (live|test) key is not accepted in ${shop.config.environment}\\. Use a (live|test) key`,
+          ),
+        );
         assert.equal(answer.headers['x-environment'], shop.config.environment);
       }
     }

@@ -192,7 +192,7 @@ function assertInvalid(answer: CallAnswer): void {
 const get = (shop: Shop, headers: Readonly<Record<string, string>>) =>
   shop.call('GET', '/v2/cheeses', { headers });
 
-test('A token is refused, in the same words, where it is none, has expired, is of another kind or of nobody', async (t) => {
+test('A token that is unknown, expired, of another kind or without a customer gets the same 401 body', async (t) => {
   const shop = await openShop(t);
   const customer = await newCustomer(shop, 'ada', 'customer');
   const client = await newClient(shop);
@@ -206,15 +206,9 @@ test('A token is refused, in the same words, where it is none, has expired, is o
     bearer(await newToken(shop, { ...usual, customer: 999 })),
     bearer(await newToken(shop, { ...usual, client: 'gone' })),
     bearer(await newToken(shop, { ...usual, text: 'x'.repeat(201) })),
-    // By its form it is a key, or a session.
-    bearer(await newToken(shop, { ...usual, text: `sk_${'test'}_${'x'.repeat(36)}` })),
+    // The format is that of a key, or of a session.
     bearer(await newToken(shop, { ...usual, text: makeKey('test', systemClock) })),
     bearer(await newToken(shop, { ...usual, text: 'eyJhbGciOiJub25lIn0.e30.' })),
-    { 'x-api-key': good },
-    { 'x-api-key': await newSession(shop, customer) },
-    { authorization: good },
-    { authorization: `Basic ${good}` },
-    bearer(`${good} ${good}`),
   ];
   for (const model of ['RefreshToken', 'AuthorizationCode', 'Session', 'Grant']) {
     refused.push(bearer(await newToken(shop, { ...usual, model })));
@@ -224,6 +218,87 @@ test('A token is refused, in the same words, where it is none, has expired, is o
     assertInvalid(answer);
     assert.equal(answer.text, (await get(shop, bearer('unknown'))).text);
   }
+});
+
+test('The body of a 401 gives the reason where the text of the credential is the reason', async (t) => {
+  const shop = await openShop(t);
+  const customer = await newCustomer(shop, 'ada', 'customer');
+  const client = await newClient(shop);
+  const good = await newToken(shop, { client, customer, scope: 'read:cheeses' });
+  const damaged = `${shop.reader.slice(0, -1)}-`;
+  const production = await openShop(t, {
+    settings: { CURD_ENVIRONMENT: 'production', CURD_PUBLIC_URL: 'https://shop.example' },
+  });
+  const cases: [Shop, Readonly<Record<string, string>>, RegExp][] = [
+    [shop, { authorization: good }, /^Authorization must be Bearer, one space and the token\./],
+    [shop, { authorization: shop.reader }, /An API key can be sent in X-API-Key instead\./],
+    [shop, { authorization: `Basic ${good}` }, /^Authorization must be Bearer/],
+    [shop, bearer(`${good} ${good}`), /^Authorization must be Bearer/],
+    [shop, { authorization: '' }, /^Authorization must be Bearer/],
+    [shop, { 'x-api-key': damaged }, /^The API key is malformed: .* Copy the whole key again\./],
+    [shop, { 'x-api-key': shop.reader.slice(0, -1) }, /^The API key is malformed/],
+    [shop, { 'x-api-key': `${shop.reader}0` }, /^The API key is malformed/],
+    [shop, { 'x-api-key': shop.reader.toUpperCase() }, /^X-API-Key must contain an API key/],
+    [shop, bearer(damaged), /^The API key is malformed/],
+    [shop, bearer(`sk_${'test'}_${'x'.repeat(36)}`), /^The API key is malformed/],
+    [shop, { 'x-api-key': good }, /^X-API-Key must contain an API key.* as Authorization: Bearer <token>\./],
+    [shop, { 'x-api-key': await newSession(shop, customer) }, /^X-API-Key must contain an API key/],
+    [shop, { 'x-api-key': '' }, /^X-API-Key must contain an API key/],
+    [production, { 'x-api-key': shop.reader }, /^A test key is not accepted in production\. Use a live key/],
+  ];
+  for (const [where, headers, reason] of cases) {
+    const answer = await get(where, headers);
+    assertInvalid(answer);
+    assert.match(answer.json.message, reason);
+    assert.ok(answer.headers['www-authenticate']?.includes(`error_description="${answer.json.message}"`));
+  }
+});
+
+test('A 403 says how to get what the request lacks', async (t) => {
+  const { shop, session, token, key } = await openWithCheese(t);
+  const bare = { 'x-api-key': await shop.newKey() };
+  const createKey = (scope: string) => `npx curd keys create --account <account> --scope ${scope}`;
+  const logIn = 'POST /v2/customer/login';
+  const cases: [string, string, Readonly<Record<string, string>>, string[]][] = [
+    ['GET', '/v2/cheeses/findByStatus', bare, ['GET /v2/cheeses?status=', createKey('read:cheeses')]],
+    ['GET', '/v2/cheeses/findByTags', bare, ['GET /v2/cheeses?tags=', createKey('read:cheeses')]],
+    ['POST', '/v2/cheeses', bare, [createKey('write:cheeses')]],
+    ['POST', '/v2/cheeses', await key('read:cheeses'), [createKey('write:cheeses')]],
+    ['POST', '/v2/store/order', { ...bare, ...session }, [createKey('write:orders')]],
+    [
+      'POST',
+      '/v2/store/order',
+      session,
+      ['Send an API key with this scope in X-API-Key along with the session.'],
+    ],
+    ['GET', '/v2/cheeses', session, ['Send an API key in X-API-Key along with the session.']],
+    ['POST', '/v2/cheeses', await token('read:cheeses'), ['Request a token with the scope write:cheeses.']],
+    [
+      'GET',
+      '/v2/cheeses/findByStatus',
+      await token('read:orders'),
+      ['Request a token with the scope read:cheeses.'],
+    ],
+    ['GET', '/v2/cheeses', await token('read:orders'), ['the scope read:cheeses, or send an API key.']],
+    [
+      'GET',
+      '/v2/api-keys',
+      await token('read:orders'),
+      ['the scope admin, which the operator must approve.'],
+    ],
+    ['GET', '/v2/api-keys', bare, [createKey('admin')]],
+    ['PUT', '/v2/customer/ada', bare, [logIn]],
+    ['POST', '/v2/customer/logout', bare, [logIn]],
+  ];
+  for (const [method, path, headers, remedies] of cases) {
+    const answer = await shop.call(method, path, { headers });
+    assertError(answer, 403, 'forbidden');
+    for (const remedy of remedies) {
+      assert.ok(answer.json.message.includes(remedy), `${method} ${path}: ${answer.json.message}`);
+    }
+  }
+  const { status } = await shop.call('GET', '/v2/cheeses?status=available', { headers: bare });
+  assert.equal(status, 200, 'the alternative that the message names');
 });
 
 test('A token is read from Authorization alone, whatever the case of its scheme (RFC 9700, section 4.3.2)', async (t) => {

@@ -16,6 +16,12 @@ interface Reading {
 }
 
 const readingsMax = 1000;
+const damagedKey =
+  'The API key is malformed: 36 letters and digits must follow sk_live_ or sk_test_. Copy the whole key again.';
+const notAKey =
+  'X-API-Key must contain an API key, which starts with sk_live_ or sk_test_. Send a token or session as Authorization: Bearer <token>.';
+
+const isKeyLike = (text: string) => /^sk_(live|test)_/.test(text);
 
 export interface KeyResolver {
   readonly resolve: Resolver;
@@ -90,15 +96,19 @@ export function createKeyResolver({ database, clock, environment }: Dependencies
 
   return {
     resolve({ header, text }) {
-      if (header === 'authorization' && !/^sk_(live|test)_/.test(text)) {
+      if (header === 'authorization' && !isKeyLike(text)) {
         return 'not mine';
       }
       const key = read(text);
       if (key === null) {
-        return { rejected: 'The API key is malformed.' };
+        return { rejected: isKeyLike(text) ? damagedKey : notAKey, isPublic: true };
       }
       if (!takesKeys(environment, key.type)) {
-        return { rejected: `A ${key.type} key is not accepted in ${environment}.` };
+        const other = key.type === 'live' ? 'test' : 'live';
+        return {
+          rejected: `A ${key.type} key is not accepted in ${environment}. Use a ${other} key, which starts with sk_${other}_.`,
+          isPublic: true,
+        };
       }
       return after(findByHash(key.hash), judge);
     },

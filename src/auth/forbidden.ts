@@ -1,0 +1,63 @@
+/** The 403 of a valid credential that does not meet the access of a route. */
+import { AppError } from '../errors.ts';
+import type { Principal } from '../http/principal.ts';
+import type { Requirement } from '../http/route.ts';
+import { bearer } from './challenge.ts';
+
+/**
+ * Says what the route needs and how the client gets it.
+ * @param alternative another request with the same result, which any API key may send
+ */
+export function forbidden(
+  access: readonly Requirement[],
+  principals: readonly Principal[],
+  alternative: string | undefined,
+): AppError {
+  const scopes = access.flatMap((requirement) => (requirement.kind === 'oauth' ? [requirement.scope] : []));
+  const scope = scopes.length > 0 ? `, scope="${scopes.join(' ')}"` : '';
+  const remedy = remedyFor(access, scopes, principals, alternative);
+  return new AppError('forbidden', `The credential is valid, but this needs ${inWords(access)}. ${remedy}`, {
+    headers: { 'WWW-Authenticate': `${bearer}, error="insufficient_scope"${scope}` },
+  });
+}
+
+function inWords(access: readonly Requirement[]): string {
+  const words = { apiKey: 'an API key', session: "a customer's session" };
+  return access
+    .map((requirement) =>
+      requirement.kind === 'oauth' ? `the scope ${requirement.scope}` : words[requirement.kind],
+    )
+    .join(' or ');
+}
+
+function remedyFor(
+  access: readonly Requirement[],
+  scopes: readonly string[],
+  principals: readonly Principal[],
+  alternative: string | undefined,
+): string {
+  const kinds = principals.map(({ kind }) => kind);
+  if (alternative !== undefined && kinds.includes('apiKey')) {
+    return `${alternative} takes any API key. ${keyWith(scopes)}`;
+  }
+  if (access.some(({ kind }) => kind === 'session')) {
+    return 'Log in as the customer with POST /v2/customer/login, and send the token as Authorization: Bearer <token>.';
+  }
+  if (kinds.includes('apiKey')) {
+    return keyWith(scopes);
+  }
+  const takesKeys = access.some(({ kind }) => kind === 'apiKey');
+  return kinds.includes('oauth')
+    ? tokenWith(scopes, takesKeys)
+    : `Send an API key ${takesKeys ? '' : 'with this scope '}in X-API-Key along with the session.`;
+}
+
+function keyWith(scopes: readonly string[]): string {
+  return `To create a key with this scope: npx curd keys create --account <account> --scope ${scopes[0]}`;
+}
+
+function tokenWith(scopes: readonly string[], takesKeys: boolean): string {
+  const scope = scopes.join(' ');
+  const approval = scope === 'admin' ? ', which the operator must approve' : '';
+  return `Request a token with the scope ${scope}${approval}${takesKeys ? ', or send an API key' : ''}.`;
+}
