@@ -2,6 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import { existsSync, linkSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
+import { restrict } from './permissions.ts';
 import {
   type AddressLimits,
   ConfigError,
@@ -180,6 +181,7 @@ function keptSecret(environment: Environment, engine: 'sqlite' | 'postgres', dat
   }
   const file = join(dataDir, 'secret');
   if (existsSync(file)) {
+    restrict(file);
     return readFileSync(file, 'utf8');
   }
   try {

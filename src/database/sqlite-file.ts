@@ -3,6 +3,7 @@ import { chmodSync, existsSync, linkSync, renameSync, rmSync, statSync } from 'n
 import { dirname } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { flush } from '../files/folder.ts';
+import { restrict } from '../permissions.ts';
 
 /** Writes the database as it is at this moment to a new file, while others read and write it. */
 export function copyDatabaseFile(file: string, target: string): void {
@@ -58,6 +59,7 @@ export async function replaceDatabaseFile(file: string, source: string, kept: st
     rmSync(log, { force: true });
   }
   const isThere = existsSync(file);
+  restrict(file);
   // As open to others as the one before; the first is its owner's alone.
   chmodSync(source, isThere ? statSync(file).mode : 0o600);
   await flush(source);

@@ -10,6 +10,7 @@ import { dirname } from 'node:path';
 import { DatabaseSync, type StatementSync } from 'node:sqlite';
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
 import { AppError, unavailable } from '../errors.ts';
+import { restrict } from '../permissions.ts';
 import { ConstraintError, type Database, type Sql, type Transaction } from './database.ts';
 import type { Statement, Value } from './sql.ts';
 
@@ -150,6 +151,7 @@ export function openSqlite(file: string): Database {
 }
 
 function create(file: string): DatabaseSync {
+  restrict(file, `${file}-wal`, `${file}-shm`);
   let what = `The data folder ${dirname(file)} cannot be written`;
   try {
     // Of nobody else: in it are the addresses of customers.

@@ -1,11 +1,13 @@
 /** Files in a folder, spread over 256 folders by the first two characters of their names. */
 import { constants } from 'node:fs';
-import { copyFile, mkdir, open, readdir, rename, rm } from 'node:fs/promises';
+import { chmod, copyFile, mkdir, open, readdir, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Clock } from '../clock.ts';
+import { restrict } from '../permissions.ts';
 import { type Files, storageFault } from './files.ts';
 
 export function openFolder(folder: string, clock: Clock): Files {
+  restrict(folder);
   const shardOf = (name: string) => join(folder, name.slice(0, 2));
 
   return {
@@ -16,6 +18,8 @@ export function openFolder(folder: string, clock: Clock): Files {
       try {
         await mkdir(shard, { recursive: true });
         await copyFile(path, unfinished, constants.COPYFILE_EXCL);
+        // A copy has the permissions of its source.
+        await chmod(unfinished, 0o600);
         await flush(unfinished);
         await rename(unfinished, join(shard, name));
         await flush(shard);

@@ -4,6 +4,7 @@ import type { IncomingMessage } from 'node:http';
 import { join } from 'node:path';
 import type { Clock } from '../clock.ts';
 import { unavailable } from '../errors.ts';
+import { restrict } from '../permissions.ts';
 import { cannotStore, discard, type ReceivedForm, receiveForm } from './multipart.ts';
 
 /** Received, waiting and worked on together: each of them holds a file of ten megabytes at most. */
@@ -33,6 +34,7 @@ export interface Uploads {
 
 /** @param folder where files lie meanwhile; `purge` is to be called now and then */
 export function createUploads(folder: string, clock: Clock): Uploads {
+  restrict(folder);
   let underWay = 0;
 
   return {
