@@ -23,7 +23,7 @@ export function shown(resource: Versioned, status: number): Answer {
 }
 
 /** The weak tag of a list: it may be compressed on its way. */
-export function weakTag(version: number): string {
+export function weakTag(version: number | string): string {
   return `W/"${version}"`;
 }
 

@@ -1,9 +1,11 @@
 /** Routes for whoever runs the server: health, the OpenAPI document and the reference page. */
+import { createHash } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import Fastify from 'fastify';
 import type { Database } from '../database/database.ts';
 import { sql } from '../database/sql.ts';
 import { unavailable } from '../errors.ts';
+import { weakTag } from './etag.ts';
 import { type Figure, type Metrics, metricsType } from './metrics.ts';
 import { type Answer, type Route, route, Text } from './route.ts';
 
@@ -19,10 +21,10 @@ interface Dependencies {
 }
 
 export function operationalRoutes({ database, describe, metrics, figures }: Dependencies): Route[] {
-  let description: Text | undefined;
+  let description: Answer | undefined;
   const described = (): Answer => {
-    description ??= new Text(JSON.stringify(describe()));
-    return { status: 200, body: description };
+    description ??= revalidated(JSON.stringify(describe()));
+    return description;
   };
   const page = createReferencePage();
   const openapi = {
@@ -100,7 +102,7 @@ export function operationalRoutes({ database, describe, metrics, figures }: Depe
         isLong: true,
         mediaType,
         answers: { 200: { description: 'The page, or its script' } },
-        handle: async () => ({ status: 200, headers: pageHeaders, body: await page(url) }),
+        handle: () => page(url),
       }),
     ),
   ];
@@ -110,6 +112,12 @@ export function operationalRoutes({ database, describe, metrics, figures }: Depe
 async function noAnswer(): Promise<never> {
   await sleep(readinessMs, undefined, { ref: false });
   throw new Error('no answer within two seconds');
+}
+
+/** Clients keep the text, and ask whether it has changed before they use it again. */
+function revalidated(text: string, headers: Readonly<Record<string, string>> = {}): Answer {
+  const version = createHash('sha256').update(text).digest('base64url');
+  return { status: 200, headers: { ...headers, ETag: weakTag(version) }, body: new Text(text) };
 }
 
 /** Scripts and styles of the page's package stand in the page itself; what they load comes from here alone. */
@@ -128,8 +136,11 @@ const pageHeaders = {
   'Referrer-Policy': 'no-referrer',
 };
 
+/** The package shows this in empty inputs for credentials, where it looks like a key that is already there. */
+const keyLikePlaceholder = 'QUxMIFlPVVIgQkFTRSBBUkUgQkVMT05HIFRPIFVT';
+
 /** The page's package costs 0.2 s and 20 MB, so it is loaded when somebody first looks at it. */
-function createReferencePage(): (url: string) => Promise<Text> {
+function createReferencePage(): (url: string) => Promise<Answer> {
   let app: Promise<ReturnType<typeof Fastify>> | undefined;
 
   async function load() {
@@ -154,13 +165,25 @@ function createReferencePage(): (url: string) => Promise<Text> {
     return pages;
   }
 
+  const answers = new Map<string, Answer>();
+
   return async (url) => {
+    const known = answers.get(url);
+    if (known !== undefined) {
+      return known;
+    }
     app ??= load().catch((error) => {
       app = undefined;
       throw error;
     });
     const { payload } = await (await app).inject(url);
-    // The page expects a slash at the end of its address, and ours has none.
-    return new Text(payload.replace('src="js/', 'src="/docs/js/'));
+    // The package has no options for these. The page expects a slash at the end of its path, and ours has none.
+    const text = payload
+      .replace('<html>', '<html lang="en">')
+      .replace('src="js/', 'src="/docs/js/')
+      .replaceAll(keyLikePlaceholder, 'Key or token');
+    const answer = revalidated(text, pageHeaders);
+    answers.set(url, answer);
+    return answer;
   };
 }
