@@ -187,8 +187,8 @@ function keptSecret(environment: Environment, engine: 'sqlite' | 'postgres', dat
   try {
     mkdirSync(dataDir, { recursive: true, mode: 0o700 });
     // Written whole under another name, then linked, which fails where the file exists: two first starts agree.
-    const unfinished = `${file}.${process.pid}`;
-    writeFileSync(unfinished, randomBytes(32).toString('hex'), { mode: 0o600, flush: true });
+    const unfinished = `${file}.${randomBytes(8).toString('hex')}`;
+    writeFileSync(unfinished, randomBytes(32).toString('hex'), { flag: 'wx', mode: 0o600, flush: true });
     try {
       linkSync(unfinished, file);
     } finally {

@@ -1,9 +1,10 @@
 import { createWriteStream } from 'node:fs';
-import { rename } from 'node:fs/promises';
+import { rename, rm } from 'node:fs/promises';
 import { pipeline } from 'node:stream/promises';
 import { formatOf, writerFor } from '../cheeses/import/files.ts';
 import type { CheeseListing, CheesePage } from '../cheeses/listing.ts';
 import type { Cheese } from '../cheeses/schemas.ts';
+import { systemClock } from '../clock.ts';
 import { amount, type CommandOptions, print, withServices } from './command.ts';
 import { progressBar } from './progress.ts';
 
@@ -24,10 +25,16 @@ export async function runExport(file: string, options: CommandOptions): Promise<
       yield writer.tail;
     }
 
-    // Written under another name first: a file that bears the name is whole.
-    const unfinished = `${file}.unfinished`;
-    await pipeline(text, createWriteStream(unfinished, { flush: true }));
-    await rename(unfinished, file);
+    // Written under a temporary name and renamed, so that the file is complete or absent. The name cannot be guessed
+    // and is opened exclusively: a symbolic link planted in a shared folder is never followed.
+    const unfinished = `${file}.${systemClock.uuid()}.unfinished`;
+    try {
+      await pipeline(text, createWriteStream(unfinished, { flags: 'wx', flush: true }));
+      await rename(unfinished, file);
+    } catch (error) {
+      await rm(unfinished, { force: true }).catch(() => {});
+      throw error;
+    }
     print(options, { exported: count, file }, `Exported to ${file}: ${amount(count, 'cheese')}.`);
   });
 }

@@ -1,8 +1,9 @@
 /** "curd export cheeses": files of each form, from which an import makes the same catalogue again. */
 import assert from 'node:assert/strict';
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { lstatSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { suite, test } from 'node:test';
+import { parse } from 'csv-parse/sync';
 import type { Cheese } from '../../src/cheeses/schemas.ts';
 import { runExport } from '../../src/cli/export-cheeses.ts';
 import {
@@ -35,6 +36,11 @@ const cheeses = [
   { name: 'Blanks behind  ', tags: [{ name: '"quoted"' }] },
   { name: '"Quoted"' },
   { name: "'=1+1" },
+  { name: '=HYPERLINK("https://evil.example","Comté")', category: { name: '+1' }, origin: '-1' },
+  { name: '@SUM(A1)', tags: [{ name: '=1' }, { name: '-2' }] },
+  { name: ' =1+1', origin: '"=1+1"', photoUrls: ['=1', '+2'] },
+  { name: '＝1+1' },
+  { name: "'s-Graveland", origin: "''" },
   { name: '2', ageMonths: 0, pricePerKg: 0 },
   { name: 'true', organic: true, status: 'sold' },
   { name: 'null', origin: null },
@@ -76,6 +82,56 @@ suite('curd export cheeses', { concurrency: 3 }, () => {
       }),
     );
     assert.ok(!readdirSync(first.CURD_DATA_DIR ?? '').some((name) => name.includes('unfinished')));
+  });
+
+  test('writes no cell to CSV that a spreadsheet would execute', async (t) => {
+    const shop = await freshShop(t);
+    writeFileSync(fileIn(shop, 'source.json'), JSON.stringify(cheeses));
+    await curdJson(shop, 'import', 'cheeses', fileIn(shop, 'source.json'));
+    const file = fileIn(shop, 'catalogue.csv');
+    await curdJson(shop, 'export', 'cheeses', file);
+    const text = readFileSync(file, 'utf8');
+    const cells = (parse(text) as string[][]).flat();
+    const prefixed = cells.filter((cell) => cell.startsWith("'"));
+    assert.deepEqual(
+      cells.filter((cell) => /^[\s"]*[=+\-@＝＋－＠\t\r]/.test(cell)),
+      [],
+    );
+    assert.deepEqual(prefixed, [
+      "''=1+1",
+      `'=HYPERLINK("https://evil.example","Comté")`,
+      "'+1",
+      "'-1",
+      "'@SUM(A1)",
+      "'=1,-2",
+      "' =1+1",
+      "'=1\n+2",
+      `'"=1+1"`,
+      "'＝1+1",
+      "'s-Graveland",
+      "''",
+    ]);
+  });
+
+  test('does not follow a symbolic link planted beside the file', async (t) => {
+    const shop = await freshShop(t);
+    await curdJson(shop, 'migrate');
+    const victim = fileIn(shop, 'victim');
+    writeFileSync(victim, 'untouched');
+    const file = fileIn(shop, 'catalogue.csv');
+    symlinkSync(victim, `${file}.unfinished`);
+    symlinkSync(victim, file);
+    await curdJson(shop, 'export', 'cheeses', file);
+    assert.equal(readFileSync(victim, 'utf8'), 'untouched');
+    assert.ok(lstatSync(file).isFile(), 'the link under the final name is replaced');
+  });
+
+  test('leaves nothing behind where the file cannot take its name', async (t) => {
+    const shop = await freshShop(t);
+    await curdJson(shop, 'migrate');
+    mkdirSync(fileIn(shop, 'folder.csv'));
+    assertRefused(await curd(shop, 'export', 'cheeses', fileIn(shop, 'folder.csv')), /folder\.csv/);
+    assert.ok(!readdirSync(shop.CURD_DATA_DIR ?? '').some((name) => name.includes('unfinished')));
   });
 
   test('writes an empty catalogue as an empty file of its format', async (t) => {

@@ -5,6 +5,7 @@ import { parse } from 'csv-parse';
 import { streamArray } from 'stream-json/streamers/stream-array.js';
 import { isWellFormed } from '../../http/json-body.ts';
 import type { Cheese } from '../schemas.ts';
+import { fromCell, toCell } from './csv-cells.ts';
 import { importFields, type Row } from './mapping.ts';
 
 export interface ReadRow {
@@ -44,7 +45,14 @@ async function* readCsv(file: string): AsyncGenerator<ReadRow> {
   const source = createReadStream(file);
   const lineAt = lineCounter(source);
   const records = source.pipe(
-    parse({ bom: true, columns: true, info: true, relax_column_count: true, skip_empty_lines: true }),
+    parse({
+      bom: true,
+      cast: (cell, { header }) => (header ? cell : fromCell(cell)),
+      columns: true,
+      info: true,
+      relax_column_count: true,
+      skip_empty_lines: true,
+    }),
   );
   source.on('error', (error) => records.destroy(error));
   for await (const { record, info } of records as AsyncIterable<{ record: Row; info: { bytes: number } }>) {
@@ -168,5 +176,8 @@ function csvValues(cheese: Cheese): string[] {
 }
 
 function csvLine(values: readonly string[]): string {
-  return `${values.map((value) => (/[",\r\n]|^\s|\s$/.test(value) ? `"${value.replaceAll('"', '""')}"` : value)).join(',')}\r\n`;
+  const cells = values
+    .map(toCell)
+    .map((cell) => (/[",\r\n]|^\s|\s$/.test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell));
+  return `${cells.join(',')}\r\n`;
 }

@@ -1,0 +1,24 @@
+/** Cells of CSV: what a spreadsheet would execute is prefixed, and every value survives the round trip. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { fromCell, toCell } from '../../src/cheeses/import/csv-cells.ts';
+
+const value = fc.string({
+  unit: fc.oneof(fc.constantFrom(...'\'"=+-@\t\r\n ＝＋－＠a'), fc.string({ minLength: 1, maxLength: 1 })),
+});
+
+test('Every value is read back exactly as it was written', () => {
+  fc.assert(fc.property(value, (text) => fromCell(toCell(text)) === text));
+});
+
+test('No cell begins with what a spreadsheet executes, blanks and quotes in front aside', () => {
+  fc.assert(fc.property(value, (text) => !/^(?:[\s"]*[=+\-@＝＋－＠]|[\t\r\n])/.test(toCell(text))));
+});
+
+test('A value that no spreadsheet executes is left as it is', () => {
+  for (const text of ['', "'s-Graveland", "'", 'Brie-Camembert', 'a=b', '1+1', ' Brie']) {
+    assert.equal(toCell(text), text);
+    assert.equal(fromCell(text), text);
+  }
+});
