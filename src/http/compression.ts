@@ -2,6 +2,7 @@
 import { pipeline, Readable } from 'node:stream';
 import { promisify } from 'node:util';
 import { createGzip, gzip } from 'node:zlib';
+import { qualityOf } from './quality-values.ts';
 
 /** Below this many bytes a packet more or less makes no difference. */
 const worthwhileBytes = 2048;
@@ -9,14 +10,8 @@ const compress = promisify(gzip);
 
 /** Does Accept-Encoding take gzip? Named, or by `*`, and not with a weight of zero. */
 export function acceptsGzip(header: string | string[] | undefined): boolean {
-  const codings = String(header ?? '')
-    .split(',')
-    .map((coding) => /^\s*([\w*-]+)\s*(?:;\s*q=([\d.]+))?\s*$/i.exec(coding));
-  const weightOf = (name: string) => {
-    const match = codings.find((coding) => coding?.[1]?.toLowerCase() === name);
-    return match === undefined ? undefined : Number(match?.[2] ?? '1');
-  };
-  return (weightOf('gzip') ?? weightOf('*') ?? 0) > 0;
+  const codings = String(header ?? '');
+  return (qualityOf(codings, 'gzip') ?? qualityOf(codings, '*') ?? 0) > 0;
 }
 
 /** The compressed body, or null where it is not worth it. */

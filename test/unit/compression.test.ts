@@ -33,6 +33,10 @@ suite('acceptsGzip', () => {
       ['xgzip', false],
       ['identity;q=1, gzip;q=0', false],
       [['br', 'gzip'], true],
+      ['gzip;Q=0', false],
+      ['gzip;level=1;q=0', false],
+      ['gzip;q=none', false],
+      [`gzip${' '.repeat(10_000)}x`, false],
     ];
     for (const [header, accepts] of table) {
       assert.equal(acceptsGzip(header), accepts, String(header));

@@ -37,9 +37,11 @@ export function parseMapping(texts: readonly string[]): Mapping {
   }
   const mapping = new Map<ImportField, string[]>();
   for (const text of texts) {
-    const [, field = '', columns = ''] = /^\s*(\w+)\s*=\s*(.+)$/.exec(text) ?? [];
+    const equals = text.indexOf('=');
+    const field = text.slice(0, Math.max(0, equals)).trim();
+    const columns = text.slice(equals + 1).trim();
     const known = importFields.find((name) => name === field);
-    if (known === undefined) {
+    if (known === undefined || columns === '') {
       throw new Error(
         `--map "${text}" is not understood: write field=Column[,Other], the field one of ${importFields.join(', ')}.`,
       );
@@ -130,7 +132,7 @@ function readTags(value: unknown): unknown[] {
   if (typeof value === 'string') {
     return value
       .split(',')
-      .map((tag) => ({ name: tag.replace(/^ +| +$/g, '') }))
+      .map((tag) => ({ name: tag.replace(/^ +|(?<! ) +$/g, '') }))
       .filter(({ name }) => name !== '');
   }
   return Array.isArray(value) ? value.map((tag) => (typeof tag === 'string' ? { name: tag } : tag)) : [value];

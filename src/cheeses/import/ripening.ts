@@ -14,7 +14,10 @@ export function parseRipening(text: string): number | null {
   if (/^(un-?ripened|unriped|none|fresh)\.?$/.test(plain)) {
     return 0;
   }
-  const match = /(\d+(?:\.\d+)?)\s*(?:(?:-|to|or)\s*\d+(?:\.\d+)?\s*)?(day|week|month|year)s?\b/.exec(plain);
+  // The lookbehind keeps it linear: each run of digits is tried from its first digit only.
+  const match = /(?<!\d)(\d+(?:\.\d+)?)\s*(?:(?:-|to|or)\s*\d+(?:\.\d+)?\s*)?(day|week|month|year)s?\b/.exec(
+    plain,
+  );
   if (match === null) {
     return /^\d+$/.test(plain) ? Number(plain) : null;
   }
