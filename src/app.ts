@@ -18,6 +18,7 @@ import { customerRoutes } from './customers/routes.ts';
 import { figuresOf } from './figures.ts';
 import { createDeprecationReport } from './http/deprecation.ts';
 import { createIdempotency } from './http/idempotency.ts';
+import { landingRoutes } from './http/landing.ts';
 import { createMetrics } from './http/metrics.ts';
 import { describeApi } from './http/openapi.ts';
 import { operationalRoutes } from './http/operational.ts';
@@ -94,6 +95,7 @@ export async function buildApp(config: Config, clock: Clock = systemClock, share
   const routes = [
     ...described,
     metadataRoute(issuer),
+    ...landingRoutes({ version: about.version, environment }),
     ...operationalRoutes({ database, describe, metrics, figures }),
   ];
   const { transaction } = database;

@@ -70,7 +70,10 @@ export function send(
       return reply.send(stream);
     });
   }
-  reply.header('Content-Type', route.mediaType ?? 'application/json; charset=utf-8');
+  reply.header(
+    'Content-Type',
+    headers['Content-Type'] ?? route.mediaType ?? 'application/json; charset=utf-8',
+  );
   const text = textOf(body);
   if (text instanceof Readable) {
     watch(text, request, reply, failed);

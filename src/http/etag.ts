@@ -1,4 +1,5 @@
 /** Entity tags and the preconditions on them (RFC 9110, sections 8.8.3 and 13.1). */
+import { createHash } from 'node:crypto';
 import { AppError } from '../errors.ts';
 import { type Answer, Text } from './route.ts';
 
@@ -25,6 +26,12 @@ export function shown(resource: Versioned, status: number): Answer {
 /** The weak tag of a list: it may be compressed on its way. */
 export function weakTag(version: number | string): string {
   return `W/"${version}"`;
+}
+
+/** A text that clients keep, and revalidate before they use it again. */
+export function revalidated(text: string, headers: Readonly<Record<string, string>> = {}): Answer {
+  const version = createHash('sha256').update(text).digest('base64url');
+  return { status: 200, headers: { ...headers, ETag: weakTag(version) }, body: new Text(text) };
 }
 
 /** If-None-Match: true where the client has this version already. Weak comparison. */

@@ -1,11 +1,10 @@
 /** Routes for whoever runs the server: health, the OpenAPI document and the reference page. */
-import { createHash } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import Fastify from 'fastify';
 import type { Database } from '../database/database.ts';
 import { sql } from '../database/sql.ts';
 import { unavailable } from '../errors.ts';
-import { weakTag } from './etag.ts';
+import { revalidated } from './etag.ts';
 import { type Figure, type Metrics, metricsType } from './metrics.ts';
 import { type Answer, type Route, route, Text } from './route.ts';
 
@@ -112,12 +111,6 @@ export function operationalRoutes({ database, describe, metrics, figures }: Depe
 async function noAnswer(): Promise<never> {
   await sleep(readinessMs, undefined, { ref: false });
   throw new Error('no answer within two seconds');
-}
-
-/** Clients keep the text, and ask whether it has changed before they use it again. */
-function revalidated(text: string, headers: Readonly<Record<string, string>> = {}): Answer {
-  const version = createHash('sha256').update(text).digest('base64url');
-  return { status: 200, headers: { ...headers, ETag: weakTag(version) }, body: new Text(text) };
 }
 
 /** Scripts and styles of the page's package stand in the page itself; what they load comes from here alone. */

@@ -48,6 +48,9 @@ const table: Readonly<Record<string, readonly ('apiKey' | 'session' | Scope)[] |
 
 /** Public pages, which look at no credential. */
 const operational = [
+  '/',
+  '/favicon.ico',
+  '/robots.txt',
   '/healthz',
   '/readyz',
   '/openapi.json',

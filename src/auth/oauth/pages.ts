@@ -1,6 +1,7 @@
 /** The pages that people see on their way to an application: plain HTML without scripts. */
+
+import { type Html, html } from '../../http/html.ts';
 import type { Scope } from '../access.ts';
-import { type Html, html } from './html.ts';
 import { scopesInWords } from './scopes.ts';
 
 /** Where a form goes, and the proof that it came from us. */

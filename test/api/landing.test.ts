@@ -1,0 +1,92 @@
+/** What a browser asks for at the root of the server. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import packageJson from '../../package.json' with { type: 'json' };
+import { assertError, openShop, shared } from '../helper.ts';
+
+const browser = 'text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,*/*;q=0.8';
+const shop = shared((t) => openShop(t, { settings: { CURD_ENVIRONMENT: 'sandbox' } }));
+
+test('GET / returns a page to browsers: name, version, environment and links that lead somewhere', async () => {
+  const { status, headers, text } = await shop().call('GET', '/', { headers: { accept: browser } });
+  assert.equal(status, 200);
+  assert.equal(headers['content-type'], 'text/html; charset=utf-8');
+  assert.match(text, /^<!doctype html>\n<html lang="en">/);
+  assert.match(text, /<title>Curd \(sandbox\)<\/title>/);
+  assert.ok(text.includes(`Version ${packageJson.version}, environment sandbox.`), text);
+  const links = [...text.matchAll(/(?:href|src)="([^"]+)"/g)].map(([, link = '']) => link);
+  for (const link of ['/docs', '/openapi.json', '/healthz', '/favicon.ico']) {
+    assert.ok(links.includes(link), link);
+  }
+  for (const link of links) {
+    assert.equal((await shop().call('GET', link)).status, 200, link);
+  }
+});
+
+test('The landing page runs no script, has no frame, and may apply only its own style', async () => {
+  const { headers, text } = await shop().call('GET', '/', { headers: { accept: browser } });
+  const policy = headers['content-security-policy'] ?? '';
+  assert.match(
+    policy,
+    /^default-src 'none'; style-src 'sha256-[\w+/]+=*'; img-src 'self'; form-action 'none'/,
+  );
+  assert.doesNotMatch(policy, /unsafe/);
+  assert.equal(headers['x-frame-options'], 'DENY');
+  assert.equal(headers['referrer-policy'], 'no-referrer');
+  assert.doesNotMatch(text, /<script|style=|onload/i);
+});
+
+test('GET / returns JSON to clients that do not accept HTML', async () => {
+  for (const accept of [undefined, '*/*', 'application/json', 'text/html;q=0, */*']) {
+    const { status, headers, json } = await shop().call('GET', '/', accept ? { headers: { accept } } : {});
+    assert.equal(status, 200);
+    assert.match(headers['content-type'] ?? '', /^application\/json/);
+    assert.deepEqual(json, {
+      name: 'Curd',
+      version: packageJson.version,
+      environment: 'sandbox',
+      api: '/v2',
+      docs: '/docs',
+      openapi: '/openapi.json',
+      health: '/healthz',
+    });
+  }
+});
+
+test('Caches keep the two representations of / apart and revalidate them', async () => {
+  const tags = new Set<string>();
+  for (const accept of [browser, 'application/json']) {
+    const { headers } = await shop().call('GET', '/', { headers: { accept } });
+    assert.match(headers['cache-control'] ?? '', /no-cache/);
+    assert.match(headers.vary ?? '', /\bAccept(,|$)/);
+    const { etag = '' } = headers;
+    tags.add(etag);
+    const again = await shop().call('GET', '/', { headers: { accept, 'if-none-match': etag } });
+    assert.deepEqual([again.status, again.text], [304, '']);
+  }
+  assert.equal(tags.size, 2);
+});
+
+test('/favicon.ico is an SVG image without scripts', async () => {
+  const { status, headers, text } = await shop().call('GET', '/favicon.ico');
+  assert.equal(status, 200);
+  assert.equal(headers['content-type'], 'image/svg+xml');
+  assert.equal(headers['cache-control'], 'public, max-age=86400');
+  assert.match(headers['content-security-policy'] ?? '', /default-src 'none'; sandbox/);
+  assert.match(text, /^<svg xmlns="http:\/\/www\.w3\.org\/2000\/svg"/);
+  assert.doesNotMatch(text, /<script|\bon\w+=|href/i);
+});
+
+test('/robots.txt disallows everything', async () => {
+  const { status, headers, text } = await shop().call('GET', '/robots.txt');
+  assert.equal(status, 200);
+  assert.match(headers['content-type'] ?? '', /^text\/plain/);
+  assert.equal(text, 'User-agent: *\nDisallow: /\n');
+});
+
+test('Other paths at the root stay 404 with the error body, for browsers too', async () => {
+  for (const path of ['/index.html', '/robots', '/favicon.png']) {
+    assertError(await shop().call('GET', path, { headers: { accept: browser } }), 404, 'not_found');
+  }
+  assertError(await shop().call('POST', '/'), 405, 'method_not_allowed');
+});
