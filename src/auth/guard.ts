@@ -87,8 +87,8 @@ function onBehalf(
   if (customer === undefined || customer === permitted) {
     return permitted;
   }
-  const { customerId, sessionHash } = customer;
-  return { ...permitted, customerId, sessionHash };
+  const { customerId, sessionHash, tokenHash } = customer;
+  return { ...permitted, customerId, sessionHash, tokenHash };
 }
 
 function credentialsOf(headers: Readonly<Record<string, string | string[] | undefined>>): Credential[] {

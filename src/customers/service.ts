@@ -1,4 +1,5 @@
 /** Customers: who may be one, what they may change, and what goes with them. login.ts lets them in. */
+import { invalidToken } from '../auth/challenge.ts';
 import type { Grants } from '../auth/oauth/grants.ts';
 import type { Role } from '../auth/oauth/people.ts';
 import type { Passwords } from '../auth/passwords.ts';
@@ -139,6 +140,26 @@ export function createCustomerService(dependencies: Dependencies): CustomerServi
     return row;
   }
 
+  /**
+   * Takes the customer for a change, if the credential is still good. Passwords are checked and hashed before the
+   * transaction; a session that ended meanwhile, for example with a new password, must not change the profile.
+   * @throws AppError notFound, unauthorized
+   */
+  async function claimMine(tx: Sql, id: number, principal: Principal): Promise<CustomerRow> {
+    const { sessionHash, tokenHash } = principal;
+    const row = await customerQueries(tx).claim(id);
+    if (row === undefined) {
+      throw notFound();
+    }
+    if (sessionHash !== null && !(await sessions.lock(tx, sessionHash))) {
+      throw invalidToken('The session has ended. Log in again.');
+    }
+    if (tokenHash !== null && !(await grants.isToken(tx, tokenHash))) {
+      throw invalidToken('The access token was revoked. Request a new one.');
+    }
+    return row;
+  }
+
   /** The hash to keep: the one there is, where the password is still the same. */
   async function passwordFor(row: CustomerRow, password: string): Promise<string> {
     return (await passwords.verify(row.password, password)) ? row.password : passwords.hash(password);
@@ -187,10 +208,7 @@ export function createCustomerService(dependencies: Dependencies): CustomerServi
       const profile = profileOf(input, password);
       try {
         return await context.transaction(async (tx) => {
-          const row = await customerQueries(tx).claim(known.id);
-          if (row === undefined) {
-            throw notFound();
-          }
+          const row = await claimMine(tx, known.id, principal);
           const favourite = await favouriteOf(tx, input);
           const stored = await favouriteNow(tx, row);
           precondition(toCustomer(row, stored).version);
@@ -215,9 +233,7 @@ export function createCustomerService(dependencies: Dependencies): CustomerServi
     async delete(context, username, principal) {
       const known = await findMine(username, (id) => mayManage(principal, id));
       await context.transaction(async (tx) => {
-        if ((await customerQueries(tx).claim(known.id)) === undefined) {
-          throw notFound();
-        }
+        await claimMine(tx, known.id, principal);
         await beforeDelete(tx, context, known.id);
         await sessions.endAll(tx, known.id, null);
         await grants.forget(tx, known.id);

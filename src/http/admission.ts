@@ -15,6 +15,8 @@ declare module 'fastify' {
     startedAt: number;
     /** What the call costs, where a valid credential came with it. */
     charge: Charge | null;
+    /** The body had not arrived in the turn of the event loop in which the credentials were checked. */
+    isBodyLate: boolean;
   }
 }
 
@@ -29,49 +31,85 @@ export interface Guard {
   ): Principal | null;
 }
 
-/** @throws AppError unauthorized, rateLimited, forbidden, in this order */
-export function admission(guard: Guard, rateLimits: RateLimits) {
-  return (
-    { access, alternative, isForAccounts }: Route,
-    request: FastifyRequest,
-    reply: FastifyReply,
-  ): Eventual<void> => {
-    if (access === 'operational') {
-      return;
-    }
+export interface Admission {
+  /** Checks and counts a request when its headers have arrived. @throws AppError unauthorized, rateLimited, forbidden */
+  admit(route: Route, request: FastifyRequest, reply: FastifyReply): Eventual<void>;
+  /**
+   * Checks the credentials again when the body has arrived: a client can send it minutes after the headers, and the
+   * credentials can be revoked in between. Does nothing where the body came with the headers.
+   * @throws AppError unauthorized, forbidden
+   */
+  readmit(route: Route, request: FastifyRequest): Eventual<void>;
+}
 
-    function countAddress(): void {
-      rateLimits.countAddress(addressOf(request.ip), isForAccounts ? 'account' : 'any');
-    }
+export function admission(guard: Guard, rateLimits: RateLimits): Admission {
+  function countAddress({ isForAccounts }: Route, request: FastifyRequest): void {
+    rateLimits.countAddress(addressOf(request.ip), isForAccounts ? 'account' : 'any');
+  }
 
-    /** Whoever tries credentials out is told so, until too many were wrong. */
+  /** Requests with a wrong credential are counted by client IP, and refused once there were too many. */
+  function identify(route: Route, request: FastifyRequest): Eventual<readonly Principal[]> {
     function turnAway(error: unknown): never {
       if (error instanceof AppError && error.code === 'unauthorized') {
-        countAddress();
+        countAddress(route, request);
       }
       throw error;
     }
 
-    function identified(): Eventual<readonly Principal[]> {
-      try {
-        const principals = guard.identify(request.headers);
-        return principals instanceof Promise ? principals.catch(turnAway) : principals;
-      } catch (error) {
-        return turnAway(error);
-      }
+    try {
+      const principals = guard.identify(request.headers);
+      return principals instanceof Promise ? principals.catch(turnAway) : principals;
+    } catch (error) {
+      return turnAway(error);
     }
+  }
 
-    return after(identified(), (principals) => {
-      if (principals.length === 0) {
-        countAddress();
-        request.principal = guard.admit(principals, access, alternative);
+  return {
+    admit(route, request, reply) {
+      const { access, alternative } = route;
+      if (access === 'operational') {
         return;
       }
-      return after(rateLimits.charge(principals), (charge) => {
-        request.charge = charge;
-        reply.headers(charge.headers());
+      noteArrival(request);
+      return after(identify(route, request), (principals) => {
+        if (principals.length === 0) {
+          countAddress(route, request);
+          request.principal = guard.admit(principals, access, alternative);
+          return;
+        }
+        return after(rateLimits.charge(principals), (charge) => {
+          request.charge = charge;
+          reply.headers(charge.headers());
+          request.principal = guard.admit(principals, access, alternative);
+        });
+      });
+    },
+
+    readmit(route, request) {
+      const { access, alternative } = route;
+      if (access === 'operational' || !request.isBodyLate) {
+        return;
+      }
+      return after(identify(route, request), (principals) => {
         request.principal = guard.admit(principals, access, alternative);
       });
-    });
+    },
   };
+}
+
+/**
+ * A body in the packet of the headers is parsed in the same turn, before any immediate. So the usual request is
+ * checked once.
+ */
+function noteArrival(request: FastifyRequest): void {
+  if (!isBare(request.headers)) {
+    setImmediate(() => {
+      request.isBodyLate = !request.raw.complete;
+    });
+  }
+}
+
+/** The request has no body. */
+export function isBare(headers: IncomingHttpHeaders): boolean {
+  return headers['content-length'] === undefined && headers['transfer-encoding'] === undefined;
 }

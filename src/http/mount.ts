@@ -6,7 +6,7 @@ import type { Transaction } from '../database/database.ts';
 import { AppError } from '../errors.ts';
 import { after, type Eventual } from '../eventual.ts';
 import { addressOf } from './address.ts';
-import { admission, type Guard } from './admission.ts';
+import { type Admission, admission, type Guard, isBare } from './admission.ts';
 import { type ReportFault, send } from './answers.ts';
 import { bytesOf, failOn, readBody, requireMediaType } from './body.ts';
 import { type Idempotency, parseIdempotencyKey, type StoredAnswer } from './idempotency.ts';
@@ -50,7 +50,7 @@ export function mount(app: FastifyInstance, route: Route, dependencies: MountDep
 function mountOn(app: FastifyInstance, route: Route, dependencies: MountDependencies): void {
   const { guard, rateLimits, reportDeprecated, uploads, overload } = dependencies;
   const isChange = route.method !== 'GET' || route.isUnsafe === true;
-  const admit = admission(guard, rateLimits);
+  const { admit, readmit } = admission(guard, rateLimits);
   app.route({
     method: route.method,
     url: fullPath(route),
@@ -80,8 +80,10 @@ function mountOn(app: FastifyInstance, route: Route, dependencies: MountDependen
       }
       const answered =
         route.upload === undefined
-          ? handle(route, request, dependencies, { bytes: () => bytesOf(request), receive: noForm })
-          : handleUpload(route, route.upload, request, dependencies);
+          ? after(readmit(route, request), () =>
+              handle(route, request, dependencies, { bytes: () => bytesOf(request), receive: noForm }),
+            )
+          : handleUpload(route, route.upload, request, dependencies, readmit);
       const counted = isChange && answered instanceof Promise ? overload.during(answered) : answered;
       return after(counted, (answer) => {
         const sent = send(answer, route, request, reply, dependencies.failed);
@@ -114,10 +116,6 @@ function headRead({ headers }: FastifyRequest): Eventual<void> {
   return isBare(headers) ? undefined : Promise.resolve();
 }
 
-function isBare(headers: FastifyRequest['headers']): boolean {
-  return headers['content-length'] === undefined && headers['transfer-encoding'] === undefined;
-}
-
 /** What a request carries: what tells it from another under the same idempotency key, and its form. */
 interface Content {
   readonly bytes: () => Eventual<Uint8Array>;
@@ -131,6 +129,7 @@ function handleUpload(
   upload: NonNullable<Route['upload']>,
   request: FastifyRequest,
   dependencies: MountDependencies,
+  readmit: Admission['readmit'],
 ): Promise<Answer> {
   return dependencies.uploads.during(request.raw, upload, async (receive) => {
     let describe = async () => '';
@@ -138,6 +137,7 @@ function handleUpload(
       bytes: async () => Buffer.from(await describe()),
       receive: async () => {
         const { file, fields } = await receive();
+        await readmit(route, request);
         describe = async () => JSON.stringify([await file?.digest(), file?.mediaType, [...fields]]);
         return {
           file,

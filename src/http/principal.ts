@@ -13,4 +13,6 @@ export interface Principal {
   readonly expiresAt: string | null;
   /** SHA-256 of the session's token, where the credential is one. */
   readonly sessionHash: string | null;
+  /** SHA-256 of the access token, where the credential is one. */
+  readonly tokenHash: string | null;
 }

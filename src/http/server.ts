@@ -81,6 +81,7 @@ export function createServer(routes: readonly Route[], dependencies: ServerDepen
   });
   app.decorateRequest('principal', null);
   app.decorateRequest('charge', null);
+  app.decorateRequest('isBodyLate', false);
   app.decorateRequest('startedAt', 0);
 
   const pages = createAddresses(rawRoutes.filter(({ isForScripts }) => !isForScripts));

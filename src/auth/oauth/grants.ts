@@ -1,9 +1,11 @@
 /** Everything that applications hold of a customer, ended at once. */
 import { type Clock, timestamp } from '../../clock.ts';
 import type { Database, Sql } from '../../database/database.ts';
-import { oauthQueries } from './queries.ts';
+import { oauthQueries, tokenById } from './queries.ts';
 
 export interface Grants {
+  /** False where the access token was revoked. */
+  isToken(tx: Sql, tokenHash: string): Promise<boolean>;
   /** Grants, codes, tokens and browser sessions of a customer. */
   endAll(tx: Sql, customerId: number): Promise<void>;
   /** The same, with what operators have decided: the customer goes. */
@@ -14,6 +16,8 @@ export interface Grants {
 
 export function createGrants(database: Database, clock: Clock): Grants {
   const grants: Grants = {
+    isToken: async (tx, tokenHash) => (await tx.get(tokenById.one(tokenHash))) !== undefined,
+
     async endAll(tx, customerId) {
       await oauthQueries(tx).deleteObjectsOfCustomer(customerId);
     },

@@ -1,6 +1,6 @@
 /** Statements on the sessions of customers. */
 import { queriesOn } from '../../database/database.ts';
-import { rows, type Statement, sql } from '../../database/sql.ts';
+import { forShare, rows, type Statement, sql } from '../../database/sql.ts';
 
 export interface SessionRow {
   readonly token_hash: string;
@@ -30,6 +30,9 @@ export const sessionQueries = queriesOn((tx) => ({
       delete from session where customer_id = ${customerId} and token_hash <> ${hash} and token_hash not in (
         select token_hash from session where customer_id = ${customerId} and token_hash <> ${hash}
         order by created_at desc, token_hash limit ${others})`),
+
+  /** Whoever ends the session waits for the end of this transaction. */
+  lock: (hash: string) => tx.get(sql`select token_hash from session where token_hash = ${hash}${forShare}`),
 
   delete: (hash: string) => tx.run(sql`delete from session where token_hash = ${hash}`),
 

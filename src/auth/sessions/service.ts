@@ -28,6 +28,8 @@ export interface Sessions {
   issue(customerId: number): Promise<NewSession>;
   /** In the transaction of the login; the oldest session goes where there are more than 20. */
   open(tx: Sql, session: NewSession): Promise<void>;
+  /** Keeps a session open to the end of the transaction; false where it has ended. */
+  lock(tx: Sql, tokenHash: string): Promise<boolean>;
   /** False where it had ended already. */
   end(tx: Sql, tokenHash: string): Promise<boolean>;
   /** Ends all sessions of a customer, but for one where one is named. */
@@ -64,6 +66,7 @@ export function createSessions({ database, clock, config }: Dependencies): Sessi
       customerId: row.customer_id,
       expiresAt: row.expires_at,
       sessionHash: row.token_hash,
+      tokenHash: null,
     };
   }
 
@@ -102,6 +105,8 @@ export function createSessions({ database, clock, config }: Dependencies): Sessi
         sessionQueries(tx).deleteOldest(session.customer_id, session.token_hash, sessionsMax - 1),
       ]);
     },
+
+    lock: async (tx, tokenHash) => (await sessionQueries(tx).lock(tokenHash)) !== undefined,
 
     end: async (tx, tokenHash) => (await sessionQueries(tx).delete(tokenHash)) > 0,
 
