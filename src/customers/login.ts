@@ -9,7 +9,7 @@ import { AppError } from '../errors.ts';
 import { sameName } from './names.ts';
 import { findByUsername } from './profile.ts';
 import { type CustomerRow, customerQueries } from './queries.ts';
-import type { Throttle } from './throttle.ts';
+import type { Outcome, Throttle } from './throttle.ts';
 
 export interface LoginService extends People {
   /**
@@ -48,20 +48,20 @@ export function createLogin({ database, passwords, sessions, throttle }: Depende
     return row;
   }
 
-  /** Throttle and password, then `enter` in the transaction that takes the attempt back. */
+  /** Throttle and password, then `enter` in the transaction that opens the session. */
   async function admit<T>(
     { username, password }: Credentials,
     address: string,
     transaction: Transaction,
     prepare: (customer: CustomerRow) => Promise<(tx: Sql) => Promise<T>>,
   ): Promise<T> {
-    const name = sameName(username);
-    await throttle.begin(name, address);
+    const attempt = await throttle.begin(sameName(username), address);
+    let outcome: Outcome = 'unverified';
     try {
       const customer = await verify(username, password);
       const renewed = passwords.isOutdated(customer.password) ? await passwords.hash(password) : null;
       const enter = await prepare(customer);
-      return await transaction(async (tx) => {
+      const entered = await transaction(async (tx) => {
         const current = await customerQueries(tx).claim(customer.id);
         if (current?.password !== customer.password) {
           throw wrong();
@@ -69,14 +69,17 @@ export function createLogin({ database, passwords, sessions, throttle }: Depende
         if (renewed !== null) {
           await customerQueries(tx).updatePassword(customer.id, renewed);
         }
-        const [, entered] = await Promise.all([throttle.succeed(tx, name, address), enter(tx)]);
-        return entered;
+        return enter(tx);
       });
+      outcome = 'succeeded';
+      return entered;
     } catch (error) {
-      if (!(error instanceof AppError && error.code === 'unauthorized')) {
-        await throttle.withdraw(name, address);
+      if (error instanceof AppError && error.code === 'unauthorized') {
+        outcome = 'failed';
       }
       throw error;
+    } finally {
+      await attempt.end(outcome);
     }
   }
 

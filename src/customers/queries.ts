@@ -1,7 +1,7 @@
 /** Statements on customers, and on their failed logins. */
 import type { Person } from '../auth/oauth/people.ts';
 import { queriesOn } from '../database/database.ts';
-import { forShare, forUpdate, list, rows, sql } from '../database/sql.ts';
+import { forShare, forUpdate, rows, sql } from '../database/sql.ts';
 import type { Tier } from './tiers.ts';
 
 /** What a customer can change of a row. */
@@ -29,15 +29,17 @@ export interface CustomerRow extends Profile {
   readonly created_at: string;
 }
 
-export interface NewFailure {
-  readonly id: string;
-  readonly endsAt: string;
-}
-
+/** Failed logins of one counter, and what runs under it. Times are '' where there is none. */
 export interface FailureRow {
   readonly id: string;
   readonly failures: number;
   readonly ends_at: string;
+  /** Attempts whose password is being checked. */
+  readonly running: number;
+  /** When attempts that ended without a result stop counting as running. */
+  readonly running_until: string;
+  /** When the next attempt may run, where attempts are slowed down. */
+  readonly next_at: string;
 }
 
 const columns = sql`id, username, username_key, email, email_key, first_name, last_name, phone, password, tier,
@@ -103,22 +105,21 @@ export const customerQueries = queriesOn((tx) => ({
 
   delete: (id: number) => tx.run(sql`delete from customer where id = ${id}`),
 
-  /** Counts one more failure under each, in their order, from 1 where the earlier ones are over. */
-  insertFailures: (failures: readonly NewFailure[], now: string) =>
+  listFailures: (ids: readonly string[]) =>
     tx.all<FailureRow>(sql`
-      insert into login_failure (id, failures, ends_at)
-      select value->>0, 1, value->>1 from ${rows(failures.map(({ id, endsAt }) => [id, endsAt]))} where true
-      on conflict (id) do update set
-        failures = case when login_failure.ends_at <= ${now} then 1 else login_failure.failures + 1 end,
-        ends_at = case when login_failure.ends_at <= ${now} then excluded.ends_at else login_failure.ends_at end
-      returning id, failures, ends_at`),
+      select id, failures, ends_at, running, running_until, next_at from login_failure
+      where id in (select value->>0 from ${rows(ids.map((id) => [id]))})`),
 
-  deleteFailures: (id: string) => tx.run(sql`delete from login_failure where id = ${id}`),
-
-  /** One less for each. */
-  takeBackFailures: (ids: readonly string[]) =>
+  upsertFailures: (failures: readonly FailureRow[]) =>
     tx.run(sql`
-      update login_failure set failures = failures - 1 where id in (${list(ids)}) and failures > 0`),
+      insert into login_failure (id, failures, ends_at, running, running_until, next_at)
+      select value->>0, cast(value->>1 as bigint), value->>2, cast(value->>3 as bigint), value->>4, value->>5
+      from ${rows(failures.map((row) => [row.id, row.failures, row.ends_at, row.running, row.running_until, row.next_at]))}
+      where true
+      on conflict (id) do update set failures = excluded.failures, ends_at = excluded.ends_at,
+        running = excluded.running, running_until = excluded.running_until, next_at = excluded.next_at`),
 
-  deletePastFailures: (now: string) => tx.run(sql`delete from login_failure where ends_at <= ${now}`),
+  /** @param latest rows that end after it were written while the clock was ahead */
+  deletePastFailures: (now: string, latest: string) =>
+    tx.run(sql`delete from login_failure where ends_at <= ${now} or ends_at > ${latest}`),
 }));

@@ -123,3 +123,9 @@ export function lockOn(name: string): Statement {
 
 /** Locks like `forUpdate`, and passes over rows that another transaction has locked. */
 export const skippingLocked: Statement = sql`${new DialectText({ sqlite: '', postgres: ' for update skip locked' })}`;
+
+/**
+ * Lets the transaction commit before PostgreSQL has written it to disk: for counters, of which a crash may lose the
+ * last milliseconds. SQLite commits in groups and has no such setting.
+ */
+export const asynchronousCommit: Statement = sql`select ${new DialectText({ sqlite: "''", postgres: "set_config('synchronous_commit', 'off', true)" })} as setting`;

@@ -1,0 +1,124 @@
+/** However many mistakes a request makes, its response stays short. */
+import assert from 'node:assert/strict';
+import { suite, test } from 'node:test';
+import { assertError, assertFields, type CallAnswer, openShop, shared } from '../helper.ts';
+
+const mebibyte = 1024 * 1024;
+const strict = { prefer: 'handling=strict' };
+
+/** A 422 that lists as many errors as a response may, and says that there are more. */
+function assertBounded(answer: CallAnswer): void {
+  assertError(answer, 422, 'validation_error');
+  assert.equal(answer.json.errors.length, 100);
+  assert.match(answer.json.message, /There are more errors than the 100 that are listed/);
+}
+
+/** JSON of an object with short unknown members. */
+function unknownMembers(bytes: number): string {
+  const members = Array.from({ length: Math.floor(bytes / 11) }, (_, index) => `"u${index}":0`);
+  return `{${members.join()}}`;
+}
+
+suite('The response to a request with many errors', () => {
+  const shop = shared((t) => openShop(t));
+
+  test('lists 100 unknown members of a JSON body and says that there are more', async () => {
+    const raw = unknownMembers(mebibyte - 100);
+    const answer = await shop().call('POST', '/v2/customer/login', { raw, headers: strict });
+    assertBounded(answer);
+    assert.equal(answer.json.errors.at(-1).message, 'is not a known field');
+    assert.ok(answer.text.length < 20_000, `${answer.text.length} characters`);
+  });
+
+  test('lists all of exactly 100 errors without saying that there are more', async () => {
+    const members = Array.from({ length: 100 }, (_, index) => `"u${index}":0`).join();
+    const raw = `{"name": "Comté", ${members}}`;
+    const answer = await shop().call('POST', '/v2/cheeses', { as: shop().writer, raw, headers: strict });
+    assertError(answer, 422, 'validation_error');
+    assert.equal(answer.json.errors.length, 100);
+    assert.doesNotMatch(answer.json.message, /There are more/);
+  });
+
+  test('lists 100 errors of known members', async () => {
+    const items = Array.from({ length: 100 }, () => ({ cheeseId: 'x', quantity: 'x' }));
+    const body = { items, address: {} };
+    const as = await shop().newKey({ scopes: ['write:orders'] });
+    assertBounded(await shop().call('POST', '/v2/store/order', { as, body }));
+  });
+
+  test('shortens the names of unknown members', async () => {
+    const raw = JSON.stringify({ name: 'Comté', ['x'.repeat(mebibyte / 2)]: 1 });
+    const answer = await shop().call('POST', '/v2/cheeses', { as: shop().writer, raw, headers: strict });
+    assertFields(answer, [`${'x'.repeat(200)}...`], 'the name is not shortened');
+    assert.ok(answer.text.length < 1000);
+  });
+
+  test('lists 100 unknown parameters of a query', async () => {
+    const query = Array.from({ length: 2000 }, (_, index) => `u${index}`).join('&');
+    const answer = await shop().call('GET', `/v2/cheeses?${query}`, { as: shop().reader, headers: strict });
+    assertError(answer, 400, 'bad_request');
+    assert.equal(answer.json.message.match(/is not a known parameter/g)?.length, 100);
+    assert.match(answer.json.message, /There are more errors than the 100 that are listed/);
+  });
+
+  test('stays short for each entry of a batch', async () => {
+    const raw = `[${unknownMembers(mebibyte - 100)}]`;
+    const answer = await shop().call('POST', '/v2/customer/createMultiple', {
+      as: shop().admin,
+      raw,
+      headers: strict,
+    });
+    assert.match(answer.json.errors[0].message, /There are more errors than the 100 that are listed/);
+    assert.ok(answer.text.length < 20_000, `${answer.text.length} characters`);
+  });
+});
+
+suite('A form', () => {
+  const shop = shared((t) => openShop(t));
+
+  const send = async (raw: string, type: string) => {
+    const { json } = await shop().call('POST', '/v2/cheeses', {
+      as: shop().writer,
+      body: { name: `Cheese ${Math.random()}` },
+    });
+    return shop().call('POST', `/v2/cheeses/${json.id}`, {
+      as: shop().writer,
+      raw,
+      headers: { 'content-type': type },
+    });
+  };
+  const asMultipart = (fields: readonly string[]) =>
+    `${fields.map((field) => `--cut\r\nContent-Disposition: form-data; name="${field.replace('=', '"\r\n\r\n')}\r\n`).join('')}--cut--\r\n`;
+
+  test('has at most 100 fields, of the same name or of different ones', async () => {
+    for (const fields of [
+      Array.from({ length: 101 }, () => 'status=sold'),
+      Array.from({ length: 101 }, (_, index) => `f${index}=1`),
+      Array.from({ length: 10_000 }, (_, index) => `f${index % 5000}=${index}`),
+    ]) {
+      for (const answer of [
+        await send(fields.join('&'), 'application/x-www-form-urlencoded'),
+        await send(asMultipart(fields), 'multipart/form-data; boundary=cut'),
+      ]) {
+        assertFields(answer, [''], `${fields.length} fields: ${answer.status}`);
+        assert.match(answer.json.errors[0].message, /at most 100 fields/);
+      }
+    }
+  });
+
+  test('may repeat a field with the same value, and names each field that has several values once', async () => {
+    const repeated = Array.from({ length: 100 }, () => 'status=sold');
+    const differing = Array.from({ length: 99 }, (_, index) => `f${index % 33}=${index}`);
+    for (const [type, toText] of [
+      ['application/x-www-form-urlencoded', (fields: readonly string[]) => fields.join('&')],
+      ['multipart/form-data; boundary=cut', asMultipart],
+    ] as const) {
+      const same = await send(toText(repeated), type);
+      assert.equal(same.json.status, 'sold', same.text);
+      assertFields(
+        await send(toText(['status=sold', ...differing]), type),
+        Array.from({ length: 33 }, (_, index) => `f${index}`),
+      );
+    }
+  });
+});
