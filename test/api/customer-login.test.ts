@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { createHmac, hkdfSync } from 'node:crypto';
 import { type TestContext, test } from 'node:test';
+import { sql } from '../../src/database/sql.ts';
 import { assertError, type CallAnswer, onBothEngines, openShop, type Shop, testClock } from '../helper.ts';
 
 const minuteMs = 60_000;
@@ -206,6 +207,30 @@ onBothEngines('Logging in', (engine) => {
     );
     const counts = ['wrong', 900].map((kind) => outcomes.filter((one) => one === kind).length);
     assert.deepEqual(counts, [3, 147]);
+  });
+
+  test('with the right password succeeds 50 times in parallel, with a lower limit of failures', async (t) => {
+    const shop = await openShop(t, { engine, clock: testClock(), settings: limits });
+    const shops = [shop, await shop.another()];
+    await register(shop, 'ada');
+    const outcomes = await Promise.all(
+      Array.from({ length: 50 }, (_, index) => attempt(shops[index % 2] as Shop, 'ada', password)),
+    );
+    assert.deepEqual(new Set(outcomes), new Set(['in']));
+    assert.deepEqual(await attempts(shop, 4, 'ada'), ['wrong', 'wrong', 'wrong', 900]);
+  });
+
+  test('ignores after a minute attempts that a crash cut off', async (t) => {
+    const clock = testClock();
+    const shop = await openShop(t, { engine, clock, settings: limits });
+    await register(shop, 'ada');
+    // What remains of a process that was killed: attempts without a result.
+    const { database, throttle } = shop.app.services;
+    await Promise.all([1, 2, 3].map(() => throttle.begin('ada', '10.0.0.1')));
+    const rows = await database.all<{ running: number }>(sql`select running from login_failure`);
+    assert.deepEqual(new Set(rows.map(({ running }) => running)), new Set([3]));
+    clock.advance(minuteMs);
+    assert.deepEqual(await attempts(shop, 4, 'ada'), ['wrong', 'wrong', 'wrong', 900]);
   });
 });
 

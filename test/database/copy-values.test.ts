@@ -78,7 +78,7 @@ suite('Values of every column', () => {
     for (const change of [
       "delete from term where name = 'é'",
       'update orders set total_cents = 5 where id = 11',
-      "insert into login_failure values ('somebody', 1, '')",
+      "insert into login_failure (id, failures, ends_at) values ('somebody', 1, '')",
     ]) {
       // What a copy has written to is compared afterwards: here, all of it.
       const config = await freshConfig(t, 'sqlite');
@@ -189,7 +189,11 @@ async function fill(database: Database): Promise<void> {
     other,
     text,
   ]);
-  await insert('login_failure', 'id failures ends_at', ({ id, text, other }) => [text, id, other]);
+  await insert(
+    'login_failure',
+    'id failures ends_at running running_until next_at',
+    ({ id, text, other }) => [text, id, other, id, text, other],
+  );
   await insert(
     'orders',
     'id status placed_by customer_id items address notes total_cents ship_date created_at updated_at',
