@@ -18,8 +18,9 @@ export interface Running {
 const curd = fileURLToPath(new URL('../bin/curd.js', import.meta.url));
 const limits = fileURLToPath(new URL('limits.ts', import.meta.url));
 
-export function startCurd(environment: Record<string, string>): Promise<Running> {
-  return start([curd, 'serve', '--json', '--port', '0', '--log-level', 'warn'], environment);
+/** @param executable of another checkout, where not that of this one */
+export function startCurd(environment: Record<string, string>, executable = curd): Promise<Running> {
+  return start([executable, 'serve', '--json', '--port', '0', '--log-level', 'warn'], environment);
 }
 
 export function startLimits(input: unknown): Promise<Running> {
