@@ -28,6 +28,7 @@ import {
   type Variable,
   wholeNumber,
 } from './setting-values.ts';
+import { reasonOf } from './system-errors.ts';
 
 export type {
   AddressLimits,
@@ -196,7 +197,7 @@ function keptSecret(environment: Environment, engine: 'sqlite' | 'postgres', dat
     }
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST') {
-      throw new ConfigError(`The data folder ${dataDir} cannot be written: ${(error as Error).message}`);
+      throw new ConfigError(`The data folder ${dataDir} cannot be written: ${reasonOf(error)}.`);
     }
   }
   return readFileSync(file, 'utf8');

@@ -2,12 +2,12 @@
 import { Command } from 'commander';
 import packageJson from '../package.json' with { type: 'json' };
 import { type CommandOptions, fail, withSettings } from './cli/command.ts';
+import { nameHelp, styleHelp } from './cli/style.ts';
 
 const program = new Command('curd')
   .description('The server of an online cheese shop.')
-  .version(packageJson.version)
-  .showHelpAfterError('Run it with --help to see what it takes.')
-  .configureHelp({ showGlobalOptions: true });
+  .version(packageJson.version);
+styleHelp(program);
 
 const secretOutput =
   '\nThe secret is printed alone on standard output and everything else on standard error, so KEY=$(npx curd keys create ...) works.';
@@ -200,6 +200,8 @@ program
   .command('openapi')
   .description('print the OpenAPI 3.1 document')
   .action(async () => (await import('./cli/openapi.ts')).printOpenapi());
+
+nameHelp(program);
 
 try {
   await program.parseAsync();

@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import { existsSync } from 'node:fs';
+import { existsSync, statSync } from 'node:fs';
 import { mkdir, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { create } from 'tar';
@@ -49,9 +49,7 @@ export async function runBackup(name: string, options: CommandOptions): Promise<
   if (existsSync(file)) {
     throw new ConfigError(`${file} is there already: name another file.`);
   }
-  if (!existsSync(dirname(file))) {
-    throw new ConfigError(`There is no folder ${dirname(file)}: make it first.`);
-  }
+  requireFolder(dirname(file));
   const folder = `${file}.unfinished`;
   try {
     await rm(folder, { recursive: true, force: true });
@@ -89,6 +87,16 @@ export async function runBackup(name: string, options: CommandOptions): Promise<
     );
   } finally {
     await rm(folder, { recursive: true, force: true });
+  }
+}
+
+function requireFolder(folder: string): void {
+  const stats = statSync(folder, { throwIfNoEntry: false });
+  if (stats === undefined) {
+    throw new ConfigError(`There is no folder ${folder}: make it first.`);
+  }
+  if (!stats.isDirectory()) {
+    throw new ConfigError(`${folder} is a file, not a folder: name another place.`);
   }
 }
 

@@ -7,6 +7,8 @@ import { AppError } from '../errors.ts';
 import type { Services } from '../services.ts';
 import { ConfigError, type DatabasePlace, parseDatabase } from '../setting-values.ts';
 import { settings } from '../settings.ts';
+import { reasonOf, systemErrorText } from '../system-errors.ts';
+import { colored, errorPrefix } from './style.ts';
 
 /** Flags as commander gives them, in camel case. */
 export type CommandOptions = Readonly<Record<string, unknown>> & { readonly json?: boolean };
@@ -35,8 +37,7 @@ export function withSettings(command: Command): Command {
 export function rawSettingsOf(options: CommandOptions): RawSettings {
   const raw: RawSettings = {};
   for (const { flag, variable } of settings) {
-    const name = flag.replace(/-(\w)/g, (_, letter: string) => letter.toUpperCase());
-    const value = options[name] ?? process.env[variable];
+    const value = options[optionName(flag)] ?? process.env[variable];
     if (typeof value === 'string' && value !== '') {
       raw[variable] = value;
     }
@@ -46,13 +47,36 @@ export function rawSettingsOf(options: CommandOptions): RawSettings {
 
 /** The settings, complete and checked; a secret is made where one is missing. @throws ConfigError */
 export function configOf(options: CommandOptions): Config {
-  return loadConfig(rawSettingsOf(options));
+  return namingFlags(options, () => loadConfig(rawSettingsOf(options)));
+}
+
+/** An error about a setting names the flag where the operator typed a flag, and the variable otherwise. */
+function namingFlags<T>(options: CommandOptions, read: () => T): T {
+  try {
+    return read();
+  } catch (error) {
+    if (!(error instanceof ConfigError)) {
+      throw error;
+    }
+    const given = settings.filter(({ flag }) => (options[optionName(flag)] ?? '') !== '');
+    throw new ConfigError(
+      given.reduce(
+        (text, { flag, variable }) => text.replace(new RegExp(`\\b${variable}\\b`, 'g'), `--${flag}`),
+        error.message,
+      ),
+    );
+  }
+}
+
+function optionName(flag: string): string {
+  return flag.replace(/-(\w)/g, (_, letter: string) => letter.toUpperCase());
 }
 
 /** Where the settings say that the database is: this alone makes nothing. @throws ConfigError */
 export function databaseOf(options: CommandOptions): DatabasePlace {
   const raw = rawSettingsOf(options);
-  return parseDatabase(raw.CURD_DATABASE, resolve(raw.CURD_DATA_DIR ?? './data'));
+  const dataDir = resolve(raw.CURD_DATA_DIR ?? './data');
+  return namingFlags(options, () => parseDatabase(raw.CURD_DATABASE, dataDir));
 }
 
 /** @throws ConfigError with the words of `refusal` where the file of an embedded database is not there */
@@ -124,7 +148,7 @@ export function table(header: readonly string[], rows: readonly (readonly string
       .map((text, column) => text.padEnd(widths[column] ?? 0))
       .join('  ')
       .trimEnd();
-  return [header, ...rows].map(line).join('\n');
+  return [colored('bold', line(header)), ...rows.map(line)].join('\n');
 }
 
 /** A word that must be one of a few. @throws ConfigError */
@@ -164,8 +188,8 @@ export function idOf(text: string, otherwise: string): number {
 export function fail(error: unknown): void {
   const isExpected = error instanceof AppError || error instanceof ConfigError;
   const cause = error instanceof AppError && error.status >= 500 ? causeOf(error) : '';
-  const message = error instanceof Error ? error.message : String(error);
-  process.stderr.write(`curd: ${message}${cause}\n`);
+  const message = isExpected ? error.message : systemErrorText(error);
+  process.stderr.write(`${errorPrefix()}${message}${cause}\n`);
   if (!isExpected && process.env.CURD_LOG_LEVEL === 'debug' && error instanceof Error) {
     process.stderr.write(`${error.stack}\n`);
   }
@@ -175,5 +199,6 @@ export function fail(error: unknown): void {
 function causeOf({ cause }: AppError): string {
   // Of several addresses that were tried, Node tells a code alone.
   const { message = '', code = '' } = (cause ?? {}) as NodeJS.ErrnoException;
-  return message || code ? ` (${message || code})` : '';
+  const reason = reasonOf(cause);
+  return reason !== message ? `: ${reason}.` : message || code ? ` (${message || code})` : '';
 }

@@ -10,6 +10,7 @@ import { openFiles } from '../files/files.ts';
 import { inspectOrders } from '../orders/inspection.ts';
 import { openServices } from '../services.ts';
 import { type CommandOptions, configOf, databaseOf, print, requireThere } from './command.ts';
+import { colored } from './style.ts';
 
 const faultsExitCode = 2;
 const clockToleranceMs = 1000;
@@ -71,10 +72,10 @@ function report(options: CommandOptions, results: readonly Result[]): void {
 }
 
 function inWords({ check, findings }: Result): string {
-  const ok = findings.every(({ isNote }) => isNote) ? [`ok      ${check}`] : [];
+  const ok = findings.every(({ isNote }) => isNote) ? [`${colored('green', 'ok')}      ${check}`] : [];
   const found = findings.map(
     ({ fault, count, examples, remedy, isNote }) =>
-      `${isNote ? 'note ' : 'FAULT'}   ${check}: ${fault} (${count})\n        ${examples.join('\n        ')}\n        What to do: ${remedy}.`,
+      `${isNote ? colored('yellow', 'note ') : colored('red', 'FAULT')}   ${check}: ${fault} (${count})\n        ${examples.join('\n        ')}\n        What to do: ${remedy}.`,
   );
   return [...ok, ...found].join('\n');
 }

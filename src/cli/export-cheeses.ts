@@ -5,6 +5,8 @@ import { formatOf, writerFor } from '../cheeses/import/files.ts';
 import type { CheeseListing, CheesePage } from '../cheeses/listing.ts';
 import type { Cheese } from '../cheeses/schemas.ts';
 import { systemClock } from '../clock.ts';
+import { ConfigError } from '../setting-values.ts';
+import { isSystemError, reasonOf } from '../system-errors.ts';
 import { amount, type CommandOptions, print, withServices } from './command.ts';
 import { progressBar } from './progress.ts';
 
@@ -33,7 +35,7 @@ export async function runExport(file: string, options: CommandOptions): Promise<
       await rename(unfinished, file);
     } catch (error) {
       await rm(unfinished, { force: true }).catch(() => {});
-      throw error;
+      throw isSystemError(error) ? new ConfigError(`${file} cannot be written: ${reasonOf(error)}.`) : error;
     }
     print(options, { exported: count, file }, `Exported to ${file}: ${amount(count, 'cheese')}.`);
   });

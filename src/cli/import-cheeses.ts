@@ -2,6 +2,8 @@ import { statSync } from 'node:fs';
 import { formatOf } from '../cheeses/import/files.ts';
 import { type ImportReport, importCheeses } from '../cheeses/import/import.ts';
 import { parseMapping } from '../cheeses/import/mapping.ts';
+import { ConfigError } from '../setting-values.ts';
+import { reasonOf } from '../system-errors.ts';
 import { amount, type CommandOptions, print, withServices } from './command.ts';
 import { progressBar } from './progress.ts';
 
@@ -31,10 +33,14 @@ export async function runImport(file: string, options: CommandOptions): Promise<
 
 function sizeOf(file: string): number {
   try {
-    return statSync(file).size;
+    const stats = statSync(file);
+    if (!stats.isDirectory()) {
+      return stats.size;
+    }
   } catch (error) {
-    throw new Error(`${file} cannot be read: ${(error as Error).message}`);
+    throw new ConfigError(`${file} cannot be read: ${reasonOf(error)}.`);
   }
+  throw new ConfigError(`${file} is a folder: name a file in it.`);
 }
 
 function inWords({ created, unchanged, refused, remarks }: ImportReport): string {

@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs';
+import { existsSync, statSync } from 'node:fs';
 import { mkdir, readdir, readFile, rm } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { extract, list } from 'tar';
@@ -25,8 +25,12 @@ export async function runRestore(name: string, options: CommandOptions): Promise
     );
   }
   const source = resolve(name);
-  if (!existsSync(source)) {
+  const stats = statSync(source, { throwIfNoEntry: false });
+  if (stats === undefined) {
     throw new ConfigError(`There is no backup at ${source}.`);
+  }
+  if (stats.isDirectory()) {
+    throw new ConfigError(`${source} is a folder: name the backup in it.`);
   }
   const { file } = config.database;
   const folder = join(dirname(file), `restoring-${systemClock.uuid()}`);

@@ -5,6 +5,7 @@ import { baseUrlOf } from '../config.ts';
 import { AppError } from '../errors.ts';
 import { restoreTestOrders } from '../orders/test-orders.ts';
 import { ConfigError } from '../setting-values.ts';
+import { listenErrorText } from '../system-errors.ts';
 import { type CommandOptions, configOf, unknownVariables } from './command.ts';
 
 /** Starts the server and returns; it runs until it is told to stop by SIGTERM or SIGINT. */
@@ -27,9 +28,8 @@ export async function serve(options: CommandOptions): Promise<void> {
     greet(app, options, key, isEmpty && !isLocal);
   } catch (error) {
     await app.close();
-    throw (error as NodeJS.ErrnoException).code === 'EADDRINUSE'
-      ? new ConfigError(`Port ${config.port} is taken: choose another with --port or CURD_PORT.`)
-      : error;
+    const text = listenErrorText(error, config.host, config.port);
+    throw text === null ? error : new ConfigError(text);
   }
 }
 

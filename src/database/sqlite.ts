@@ -156,7 +156,7 @@ function create(file: string): DatabaseSync {
   try {
     // Of nobody else: in it are the addresses of customers.
     mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
-    what = `The database ${file} cannot be opened`;
+    what = `The database ${file} cannot be opened: it must be a file that this user may read and write`;
     return connect(file);
   } catch (error) {
     throw new AppError('unavailable', what, { cause: error });

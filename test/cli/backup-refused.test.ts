@@ -138,7 +138,7 @@ const damaged: Record<string, [RegExp, Making]> = {
   'that is not there': [/no backup at .*nowhere\.tar/, () => '/tmp/nowhere.tar'],
   'of nothing': [/is damaged/, (t) => written(t, '')],
   'that is a text': [/is damaged/, (t) => written(t, 'Dear shop,\n'.repeat(1000))],
-  'that is a folder': [/is damaged/, (t) => temporaryFolder(t)],
+  'that is a folder': [/is a folder: name the backup in it/, (t) => temporaryFolder(t)],
   'cut off in the database': [
     /is damaged.*Nothing was changed/,
     (t, { bytes }) => written(t, bytes.subarray(0, 60_000)),

@@ -154,9 +154,14 @@ suite('curd export cheeses', { concurrency: 3 }, () => {
     await curdJson(shop, 'migrate');
     const to = (name: string) => () => runExport(fileIn(shop, name), optionsOf(shop));
     await assertEachRefused(t, [
-      ['a file of another form', to('cheeses.txt'), /cheeses\.txt/, /\.csv, \.json or \.ndjson/],
+      [
+        'a file of another format',
+        to('cheeses.txt'),
+        /cheeses\.txt/,
+        /\.csv, \.json or \.ndjson, which is the format/,
+      ],
     ]);
     const unreachable = await curd(shop, 'export', 'cheeses', fileIn(shop, 'no/such/folder.csv'));
-    assertRefused(unreachable, /folder\.csv/, /no such file/);
+    assertRefused(unreachable, /folder\.csv cannot be written: no such file or folder .*Create the folder/);
   });
 });

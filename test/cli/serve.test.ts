@@ -133,6 +133,12 @@ suite('curd serve', { concurrency: 2 }, () => {
     assert.equal(await server.statusFor(server.firstKey), 200);
   });
 
+  test('says in one sentence that its host is no address of this machine', async (t) => {
+    // TEST-NET-1 (RFC 5737), and a name that is reserved for being unknown (RFC 6761).
+    const refused = await curd(await freshShop(t), 'serve', '--port', '0', '--host', '192.0.2.1');
+    assertRefused(refused, /no network address 192\.0\.2\.1: choose one of its own with --host or CURD_HOST/);
+  });
+
   test('starts in production with its settings, and makes no key, no account and no demo', async (t) => {
     const shop = await freshShop(t, {
       CURD_ENVIRONMENT: 'production',

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { readdirSync } from 'node:fs';
 import { suite, test } from 'node:test';
-import { configOf } from '../../src/cli/command.ts';
+import { loadConfig } from '../../src/config.ts';
 import { secret } from '../context.ts';
 import {
   assertEachRefused,
@@ -11,7 +11,6 @@ import {
   curdJson,
   type Environment,
   freshShop,
-  optionsOf,
   type Refusal,
 } from './run.ts';
 
@@ -58,7 +57,10 @@ const mistyped: Refused[] = [
 function inThisProcess(shop: Environment) {
   return ([name, environment, ...says]: Refused): Refusal => [
     name,
-    () => configOf(optionsOf({ ...shop, ...environment })),
+    () =>
+      loadConfig(
+        Object.fromEntries(Object.entries({ ...shop, ...environment }).filter(([, text]) => text !== '')),
+      ),
     ...says,
   ];
 }
@@ -115,7 +117,21 @@ suite('curd', { concurrency: 2 }, () => {
   test('says in one sentence that a data folder cannot be written', async (t) => {
     const shop = await freshShop(t);
     const run = await curd(shop, 'migrate', '--data-dir', '/dev/null/data');
-    assertRefused(run, /data folder/, /\/dev\/null\/data/);
+    assertRefused(
+      run,
+      /data folder \/dev\/null\/data cannot be written: .* not a folder .*Correct the path\.$/m,
+    );
+  });
+
+  test('names the flag of a setting where it came by a flag, and the variable otherwise', async (t) => {
+    const shop = await freshShop(t, { CURD_LOG_LEVEL: 'loud' });
+    const [byFlag, byVariable] = await Promise.all([
+      curd({ ...shop, CURD_LOG_LEVEL: 'info' }, 'serve', '--port', 'abc'),
+      curd(shop, 'serve'),
+    ]);
+    assertRefused(byFlag, /^curd: --port is "abc": set it to a number/);
+    assert.doesNotMatch(byFlag.stderr, /CURD_/);
+    assertRefused(byVariable, /^curd: CURD_LOG_LEVEL is "loud"/);
   });
 
   test('migrate brings a database to the newest schema once, by two at once', async (t) => {

@@ -13,7 +13,7 @@ const layers: readonly RegExp[] = [
   /^src\/auth\//,
   /^src\/http\//,
   /^src\/(database|files)\//,
-  /^src\/(errors|config|settings|setting-values|clock|duration|eventual|helper-process|log|permissions)\.ts$/,
+  /^src\/(errors|config|settings|setting-values|clock|duration|eventual|helper-process|log|permissions|system-errors)\.ts$/,
 ];
 const areas = /^src\/(cheeses|orders|customers)\//;
 const queries = /(^|[/-])queries\.ts$/;

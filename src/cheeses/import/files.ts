@@ -24,7 +24,7 @@ export type Format = 'csv' | 'ndjson' | 'json';
 export function formatOf(file: string): Format {
   const ending = /\.(csv|ndjson|jsonl|json)$/i.exec(file)?.[1]?.toLowerCase();
   if (ending === undefined) {
-    throw new Error(`${file}: the name must end in .csv, .json or .ndjson, which says how to read it.`);
+    throw new Error(`${file}: the name must end in .csv, .json or .ndjson, which is the format of the file.`);
   }
   return ending === 'jsonl' ? 'ndjson' : (ending as Format);
 }

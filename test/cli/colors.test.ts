@@ -1,0 +1,57 @@
+/** Colors: on a terminal, or where they are asked for, and nowhere else. */
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { suite, test } from 'node:test';
+import { curd, type Environment, ended, freshShop, type Run, start } from './run.ts';
+
+const csi = '\u001b[';
+const hasScript = spawnSync('script', ['--version']).status === 0;
+
+/** Runs a command on a terminal of its own; everything it prints is on standard output. */
+function onTerminal(environment: Environment, ...args: string[]): Promise<Run> {
+  return ended(start(args, environment, ['sh', '-c', 'script -qec "$*" /dev/null', 'sh']));
+}
+
+suite('Colors', () => {
+  test('are not in what is piped', async (t) => {
+    const shop = await freshShop(t);
+    await curd(shop, 'migrate');
+    const runs = await Promise.all([
+      curd(shop, 'accounts', 'list'),
+      curd(shop, 'doctor'),
+      curd(shop, '--help'),
+      curd(shop, 'keys', 'creat'),
+      curd(shop, 'doctor', '--port', 'abc'),
+    ]);
+    for (const { stdout, stderr } of runs) {
+      assert.ok(!(stdout + stderr).includes(csi), stdout + stderr);
+    }
+  });
+
+  test('come where FORCE_COLOR asks for them, but never in JSON', async (t) => {
+    const shop = await freshShop(t, { FORCE_COLOR: '1' });
+    await curd(shop, 'migrate');
+    const [accounts, doctor, help, mistyped, json] = await Promise.all([
+      curd(shop, 'accounts', 'list'),
+      curd(shop, 'doctor'),
+      curd(shop, '--help'),
+      curd(shop, 'keys', 'creat'),
+      curd(shop, 'doctor', '--json'),
+    ]);
+    assert.equal(accounts.stdout, `${csi}1mid  name  plan${csi}22m\n`);
+    assert.ok(doctor.stdout.startsWith(`${csi}32mok${csi}39m      settings\n`), doctor.stdout);
+    assert.ok(help.stdout.startsWith(`${csi}1mUsage:`), help.stdout);
+    assert.ok(mistyped.stderr.startsWith(`${csi}31mcurd:${csi}39m unknown`), mistyped.stderr);
+    assert.ok(!json.stdout.includes(csi));
+  });
+
+  test('are on a terminal, unless NO_COLOR is set', { skip: !hasScript }, async (t) => {
+    const shop = await freshShop(t, { TERM: 'xterm-256color' });
+    await curd(shop, 'migrate');
+    const withColors = await onTerminal(shop, 'doctor');
+    assert.ok(withColors.stdout.includes(`${csi}32mok`), withColors.stdout);
+    const without = await onTerminal({ ...shop, NO_COLOR: '1' }, 'doctor');
+    assert.match(without.stdout, /^ok +settings/);
+    assert.ok(!without.stdout.includes(csi), without.stdout);
+  });
+});
