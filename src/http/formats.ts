@@ -26,6 +26,13 @@ const emailAddress =
 /** Words that stand in paths where a username could: nobody with such a name could ever be read. */
 const reservedUsernames = ['login', 'logout', 'createmultiple', '.', '..'];
 
+/**
+ * Visible characters without slashes. A variation selector may follow one, and a joiner may stand between two: emoji,
+ * Persian and several Indic scripts are not written correctly without them.
+ */
+const usernameText =
+  /^(?:[^/\\\s\p{Cc}\p{Cf}\p{Default_Ignorable_Code_Point}\u2800][\ufe0e\ufe0f]?(?:\p{Join_Control}(?!$))?)+$/u;
+
 const passwordBytesMax = 1024;
 
 export const formats: Readonly<Record<string, Format>> = {
@@ -45,10 +52,12 @@ export const formats: Readonly<Record<string, Format>> = {
     says: 'must not hold control characters but tabs and line breaks',
   },
   username: {
-    test: (text) =>
-      !/[/\\\s\p{Cc}\p{Cf}\p{Default_Ignorable_Code_Point}\u2800]/u.test(text) &&
-      !reservedUsernames.includes(text.normalize('NFKC').toUpperCase().toLowerCase()),
-    says: `must have no blanks, slashes, backslashes or invisible characters, and be none of login, logout, createMultiple, . and ..`,
+    test: (text) => {
+      const visible = text.replace(/\p{Join_Control}|[\ufe0e\ufe0f]/gu, '');
+      const name = visible.normalize('NFKC').toUpperCase().toLowerCase();
+      return usernameText.test(text) && !reservedUsernames.includes(name);
+    },
+    says: 'must have no blanks, slashes, backslashes or invisible characters (joiners between two characters are allowed), and be none of login, logout, createMultiple, . and ..',
   },
   email: {
     test: (text) => emailAddress.test(text),

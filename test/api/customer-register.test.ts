@@ -39,6 +39,10 @@ const edges: readonly object[] = [
   { username: '🧀'.repeat(64), firstName: '🧀'.repeat(100), lastName: '\u3000', phone: '🧀'.repeat(32) },
   { username: 'a@b.c%20?#&+;=', email: "!#$%&'*+/=?^_`{|}~-.@b", firstName: ' ', phone: '' },
   { username: 'loginx', email: email254, lastName: 'O’Brien-Çelik' },
+  { username: '👨‍👩‍👧', email: 'family@example.com' },
+  { username: '👁️‍🗨️', email: 'witness@example.com' },
+  { username: 'می‌خواهم', email: 'zwnj@example.com' },
+  { username: 'ශ්‍රී', email: 'zwj@example.com' },
   { username: '...', email: 'a@b', firstName: '"\\%_', phone: '+41 31 000 00 00' },
   { username: '__proto__', firstName: 'constructor', lastName: '👨‍👩‍👧' },
 ];
@@ -46,7 +50,11 @@ const edges: readonly object[] = [
 const reserved = 'login Login logout ＬＯＧＯＵＴ createMultiple CREATEMULTIPLE . .. ． ‥'.split(' ');
 const bad = ['a\u0000b', 'a\nb', '\t', 'a\u001fb', 'a\u007f', '\u0085'];
 const blank = ' |a b| a|a\u00a0b|a\u3000|\u2003a|a\u2028b|a/b|/|a\\b|\\'.split('|');
-const invisible = 'a\u200bb|\u200d|a\u202eb|\ufeffa|a\u00adb|\u2060'.split('|');
+const invisible = 'a\u200bb|\u200d|a\u202eb|\ufeffa|a\u00adb|\u2060|\u2066a|a\u3164|\u2800'.split('|');
+const misplaced =
+  'a\u200d|\u200da|\u200c|a\u200d\u200da|a\u200d\u202eb|\ufe0f|\ufe0fa|a\ufe0f\ufe0f|\u200d\ufe0f|log\u200din'.split(
+    '|',
+  );
 const noEmail = '|a|@|@b|a@|a@b.|a@.b|a@-b|a@b-|a@b@c|a b@c| a@b|a@b |a@b\n|ä@b.c|a@bä.c|"a b"@c'.split('|');
 const noEmailEither = 'a@[127.0.0.1]|a@b_c|a@b..c|a\u0000@b|Ada <a@b>|ａ@b'.split('|');
 const long = (length: number) => ['x'.repeat(length + 1), '🧀'.repeat(length + 1)];
@@ -54,7 +62,7 @@ const long = (length: number) => ['x'.repeat(length + 1), '🧀'.repeat(length +
 /** Values just beyond, and of other kinds. */
 const beyond: readonly (readonly [field: string, values: readonly unknown[], named?: string])[] = [
   ['username', ['', ...long(64), null, 7, true, [], {}, undefined, ...bad]],
-  ['username', [...reserved, ...blank, ...invisible]],
+  ['username', [...reserved, ...blank, ...invisible, ...misplaced]],
   ['firstName', [...long(100), 7, false, ['Ada'], {}, ...bad]],
   ['lastName', [...long(100), 7, false, ['Ada'], {}, ...bad]],
   ['email', [...noEmail, ...noEmailEither, `x${email254}`, `a@d${domain63}`]],
