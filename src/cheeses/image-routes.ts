@@ -1,6 +1,6 @@
 /** Pictures over HTTP: uploading them, listing them, and showing them to anybody. */
 import { anyOf, apiKey, oauth } from '../auth/access.ts';
-import { AppError, invalid } from '../errors.ts';
+import { AppError } from '../errors.ts';
 import type { ByteRange } from '../files/files.ts';
 import { payloadTooLarge, unprocessable, unsupportedMediaType } from '../http/descriptions.ts';
 import { isCurrent, strongTag } from '../http/etag.ts';
@@ -66,16 +66,16 @@ export function imageRoutes({ cheeses, images, urlOf, isRedirecting }: Dependenc
       handle: async ({ params, receive, once }) => {
         const { id } = await cheeses.find(cheeseId(params));
         const form = await receive();
-        const { file } = form;
-        const format = file === null ? null : formatOf(file);
-        const { caption = '', isPrimary } = form.fields();
-        if (file === null || format === null) {
-          throw invalid([{ field: fileField, message: 'is required: the picture, as a file' }]);
+        if (form.file !== null) {
+          // Before the validation of the form: 415 comes before 422.
+          formatOf(form.file);
         }
+        const { file, fields } = form.validated();
         const { path, bytes: size } = file;
+        const { caption = '', isPrimary } = fields;
         return once(
           async (context) => {
-            const stored = await images.store(path, format);
+            const stored = await images.store(path, formatOf(file));
             return images.attach(context, {
               cheeseId: id,
               ...stored,

@@ -3,13 +3,14 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Clock } from '../clock.ts';
 import type { Context, Origin } from '../database/context.ts';
 import type { Transaction } from '../database/database.ts';
-import { AppError } from '../errors.ts';
+import { AppError, type FieldError } from '../errors.ts';
 import { after, type Eventual } from '../eventual.ts';
 import { addressOf } from './address.ts';
 import { type Admission, admission, type Guard, isBare } from './admission.ts';
 import { type ReportFault, send } from './answers.ts';
 import { bytesOf, failOn, readBody, requireMediaType } from './body.ts';
 import { type Idempotency, parseIdempotencyKey, type StoredAnswer } from './idempotency.ts';
+import type { ReceivedFile } from './multipart.ts';
 import type { Overload } from './overload.ts';
 import { readHeaders, readQuery } from './parameters.ts';
 import type { Principal } from './principal.ts';
@@ -136,21 +137,32 @@ function handleUpload(
     const content: Content = {
       bytes: async () => Buffer.from(await describe()),
       receive: async () => {
-        const { file, fields } = await receive();
+        const { file, fields, misplaced } = await receive();
         await readmit(route, request);
         describe = async () => JSON.stringify([await file?.digest(), file?.mediaType, [...fields]]);
         return {
           file,
-          fields: () => {
+          validated: () => {
             const reading = readQuery(upload.fields, fields, isStrictly(request));
-            failOn(reading.errors, 'validation');
-            return reading.values;
+            failOn([...fileErrors(upload.fileField, file, misplaced), ...reading.errors], 'validation');
+            return { file: file as ReceivedFile, fields: reading.values };
           },
         };
       },
     };
     return handle(route, request, dependencies, content);
   });
+}
+
+function fileErrors(
+  fileField: string,
+  file: ReceivedFile | null,
+  misplaced: readonly string[],
+): FieldError[] {
+  return [
+    ...(file === null ? [{ field: fileField, message: 'is required: send the file in this part' }] : []),
+    ...misplaced.map((field) => ({ field, message: `contains a file, which must be sent as ${fileField}` })),
+  ];
 }
 
 /** Unknown members and parameters are faults only where the client says so (RFC 7240). */

@@ -35,6 +35,8 @@ export interface ReceivedForm {
   /** null where no part of that name came. */
   readonly file: ReceivedFile | null;
   readonly fields: URLSearchParams;
+  /** Names of other parts that contain a file, each once. */
+  readonly misplaced: readonly string[];
 }
 
 /** What the form is to hold: the name of the file's field, its largest size, and where to put it. */
@@ -53,6 +55,7 @@ export async function receiveForm(request: IncomingMessage, plan: FormPlan): Pro
   const parts: Readable[] = [];
   const files: Promise<ReceivedFile>[] = [];
   const texts: Promise<[string, string]>[] = [];
+  const misplaced = new Set<string>();
 
   const parsed = new Promise<void>((resolve, reject) => {
     const cutOff = () => reject(brokenForm('the form ends in the middle'));
@@ -69,7 +72,9 @@ export async function receiveForm(request: IncomingMessage, plan: FormPlan): Pro
       } else if (name === plan.fileField) {
         reject(invalid([{ field: name, message: 'send one file only' }]));
       } else if (isFile) {
-        reject(invalid([{ field: name, message: `the file goes into the field ${plan.fileField}` }]));
+        // Not refused yet: only the end of the form shows whether the right part is missing too.
+        misplaced.add(name);
+        part.resume();
       } else {
         const text = readText(part, name).then((value): [string, string] => [name, value]);
         texts.push(text);
@@ -105,7 +110,7 @@ export async function receiveForm(request: IncomingMessage, plan: FormPlan): Pro
   try {
     await parsed;
     const [file = null] = await Promise.all(files);
-    return { file, fields: new URLSearchParams(await Promise.all(texts)) };
+    return { file, fields: new URLSearchParams(await Promise.all(texts)), misplaced: [...misplaced] };
   } catch (error) {
     request.unpipe(parser);
     for (const part of parts) {

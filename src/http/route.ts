@@ -7,7 +7,7 @@ import type { Readable } from 'node:stream';
 import type { XStatic } from 'typebox/schema';
 import type { Context } from '../database/context.ts';
 import type { Eventual } from '../eventual.ts';
-import type { ReceivedForm } from './multipart.ts';
+import type { ReceivedFile } from './multipart.ts';
 import type { Principal } from './principal.ts';
 import type { Standing } from './rate-limits.ts';
 
@@ -109,11 +109,11 @@ export interface FormWithFile<F extends Parameters> {
   readonly fields: F;
 }
 
-/** A form as it was received. Its fields may still be wrong: the handler says when that is to be told. */
+/** A form as it was received. The handler decides when it is validated: other refusals can come first. */
 export interface ReceivedUpload<F> {
-  readonly file: ReceivedForm['file'];
-  /** @throws AppError validation */
-  readonly fields: () => F;
+  readonly file: ReceivedFile | null;
+  /** @throws AppError validation where the file is missing or in another part, or a field is invalid */
+  readonly validated: () => { readonly file: ReceivedFile; readonly fields: F };
 }
 
 /** What a handler gets: checked values, who is calling, and the context for services. */
