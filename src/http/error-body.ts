@@ -3,6 +3,7 @@
  * a shape of their own, in auth/oauth/error-body.ts.
  */
 import { AppError, type FieldError } from '../errors.ts';
+import { qualityOf } from './quality-values.ts';
 
 interface ErrorBody {
   readonly code: number;
@@ -37,10 +38,15 @@ export function errorBody(
   return { mediaType: 'application/json; charset=utf-8', text: JSON.stringify(body) };
 }
 
-/** Named in Accept, and not with a weight of zero. */
+/** Only a client that names problem details gets them, and only if it does not prefer JSON (RFC 9110, section 12.5.1). */
 function asksForProblem(accept: string): boolean {
-  const weight = /application\/problem\+json\s*(?:;\s*q=([\d.]+))?/i.exec(accept);
-  return weight !== null && Number(weight[1] ?? '1') > 0;
+  const problem = qualityOf(accept, 'application/problem+json') ?? 0;
+  const json =
+    qualityOf(accept, 'application/json') ??
+    qualityOf(accept, 'application/*') ??
+    qualityOf(accept, '*/*') ??
+    0;
+  return problem > 0 && problem >= json;
 }
 
 /** Whatever was thrown, as an entry of the catalogue: our own errors, the framework's, and faults of ours. */

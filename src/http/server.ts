@@ -29,7 +29,7 @@ const parameterLengthMax = 16_384;
 const noQuery = new URLSearchParams();
 
 const exposedHeaders =
-  'ETag, Link, Location, RateLimit, RateLimit-Policy, X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, Retry-After, X-Request-Id, Deprecation, Idempotency-Replayed';
+  'ETag, Link, Location, RateLimit, RateLimit-Policy, X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, Retry-After, X-Request-Id, Deprecation, Idempotency-Replayed, WWW-Authenticate';
 
 export interface ServerDependencies
   extends Omit<MountDependencies, 'answered' | 'failed' | 'requestTimeoutMs'> {
@@ -85,8 +85,9 @@ export function createServer(routes: readonly Route[], dependencies: ServerDepen
   app.decorateRequest('startedAt', 0);
 
   const pages = createAddresses(rawRoutes.filter(({ isForScripts }) => !isForScripts));
-  /** What people see is for no script of another origin (RFC 9700, section 2.6). */
-  const isPage = (url: string) => pages.methodsOf(url.split('?', 1)[0] ?? '').length > 0;
+  /** Scripts of other origins must not read the pages of the authorization server (RFC 9700, section 2.6). */
+  const isPage = ({ url, routeOptions }: FastifyRequest) =>
+    !('route' in routeOptions.config) && pages.methodsOf(url.split('?', 1)[0] ?? '').length > 0;
   const isAnyAllowed = config.corsOrigins.includes('*');
 
   const fixedHeaders = fixedHeadersOf(config);
@@ -97,13 +98,11 @@ export function createServer(routes: readonly Route[], dependencies: ServerDepen
     if (!isAnyAllowed) {
       reply.header('Vary', 'Origin');
     }
-    const { origin } = request.headers;
-    if (
-      origin !== undefined &&
-      !isPage(request.url) &&
-      (isAnyAllowed || config.corsOrigins.includes(origin))
-    ) {
-      reply.header('Access-Control-Allow-Origin', isAnyAllowed ? '*' : origin);
+    // A request without Origin gets the asterisk too: a cache may return its response to a page later (Fetch,
+    // "CORS protocol and HTTP caches").
+    const allowed = isAnyAllowed ? '*' : request.headers.origin;
+    if (allowed !== undefined && config.corsOrigins.includes(allowed) && !isPage(request)) {
+      reply.header('Access-Control-Allow-Origin', allowed);
       reply.header('Access-Control-Expose-Headers', exposedHeaders);
     }
   }

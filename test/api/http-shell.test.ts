@@ -102,7 +102,15 @@ test('Any web page may call, without cookies, and sees the headers it needs', as
     assert.equal(answer.headers[corsName], '*', path);
     assert.equal(answer.headers['access-control-allow-credentials'], undefined);
     const exposed = (answer.headers['access-control-expose-headers'] ?? '').toLowerCase().split(', ');
-    for (const name of ['ETag', 'Link', 'Location', 'RateLimit', 'RateLimit-Policy', 'Retry-After']) {
+    for (const name of [
+      'ETag',
+      'Link',
+      'Location',
+      'RateLimit',
+      'RateLimit-Policy',
+      'Retry-After',
+      'WWW-Authenticate',
+    ]) {
       assert.ok(exposed.includes(name.toLowerCase()), name);
     }
     assert.ok(exposed.includes('x-request-id'));
@@ -147,12 +155,26 @@ test('With a list of origins only those may call, and caches are told that answe
   assert.match(headers.vary ?? '', /Accept-Encoding, Accept/);
 });
 
-test('With a list of origins, an answer to a request without an origin depends on it as well', async (t) => {
-  const shop = await openShop(t, { settings: { CURD_CORS_ORIGINS: 'https://shop.example' } });
-  const { headers } = await shop.call('GET', '/v2/cheeses', { as: shop.reader });
-  assert.equal(headers[corsName], undefined);
-  // Else a cache could keep this answer, which no page may read, for the request of a page.
-  assert.match(headers.vary ?? '', /\bOrigin\b/);
+test('A cached response to a request without an origin can be given to a page', async (t) => {
+  const any = await openShop(t);
+  const listed = await openShop(t, { settings: { CURD_CORS_ORIGINS: 'https://shop.example' } });
+  const paths = [
+    '/v2/cheeses',
+    '/openapi.json',
+    '/v2/openapi.json',
+    '/docs',
+    '/docs/js/scalar.js',
+    '/.well-known/oauth-authorization-server',
+    '/images/none.png',
+    '/nope',
+  ];
+  for (const path of paths) {
+    const { headers } = await any.call('GET', path, { as: any.reader });
+    assert.equal(headers[corsName], '*', path);
+    const ofListed = (await listed.call('GET', path, { as: listed.reader })).headers;
+    assert.equal(ofListed[corsName], undefined, path);
+    assert.match(ofListed.vary ?? '', /\bOrigin\b/, path);
+  }
 });
 
 test('One trailing slash is ignored; case, a second slash and an encoded one are not', async (t) => {
@@ -243,7 +265,13 @@ test('Problem details go to whoever asks for them, and to nobody else', async (t
     assert.deepEqual(Object.keys(answer.json), ['code', 'type', 'message', 'errors']);
   }
   const { json: plain } = await ask();
-  for (const accept of ['application/problem+json', 'application/json;q=0.5, Application/Problem+JSON']) {
+  for (const accept of [
+    'application/problem+json',
+    'application/json;q=0.5, Application/Problem+JSON',
+    'application/json, application/problem+json',
+    'application/problem+json;q=0.2, application/*;q=0.1, */*',
+    '*/*;q=0.1, application/problem+json;charset=utf-8; q=0.5',
+  ]) {
     const { status, headers, json } = await ask(accept);
     assert.equal(status, 422);
     assert.match(headers['content-type'] ?? '', /^application\/problem\+json/);
@@ -255,10 +283,22 @@ test('Problem details go to whoever asks for them, and to nobody else', async (t
   }
 });
 
-test('Problem details do not go to whoever refuses them', async (t) => {
+test('A client that refuses problem details, or prefers JSON to them, gets JSON', async (t) => {
   const shop = await openShop(t);
-  const headers = { accept: 'application/json, application/problem+json;q=0' };
-  assertError(await shop.call('GET', '/nope', { headers }), 404, 'not_found');
+  for (const accept of [
+    'application/json, application/problem+json;q=0',
+    'application/json, application/problem+json;q=0.1',
+    'application/problem+json;q=0.1, application/json',
+    'application/problem+json; q=0.4, */*; q=0.5',
+    'application/problem+json;q=0.4, application/*;q=0.5, */*;q=0.1',
+    'application/problem+json;q=x',
+    'application/problem+json5',
+  ]) {
+    const answer = await shop.call('GET', '/nope', { headers: { accept } });
+    assertError(answer, 404, 'not_found');
+    assert.match(answer.headers['content-type'] ?? '', /^application\/json/, accept);
+    assert.equal(answer.json.errorType, undefined, accept);
+  }
 });
 
 test('A fault of ours is 500 with a fixed text and a request id, and says nothing of its cause', async (t) => {

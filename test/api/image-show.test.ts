@@ -38,6 +38,8 @@ const lasting = {
   'x-content-type-options': 'nosniff',
   'content-security-policy': "default-src 'none'; sandbox",
   'accept-ranges': 'bytes',
+  // With and without an Origin: a cache must be able to give the response to a page.
+  'access-control-allow-origin': '*',
 };
 
 function assertHeaders({ headers }: Shown, expected: Readonly<Record<string, unknown>>): void {

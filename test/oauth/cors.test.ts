@@ -21,3 +21,19 @@ test('CURD_CORS_ORIGINS holds for what programs call of the authorization server
     }
   }
 });
+
+test('Scripts of other origins cannot read the pages of the authorization server, whatever the request', async (t) => {
+  const shop = await openShop(t);
+  for (const headers of [{}, { origin: 'https://page.example' }]) {
+    for (const [method, url] of [
+      ['GET', '/oauth/authorize'],
+      ['GET', '/oauth/logout'],
+      ['GET', '/oauth/interaction/none'],
+      ['PUT', '/oauth/authorize'],
+      ['OPTIONS', '/oauth/authorize'],
+    ] as const) {
+      const answer = await shop.app.server.inject({ method, url, headers });
+      assert.equal(answer.headers['access-control-allow-origin'], undefined, `${method} ${url}`);
+    }
+  }
+});
