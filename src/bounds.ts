@@ -7,7 +7,9 @@ import { listQuery } from './cheeses/listing-routes.ts';
 import { CheeseInput } from './cheeses/schemas.ts';
 import type { Config } from './config.ts';
 import { customerBatchMax } from './customers/schemas.ts';
+import { errorsMax } from './errors.ts';
 import { pixelsMax } from './files/pictures.ts';
+import { formFieldsMax } from './http/body.ts';
 import { idempotencyHours, keyLengthMax } from './http/idempotency.ts';
 import { depthMax } from './http/json-body.ts';
 import { bodyBytesMax, headerBytesMax } from './http/server.ts';
@@ -39,6 +41,8 @@ export function boundsOf({ passwordLengthMin, timeouts }: Config): Record<string
     idempotencyHours,
     bodyBytes: bodyBytesMax,
     bodyDepth: depthMax,
+    formFields: formFieldsMax,
+    validationErrorsInAResponse: errorsMax,
     headerBytes: headerBytesMax,
     headersTimeoutSeconds: timeouts.headersMs / 1000,
     requestTimeoutSeconds: timeouts.requestMs / 1000,

@@ -110,13 +110,44 @@ export class AppError extends Error {
   }
 }
 
-/** A 422 that names each field that failed, in the order of the schema. */
-export function invalid(errors: readonly FieldError[]): AppError {
-  const [first] = errors;
-  const named = first?.field === '' ? first.message : `${first?.field}: ${first?.message}`;
-  const more = errors.length > 1 ? ` (and ${errors.length - 1} more)` : '';
-  return new AppError('validation', `The request failed validation. ${named}${more}`, { errors });
+/** How many validation errors a response lists: a client can cause as many as its request has members. */
+export const errorsMax = 100;
+/** Characters. The name of an unknown member is as long as the client likes. */
+const fieldNameMax = 200;
+
+/** Adds a validation error, unless there are more than a response lists already. */
+export function addError(errors: FieldError[], field: string, message: string): void {
+  if (!isFull(errors)) {
+    const isLong = field.length > fieldNameMax;
+    errors.push({ field: isLong ? `${field.slice(0, fieldNameMax).toWellFormed()}...` : field, message });
+  }
 }
+
+/** Are there more errors than a response lists? Then further ones need not be looked for. */
+export function isFull(errors: readonly FieldError[]): boolean {
+  return errors.length > errorsMax;
+}
+
+/** A 422 that names each field that failed, in the order of the schema, up to `errorsMax` of them. */
+export function invalid(errors: readonly FieldError[]): AppError {
+  const named = inWords(errors.slice(0, 1));
+  const listed = errors.slice(0, errorsMax);
+  const others = listed.length > 1 ? ` (and ${listed.length - 1} more)` : '';
+  const unlisted = isFull(errors) ? ` ${moreErrors}` : '';
+  return new AppError('validation', `The request failed validation. ${named}${others}${unlisted}`, {
+    errors: listed,
+  });
+}
+
+/** Up to `errorsMax` errors in one text. */
+export function inWords(errors: readonly FieldError[]): string {
+  const named = errors
+    .slice(0, errorsMax)
+    .map(({ field, message }) => (field === '' ? message : `${field}: ${message}`));
+  return [...named, ...(isFull(errors) ? [moreErrors] : [])].join('; ');
+}
+
+const moreErrors = `There are more errors than the ${errorsMax} that are listed.`;
 
 /** A 503 that says in how many whole seconds to try again. @param cause for the log alone */
 export function unavailable(message: string, seconds: number, cause?: unknown): AppError {

@@ -1,4 +1,4 @@
-import { AppError, type FieldError } from '../errors.ts';
+import { AppError, inWords } from '../errors.ts';
 
 /** Why an entry of a batch was refused. What is no fault of the entry fails the batch. */
 export function refusal(error: unknown): string {
@@ -9,9 +9,4 @@ export function refusal(error: unknown): string {
     return error.message;
   }
   throw error;
-}
-
-/** All faults in one sentence. */
-export function inWords(errors: readonly FieldError[]): string {
-  return errors.map(({ field, message }) => (field === '' ? message : `${field}: ${message}`)).join('; ');
 }

@@ -9,11 +9,11 @@ import { type Clock, timestamp } from '../clock.ts';
 import type { TierThresholds } from '../config.ts';
 import { type Context, recordEvents } from '../database/context.ts';
 import { ConstraintError, type Database, type Sql } from '../database/database.ts';
-import { AppError, type FieldError, invalid } from '../errors.ts';
+import { AppError, type FieldError, invalid, inWords } from '../errors.ts';
 import type { Principal } from '../http/principal.ts';
 import { findByUsername, isUnchanged, profileOf, toCustomer, type VersionedCustomer } from './profile.ts';
 import { type CustomerRow, customerQueries, type Profile } from './queries.ts';
-import { inWords, refusal } from './refusals.ts';
+import { refusal } from './refusals.ts';
 import type { CustomerInput } from './schemas.ts';
 import { tierOf } from './tiers.ts';
 

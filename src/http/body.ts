@@ -1,6 +1,6 @@
 /** Bodies of requests: which media types a route takes, and what is in them once they were read whole. */
 import type { FastifyRequest } from 'fastify';
-import { AppError, type FieldError, invalid } from '../errors.ts';
+import { AppError, addError, type FieldError, invalid, inWords } from '../errors.ts';
 import { requireIdentity } from './content-encoding.ts';
 import { parseJson } from './json-body.ts';
 import type { Route } from './route.ts';
@@ -12,9 +12,7 @@ const formTypes = 'application/x-www-form-urlencoded, multipart/form-data';
 /** @throws AppError badRequest or validation where there are faults */
 export function failOn(errors: readonly FieldError[], as: 'badRequest' | 'validation'): void {
   if (errors.length > 0) {
-    throw as === 'validation'
-      ? invalid(errors)
-      : new AppError('badRequest', errors.map(({ field, message }) => `${field}: ${message}`).join('; '));
+    throw as === 'validation' ? invalid(errors) : new AppError('badRequest', inWords(errors));
   }
 }
 
@@ -56,17 +54,37 @@ export function bytesOf(request: FastifyRequest): Uint8Array {
   return Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0);
 }
 
+/** How many fields a form may have: no schema has as many. */
+export const formFieldsMax = 100;
+
+/** Values by name. A field may be repeated with the same value. @throws AppError validation */
+function valuesOf(fields: readonly (readonly [name: string, value: unknown])[]): Record<string, unknown> {
+  const errors: FieldError[] = [];
+  if (fields.length > formFieldsMax) {
+    addError(errors, '', `the form must have at most ${formFieldsMax} fields`);
+    failOn(errors, 'validation');
+  }
+  const values = new Map<string, unknown>();
+  const conflicting = new Set<string>();
+  for (const [name, value] of fields) {
+    if (values.has(name) && values.get(name) !== value) {
+      conflicting.add(name);
+    }
+    values.set(name, value);
+  }
+  for (const name of conflicting) {
+    addError(errors, name, 'is given twice, with different values');
+  }
+  failOn(errors, 'validation');
+  return Object.fromEntries(values);
+}
+
 async function parseForm(bytes: Uint8Array, contentType: string): Promise<unknown> {
   try {
     const form = await new Response(Buffer.from(bytes), {
       headers: { 'Content-Type': contentType },
     }).formData();
-    const twice = [...form.keys()].filter((name) => new Set(form.getAll(name)).size > 1);
-    failOn(
-      [...new Set(twice)].map((field) => ({ field, message: 'is given twice, with different values' })),
-      'validation',
-    );
-    return Object.fromEntries(form);
+    return valuesOf([...form]);
   } catch (error) {
     if (error instanceof AppError) {
       throw error;

@@ -1,4 +1,5 @@
 /** Answers that many routes share, as their contract lists them. */
+import { errorsMax } from '../errors.ts';
 import type { Answers, Route, Schema } from './route.ts';
 
 export const ErrorSchema = {
@@ -21,7 +22,8 @@ export const ValidationErrorSchema = {
     errors: {
       type: 'array',
       minItems: 1,
-      description: 'Every field that failed, in the order of the schema',
+      maxItems: errorsMax,
+      description: 'Every field that failed, in the order of the schema; `message` says where there are more',
       items: {
         type: 'object',
         required: ['field', 'message'],

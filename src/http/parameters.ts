@@ -1,5 +1,5 @@
 /** Reads query parameters and headers: text that becomes the type its schema names. */
-import type { FieldError } from '../errors.ts';
+import { addError, type FieldError } from '../errors.ts';
 import type { Parameter, Parameters } from './route.ts';
 import { faultOfScalar } from './shape.ts';
 
@@ -17,7 +17,7 @@ export function readQuery(declared: Parameters, query: URLSearchParams, isStrict
     if (parameter.type === 'array') {
       readList(name, parameter, texts, reading);
     } else if (texts.length > 1) {
-      reading.errors.push({ field: name, message: 'may stand only once' });
+      addError(reading.errors, name, 'may stand only once');
     } else {
       readOne(name, parameter, texts[0], reading);
     }
@@ -25,7 +25,7 @@ export function readQuery(declared: Parameters, query: URLSearchParams, isStrict
   if (isStrict) {
     for (const name of new Set(query.keys())) {
       if (!Object.hasOwn(declared, name)) {
-        reading.errors.push({ field: name, message: 'is not a known parameter' });
+        addError(reading.errors, name, 'is not a known parameter');
       }
     }
   }
@@ -48,7 +48,7 @@ export function readHeaders(
 function readOne(name: string, parameter: Parameter, text: string | undefined, reading: Reading): void {
   if (text === undefined) {
     if (parameter.isRequired) {
-      reading.errors.push({ field: name, message: 'is required' });
+      addError(reading.errors, name, 'is required');
     } else if (parameter.default !== undefined) {
       reading.values[name] = parameter.default;
     }
@@ -57,7 +57,7 @@ function readOne(name: string, parameter: Parameter, text: string | undefined, r
   const value = convert(parameter, text);
   const fault = value === undefined ? `must be ${wanted(parameter)}` : faultOfScalar(parameter, value);
   if (fault !== null) {
-    reading.errors.push({ field: name, message: fault });
+    addError(reading.errors, name, fault);
   } else {
     reading.values[name] = value;
   }
@@ -66,14 +66,14 @@ function readOne(name: string, parameter: Parameter, text: string | undefined, r
 function readList(name: string, parameter: Parameter, texts: readonly string[], reading: Reading): void {
   if (texts.length === 0) {
     if (parameter.isRequired) {
-      reading.errors.push({ field: name, message: 'is required' });
+      addError(reading.errors, name, 'is required');
     }
     return;
   }
   const elements = [...new Set(texts.flatMap((text) => text.split(',')))];
   const { items = {}, maxItems = Number.POSITIVE_INFINITY } = parameter;
   if (elements.length > maxItems) {
-    reading.errors.push({ field: name, message: `must name at most ${maxItems} values` });
+    addError(reading.errors, name, `must name at most ${maxItems} values`);
     return;
   }
   for (const element of elements) {
@@ -84,7 +84,7 @@ function readList(name: string, parameter: Parameter, texts: readonly string[], 
           ? 'must be Unicode text'
           : faultOfScalar(items, element);
     if (fault !== null) {
-      reading.errors.push({ field: name, message: fault });
+      addError(reading.errors, name, fault);
       return;
     }
   }

@@ -5,7 +5,7 @@
  * A general validator gives neither of the copy's two rules: null for an optional member that is not nullable
  * counts as absent, and unknown members are dropped unless the caller asked for strictness (RFC 7240).
  */
-import type { FieldError } from '../errors.ts';
+import { addError, type FieldError, isFull } from '../errors.ts';
 import { formats } from './formats.ts';
 import type { Schema } from './route.ts';
 
@@ -28,7 +28,7 @@ function walk(
 ): unknown {
   const types = typesOf(schema);
   const type = types.find((candidate) => hasType(value, candidate));
-  const fail = (message: string) => errors.push({ field, message });
+  const fail = (message: string) => addError(errors, field, message);
   if (type === undefined) {
     fail(`must be ${types.map((name) => typeNames[name] ?? name).join(' or ')}`);
   } else if (type === 'object') {
@@ -62,22 +62,24 @@ function walkObject(
     const given = Object.hasOwn(value, name) ? value[name] : undefined;
     if (given === undefined || (given === null && !typesOf(property).includes('null'))) {
       if (isRequired) {
-        errors.push({
-          field: path,
-          message: given === null ? 'is required and must not be null' : 'is required',
-        });
+        addError(errors, path, given === null ? 'is required and must not be null' : 'is required');
       }
       continue;
     }
     copy[name] = walk(property, given, path, isStrict, errors);
   }
   if (isStrict) {
-    for (const name of Object.keys(value).filter((key) => !Object.hasOwn(properties, key))) {
-      errors.push({ field: field === '' ? name : `${field}.${name}`, message: 'is not a known field' });
+    for (const name of Object.keys(value)) {
+      if (isFull(errors)) {
+        break;
+      }
+      if (!Object.hasOwn(properties, name)) {
+        addError(errors, field === '' ? name : `${field}.${name}`, 'is not a known field');
+      }
     }
   }
   if (Object.keys(copy).length < (schema.minProperties ?? 0)) {
-    errors.push({ field, message: `must have at least one of ${Object.keys(properties).join(', ')}` });
+    addError(errors, field, `must have at least one of ${Object.keys(properties).join(', ')}`);
   }
   return copy;
 }
@@ -90,13 +92,11 @@ function walkArray(
   errors: FieldError[],
 ): unknown[] {
   if (value.length < (schema.minItems ?? 0)) {
-    errors.push({
-      field,
-      message: schema.minItems === 1 ? 'must not be empty' : `must have at least ${schema.minItems} elements`,
-    });
+    const least = schema.minItems;
+    addError(errors, field, least === 1 ? 'must not be empty' : `must have at least ${least} elements`);
   }
   if (value.length > (schema.maxItems ?? Number.POSITIVE_INFINITY)) {
-    errors.push({ field, message: `must have at most ${schema.maxItems} elements` });
+    addError(errors, field, `must have at most ${schema.maxItems} elements`);
     return value;
   }
   const { items } = schema;
