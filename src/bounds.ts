@@ -13,7 +13,7 @@ import { formFieldsMax } from './http/body.ts';
 import { idempotencyHours, keyLengthMax } from './http/idempotency.ts';
 import { depthMax } from './http/json-body.ts';
 import { bodyBytesMax, headerBytesMax } from './http/server.ts';
-import { uploadsMax } from './http/uploads.ts';
+import { uploadsMax, uploadsOfPrincipalMax } from './http/uploads.ts';
 import { OrderInput, quantity } from './orders/schemas.ts';
 
 /** By name, which says the unit where it is not a number of things. */
@@ -31,6 +31,7 @@ export function boundsOf({ passwordLengthMin, timeouts }: Config): Record<string
     imageBytes: imageBytesMax,
     imagePixels: pixelsMax,
     uploadsAtOnce: uploadsMax,
+    uploadsOfACredentialAtOnce: uploadsOfPrincipalMax,
     orderItems: OrderInput.properties.items.maxItems,
     orderItemKilograms: quantity.maximum,
     customersInABatch: customerBatchMax,

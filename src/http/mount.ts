@@ -64,6 +64,7 @@ function mountOn(app: FastifyInstance, route: Route, dependencies: MountDependen
       const admitted = after(headRead(request), () =>
         after(admit(route, request, reply), () => {
           requireMediaType(route, request);
+          requireConnection(request);
           if (route.upload === undefined) {
             limitTime(request, reply, dependencies.requestTimeoutMs);
           }
@@ -93,6 +94,16 @@ function mountOn(app: FastifyInstance, route: Route, dependencies: MountDependen
       });
     },
   });
+}
+
+/**
+ * Who reads a body waits for events that a closed connection has emitted already.
+ * @throws AppError badRequest, for the log and the metrics
+ */
+function requireConnection({ raw }: FastifyRequest): void {
+  if (raw.destroyed) {
+    throw new AppError('badRequest', 'The connection was closed before the body arrived.');
+  }
 }
 
 /** Node has one time for all requests, which is that of uploads. */
@@ -132,7 +143,7 @@ function handleUpload(
   dependencies: MountDependencies,
   readmit: Admission['readmit'],
 ): Promise<Answer> {
-  return dependencies.uploads.during(request.raw, upload, async (receive) => {
+  return dependencies.uploads.during(request.raw, request.principal?.id ?? '', upload, async (receive) => {
     let describe = async () => '';
     const content: Content = {
       bytes: async () => Buffer.from(await describe()),

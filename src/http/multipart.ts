@@ -59,6 +59,11 @@ export async function receiveForm(request: IncomingMessage, plan: FormPlan): Pro
 
   const parsed = new Promise<void>((resolve, reject) => {
     const cutOff = () => reject(brokenForm('the form ends in the middle'));
+    if (request.destroyed) {
+      // Its events were emitted before anybody listened.
+      cutOff();
+      return;
+    }
 
     function take(part: Readable, headers: Readonly<Record<string, string[]>>): void {
       const { name, isFile } = disposition(headers['content-disposition']?.[0]);

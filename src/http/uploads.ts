@@ -3,12 +3,15 @@ import { mkdir, readdir, rm, stat } from 'node:fs/promises';
 import type { IncomingMessage } from 'node:http';
 import { join } from 'node:path';
 import type { Clock } from '../clock.ts';
-import { unavailable } from '../errors.ts';
+import { rateLimited, unavailable } from '../errors.ts';
 import { restrict } from '../permissions.ts';
 import { cannotStore, discard, type ReceivedForm, receiveForm } from './multipart.ts';
 
 /** Received, waiting and worked on together: each of them holds a file of ten megabytes at most. */
 export const uploadsMax = 64;
+/** A client that sends slowly keeps its slots for minutes. The three API keys of an account leave some to others. */
+export const uploadsOfPrincipalMax = 16;
+const retrySeconds = 5;
 /** Of a body that was refused. */
 const discardedBytesMax = 64 * 1024 * 1024;
 /** No request lasts so long: a file this old belongs to a process that is gone. */
@@ -18,9 +21,11 @@ export interface Uploads {
   /**
    * Hands `work` a function that reads the form of a request, and removes its file when `work` is through. Where that
    * fails, the rest of the body is read and thrown away.
+   * @param principal one has a bounded number of uploads at once
    */
   during<T>(
     request: IncomingMessage,
+    principal: string,
     plan: { readonly fileField: string; readonly fileBytesMax: number },
     work: (receive: () => Promise<ReceivedForm>) => Promise<T>,
   ): Promise<T>;
@@ -35,18 +40,43 @@ export interface Uploads {
 /** @param folder where files lie meanwhile; `purge` is to be called now and then */
 export function createUploads(folder: string, clock: Clock): Uploads {
   restrict(folder);
+  /** Uploads under way by principal; those without any are not in it. */
+  const slots = new Map<string, number>();
   let underWay = 0;
 
+  /** @throws AppError rateLimited, unavailable */
+  function takeSlot(principal: string): void {
+    const own = slots.get(principal) ?? 0;
+    if (own >= uploadsOfPrincipalMax) {
+      throw rateLimited(
+        `${own} uploads with this credential are in progress, which is the limit. Wait until one has finished.`,
+        retrySeconds * 1000,
+      );
+    }
+    if (underWay >= uploadsMax) {
+      throw unavailable('Too many images are being uploaded. Try again in a moment.', retrySeconds);
+    }
+    slots.set(principal, own + 1);
+    underWay += 1;
+  }
+
+  function releaseSlot(principal: string): void {
+    const others = (slots.get(principal) ?? 1) - 1;
+    if (others > 0) {
+      slots.set(principal, others);
+    } else {
+      slots.delete(principal);
+    }
+    underWay -= 1;
+  }
+
   return {
-    async during(request, plan, work) {
+    async during(request, principal, plan, work) {
       const path = join(folder, clock.uuid());
-      let isCounted = false;
+      let hasSlot = false;
       const receive = async () => {
-        if (underWay >= uploadsMax) {
-          throw unavailable('Too many pictures are being uploaded. Try again in a moment.', 5);
-        }
-        underWay += 1;
-        isCounted = true;
+        takeSlot(principal);
+        hasSlot = true;
         await makeFolder(folder);
         return receiveForm(request, { ...plan, path });
       };
@@ -56,7 +86,9 @@ export function createUploads(folder: string, clock: Clock): Uploads {
         discard(request, discardedBytesMax);
         throw error;
       } finally {
-        underWay -= isCounted ? 1 : 0;
+        if (hasSlot) {
+          releaseSlot(principal);
+        }
         // What cannot be removed now is purged later.
         await rm(path, { force: true }).catch(() => {});
       }

@@ -4,10 +4,12 @@ import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync } from 'node:fs';
 import { get, request } from 'node:http';
+import { connect } from 'node:net';
 import { join } from 'node:path';
 import { suite, type TestContext, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { freshShop, serve, stocked } from '../cli/run.ts';
+import { until } from '../context.ts';
 import { awsSettings, bucket, openBucket } from '../files/bucket.ts';
 import {
   assertShown,
@@ -24,7 +26,8 @@ import {
   upload,
   uploaded,
 } from '../files/photos.ts';
-import { onBothEngines, openShop, type Shop } from '../helper.ts';
+import { assertError, onBothEngines, openListeningShop, openShop, type Shop } from '../helper.ts';
+import { sendHeaders } from '../late-body.ts';
 
 const uploadsMax = 64;
 const linuxOnly = {
@@ -37,7 +40,13 @@ onBothEngines('Uploads', (engine) => {
     const cheese = await newCheese(shop);
     const pictures = await Promise.all(Array.from({ length: uploadsMax + 16 }, (_, seed) => picture(seed)));
     let isOver = false;
-    const uploads = Promise.all(pictures.map((bytes) => upload(shop, cheese, bytes))).finally(() => {
+    // Each may have only some uploads at once.
+    const keys = await Promise.all(
+      Array.from({ length: 5 }, () => shop.newKey({ scopes: ['write:cheeses'] })),
+    );
+    const uploads = Promise.all(
+      pictures.map((bytes, place) => upload(shop, cheese, bytes, keys[place % keys.length])),
+    ).finally(() => {
       isOver = true;
     });
     let slowest = 0;
@@ -59,7 +68,54 @@ onBothEngines('Uploads', (engine) => {
     assert.deepEqual(namesIn(shop.config.incomingDir), []);
     assert.equal((await upload(shop, cheese, await picture(999))).status, 200, 'later');
   });
+
+  test('of clients that hang up right after the headers keep no slot', async (t) => {
+    const shop = await openListeningShop(t, { engine });
+    const cheese = await newCheese(shop);
+    const { headers, raw } = formOf(await picture(1));
+    const head = [
+      `POST /v2/cheeses/${cheese}/uploadImage HTTP/1.1`,
+      'Host: localhost',
+      `X-API-Key: ${shop.writer}`,
+      `Content-Type: ${headers['content-type']}`,
+      `Content-Length: ${raw.length}`,
+    ].join('\r\n');
+    for (let round = 0; round < uploadsMax + 6; round += 1) {
+      const socket = connect(shop.port, '127.0.0.1');
+      socket.write(`${head}\r\n\r\n`, () => socket[round % 2 === 0 ? 'destroy' : 'resetAndDestroy']());
+      await once(socket, 'close');
+    }
+    await until(async () => (await uploadsUnderWay(shop)) === 0, 'uploads are still under way');
+    assert.equal((await upload(shop, cheese, await picture(1))).status, 200);
+  });
+
+  test('of one credential take a quarter of the slots, and the others are left for others', async (t) => {
+    const shop = await openListeningShop(t, { engine });
+    const cheese = await newCheese(shop);
+    const { headers, raw } = formOf(await picture(2));
+    const url = `${shop.url}/v2/cheeses/${cheese}/uploadImage`;
+    const slow = await Promise.all(
+      Array.from({ length: 16 }, () =>
+        sendHeaders('POST', url, { ...headers, 'x-api-key': shop.writer }, raw),
+      ),
+    );
+    await until(async () => (await uploadsUnderWay(shop)) === slow.length, 'not all are under way');
+    const refused = await upload(shop, cheese, await picture(3));
+    assertError(refused, 429, 'rate_limit_exceeded');
+    assert.ok(Number(refused.headers['retry-after']) > 0);
+    const other = await shop.newKey({ scopes: ['write:cheeses'] });
+    assert.equal((await upload(shop, cheese, await picture(3), other)).status, 200);
+    for (const one of slow) {
+      assert.equal((await one.finish()).status, 200);
+    }
+    assert.equal((await upload(shop, cheese, await picture(3))).status, 200);
+  });
 });
+
+async function uploadsUnderWay({ app, admin }: Shop): Promise<number> {
+  const { payload } = await app.server.inject({ url: '/metrics', headers: { 'x-api-key': admin } });
+  return Number(/^curd_uploads_under_way (\d+)$/m.exec(payload)?.[1]);
+}
 
 /** The shop on a port of its own, spoken to over sockets that can break. */
 async function listening(shop: Shop): Promise<string> {
