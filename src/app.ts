@@ -25,6 +25,7 @@ import { operationalRoutes } from './http/operational.ts';
 import { createOverload } from './http/overload.ts';
 import { createOwnCounts } from './http/own-counts.ts';
 import { createRateLimits } from './http/rate-limits.ts';
+import { describeRaw } from './http/raw.ts';
 import type { Route } from './http/route.ts';
 import { createServer } from './http/server.ts';
 import { createSharedCounts } from './http/shared-counts.ts';
@@ -83,7 +84,7 @@ export async function buildApp(config: Config, clock: Clock = systemClock, share
   const figures = figuresOf({ services, clock, overload, uploads, refusals });
   const isRedirecting = config.images.kind === 'bucket' && config.imagesUrl !== null;
 
-  const described = [
+  const routes = [
     ...listingRoutes(listing),
     ...cheeseRoutes(cheeses),
     ...imageRoutes({ cheeses, images, urlOf: imageUrl, isRedirecting }),
@@ -91,9 +92,6 @@ export async function buildApp(config: Config, clock: Clock = systemClock, share
     ...customerRoutes({ customers, login, registration, passwordLengthMin }),
     ...keyRoutes(keys),
     ...selfRoutes({ keys, people: login, config, bounds: boundsOf(config) }),
-  ];
-  const routes = [
-    ...described,
     metadataRoute(issuer),
     ...landingRoutes({ version: about.version, environment }),
     ...operationalRoutes({ database, describe, metrics, figures }),
@@ -126,7 +124,7 @@ export async function buildApp(config: Config, clock: Clock = systemClock, share
   });
 
   function describe(): unknown {
-    return describeApi(described, about);
+    return describeApi([...routes, ...rawRoutes.map(describeRaw)], about);
   }
 
   /** Another than that of the settings where those say 0. */

@@ -2,7 +2,14 @@
 import { anyOf, apiKey, oauth } from '../auth/access.ts';
 import { AppError } from '../errors.ts';
 import type { ByteRange } from '../files/files.ts';
-import { payloadTooLarge, unprocessable, unsupportedMediaType } from '../http/descriptions.ts';
+import {
+  notFound,
+  payloadTooLarge,
+  rangeNotSatisfiable,
+  text,
+  unprocessable,
+  unsupportedMediaType,
+} from '../http/descriptions.ts';
 import { isCurrent, strongTag } from '../http/etag.ts';
 import { isRangeWanted, parseRange } from '../http/range.ts';
 import { type Answer, Bytes, type Route, route } from '../http/route.ts';
@@ -13,6 +20,7 @@ import type { CheeseService } from './service.ts';
 
 const tag = 'Cheeses';
 const fileField = 'file';
+const imageTypes = ['image/jpeg', 'image/png', 'image/webp'];
 export const imageBytesMax = 10 * 1024 * 1024;
 
 interface Dependencies {
@@ -124,7 +132,14 @@ export function imageRoutes({ cheeses, images, urlOf, isRedirecting }: Dependenc
       tag,
       summary: 'Show a picture',
       access: 'operational',
-      answers: {},
+      examples: { name: 'c0535e4be2b79ffd93291305436bf889314e4a3faec05ecffcbb7df31ad9e51a.webp' },
+      answers: {
+        200: text('The picture', ...imageTypes),
+        206: text('The range that was asked for', ...imageTypes),
+        302: { description: 'To the storage that serves pictures, where there is one' },
+        ...notFound('There is no such picture'),
+        ...rangeNotSatisfiable('The picture ends before the range that was asked for'),
+      },
       handle: async ({ params, headers }) => {
         const file = await images.findFile(params.name ?? '');
         if (file === undefined) {

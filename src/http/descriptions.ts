@@ -1,6 +1,6 @@
 /** Answers that many routes share, as their contract lists them. */
 import { errorsMax } from '../errors.ts';
-import type { Answers, Route, Schema } from './route.ts';
+import type { Answers, Described, Schema } from './route.ts';
 
 export const ErrorSchema = {
   title: 'Error',
@@ -53,10 +53,18 @@ export const conflict = errorAnswer(409);
 export const payloadTooLarge = errorAnswer(413);
 export const unsupportedMediaType = errorAnswer(415);
 export const preconditionFailed = errorAnswer(412)('The resource has changed since the version in If-Match');
+export const notReady = errorAnswer(503);
+export const rangeNotSatisfiable = errorAnswer(416);
 export const unprocessable = errorAnswer(422)('The request failed validation; nothing was changed');
 
+/** Text other than JSON, of one of these media types. */
+export const text = (description: string, ...mediaTypes: readonly string[]) => ({ description, mediaTypes });
+
 /** Everything that a route may answer: what it declares, and what the chain in front of it does. */
-export function answersOf({ access, method, body, answers }: Route): Answers {
+export function answersOf({ access, method, body, answers }: Described): Answers {
+  if (access === 'operational') {
+    return answers;
+  }
   const schema = ErrorSchema;
   const isGuarded = typeof access !== 'string';
   return {

@@ -1,5 +1,6 @@
 /** What a browser asks for at the root of the server: a page, an icon, and rules for crawlers. */
 import { createHash } from 'node:crypto';
+import { text } from './descriptions.ts';
 import { revalidated } from './etag.ts';
 import { html } from './html.ts';
 import { qualityOf } from './quality-values.ts';
@@ -8,6 +9,22 @@ import { type Answer, type Route, route, Text } from './route.ts';
 const tag = 'Operation';
 const name = 'Curd';
 const links = { docs: '/docs', openapi: '/openapi.json', health: '/healthz' };
+
+const Landing = {
+  title: 'Landing',
+  type: 'object',
+  required: ['name', 'version', 'environment', 'api', 'docs', 'openapi', 'health'],
+  properties: {
+    name: { type: 'string' },
+    version: { type: 'string', description: 'Of the program' },
+    environment: { type: 'string', enum: ['local', 'sandbox', 'production'] },
+    api: { type: 'string', description: 'Path that the API is under' },
+    docs: { type: 'string' },
+    openapi: { type: 'string' },
+    health: { type: 'string' },
+  },
+  examples: [{ name, version: '0.1.0', environment: 'production', api: '/v2', ...links }],
+} as const;
 
 interface Dependencies {
   readonly version: string;
@@ -27,7 +44,13 @@ export function landingRoutes(dependencies: Dependencies): Route[] {
       summary: 'The landing page',
       description: 'HTML for clients that accept `text/html`, JSON for all others.',
       access: 'operational',
-      answers: { 200: { description: 'What this server is, and where to go from here' } },
+      answers: {
+        200: {
+          description: 'What this server is, and where to go from here',
+          schema: Landing,
+          mediaTypes: ['text/html'],
+        },
+      },
       handle: ({ headers }) => (acceptsHtml(headers.accept) ? page : data),
     }),
     route({
@@ -38,7 +61,7 @@ export function landingRoutes(dependencies: Dependencies): Route[] {
       summary: 'The icon of the pages',
       access: 'operational',
       mediaType: 'image/svg+xml',
-      answers: { 200: { description: 'An SVG image' } },
+      answers: { 200: text('An SVG image', 'image/svg+xml') },
       handle: () => icon,
     }),
     route({
@@ -49,7 +72,7 @@ export function landingRoutes(dependencies: Dependencies): Route[] {
       summary: 'Rules for crawlers: index nothing',
       access: 'operational',
       mediaType: 'text/plain; charset=utf-8',
-      answers: { 200: { description: 'The rules (RFC 9309)' } },
+      answers: { 200: text('The rules (RFC 9309)', 'text/plain') },
       handle: () => robots,
     }),
   ];
@@ -91,7 +114,7 @@ const pageHeaders = {
 };
 
 function landingPage({ version, environment }: Dependencies): Answer {
-  const { text } = html`<!doctype html>
+  const page = html`<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
@@ -115,7 +138,7 @@ function landingPage({ version, environment }: Dependencies): Answer {
 </body>
 </html>
 `;
-  return revalidated(text, pageHeaders);
+  return revalidated(page.text, pageHeaders);
 }
 
 /** A wedge of cheese. Opened by itself, it runs nothing and loads nothing. */

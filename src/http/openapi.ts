@@ -1,7 +1,15 @@
 /** The OpenAPI 3.1 document, made from the routes: what validates is what is described. */
 import { answersOf } from './descriptions.ts';
 import { idempotencyHours, keyLengthMax } from './idempotency.ts';
-import { type Access, fullPath, type Parameter, type Parameters, type Route, type Schema } from './route.ts';
+import {
+  type Access,
+  type Answers,
+  type Described,
+  fullPath,
+  type Parameter,
+  type Parameters,
+  type Schema,
+} from './route.ts';
 
 type Document = Record<string, unknown>;
 
@@ -9,6 +17,8 @@ type Document = Record<string, unknown>;
 export interface About {
   /** Of this program. */
   readonly version: string;
+  /** Groups of operations, in the order in which they are shown. */
+  readonly tags: readonly { readonly name: string; readonly description: string }[];
   /** Scopes in words. */
   readonly scopes: Readonly<Record<string, string>>;
   /** Values of parameters that are there to be tried, where a route has none of its own. */
@@ -41,12 +51,15 @@ const schemesOf = (scopes: About['scopes']) => ({
   },
 });
 
-/** Describes the routes; operational ones, which belong to whoever runs the server, are left out. */
-export function describeApi(routes: readonly Route[], { version, scopes, examples }: About): Document {
+/** Describes every path that the server answers. */
+export function describeApi(
+  routes: readonly Described[],
+  { version, tags, scopes, examples }: About,
+): Document {
   const schemes = schemesOf(scopes);
   const components = new Map<string, unknown>();
   const paths: Record<string, Document> = {};
-  for (const route of routes.filter(({ access, isAtRoot }) => access !== 'operational' && !isAtRoot)) {
+  for (const route of routes) {
     const path = fullPath(route).replace(/:(\w+)/g, '{$1}');
     paths[path] = {
       ...paths[path],
@@ -62,6 +75,7 @@ export function describeApi(routes: readonly Route[], { version, scopes, example
       license: { name: 'MIT', identifier: 'MIT' },
     },
     servers: [{ url: '/' }],
+    tags,
     paths,
     components: { schemas: Object.fromEntries([...components].sort()), securitySchemes: schemes },
   };
@@ -73,20 +87,29 @@ interface Common {
   readonly examples: Examples;
 }
 
-function operation(route: Route, { components, schemes, examples }: Common): Document {
+function operation(route: Described, { components, schemes, examples }: Common): Document {
   const { operationId, tag, summary, description, access, body, upload, deprecated } = route;
-  const content = (schema: Schema, types = ['application/json']) =>
+  const content = (schema: Schema, types: readonly string[] = ['application/json']) =>
     Object.fromEntries(types.map((type) => [type, { schema: reference(schema, components) }]));
+  const contentOf = ({ schema, mediaTypes = [] }: Answers[number]) =>
+    schema === undefined && mediaTypes.length === 0
+      ? {}
+      : {
+          content: {
+            ...(schema === undefined ? {} : content(schema)),
+            ...Object.fromEntries(mediaTypes.map((type) => [type, { schema: ofText(type) }])),
+          },
+        };
   const answers = Object.entries(answersOf(route)).map(([status, answer]) => [
     status,
     {
       description: answer.description,
-      ...(answer.schema === undefined ? {} : { content: content(answer.schema) }),
+      ...contentOf(answer),
     },
   ]);
   const bodyTypes = route.takesForms
     ? ['application/json', 'application/x-www-form-urlencoded', 'multipart/form-data']
-    : ['application/json'];
+    : route.bodyTypes;
   return {
     operationId,
     tags: [tag],
@@ -103,8 +126,11 @@ function operation(route: Route, { components, schemes, examples }: Common): Doc
   };
 }
 
+/** OpenAPI 3.1 describes bytes by their media type alone. */
+const ofText = (mediaType: string) => (mediaType.startsWith('image/') ? {} : { type: 'string' });
+
 /** `contentMediaType` is how OpenAPI 3.1 says that a part is a file; older readers know it by the format. */
-function formContent({ fileField, description, fields }: NonNullable<Route['upload']>): Document {
+function formContent({ fileField, description, fields }: NonNullable<Described['upload']>): Document {
   const texts = Object.entries(fields).map(([name, { isRequired: _, ...schema }]) => [
     name,
     withoutOwnFormats(schema),
@@ -131,7 +157,8 @@ function securityOf(access: Access, schemes: readonly string[]): Document[] {
     return schemes.map((scheme) => ({ [scheme]: [] }));
   }
   if (typeof access === 'string') {
-    return [{}];
+    // Operational routes ignore credentials; others may be sent one, and refuse it if it is not valid.
+    return access === 'operational' ? [] : [{}];
   }
   const takesAnyKey = access.some(({ kind }) => kind === 'apiKey');
   return access.flatMap((requirement): Document[] =>
@@ -142,7 +169,7 @@ function securityOf(access: Access, schemes: readonly string[]): Document[] {
   );
 }
 
-function parametersOf(route: Route, examples: Examples): Document[] {
+function parametersOf(route: Described, examples: Examples): Document[] {
   const inPath = [...route.path.matchAll(/:(\w+)/g)].map(([, name = '']) => ({
     name,
     in: 'path',
@@ -157,7 +184,10 @@ function parametersOf(route: Route, examples: Examples): Document[] {
       description: `Any text of your choice: the same request sent again with it within ${idempotencyHours} hours runs only once`,
     },
   };
-  const headers = { ...route.headers, ...(route.method === 'POST' ? idempotencyKey : {}) };
+  const headers = {
+    ...route.headers,
+    ...(route.method === 'POST' && route.access !== 'operational' ? idempotencyKey : {}),
+  };
   return [
     ...inPath,
     ...declared(route.query ?? {}, 'query', examples),

@@ -4,12 +4,28 @@ import Fastify from 'fastify';
 import type { Database } from '../database/database.ts';
 import { sql } from '../database/sql.ts';
 import { unavailable } from '../errors.ts';
+import { notReady, text } from './descriptions.ts';
 import { revalidated } from './etag.ts';
 import { type Figure, type Metrics, metricsType } from './metrics.ts';
 import { type Answer, type Route, route, Text } from './route.ts';
 
 const tag = 'Operation';
 const readinessMs = 2000;
+
+const Status = {
+  title: 'Status',
+  type: 'object',
+  required: ['status'],
+  properties: { status: { type: 'string', enum: ['ok'] } },
+  examples: [{ status: 'ok' }],
+} as const;
+
+const OpenapiDocument = {
+  title: 'OpenapiDocument',
+  type: 'object',
+  additionalProperties: true,
+  examples: [{ openapi: '3.1.0', info: { title: 'Curd', version: '2.0.0' }, paths: {} }],
+} as const;
 
 interface Dependencies {
   readonly database: Database;
@@ -28,11 +44,14 @@ export function operationalRoutes({ database, describe, metrics, figures }: Depe
   const page = createReferencePage();
   const openapi = {
     method: 'GET',
-    operationId: 'getOpenapi',
     tag,
     summary: 'The OpenAPI document',
+    access: 'operational',
     isLong: true,
+    answers: { 200: { description: 'OpenAPI 3.1', schema: OpenapiDocument } },
+    handle: described,
   } as const;
+  const reference = { method: 'GET', tag, access: 'operational', isLong: true } as const;
   return [
     route({
       method: 'GET',
@@ -41,7 +60,7 @@ export function operationalRoutes({ database, describe, metrics, figures }: Depe
       tag,
       summary: 'The process is alive',
       access: 'operational',
-      answers: { 200: { description: 'Alive' } },
+      answers: { 200: { description: 'Alive', schema: Status } },
       handle: () => ({ status: 200, body: { status: 'ok' } }),
     }),
     route({
@@ -51,7 +70,10 @@ export function operationalRoutes({ database, describe, metrics, figures }: Depe
       tag,
       summary: 'The server can answer: its database does',
       access: 'operational',
-      answers: { 200: { description: 'Ready' }, 503: { description: 'The database does not answer' } },
+      answers: {
+        200: { description: 'Ready', schema: Status },
+        ...notReady('The database does not answer'),
+      },
       handle: async () => {
         try {
           await Promise.race([database.get(sql`select 1 as answer`), noAnswer()]);
@@ -71,39 +93,33 @@ export function operationalRoutes({ database, describe, metrics, figures }: Depe
       isAtRoot: true,
       isLong: true,
       mediaType: metricsType,
-      answers: { 200: { description: 'Metrics as text' } },
+      answers: { 200: text('Metrics as text', 'text/plain') },
       handle: async () => ({
         status: 200,
         headers: { 'Cache-Control': 'no-store' },
         body: new Text(await metrics.render(figures)),
       }),
     }),
-    ...['/openapi.json', '/v2/openapi.json'].map((path) =>
-      route({
-        ...openapi,
-        path,
-        access: 'operational',
-        answers: { 200: { description: 'OpenAPI 3.1' } },
-        handle: described,
-      }),
-    ),
-    ...[
-      { path: '/docs', url: '/docs/', mediaType: 'text/html; charset=utf-8' },
-      { path: '/docs/js/scalar.js', url: '/docs/js/scalar.js', mediaType: 'text/javascript; charset=utf-8' },
-    ].map(({ path, url, mediaType }) =>
-      route({
-        method: 'GET',
-        path,
-        operationId: 'getReference',
-        tag,
-        summary: 'The reference page',
-        access: 'operational',
-        isLong: true,
-        mediaType,
-        answers: { 200: { description: 'The page, or its script' } },
-        handle: () => page(url),
-      }),
-    ),
+    route({ ...openapi, path: '/openapi.json', operationId: 'getOpenapi' }),
+    route({ ...openapi, path: '/v2/openapi.json', operationId: 'getOpenapiAlias' }),
+    route({
+      ...reference,
+      path: '/docs',
+      operationId: 'getReference',
+      summary: 'The reference page',
+      mediaType: 'text/html; charset=utf-8',
+      answers: { 200: text('The page', 'text/html') },
+      handle: () => page('/docs/'),
+    }),
+    route({
+      ...reference,
+      path: '/docs/js/scalar.js',
+      operationId: 'getReferenceScript',
+      summary: 'The script of the reference page',
+      mediaType: 'text/javascript; charset=utf-8',
+      answers: { 200: text('The script', 'text/javascript') },
+      handle: () => page('/docs/js/scalar.js'),
+    }),
   ];
 }
 
@@ -171,11 +187,11 @@ function createReferencePage(): (url: string) => Promise<Answer> {
     });
     const { payload } = await (await app).inject(url);
     // The package has no options for these. The page expects a slash at the end of its path, and ours has none.
-    const text = payload
+    const served = payload
       .replace('<html>', '<html lang="en">')
       .replace('src="js/', 'src="/docs/js/')
       .replaceAll(keyLikePlaceholder, 'Key or token');
-    const answer = revalidated(text, pageHeaders);
+    const answer = revalidated(served, pageHeaders);
     answers.set(url, answer);
     return answer;
   };

@@ -2,6 +2,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { addressOf } from './address.ts';
+import type { Described } from './route.ts';
 
 export interface RawCall {
   /** Its body is not read yet. */
@@ -13,7 +14,13 @@ export interface RawCall {
   readonly address: string;
 }
 
-export interface RawRoute {
+/** Whatever the OpenAPI document says of such a route; its body is a form. */
+export type RawDescription = Pick<
+  Described,
+  'operationId' | 'tag' | 'summary' | 'description' | 'query' | 'body' | 'answers' | 'examples'
+>;
+
+export interface RawRoute extends RawDescription {
   readonly method: 'GET' | 'POST';
   /** The whole path, with parameters as `:name`. */
   readonly path: string;
@@ -49,6 +56,11 @@ export function mountRaw(
       });
     }
   });
+}
+
+/** What the OpenAPI document says of them. */
+export function describeRaw({ isForScripts: _, handle: _handle, ...rest }: RawRoute): Described {
+  return { ...rest, access: 'operational', bodyTypes: ['application/x-www-form-urlencoded'] };
 }
 
 /** Registers routes that are called before anything of a body was read. */

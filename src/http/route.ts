@@ -141,8 +141,20 @@ export interface Call<Q, B, F> {
   ) => Promise<Answer>;
 }
 
-/** What a route may answer, by status: a schema, or words alone where there is no body. */
-export type Answers = Readonly<Record<number, { readonly description: string; readonly schema?: Schema }>>;
+/** What a route may answer, by status: a schema of JSON, other media types, or words alone where there is no body. */
+export type Answers = Readonly<
+  Record<
+    number,
+    {
+      readonly description: string;
+      readonly schema?: Schema;
+      /** Other than JSON. */
+      readonly mediaTypes?: readonly string[];
+      /** Where the schema has none of its own. */
+      readonly example?: unknown;
+    }
+  >
+>;
 
 export interface RouteDefinition<
   Q extends Parameters,
@@ -191,6 +203,12 @@ export interface RouteDefinition<
 export type Route = Omit<RouteDefinition<Parameters, Schema, Parameters>, 'handle'> & {
   // biome-ignore lint/suspicious/noExplicitAny: the values were checked against the schemas that gave the types.
   readonly handle: (call: Call<any, any, any>) => Eventual<Answer>;
+};
+
+/** What the OpenAPI document says of a route. */
+export type Described = Omit<Route, 'handle'> & {
+  /** Media types of the body; JSON by default. */
+  readonly bodyTypes?: readonly string[];
 };
 
 /** The path of a route on the server. */

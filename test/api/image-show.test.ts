@@ -84,7 +84,7 @@ onBothEngines('GET /images/:name', (engine) => {
       `..%2fimages%2f${hash.slice(0, 2)}%2f${name}`,
       `${hash.slice(0, 2)}%2f${name}`,
       '..%5c..%5cwindows',
-      '%2e%2e',
+      '%2e%2e%2f',
       '__proto__',
       'constructor',
       "x'%20or%20'1'='1",

@@ -14,6 +14,7 @@ interface Parameter {
 
 interface Operation {
   readonly operationId: string;
+  readonly tags: readonly string[];
   readonly parameters: readonly Parameter[];
   readonly security: readonly Readonly<Record<string, unknown>>[];
   readonly requestBody?: { readonly content: Readonly<Record<string, { readonly schema: Schema }>> };
@@ -48,13 +49,16 @@ onBothEngines('The reference', (engine) => {
     const schemaOf = ({ $ref, ...rest }: Schema): Schema =>
       $ref === undefined ? rest : document.components.schemas[$ref.split('/').at(-1) ?? ''];
 
-    const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
-      Object.entries(methods as Record<string, Operation>).map(([method, operation]) => ({
-        path,
-        method: method.toUpperCase(),
-        ...operation,
-      })),
-    );
+    const operations = Object.entries(document.paths)
+      .flatMap(([path, methods]) =>
+        Object.entries(methods as Record<string, Operation>).map(([method, operation]) => ({
+          path,
+          method: method.toUpperCase(),
+          ...operation,
+        })),
+      )
+      // Others need an application or an image.
+      .filter(({ security, tags }) => security.length > 0 || tags[0] === 'Operation');
     const isEnding = ({ operationId }: Operation) => ending.includes(operationId);
     const ordered = [
       ...operations.filter((one) => !isEnding(one)),

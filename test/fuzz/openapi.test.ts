@@ -173,11 +173,14 @@ function assertPromised(operation: Operation, method: string, answer: CallAnswer
   }
 }
 
-onBothEngines('Every operation', (engine) => {
+const takesCredentials = ({ security }: Operation) => security.length > 0;
+
+onBothEngines('Every operation that takes credentials', (engine) => {
   test('answers as documented, whatever is sent to it', async (t) => {
     const shop = await openShop(t, { engine });
     const { json: document } = await shop.call('GET', '/openapi.json');
-    const operations = operationsOf(document);
+    // The others get garbage in the test below.
+    const operations = operationsOf(document).filter(takesCredentials);
     const world = createWorld(shop);
     const picture = await pictureOf('png');
     const good = new Set<string>();
@@ -235,14 +238,10 @@ onBothEngines('Every operation', (engine) => {
 
 test('No garbage at the pages, the endpoints of OAuth and the operational routes is a fault of ours', async (t) => {
   const shop = await openListeningShop(t);
-  const { json: metadata } = await shop.call('GET', '/.well-known/oauth-authorization-server');
-  const endpoints = Object.entries(metadata as Record<string, unknown>)
-    .filter(([name]) => name.endsWith('_endpoint'))
-    .map(([, url]) => new URL(String(url)).pathname);
-  assert.ok(endpoints.length >= 4);
-  const own = shop.app.routes.filter(({ access }) => access === 'operational').map(({ path }) => path);
-  const pages = ['', '/login', '/consent'].map((end) => `/oauth/interaction/x%00${end}`);
-  const paths = [...endpoints, ...own, ...pages, '/oauth/authorize/x', '/oauth/logout', '/oauth/style.css'];
+  const { json: document } = await shop.call('GET', '/openapi.json');
+  const others = operationsOf(document).filter((operation) => !takesCredentials(operation));
+  const paths = [...new Set(others.map(({ path }) => path.replace(/\{\w+\}/g, 'x%00')))];
+  assert.ok(paths.length >= 20);
   const names = [
     'client_id',
     'redirect_uri',

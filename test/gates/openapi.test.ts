@@ -15,6 +15,7 @@ interface Operation {
 
 interface Document {
   readonly openapi: string;
+  readonly tags: readonly { readonly name: string; readonly description?: string }[];
   readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
   readonly components: { readonly securitySchemes: Readonly<Record<string, unknown>> };
 }
@@ -76,7 +77,7 @@ suite('The OpenAPI document', () => {
       assert.equal(operation.tags?.filter((tag) => tag !== '').length, 1, name);
       const answers = Object.entries(operation.responses ?? {});
       assert.ok(
-        answers.some(([status]) => /^2\d\d$/.test(status)),
+        answers.some(([status]) => /^[23]\d\d$/.test(status)),
         `${name} answers nothing`,
       );
       for (const [status, { description = '' }] of answers) {
@@ -86,6 +87,14 @@ suite('The OpenAPI document', () => {
     }
     const ids = operations.map(({ operation }) => operation.operationId);
     assert.equal(new Set(ids).size, ids.length, 'each operationId stands once');
+  });
+
+  test('describes each tag, in the order of its list, and has no tag without operations', () => {
+    for (const { name, description = '' } of document.tags) {
+      assert.match(description, /^[A-Z].{20,}\.$/, name);
+    }
+    const used = new Set(operations.flatMap(({ operation }) => operation.tags ?? []));
+    assert.deepEqual(document.tags.map(({ name }) => name).sort(), [...used].sort());
   });
 
   test('declares every parameter of a path, and no credential that is not described', () => {

@@ -13,12 +13,14 @@ import { type Route, route } from '../../http/route.ts';
 import { scopes } from '../access.ts';
 import { isClientId } from './adapter.ts';
 import { implicitMode } from './additions.ts';
+import { described } from './descriptions.ts';
 import { oauthErrorBody } from './error-body.ts';
 import type { Interactions } from './interactions.ts';
 import { sendPage, setPageHeaders } from './page-io.ts';
 import { errorPage } from './pages.ts';
 import type { ProviderDependencies } from './provider.ts';
 import { oauthQueries } from './queries.ts';
+import { AuthorizationServer } from './schemas.ts';
 import { defaultScope, isScope } from './scopes.ts';
 
 export interface EndpointDependencies extends Omit<ProviderDependencies, 'issuer'> {
@@ -131,11 +133,11 @@ export function oauthEndpoints(dependencies: EndpointDependencies): RawRoute[] {
     return needed === undefined || client === undefined || client.grants.split(' ').includes(needed);
   }
 
-  const counted = (method: 'GET' | 'POST', path: string, work: RawRoute['handle']): RawRoute => ({
+  const counted = (method: 'GET' | 'POST', path: string, work: RawRoute['handle']) => ({
     method,
     path,
     isForScripts: false,
-    handle: (call) =>
+    handle: (call: RawCall) =>
       explaining(call, () => {
         dependencies.countAddress(call.address, method === 'POST' ? 'account' : 'any');
         return work(call);
@@ -146,7 +148,7 @@ export function oauthEndpoints(dependencies: EndpointDependencies): RawRoute[] {
     method: 'GET' | 'POST',
     path: string,
     take: (interactions: Interactions) => (call: RawCall) => Promise<void>,
-  ): RawRoute => counted(method, path, async (call) => take((await loaded()).interactions)(call));
+  ) => counted(method, path, async (call) => take((await loaded()).interactions)(call));
 
   /** Turns away in the shape of OAuth and in ours. */
   function isWithinLimits({ address, response }: RawCall): boolean {
@@ -166,12 +168,12 @@ export function oauthEndpoints(dependencies: EndpointDependencies): RawRoute[] {
   }
 
   /** An endpoint that programs call, at its own address and under /v2. */
-  const endpoint = (name: 'token' | 'revoke' | 'introspect'): RawRoute[] =>
+  const endpoint = (name: 'token' | 'revoke' | 'introspect') =>
     [`/oauth/${name}`, `/v2/oauth/${name}`].map((path) => ({
-      method: 'POST',
+      method: 'POST' as const,
       path,
       isForScripts: true,
-      handle: async (call) => {
+      handle: async (call: RawCall) => {
         call.request.headers.accept = 'application/json';
         if (isWithinLimits(call)) {
           await pass(call, `/oauth/${name}`);
@@ -179,7 +181,7 @@ export function oauthEndpoints(dependencies: EndpointDependencies): RawRoute[] {
       },
     }));
 
-  return [
+  return described([
     counted('GET', '/oauth/authorize', authorize),
     counted('GET', '/oauth/authorize/:uid', (call) => {
       setPageHeaders(call.response);
@@ -199,7 +201,7 @@ export function oauthEndpoints(dependencies: EndpointDependencies): RawRoute[] {
     page('GET', '/oauth/logout', ({ showLogout }) => showLogout),
     page('POST', '/oauth/logout', ({ logout }) => logout),
     { method: 'GET', path: '/oauth/style.css', isForScripts: false, handle: sendStyle },
-  ];
+  ]);
 }
 
 function queryOf({ url = '' }: IncomingMessage): string {
@@ -244,7 +246,7 @@ export function metadataRoute(issuer: () => string): Route {
     tag: 'OAuth',
     summary: 'Addresses and abilities of the authorization server',
     access: 'operational',
-    answers: { 200: { description: 'The metadata of RFC 8414' } },
+    answers: { 200: { description: 'The metadata of RFC 8414', schema: AuthorizationServer } },
     handle: () => {
       const base = issuer();
       const methods = ['client_secret_basic', 'client_secret_post'];

@@ -1,0 +1,166 @@
+/** What the OpenAPI document says of the authorization server. */
+import { text } from '../../http/descriptions.ts';
+import type { RawDescription, RawRoute } from '../../http/raw.ts';
+import type { Answers, Schema } from '../../http/route.ts';
+import { scopes } from '../access.ts';
+import {
+  aboutToken,
+  clientId,
+  Introspection,
+  OauthError,
+  string,
+  TokenRequest,
+  TokenResult,
+  url,
+} from './schemas.ts';
+
+const tag = 'OAuth';
+const page = (description: string) => text(description, 'text/html');
+const errorPage = page('A page that says what went wrong');
+const failed = (description: string) => ({ description, schema: OauthError });
+const seeOther: Answers = { 303: { description: 'To the next page, or back to the application' } };
+const pageErrors: Answers = { 400: errorPage, 429: errorPage };
+const formErrors: Answers = { ...pageErrors, 403: errorPage, 413: errorPage, 415: errorPage };
+const ofProgram = (status: number, success: Answers[number]): Answers => ({
+  [status]: success,
+  400: failed('The request is not valid'),
+  401: failed('The application did not authenticate'),
+  429: failed('Too many requests: wait as long as Retry-After says'),
+});
+
+const authorization = {
+  tag,
+  query: {
+    response_type: { ...string, isRequired: true, enum: ['code', 'token'] },
+    client_id: { ...clientId, isRequired: true },
+    redirect_uri: { ...url, description: 'One that the application registered' },
+    scope: { ...string, description: `Separated by spaces, of ${scopes.join(', ')}` },
+    state: { ...string, description: 'Returned to the application as it is' },
+    code_challenge: { ...string, description: 'Required with response_type=code (RFC 7636)' },
+    code_challenge_method: { ...string, enum: ['S256'] },
+  },
+  examples: { response_type: 'code', client_id: clientId.examples[0] ?? '' },
+} as const;
+const uid = { uid: 'kQ3vX1pS0Zr8tY6wB2nJd' } as const;
+const proof = { ...string, description: 'From the hidden field of the page' } as const;
+const form = (title: string, fields: Readonly<Record<string, Schema>>, values: object): Schema => ({
+  title,
+  type: 'object',
+  required: ['token'],
+  properties: { token: proof, ...fields },
+  examples: [{ token: '5fUO0vCzq9n3Yl2XwK7sT4mB8rD1eH6gA-jP_iQkRcE', ...values }],
+});
+
+/** By method and path; the same under /v2. */
+const table: Readonly<Record<string, RawDescription>> = {
+  'GET /oauth/authorize': {
+    ...authorization,
+    operationId: 'authorize',
+    summary: 'Ask a customer for consent',
+    description: 'Where an application sends the browser of a customer (RFC 6749, section 3.1).',
+    answers: { ...seeOther, ...pageErrors },
+  },
+  'GET /v2/oauth/authorize': {
+    ...authorization,
+    operationId: 'authorizeAlias',
+    summary: 'Redirect to /oauth/authorize',
+    answers: { 302: { description: 'To /oauth/authorize, with the same query' }, 429: errorPage },
+  },
+  'GET /oauth/authorize/:uid': {
+    operationId: 'resumeAuthorization',
+    tag,
+    summary: 'Go on after login or consent',
+    examples: uid,
+    answers: { ...seeOther, ...pageErrors },
+  },
+  'POST /oauth/token': {
+    operationId: 'issueToken',
+    tag,
+    summary: 'Get an access token',
+    description: 'RFC 6749, section 3.2.',
+    body: TokenRequest,
+    answers: ofProgram(200, { description: 'The token', schema: TokenResult }),
+  },
+  'POST /oauth/revoke': {
+    operationId: 'revokeToken',
+    tag,
+    summary: 'Revoke a token',
+    description: 'RFC 7009. Also succeeds for a token that is not known.',
+    body: aboutToken('RevocationRequest'),
+    answers: ofProgram(200, { description: 'The token has ended' }),
+  },
+  'POST /oauth/introspect': {
+    operationId: 'introspectToken',
+    tag,
+    summary: 'Look up a token',
+    description: 'RFC 7662. An application can look up its own tokens.',
+    body: aboutToken('IntrospectionRequest'),
+    answers: ofProgram(200, { description: 'What the token is', schema: Introspection }),
+  },
+  'GET /oauth/interaction/:uid': {
+    operationId: 'showInteraction',
+    tag,
+    summary: 'The page for login or consent',
+    examples: uid,
+    answers: { 200: page('The page'), ...seeOther, ...pageErrors },
+  },
+  'POST /oauth/interaction/:uid/login': {
+    operationId: 'submitLogin',
+    tag,
+    summary: 'The form for login',
+    examples: uid,
+    body: form(
+      'LoginForm',
+      {
+        username: string,
+        password: { ...string, format: 'password' },
+        do: { ...string, enum: ['login', 'cancel'] },
+      },
+      { username: 'ada', password: 'a cellar full of wheels', do: 'login' },
+    ),
+    answers: { ...seeOther, ...formErrors, 422: page('The page again: username or password is wrong') },
+  },
+  'POST /oauth/interaction/:uid/consent': {
+    operationId: 'submitConsent',
+    tag,
+    summary: 'The form for consent',
+    examples: uid,
+    body: form('ConsentForm', { do: { ...string, enum: ['allow', 'deny'] } }, { do: 'allow' }),
+    answers: { ...seeOther, ...formErrors },
+  },
+  'GET /oauth/logout': {
+    operationId: 'showLogout',
+    tag,
+    summary: 'The page for logout',
+    answers: { 200: page('The page'), 429: errorPage },
+  },
+  'POST /oauth/logout': {
+    operationId: 'submitLogout',
+    tag,
+    summary: 'The form for logout',
+    body: form('LogoutForm', { do: { ...string, enum: ['logout'] } }, { do: 'logout' }),
+    answers: { 200: page('A page that confirms it'), ...formErrors },
+  },
+  'GET /oauth/style.css': {
+    operationId: 'getStyle',
+    tag,
+    summary: 'The style of the pages',
+    answers: { 200: text('The style', 'text/css') },
+  },
+};
+
+/** Adds to each endpoint what the document says of it. */
+export function described(routes: readonly Omit<RawRoute, keyof RawDescription>[]): RawRoute[] {
+  return routes.map((route) => {
+    const { method, path } = route;
+    const description = table[`${method} ${path}`] ?? aliasOf(table[`${method} ${path.replace('/v2', '')}`]);
+    if (description === undefined) {
+      throw new Error(`${method} ${path} has no description`);
+    }
+    return { ...description, ...route };
+  });
+}
+
+function aliasOf(description: RawDescription | undefined): RawDescription | undefined {
+  return description && { ...description, operationId: `${description.operationId}Alias` };
+}
