@@ -1,5 +1,5 @@
 /** The executable: the tree of commands. What a command does is in the file of its name in cli/. */
-import { Command } from 'commander';
+import { Argument, Command } from 'commander';
 import packageJson from '../package.json' with { type: 'json' };
 import { type CommandOptions, fail, withSettings } from './cli/command.ts';
 import { nameHelp, styleHelp } from './cli/style.ts';
@@ -200,6 +200,16 @@ program
   .command('openapi')
   .description('print the OpenAPI 3.1 document')
   .action(async () => (await import('./cli/openapi.ts')).printOpenapi());
+
+program
+  .command('completion')
+  .description('print a script that completes commands and options in a shell')
+  .addArgument(new Argument('<shell>', 'the shell that loads the script').choices(['bash', 'zsh', 'fish']))
+  .addHelpText(
+    'after',
+    '\nbash: source <(npx curd completion bash)\nzsh:  source <(npx curd completion zsh), after compinit\nfish: npx curd completion fish | source\nIt completes the command "curd": "alias curd=\'npx curd\'" makes one.',
+  )
+  .action(async (shell) => (await import('./cli/completion.ts')).printCompletion(program, shell));
 
 nameHelp(program);
 

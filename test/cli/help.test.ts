@@ -46,7 +46,11 @@ suite('curd --help', () => {
   test('lists every command', async () => {
     const { code, stdout } = await curd({}, '--help');
     assert.equal(code, 0);
-    for (const name of new Set([...Object.keys(commands).map((one) => one.split(' ')[0]), 'openapi'])) {
+    for (const name of new Set([
+      ...Object.keys(commands).map((one) => one.split(' ')[0]),
+      'openapi',
+      'completion',
+    ])) {
       assert.match(stdout, new RegExp(`^  ${name}\\b.* \\w`, 'm'), String(name));
     }
   });
