@@ -6,6 +6,7 @@ import type { AppError } from '../errors.ts';
 import { after, type Eventual } from '../eventual.ts';
 import type { Guard } from '../http/admission.ts';
 import type { Principal } from '../http/principal.ts';
+import { isRepeated } from '../http/repeated-headers.ts';
 import type { Access, Requirement } from '../http/route.ts';
 import { permits } from './access.ts';
 import { invalidToken, unauthorized } from './challenge.ts';
@@ -49,7 +50,7 @@ export function createGuard(resolvers: readonly Resolver[]): Guard {
       : after(resolve(credential), (first) => after(resolveAll(others), (rest) => [first, ...rest]));
   }
 
-  return { identify: (headers) => resolveAll(credentialsOf(headers)), admit };
+  return { identify: (request) => resolveAll(credentialsOf(request)), admit };
 }
 
 /** The principal that meets what the route asks for. @throws AppError unauthorized, forbidden */
@@ -91,13 +92,15 @@ function onBehalf(
   return { ...permitted, customerId, sessionHash, tokenHash };
 }
 
-function credentialsOf(headers: Readonly<Record<string, string | string[] | undefined>>): Credential[] {
+function credentialsOf({ headers, rawHeaders }: Parameters<Guard['identify']>[0]): Credential[] {
   const credentials: Credential[] = [];
   const { 'x-api-key': apiKey, authorization } = headers;
   if (apiKey !== undefined) {
+    requireOne(rawHeaders, 'X-API-Key');
     credentials.push({ header: 'x-api-key', text: String(apiKey) });
   }
   if (authorization !== undefined) {
+    requireOne(rawHeaders, 'Authorization');
     const token = /^bearer +(\S+) *$/i.exec(String(authorization))?.[1];
     if (token === undefined) {
       throw refusedPublicly(
@@ -107,6 +110,13 @@ function credentialsOf(headers: Readonly<Record<string, string | string[] | unde
     credentials.push({ header: 'authorization', text: token });
   }
   return credentials;
+}
+
+/** @throws AppError unauthorized */
+function requireOne(rawHeaders: readonly string[], name: string): void {
+  if (isRepeated(rawHeaders, name.toLowerCase())) {
+    throw refusedPublicly(`${name} is repeated. Send one credential in it.`);
+  }
 }
 
 /** The reason is in the challenge only: unknown, expired and revoked credentials get the same body. */

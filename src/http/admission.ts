@@ -1,5 +1,5 @@
 /** What stands in front of every route: who is calling, how much of the server they may still take, whether they may. */
-import type { IncomingHttpHeaders } from 'node:http';
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { AppError } from '../errors.ts';
 import { after, type Eventual } from '../eventual.ts';
@@ -22,7 +22,7 @@ declare module 'fastify' {
 
 export interface Guard {
   /** Every credential that was sent; all of them are valid. @throws AppError unauthorized */
-  identify(headers: IncomingHttpHeaders): Eventual<readonly Principal[]>;
+  identify(request: Pick<IncomingMessage, 'headers' | 'rawHeaders'>): Eventual<readonly Principal[]>;
   /** The one of them that may; null where nobody need be known. @throws AppError unauthorized, forbidden */
   admit(
     principals: readonly Principal[],
@@ -57,7 +57,7 @@ export function admission(guard: Guard, rateLimits: RateLimits): Admission {
     }
 
     try {
-      const principals = guard.identify(request.headers);
+      const principals = guard.identify(request.raw);
       return principals instanceof Promise ? principals.catch(turnAway) : principals;
     } catch (error) {
       return turnAway(error);

@@ -15,6 +15,7 @@ import { errorBody, toAppError } from './error-body.ts';
 import type { Metrics } from './metrics.ts';
 import { type MountDependencies, mount } from './mount.ts';
 import { mountRaw, type RawRoute } from './raw.ts';
+import { repeatedHeader } from './repeated-headers.ts';
 import { createAnswerLog, createFaultLog } from './request-log.ts';
 import { fullPath, type Route } from './route.ts';
 import { createRequestIds } from './trace.ts';
@@ -136,7 +137,7 @@ export function createServer(routes: readonly Route[], dependencies: ServerDepen
     request.startedAt = performance.now();
     setCommonHeaders(request, reply);
     // Before the body is read: where nothing is, no body is too large or of the wrong kind.
-    done(request.is404 ? notHere(request, addresses) : hostFault(request));
+    done(request.is404 ? notHere(request, addresses) : headerFault(request));
   });
   app.server.on('checkExpectation', (request, response) => {
     answerExpectation(request, response, config, requestId(request.headers['x-request-id']));
@@ -208,11 +209,15 @@ function answerOptions(request: FastifyRequest, reply: FastifyReply, addresses: 
   return reply.code(204).header('Allow', methods.join(', ')).send();
 }
 
-/** RFC 9112, section 3.2: a request of HTTP/1.1 says which host it means. */
-function hostFault(request: FastifyRequest): AppError | undefined {
-  return request.headers.host === undefined && request.raw.httpVersion === '1.1'
-    ? new AppError('badRequest', 'Host: the header is required.')
-    : undefined;
+/** A request of HTTP/1.1 has one Host header (RFC 9112, section 3.2), and others once at most. */
+function headerFault({ headers, raw }: FastifyRequest): AppError | undefined {
+  if (headers.host === undefined && raw.httpVersion === '1.1') {
+    return new AppError('badRequest', 'Host: the header is required.');
+  }
+  const repeated = repeatedHeader(raw.rawHeaders);
+  return repeated === undefined
+    ? undefined
+    : new AppError('badRequest', `${repeated}: the header is repeated. Send it once.`);
 }
 
 /** An Expect header that is not 100-continue never becomes a request of the framework. */

@@ -222,3 +222,81 @@ test('The public pages answer over a real connection, whatever credential comes 
     }
   }
 });
+
+test('A header that is repeated is refused, whether the first or the second of it is right', async (t) => {
+  const shop = await openListeningShop(t);
+  const { port } = shop;
+  const wrong = 'Authorization: Bearer nothing';
+  const right = `Authorization: Bearer ${shop.admin}`;
+  const key = `X-API-Key: ${shop.admin}`;
+  for (const path of ['/v2/cheeses', '/v2/limits', '/v2/whoami', '/metrics']) {
+    for (const credentials of [
+      [right, wrong],
+      [wrong, right],
+      [right, right],
+      [right, 'authorization: Basic eDp5'],
+      [key, key],
+      [key, 'x-api-key: nothing'],
+      [key, right, right],
+    ]) {
+      const reply = await exchange(t, port, requestOf(`GET ${path}`, credentials));
+      assertErrorReply(reply, 401, 'unauthorized');
+      assert.match(reply.headers['www-authenticate'] ?? '', /error="invalid_token"/);
+    }
+  }
+  const body = '{"name":"Repeated"}';
+  const create = [right, `Content-Length: ${body.length}`];
+  const post = (headers: readonly string[]) =>
+    exchange(t, port, requestOf('POST /v2/cheeses', [...create, ...headers], body));
+  for (const headers of [
+    ['Content-Type: application/json', 'Content-Type: text/plain'],
+    ['Content-Type: application/json', 'content-type: application/json'],
+    ['Idempotency-Key: one', 'Idempotency-Key: two'],
+    ['Idempotency-Key: "one"', 'Idempotency-Key: "one"'],
+  ]) {
+    assertErrorReply(await post(headers), 400, 'bad_request');
+  }
+  for (const path of ['/v2/cheeses', '/healthz', '/oauth/authorize']) {
+    assertErrorReply(
+      await exchange(t, port, requestOf(`GET ${path}`, [right, 'Host: other'])),
+      400,
+      'bad_request',
+    );
+  }
+  assert.equal((await post(['Content-Type: application/json'])).status, 201, 'nothing was created before');
+});
+
+test('Several If-Match headers are one list of tags', async (t) => {
+  const shop = await openListeningShop(t);
+  const { json, headers } = await shop.call('POST', '/v2/cheeses', {
+    as: shop.writer,
+    body: { name: 'Listed' },
+  });
+  const change = (tags: readonly string[]) =>
+    exchange(
+      t,
+      shop.port,
+      requestOf(`POST /v2/cheeses/${json.id}?status=sold`, [
+        `X-API-Key: ${shop.writer}`,
+        ...tags.map((tag) => `If-Match: ${tag}`),
+      ]),
+    );
+  assertErrorReply(await change(['"other"', '"another"']), 412, 'precondition_failed');
+  assert.equal((await change(['"other"', headers.etag ?? ''])).status, 200);
+});
+
+test('Two Authorization headers are an invalid request to the endpoints of OAuth', async (t) => {
+  const { port } = await openListeningShop(t);
+  const form = 'grant_type=client_credentials';
+  for (const name of ['token', 'revoke', 'introspect']) {
+    const headers = [
+      'Authorization: Basic eDp5',
+      'Authorization: Basic eDp6',
+      'Content-Type: application/x-www-form-urlencoded',
+      `Content-Length: ${form.length}`,
+    ];
+    const reply = await exchange(t, port, requestOf(`POST /oauth/${name}`, headers, form));
+    assert.equal(reply.status, 400);
+    assert.match(reply.body, /"error":"invalid_request"/);
+  }
+});

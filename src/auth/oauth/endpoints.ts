@@ -9,6 +9,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { AppError } from '../../errors.ts';
 import type { RateLimits } from '../../http/rate-limits.ts';
 import type { RawCall, RawRoute } from '../../http/raw.ts';
+import { isRepeated } from '../../http/repeated-headers.ts';
 import { type Route, route } from '../../http/route.ts';
 import { scopes } from '../access.ts';
 import { isClientId } from './adapter.ts';
@@ -151,18 +152,25 @@ export function oauthEndpoints(dependencies: EndpointDependencies): RawRoute[] {
   ) => counted(method, path, async (call) => take((await loaded()).interactions)(call));
 
   /** Turns away in the shape of OAuth and in ours. */
-  function isWithinLimits({ address, response }: RawCall): boolean {
+  function isAcceptable({ address, request, response }: RawCall): boolean {
     try {
       dependencies.countAddress(address, 'any');
+      if (isRepeated(request.rawHeaders, 'authorization')) {
+        throw new AppError(
+          'badRequest',
+          'Authorization is repeated. Send the credentials of the client once.',
+        );
+      }
       return true;
     } catch (error) {
       const { status, message, headers } = error as AppError;
+      const code = status === 400 ? 'invalid_request' : 'temporarily_unavailable';
       response.writeHead(status, {
         ...headers,
         'Content-Type': 'application/json; charset=utf-8',
         'Cache-Control': 'no-store',
       });
-      response.end(JSON.stringify(oauthErrorBody('temporarily_unavailable', message, status)));
+      response.end(JSON.stringify(oauthErrorBody(code, message, status)));
       return false;
     }
   }
@@ -175,7 +183,7 @@ export function oauthEndpoints(dependencies: EndpointDependencies): RawRoute[] {
       isForScripts: true,
       handle: async (call: RawCall) => {
         call.request.headers.accept = 'application/json';
-        if (isWithinLimits(call)) {
+        if (isAcceptable(call)) {
           await pass(call, `/oauth/${name}`);
         }
       },
