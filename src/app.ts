@@ -153,6 +153,7 @@ export async function buildApp(config: Config, clock: Clock = systemClock, share
       idempotency.purge,
       sessions.purge,
       throttle.purge,
+      services.networks.purge,
       grants.purge,
       counts.purge,
       uploads.purge,

@@ -11,6 +11,7 @@ import { type CheeseService, createCheeseService } from './cheeses/service.ts';
 import { type Clock, systemClock } from './clock.ts';
 import type { Config } from './config.ts';
 import { createLogin, type LoginService } from './customers/login.ts';
+import { createKnownNetworks, type KnownNetworks } from './customers/networks.ts';
 import { type CustomerService, createCustomerService } from './customers/service.ts';
 import { createThrottle, type Throttle } from './customers/throttle.ts';
 import type { Context } from './database/context.ts';
@@ -51,6 +52,7 @@ export interface Services extends Helpers {
   readonly images: ImageService;
   readonly customers: CustomerService;
   readonly throttle: Throttle;
+  readonly networks: KnownNetworks;
   readonly login: LoginService;
   readonly orders: OrderService;
   readonly history: OrderHistory;
@@ -87,6 +89,7 @@ export async function openServices(
   const sessions = createSessions({ database, clock, config });
   const grants = createGrants(database, clock);
   const throttle = createThrottle({ database, clock, limits: config.loginLimits, secret });
+  const networks = createKnownNetworks({ database, clock, secret });
   const steps = createSteps(clock, config.shippingTimeMs);
   const release = createOrderRelease(clock, steps);
   const cheeses = createCheeseService({
@@ -130,7 +133,8 @@ export async function openServices(
     images,
     customers,
     throttle,
-    login: createLogin({ database, passwords, sessions, throttle }),
+    networks,
+    login: createLogin({ database, passwords, sessions, throttle, networks }),
     orders,
     passwords,
     pictures,

@@ -7,6 +7,7 @@ import type { Context } from '../database/context.ts';
 import type { Database, Sql, Transaction } from '../database/database.ts';
 import { AppError } from '../errors.ts';
 import { sameName } from './names.ts';
+import type { KnownNetworks } from './networks.ts';
 import { findByUsername } from './profile.ts';
 import { type CustomerRow, customerQueries } from './queries.ts';
 import type { Outcome, Throttle } from './throttle.ts';
@@ -35,17 +36,19 @@ interface Dependencies {
   readonly passwords: Passwords;
   readonly sessions: Sessions;
   readonly throttle: Throttle;
+  readonly networks: KnownNetworks;
 }
 
-export function createLogin({ database, passwords, sessions, throttle }: Dependencies): LoginService {
-  /** The customer with this name and password. @throws AppError unauthorized, unavailable */
-  async function verify(username: string, password: string): Promise<CustomerRow> {
-    const row = await findByUsername(database, username);
-    const isRight = await passwords.verify(row?.password ?? null, password);
-    if (row === undefined || !isRight) {
+export function createLogin(dependencies: Dependencies): LoginService {
+  const { database, passwords, sessions, throttle, networks } = dependencies;
+
+  /** @throws AppError unauthorized, unavailable */
+  async function verify(customer: CustomerRow | undefined, password: string): Promise<CustomerRow> {
+    const isRight = await passwords.verify(customer?.password ?? null, password);
+    if (customer === undefined || !isRight) {
       throw wrong();
     }
-    return row;
+    return customer;
   }
 
   /** Throttle and password, then `enter` in the transaction that opens the session. */
@@ -55,10 +58,12 @@ export function createLogin({ database, passwords, sessions, throttle }: Depende
     transaction: Transaction,
     prepare: (customer: CustomerRow) => Promise<(tx: Sql) => Promise<T>>,
   ): Promise<T> {
-    const attempt = await throttle.begin(sameName(username), address);
+    const found = await findByUsername(database, username);
+    const isKnown = await networks.isKnown(found?.id ?? null, address);
+    const attempt = await throttle.begin(sameName(username), address, isKnown);
     let outcome: Outcome = 'unverified';
     try {
-      const customer = await verify(username, password);
+      const customer = await verify(found, password);
       const renewed = passwords.isOutdated(customer.password) ? await passwords.hash(password) : null;
       const enter = await prepare(customer);
       const entered = await transaction(async (tx) => {
@@ -69,7 +74,8 @@ export function createLogin({ database, passwords, sessions, throttle }: Depende
         if (renewed !== null) {
           await customerQueries(tx).updatePassword(customer.id, renewed);
         }
-        return enter(tx);
+        const [entered] = await Promise.all([enter(tx), networks.remember(tx, customer.id, address)]);
+        return entered;
       });
       outcome = 'succeeded';
       return entered;

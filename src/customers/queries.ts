@@ -1,7 +1,7 @@
 /** Statements on customers, and on their failed logins. */
 import type { Person } from '../auth/oauth/people.ts';
 import { queriesOn } from '../database/database.ts';
-import { forShare, forUpdate, rows, sql } from '../database/sql.ts';
+import { forShare, forUpdate, rows, skippingLocked, sql } from '../database/sql.ts';
 import type { Tier } from './tiers.ts';
 
 /** What a customer can change of a row. */
@@ -122,4 +122,30 @@ export const customerQueries = queriesOn((tx) => ({
   /** @param latest rows that end after it were written while the clock was ahead */
   deletePastFailures: (now: string, latest: string) =>
     tx.run(sql`delete from login_failure where ends_at <= ${now} or ends_at > ${latest}`),
+
+  findNetwork: (customerId: number, network: string, since: string) =>
+    tx.get<{ network: string }>(sql`
+      select network from login_network
+      where customer_id = ${customerId} and network = ${network} and seen_at > ${since}`),
+
+  upsertNetwork: (customerId: number, network: string, seenAt: string) =>
+    tx.run(sql`
+      insert into login_network (customer_id, network, seen_at) values (${customerId}, ${network}, ${seenAt})
+      on conflict (customer_id, network) do update set seen_at = excluded.seen_at`),
+
+  /** All but the `kept` newest. */
+  deleteOldestNetworks: (customerId: number, kept: number) =>
+    tx.run(sql`
+      delete from login_network where customer_id = ${customerId} and network in (
+        select network from login_network where customer_id = ${customerId}
+        order by seen_at desc, network limit 1000 offset ${kept})`),
+
+  deleteNetworks: (customerId: number) =>
+    tx.run(sql`delete from login_network where customer_id = ${customerId}`),
+
+  /** Skips rows that a login has locked. */
+  deletePastNetworks: (oldest: string) =>
+    tx.run(sql`
+      delete from login_network where (customer_id, network) in (
+        select customer_id, network from login_network where seen_at <= ${oldest}${skippingLocked})`),
 }));

@@ -237,6 +237,7 @@ export function createCustomerService(dependencies: Dependencies): CustomerServi
         await beforeDelete(tx, context, known.id);
         await sessions.endAll(tx, known.id, null);
         await grants.forget(tx, known.id);
+        await customerQueries(tx).deleteNetworks(known.id);
         await customerQueries(tx).delete(known.id);
         await record(tx, context, 'deleted', known.id);
       });

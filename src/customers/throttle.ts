@@ -3,7 +3,8 @@
  *
  * Only failures count. While a password is being checked, its attempt is recorded as running, and other attempts wait
  * where all that runs could exceed a limit: so many parallel attempts get no more tries than one after another, and
- * correct logins do not keep each other out. See docs/decisions/0012-failed-logins.md.
+ * correct logins do not keep each other out. After too many failures for a username, its attempts are slowed down, not
+ * refused, except from networks that have a counter of their own. See docs/decisions/0012-failed-logins.md.
  */
 import { createHmac } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -13,6 +14,7 @@ import { inBatches } from '../database/batches.ts';
 import type { Database, Sql } from '../database/database.ts';
 import { asynchronousCommit, lockOn } from '../database/sql.ts';
 import { rateLimited } from '../errors.ts';
+import { networkOf } from '../http/address.ts';
 import { customerQueries, type FailureRow } from './queries.ts';
 
 const quarterHourMs = 15 * 60_000;
@@ -23,6 +25,8 @@ const runningMs = 60_000;
 const pollMs = 50;
 /** How long an attempt waits at most. */
 const patienceMs = 10_000;
+/** While a username is slowed down, one attempt runs in this time. */
+const slowMs = 10_000;
 /** Attempts that wait at once, on one instance. Each of them keeps one request open. */
 const waitingMax = 256;
 
@@ -31,6 +35,8 @@ interface Counter {
   readonly id: string;
   readonly limit: number;
   readonly windowMs: number;
+  /** Past the limit, attempts are slowed down and not refused. */
+  readonly isSlowing: boolean;
 }
 
 /** How an attempt ended. `unverified`: no password was compared, or its result is not known. */
@@ -41,8 +47,11 @@ export interface Attempt {
 }
 
 export interface Throttle {
-  /** Admits an attempt, which waits if it has to. End it. @throws AppError rateLimited */
-  begin(usernameKey: string, clientIp: string): Promise<Attempt>;
+  /**
+   * Admits an attempt, which waits if it has to. End it.
+   * @param isKnown whether the customer has logged in from this network before @throws AppError rateLimited
+   */
+  begin(usernameKey: string, clientIp: string, isKnown: boolean): Promise<Attempt>;
   /** Deletes counters whose window is over. */
   purge(): Promise<void>;
 }
@@ -53,18 +62,21 @@ interface State {
   failures: number;
   running: number;
   runningUntil: number;
+  nextAt: number;
 }
 
 type Verdict =
-  | { readonly kind: 'admitted' }
+  /** `at` is when the attempt may run. */
+  | { readonly kind: 'admitted'; readonly at: number }
   /** Attempts that run may use up the limit, or not. */
   | { readonly kind: 'undecided' }
   | { readonly kind: 'refused'; readonly by: Counter; readonly waitMs: number };
 
-/** Null as outcome: the attempt begins. */
+/** An attempt that ends or, without an outcome, begins. */
 interface Entry {
   readonly counters: readonly Counter[];
   readonly outcome: Outcome | null;
+  readonly mayWait: boolean;
 }
 
 interface Dependencies {
@@ -80,18 +92,20 @@ export function createThrottle({ database, clock, limits, secret }: Dependencies
   /** One statement at a time and instance: a flood of logins occupies one connection. */
   const enter = inBatches(apply);
 
-  function countersOf(usernameKey: string, clientIp: string): Counter[] {
+  function countersOf(usernameKey: string, clientIp: string, isKnown: boolean): Counter[] {
     const counter = (name: keyof LoginLimits, windowMs: number, ...what: string[]): Counter => ({
       id: createHmac('sha256', secret)
         .update(JSON.stringify([name, ...what]))
         .digest('hex'),
       limit: limits[name],
       windowMs,
+      isSlowing: name === 'username',
     });
     return [
       counter('pair', quarterHourMs, usernameKey, clientIp),
       counter('address', quarterHourMs, clientIp),
-      counter('username', hourMs, usernameKey),
+      // A known network has one of its own, which nobody else can use up.
+      counter('username', hourMs, usernameKey, ...(isKnown ? [networkOf(clientIp)] : [])),
     ];
   }
 
@@ -114,9 +128,9 @@ export function createThrottle({ database, clock, limits, secret }: Dependencies
       }
       const changed = new Set<string>();
       const verdicts: Verdict[] = [];
-      for (const { counters: own, outcome } of entries) {
+      for (const { counters: own, outcome, mayWait } of entries) {
         const counted = own.map((counter) => ({ counter, state: states.get(counter.id) as State }));
-        const verdict = outcome === null ? begin(counted, now) : end(counted, outcome);
+        const verdict = outcome === null ? begin(counted, now, mayWait) : end(counted, outcome, now);
         verdicts.push(verdict);
         if (verdict.kind === 'admitted') {
           for (const { id } of own) {
@@ -129,33 +143,44 @@ export function createThrottle({ database, clock, limits, secret }: Dependencies
     });
   }
 
+  async function wait(isOver: () => boolean): Promise<void> {
+    waiting += 1;
+    do {
+      await sleep(pollMs);
+    } while (!isOver());
+    waiting -= 1;
+  }
+
   async function admitted(counters: readonly Counter[]): Promise<void> {
     const deadline = performance.now() + patienceMs;
     for (;;) {
-      const verdict = await enter({ counters, outcome: null });
+      const mayWait = waiting < waitingMax;
+      const verdict = await enter({ counters, outcome: null, mayWait });
       if (verdict.kind === 'admitted') {
+        if (verdict.at > clock.now()) {
+          // The deadline counts where the clock is put back.
+          await wait(() => clock.now() >= verdict.at || performance.now() > deadline);
+        }
         return;
       }
       if (verdict.kind === 'refused') {
         throw refusal(verdict.by, verdict.waitMs, 'Too many logins have failed.');
       }
-      if (waiting >= waitingMax || performance.now() > deadline) {
+      if (!mayWait || performance.now() > deadline) {
         throw refusal(counters[0] as Counter, 1000, 'Too many logins run at the same time.');
       }
-      waiting += 1;
-      await sleep(pollMs);
-      waiting -= 1;
+      await wait(() => true);
     }
   }
 
   return {
-    async begin(usernameKey, clientIp) {
-      const counters = countersOf(usernameKey, clientIp);
+    async begin(usernameKey, clientIp, isKnown) {
+      const counters = countersOf(usernameKey, clientIp, isKnown);
       await admitted(counters);
       return {
         async end(outcome) {
           // The result of the login is known by now. If this fails, the attempt stops running after a minute.
-          await enter({ counters, outcome }).catch(() => {});
+          await enter({ counters, outcome, mayWait: false }).catch(() => {});
         },
       };
     },
@@ -176,40 +201,66 @@ function stateOf(row: FailureRow | undefined, { windowMs }: Counter, now: number
   const failures = row?.failures ?? 0;
   const endsAt = millisecondsOf(row?.ends_at);
   const isCurrent = endsAt > now && endsAt <= now + windowMs && failures + running > 0;
+  const nextAt = millisecondsOf(row?.next_at);
   return isCurrent
-    ? { endsAt, failures, running, runningUntil }
-    : { endsAt: now + windowMs, failures: 0, running: 0, runningUntil: 0 };
+    ? { endsAt, failures, running, runningUntil, nextAt: nextAt > now + patienceMs + slowMs ? 0 : nextAt }
+    : { endsAt: now + windowMs, failures: 0, running: 0, runningUntil: 0, nextAt: 0 };
 }
 
-function begin(counted: readonly { counter: Counter; state: State }[], now: number): Verdict {
-  for (const { counter, state } of counted) {
-    if (state.failures >= counter.limit) {
-      return { kind: 'refused', by: counter, waitMs: state.endsAt - now };
-    }
+interface Counted {
+  readonly counter: Counter;
+  readonly state: State;
+}
+
+function begin(counted: readonly Counted[], now: number, mayWait: boolean): Verdict {
+  const reached = counted.filter(({ counter, state }) => state.failures >= counter.limit);
+  const refusing = reached.find(({ counter }) => !counter.isSlowing);
+  if (refusing !== undefined) {
+    return { kind: 'refused', by: refusing.counter, waitMs: refusing.state.endsAt - now };
   }
-  if (counted.some(({ counter, state }) => state.failures + state.running >= counter.limit)) {
+  const open = counted.filter((one) => !reached.includes(one));
+  if (open.some(({ counter, state }) => state.failures + state.running >= counter.limit)) {
     return { kind: 'undecided' };
+  }
+  let at = now;
+  for (const { counter, state } of reached) {
+    at = Math.max(now, state.nextAt);
+    const latest = now + (mayWait ? patienceMs : 0);
+    if (at > latest) {
+      return { kind: 'refused', by: counter, waitMs: at - latest };
+    }
+    state.nextAt = at + slowMs;
   }
   for (const { state } of counted) {
     state.running += 1;
-    state.runningUntil = now + runningMs;
+    state.runningUntil = at + runningMs;
   }
-  return { kind: 'admitted' };
+  return { kind: 'admitted', at };
 }
 
 /** @param counted the one for username and client IP first, which a correct login clears */
-function end(counted: readonly { state: State }[], outcome: Outcome): Verdict {
+function end(counted: readonly Counted[], outcome: Outcome, now: number): Verdict {
   for (const [index, { state }] of counted.entries()) {
     state.running = Math.max(0, state.running - 1);
     state.failures += outcome === 'failed' ? 1 : 0;
     state.failures = outcome === 'succeeded' && index === 0 ? 0 : state.failures;
   }
-  return { kind: 'admitted' };
+  return { kind: 'admitted', at: now };
 }
 
-function rowOf(id: string, { endsAt, failures, running, runningUntil }: State): FailureRow {
-  const running_until = runningUntil === 0 ? '' : timestamp(runningUntil);
-  return { id, failures, ends_at: timestamp(endsAt), running, running_until, next_at: '' };
+function rowOf(id: string, { endsAt, failures, running, runningUntil, nextAt }: State): FailureRow {
+  return {
+    id,
+    failures,
+    ends_at: timestamp(endsAt),
+    running,
+    running_until: textOf(runningUntil),
+    next_at: textOf(nextAt),
+  };
+}
+
+function textOf(time: number): string {
+  return time === 0 ? '' : timestamp(time);
 }
 
 function millisecondsOf(time = ''): number {

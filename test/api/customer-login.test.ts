@@ -3,7 +3,15 @@ import assert from 'node:assert/strict';
 import { createHmac, hkdfSync } from 'node:crypto';
 import { type TestContext, test } from 'node:test';
 import { sql } from '../../src/database/sql.ts';
-import { assertError, type CallAnswer, onBothEngines, openShop, type Shop, testClock } from '../helper.ts';
+import {
+  assertError,
+  type CallAnswer,
+  onBothEngines,
+  openShop,
+  type Shop,
+  testClock,
+  until,
+} from '../helper.ts';
 
 const minuteMs = 60_000;
 const password = 'Roquefort 9';
@@ -48,6 +56,20 @@ async function attempts(shop: Shop, count: number, username: string, given = 'wr
     outcomes.push(await attempt(shop, username, given, address));
   }
   return outcomes;
+}
+
+/** Failures for a username from as many networks as it may have failures. */
+async function failFromEverywhere(shop: Shop, username: string): Promise<void> {
+  for (let index = 0; index < 5; index += 1) {
+    assert.equal(await attempt(shop, username, 'wrong', `10.2.${index}.1`), 'wrong');
+  }
+}
+
+async function runningLogins(shop: Shop): Promise<number> {
+  const rows = await shop.app.services.database.all<object>(
+    sql`select id from login_failure where running > 0`,
+  );
+  return rows.length;
 }
 
 onBothEngines('Logging in', (engine) => {
@@ -162,25 +184,62 @@ onBothEngines('Logging in', (engine) => {
     assert.deepEqual(await attempts(shop, 4, 'ada'), ['wrong', 'wrong', 'wrong', 900]);
   });
 
-  test('is limited by address over usernames, and by username over addresses for an hour', async (t) => {
-    const clock = testClock();
-    const shop = await openShop(t, { engine, clock, settings: limits });
+  test('is limited by client IP over usernames', async (t) => {
+    const shop = await openShop(t, { engine, clock: testClock(), settings: limits });
     await register(shop, 'ada');
     for (const username of ['a', 'b', 'c', 'd', 'e', 'f']) {
       assert.equal(await attempt(shop, username, 'wrong', '10.1.1.1'), 'wrong');
     }
     assert.equal(await attempt(shop, 'ada', password, '10.1.1.1'), 900);
     assert.equal(await attempt(shop, 'ada', password, '10.1.1.2'), 'in');
-    for (let index = 0; index < 5; index += 1) {
-      assert.equal(await attempt(shop, 'ada', 'wrong', `10.2.2.${index}`), 'wrong');
-    }
-    assert.equal(await attempt(shop, 'ada', password, '10.3.3.3'), 3600);
+  });
+
+  test('is slowed down after the failures that a username may have, on all instances, for an hour', async (t) => {
+    const clock = testClock();
+    const shop = await openShop(t, { engine, clock, settings: limits });
+    const other = await shop.another();
+    await register(shop, 'ada');
+    await failFromEverywhere(shop, 'ada');
+    // One in ten seconds: the first at once, the second waits, the third is told when it could.
+    assert.equal(await attempt(shop, 'ada', 'wrong', '10.3.3.3'), 'wrong');
+    const second = attempt(other, 'ada', password, '10.4.4.4');
+    await until(async () => (await runningLogins(shop)) > 0);
+    assert.equal(await attempt(shop, 'ada', password, '10.5.5.5'), 10);
     assert.equal(await attempt(shop, 'nobody', 'wrong', '10.3.3.3'), 'wrong');
-    clock.advance(60 * minuteMs - 1);
+    clock.advance(10_000);
+    assert.equal(await second, 'in');
+    // The network is known now.
+    assert.deepEqual(await attempts(shop, 3, 'ada', password, '10.4.4.4'), ['in', 'in', 'in']);
+    clock.advance(60 * minuteMs);
     await shop.app.services.throttle.purge();
-    assert.equal(await attempt(shop, 'ada', password, '10.1.1.1'), 1);
+    const free = Array.from({ length: 3 }, (_, index) => attempt(shop, 'ada', password, `10.${index}.6.6`));
+    assert.deepEqual(await Promise.all(free), ['in', 'in', 'in']);
+  });
+
+  test('from a network that it came from within 30 days is not slowed down by failures elsewhere', async (t) => {
+    const clock = testClock();
+    const shop = await openShop(t, { engine, clock, settings: limits });
+    const { networks } = shop.app.services;
+    await register(shop, 'ada');
+    assert.equal(await attempt(shop, 'ada', password, '10.7.7.1'), 'in');
+    assert.equal(await attempt(shop, 'ada', password, '2001:db8:0:1::5'), 'in');
+    clock.advance(30 * 24 * 60 * minuteMs - 1);
+    await networks.purge();
+    await failFromEverywhere(shop, 'ada');
+    for (const address of ['10.7.7.200', '2001:db8:0:1:ffff::']) {
+      assert.deepEqual(await attempts(shop, 3, 'ada', 'wrong', address), ['wrong', 'wrong', 'wrong']);
+    }
+    const again = Array.from({ length: 3 }, () => attempt(shop, 'ada', password, '10.7.7.2'));
+    assert.deepEqual(await Promise.all(again), ['in', 'in', 'in']);
+    const { database } = shop.app.services;
     clock.advance(1);
-    assert.equal(await attempt(shop, 'ada', password, '10.3.3.3'), 'in');
+    await networks.purge();
+    const stored = () => database.all<{ network: string }>(sql`select network from login_network`);
+    assert.match((await stored()).map(({ network }) => network).join(), /^[0-9a-f]{64}$/);
+    const own = bearer(await tokenOf(shop, 'ada'));
+    assert.equal((await stored()).length, 2);
+    assert.equal((await shop.call('DELETE', '/v2/customer/ada', own)).status, 204);
+    assert.equal((await stored()).length, 0);
   });
 
   test('is let through again when the window ends, which being turned away does not put off', async (t) => {
@@ -196,7 +255,7 @@ onBothEngines('Logging in', (engine) => {
     assert.deepEqual(others, ['wrong', 'wrong', 'wrong']);
     assert.deepEqual(await attempts(shop, 1, 'd'), [1]);
     clock.advance(1);
-    assert.deepEqual(await attempts(shop, 3, 'ada'), ['wrong', 'wrong', 2700]);
+    assert.deepEqual(await attempts(shop, 3, 'ada'), ['wrong', 'wrong', 'wrong']);
   });
 
   test('many times at once gets no more tries than the limit, and passwords are looked at for those alone', async (t) => {
@@ -226,7 +285,7 @@ onBothEngines('Logging in', (engine) => {
     await register(shop, 'ada');
     // What remains of a process that was killed: attempts without a result.
     const { database, throttle } = shop.app.services;
-    await Promise.all([1, 2, 3].map(() => throttle.begin('ada', '10.0.0.1')));
+    await Promise.all([1, 2, 3].map(() => throttle.begin('ada', '10.0.0.1', false)));
     const rows = await database.all<{ running: number }>(sql`select running from login_failure`);
     assert.deepEqual(new Set(rows.map(({ running }) => running)), new Set([3]));
     clock.advance(minuteMs);

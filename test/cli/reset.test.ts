@@ -60,6 +60,7 @@ const emptied = [
   'customer',
   'session',
   'login_failure',
+  'login_network',
   'open_order_cheese',
   'job',
   'oauth_object',

@@ -194,6 +194,7 @@ async function fill(database: Database): Promise<void> {
     'id failures ends_at running running_until next_at',
     ({ id, text, other }) => [text, id, other, id, text, other],
   );
+  await insert('login_network', 'customer_id network seen_at', ({ id, text, other }) => [id, text, other]);
   await insert(
     'orders',
     'id status placed_by customer_id items address notes total_cents ship_date created_at updated_at',

@@ -1,0 +1,55 @@
+/**
+ * Networks from which a customer has logged in within 30 days. Failed logins from elsewhere do not slow logins from
+ * there down: otherwise anyone could keep a customer out. Only digests under the secret are stored.
+ */
+import { createHmac } from 'node:crypto';
+import { type Clock, timestamp } from '../clock.ts';
+import type { Database, Sql } from '../database/database.ts';
+import { networkOf } from '../http/address.ts';
+import { customerQueries } from './queries.ts';
+
+const keptMs = 30 * 24 * 60 * 60_000;
+/** Of one customer. */
+const networksMax = 50;
+
+export interface KnownNetworks {
+  /** False for a customer who does not exist (null), after the same time. */
+  isKnown(customerId: number | null, clientIp: string): Promise<boolean>;
+  /** In the transaction of the login, which has locked the customer. */
+  remember(tx: Sql, customerId: number, clientIp: string): Promise<void>;
+  /** Deletes networks without a login within 30 days. */
+  purge(): Promise<void>;
+}
+
+interface Dependencies {
+  readonly database: Database;
+  readonly clock: Clock;
+  readonly secret: string;
+}
+
+export function createKnownNetworks({ database, clock, secret }: Dependencies): KnownNetworks {
+  /** Different for each customer, so that nobody can tell from the table which customers share a network. */
+  const digestOf = (customerId: number, clientIp: string) =>
+    createHmac('sha256', secret)
+      .update(JSON.stringify(['network', customerId, networkOf(clientIp)]))
+      .digest('hex');
+  const oldest = () => timestamp(clock.now() - keptMs);
+
+  return {
+    async isKnown(customerId, clientIp) {
+      const id = customerId ?? 0;
+      const row = await customerQueries(database).findNetwork(id, digestOf(id, clientIp), oldest());
+      return row !== undefined;
+    },
+
+    async remember(tx, customerId, clientIp) {
+      const seenAt = timestamp(clock.now());
+      await customerQueries(tx).upsertNetwork(customerId, digestOf(customerId, clientIp), seenAt);
+      await customerQueries(tx).deleteOldestNetworks(customerId, networksMax);
+    },
+
+    async purge() {
+      await customerQueries(database).deletePastNetworks(oldest());
+    },
+  };
+}
