@@ -84,6 +84,8 @@ export interface Config {
   readonly corsOrigins: readonly string[];
   readonly timeouts: Timeouts;
   readonly logLevel: LogLevel;
+  /** Whether the log contains client IPs. */
+  readonly logClientIp: boolean;
 }
 
 /** Values by variable name, as they come from the environment and from flags; later sources win. */
@@ -158,6 +160,7 @@ export function loadConfig(raw: RawSettings): Config {
       'error',
       'silent',
     ]),
+    logClientIp: oneOf('CURD_LOG_CLIENT_IP', raw.CURD_LOG_CLIENT_IP ?? 'true', ['true', 'false']) === 'true',
   });
 }
 

@@ -1,4 +1,7 @@
-/** Structured logs: one JSON object a line on standard error, quiet unless something is worth reading. */
+/**
+ * Structured logs: one JSON object a line on standard error. Levels are names and times are RFC 3339, as log collectors
+ * expect them.
+ */
 import { pino } from 'pino';
 import type { LogLevel } from './config.ts';
 
@@ -7,7 +10,13 @@ export type Log = ReturnType<typeof createLog>;
 /** A log that never writes credentials, whatever it is handed. */
 export function createLog(level: LogLevel) {
   return pino(
-    { level, redact: ['*.authorization', '*["x-api-key"]', '*.password', '*.key', '*.secret'], base: null },
+    {
+      level,
+      redact: ['*.authorization', '*["x-api-key"]', '*.password', '*.key', '*.secret'],
+      base: null,
+      formatters: { level: (label) => ({ level: label }) },
+      timestamp: pino.stdTimeFunctions.isoTime,
+    },
     pino.destination({ dest: 2, sync: true }),
   );
 }

@@ -200,4 +200,11 @@ export const settings = [
     default: 'info',
     help: 'debug, info, warn, error or silent; debug writes a line for each request',
   },
+  {
+    variable: 'CURD_LOG_CLIENT_IP',
+    flag: 'log-client-ip',
+    placeholder: 'bool',
+    default: 'true',
+    help: 'false leaves the client IP out of the log',
+  },
 ] as const satisfies readonly Setting[];

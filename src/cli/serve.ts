@@ -1,4 +1,5 @@
 import type { AddressInfo } from 'node:net';
+import { about } from '../about.ts';
 import { type App, buildApp } from '../app.ts';
 import { type DemoCatalogue, seedDemoCatalogue, seedDemoPictures } from '../cheeses/demo.ts';
 import { baseUrlOf } from '../config.ts';
@@ -26,6 +27,7 @@ export async function serve(options: CommandOptions): Promise<void> {
     // Only now: a key that is made is also shown.
     const key = isEmpty && isLocal ? await firstKey(app) : null;
     greet(app, options, key, isEmpty && !isLocal);
+    logStart(app);
   } catch (error) {
     await app.close();
     const text = listenErrorText(error, config.host, config.port);
@@ -48,6 +50,17 @@ function greet(
     options.json
       ? `${JSON.stringify({ url, key })}\n`
       : `Curd is listening on ${url} (${config.environment})\n${isEmpty ? noAccountYet : first}\nReference: ${baseUrlOf(config, port)}/docs   Commands: npx curd --help   Stop: Ctrl+C\n`,
+  );
+}
+
+function logStart({ server, services, log }: App): void {
+  const { config, database } = services;
+  const { address, port } = server.server.address() as AddressInfo;
+  const { environment } = config;
+  const { version } = about;
+  log.info(
+    { version, environment, engine: database.engine, node: process.version, address, port },
+    'started',
   );
 }
 
@@ -113,11 +126,13 @@ function stopOnSignals(app: App): void {
   for (const signal of ['SIGTERM', 'SIGINT'] as const) {
     process.on(signal, async () => {
       if (isStopping) {
+        app.log.warn({ signal }, 'stopped by a second signal, without waiting for running requests');
         process.exit(1);
       }
       isStopping = true;
       try {
         await app.close();
+        app.log.info({ signal, uptimeSeconds: Math.round(process.uptime()) }, 'stopped');
         process.exit(0);
       } catch (error) {
         app.log.error({ err: error }, 'stopping failed');

@@ -7,23 +7,32 @@ import { traceIdOf } from './trace.ts';
 
 const silenceMs = 1000;
 
-/** By which a request is found again, here and in the systems of others. */
-function factsOf({ id, headers, routeOptions, principal }: FastifyRequest, clock: Clock) {
+export interface RequestLogOptions {
+  readonly log: Log;
+  readonly clock: Clock;
+  /** Whether lines contain the client IP, which is personal data in some countries. */
+  readonly withClientIp: boolean;
+}
+
+/** What identifies a request in our log and in those of others. */
+function factsOf(request: FastifyRequest, { clock, withClientIp }: RequestLogOptions) {
+  const { id, headers, routeOptions, principal } = request;
   const { traceparent } = headers;
   return {
     requestId: id,
     ...(traceparent === undefined ? {} : { traceId: traceIdOf(traceparent, clock) }),
+    ...(withClientIp ? { clientIp: request.ip } : {}),
     route: routeOptions?.url,
     ...(principal === null || principal === undefined ? {} : { principal: principal.id }),
   };
 }
 
 /** Every answer, with how long it took. */
-export function createAnswerLog(log: Log, clock: Clock) {
+export function createAnswerLog(options: RequestLogOptions) {
   return (request: FastifyRequest, status: number, milliseconds: number): void => {
     const durationMs = Math.round(milliseconds * 100) / 100;
     const { method } = request;
-    log.debug({ ...factsOf(request, clock), method, status, durationMs }, 'answered');
+    options.log.debug({ ...factsOf(request, options), method, status, durationMs }, 'answered');
   };
 }
 
@@ -31,11 +40,14 @@ export function createAnswerLog(log: Log, clock: Clock) {
  * A fault of ours is written each time, with its cause. A 503 for the same reason comes by the thousand: of those, one
  * a second is written, with the number of those `before` it that were not.
  */
-export function createFaultLog(log: Log, clock: Clock): (error: AppError, request: FastifyRequest) => void {
+export function createFaultLog(
+  options: RequestLogOptions,
+): (error: AppError, request: FastifyRequest) => void {
+  const { log, clock } = options;
   const recent = new Map<string, { readonly until: number; unwritten: number }>();
 
   return (error, request) => {
-    const facts = factsOf(request, clock);
+    const facts = factsOf(request, options);
     if (error.code !== 'unavailable') {
       log.error({ ...facts, err: error.cause ?? error }, error.message);
       return;

@@ -92,7 +92,8 @@ export function createServer(routes: readonly Route[], dependencies: ServerDepen
   const isAnyAllowed = config.corsOrigins.includes('*');
 
   const fixedHeaders = fixedHeadersOf(config);
-  const writeFault = createFaultLog(log, clock);
+  const logOptions = { log, clock, withClientIp: config.logClientIp };
+  const writeFault = createFaultLog(logOptions);
 
   function setCommonHeaders(request: FastifyRequest, reply: FastifyReply): void {
     reply.header('X-Request-Id', request.id).headers(fixedHeaders);
@@ -108,7 +109,7 @@ export function createServer(routes: readonly Route[], dependencies: ServerDepen
     }
   }
 
-  const writeAnswer = log.isLevelEnabled('debug') ? createAnswerLog(log, clock) : null;
+  const writeAnswer = log.isLevelEnabled('debug') ? createAnswerLog(logOptions) : null;
 
   /** Called by whoever answers: a hook of Fastify's for that would take 9 us of the 40 for a request. */
   function answered(request: FastifyRequest, status: number): void {

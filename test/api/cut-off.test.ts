@@ -90,8 +90,8 @@ suite('What breaks', () => {
     answer.resume();
     const [error] = await broken;
     assert.equal(error.code, 'ECONNRESET');
-    await until(async () => printed.includes('"level":50'));
-    const line = printed.split('\n').find((one) => one.includes('"level":50')) ?? '{}';
+    await until(async () => printed.includes('"level":"error"'));
+    const line = printed.split('\n').find((one) => one.includes('"level":"error"')) ?? '{}';
     const { requestId, err } = JSON.parse(line);
     assert.equal(requestId, 'cut-off', printed);
     assert.match(err.message, /no such table: .*cheese/);

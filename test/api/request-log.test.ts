@@ -4,14 +4,17 @@ import { once } from 'node:events';
 import { connect, createServer, type Socket } from 'node:net';
 import { type TestContext, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
+import packageJson from '../../package.json' with { type: 'json' };
 import { curdJson, freshShop, serve } from '../cli/run.ts';
 import { cleanUp, createDatabase, secret } from '../context.ts';
 
 interface Line {
-  readonly level: number;
+  readonly level: string;
+  readonly time: string;
   readonly msg: string;
   readonly requestId: string;
   readonly traceId?: string;
+  readonly clientIp?: string;
   readonly route?: string;
   readonly principal?: string;
   readonly method: string;
@@ -88,16 +91,18 @@ test('At debug every request has one line, by which it is found again', async (t
     ids.push(answer.headers.get('x-request-id') ?? '');
     assert.equal(ids[place] === `mine-${place}`, place % 2 === 0);
   }
-  // The library of the authorization server says its own when it is first needed.
-  const lines = linesOf((await stop()).stderr).filter(({ msg }) => !msg.startsWith('oidc-provider'));
+  const lines = linesOf((await stop()).stderr).filter(({ requestId }) => requestId !== undefined);
   assert.deepEqual(
     lines.map(({ msg }) => msg),
     sent.map(() => 'answered'),
   );
   for (const [place, line] of lines.entries()) {
     const [method, path, , facts] = sent[place] ?? assert.fail();
-    const { requestId, durationMs, method: written, level, traceId } = line;
-    assert.deepEqual([requestId, written, level], [ids[place], method, 20], path);
+    const { requestId, durationMs, method: written, level, traceId, time } = line;
+    assert.deepEqual([requestId, written, level], [ids[place], method, 'debug'], path);
+    assert.equal(line.clientIp, '127.0.0.1', path);
+    assert.match(time, /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
+    assert.ok(Math.abs(Date.parse(time) - Date.now()) < 60 * 60 * 1000, time);
     assert.ok(durationMs >= 0 && durationMs < 5000);
     for (const name of ['route', 'status', 'principal', 'traceId'] as const) {
       if (name !== 'traceId' || place !== 3) {
@@ -109,14 +114,42 @@ test('At debug every request has one line, by which it is found again', async (t
   }
 });
 
-test('At info nothing is written of requests that went as they should', async (t) => {
-  const environment = await freshShop(t, { CURD_SECRET: secret });
-  const { url, stop, greeting } = await serve(t, environment);
+test('At info, which is the default, the log has a line at start and one at stop, and none for requests', async (t) => {
+  const { CURD_DATA_DIR = '' } = await freshShop(t);
+  const { url, stop, greeting } = await serve(t, { CURD_DATA_DIR, CURD_SECRET: secret });
   const [key = ''] = /sk_test_\w+/.exec(greeting) ?? [];
   for (const path of ['/v2/cheeses', '/v2/cheeses/0', '/nowhere', '/healthz']) {
     await (await fetch(`${url}${path}`, { headers: { 'x-api-key': key } })).arrayBuffer();
   }
-  assert.equal((await stop()).stderr, '');
+  const lines = linesOf((await stop()).stderr).map(({ time, ...line }) => line);
+  assert.deepEqual(lines, [
+    {
+      level: 'info',
+      version: packageJson.version,
+      environment: 'local',
+      engine: 'sqlite',
+      node: process.version,
+      address: '127.0.0.1',
+      port: Number(new URL(url).port),
+      msg: 'started',
+    },
+    { ...lines[1], level: 'info', signal: 'SIGTERM', msg: 'stopped' },
+  ]);
+});
+
+test('The client IP comes from the trusted proxy, and a setting leaves it out', async (t) => {
+  const environment = await freshShop(t, { CURD_LOG_LEVEL: 'debug', CURD_TRUSTED_PROXIES: '127.0.0.1' });
+  for (const [more, expected] of [
+    [{}, '203.0.113.9'],
+    [{ CURD_LOG_CLIENT_IP: 'false' }, undefined],
+  ] as const) {
+    const { url, stop } = await serve(t, { ...environment, ...more });
+    await (await fetch(`${url}/v2/cheeses`, { headers: { 'x-forwarded-for': '203.0.113.9' } })).arrayBuffer();
+    const { stderr } = await stop();
+    const line = linesOf(stderr).find(({ status }) => status === 401);
+    assert.equal(line?.clientIp, expected);
+    assert.equal(stderr.includes('203.0.113.9'), expected !== undefined);
+  }
 });
 
 /** Stands in front of a database, and can be cut. */

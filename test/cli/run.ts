@@ -245,7 +245,7 @@ export async function serve(
   };
 }
 
-/** An environment whose data goes away with the test. */
+/** An environment whose data goes away with the test, and a log of warnings and errors only. */
 export async function freshShop(t: TestContext, more: Environment = {}): Promise<Environment> {
-  return { CURD_DATA_DIR: await temporaryFolder(t), ...more };
+  return { CURD_DATA_DIR: await temporaryFolder(t), CURD_LOG_LEVEL: 'warn', ...more };
 }

@@ -156,7 +156,7 @@ suite('curd serve', { concurrency: 2 }, () => {
     const { code, stderr } = await server.stop();
     assert.match(
       stderr,
-      /^\{"level":40,.*"msg":"CURD_PUBLIK_URL is no setting of Curd: is it misspelt\?"\}\n$/,
+      /^\{"level":"warn",.*"msg":"CURD_PUBLIK_URL is no setting of Curd: is it misspelt\?"\}\n$/,
     );
     assert.equal(code, 0);
     assert.deepEqual(await countsIn(shop), { accounts: 0, files: 0, images: 0, events: 0 });
@@ -175,7 +175,7 @@ suite('curd serve', { concurrency: 2 }, () => {
     const [line = '', ...others] = stderr.trimEnd().split('\n');
     assert.deepEqual(others, []);
     const { level, msg } = JSON.parse(line);
-    assert.deepEqual([level, msg], [40, 'the demo pictures could not be stored']);
+    assert.deepEqual([level, msg], ['warn', 'the demo pictures could not be stored']);
   });
 
   test('is kept waiting by no bucket that says nothing', { timeout: 30_000 }, async (t) => {
