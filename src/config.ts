@@ -94,74 +94,134 @@ export type RawSettings = Partial<Record<Variable, string | undefined>>;
 /**
  * Checks the settings and completes them with defaults.
  * In `local` on SQLite a missing secret is made and kept in the data folder, which is created for it.
- * @throws ConfigError with a sentence for the operator
+ * @throws ConfigError with a sentence for the operator; of several faults with a line for each
  */
 export function loadConfig(raw: RawSettings): Config {
-  const environment = oneOf('CURD_ENVIRONMENT', raw.CURD_ENVIRONMENT ?? 'local', [
+  const { read, throwFaults } = collectFaults();
+  const environment = read(
+    () => oneOf('CURD_ENVIRONMENT', raw.CURD_ENVIRONMENT ?? 'local', ['local', 'sandbox', 'production']),
     'local',
-    'sandbox',
-    'production',
-  ]);
+  );
   const dataDir = resolve(raw.CURD_DATA_DIR ?? './data');
-  const database = parseDatabase(raw.CURD_DATABASE, dataDir);
-  const publicUrl = parsePublicUrl(raw.CURD_PUBLIC_URL, environment);
-  const plans = parsePlans(raw.CURD_PLANS, environment);
+  const database = read(() => parseDatabase(raw.CURD_DATABASE, dataDir), parseDatabase(undefined, dataDir));
+  const publicUrl = read(() => parsePublicUrl(raw.CURD_PUBLIC_URL, environment));
+  read(() => requireSecret(raw.CURD_SECRET, environment, database.engine));
+  const plans = read(() => parsePlans(raw.CURD_PLANS, environment), parsePlans(undefined, environment));
   const defaultPlan = environment === 'local' ? 'enterprise' : 'free';
-  const secret = raw.CURD_SECRET ?? keptSecret(environment, database.engine, dataDir);
-  if (Buffer.byteLength(secret) < 32) {
-    throw new ConfigError(
-      'CURD_SECRET is too short: set at least 32 bytes, for example from "openssl rand -hex 32".',
-    );
-  }
-  return Object.freeze({
+  const checked = {
     environment,
     host: raw.CURD_HOST ?? '127.0.0.1',
-    port: wholeNumber('CURD_PORT', raw.CURD_PORT ?? '8080', 0, 65_535),
+    port: read(() => wholeNumber('CURD_PORT', raw.CURD_PORT ?? '8080', 0, 65_535)),
     publicUrl,
     dataDir,
     database,
     incomingDir: join(dataDir, 'incoming'),
-    images: parseImages(raw.CURD_IMAGES, dataDir),
-    imagesUrl: raw.CURD_IMAGES_URL === undefined ? null : parseUrl('CURD_IMAGES_URL', raw.CURD_IMAGES_URL),
-    secret,
+    images: read(() => parseImages(raw.CURD_IMAGES, dataDir)),
+    imagesUrl: read(() =>
+      raw.CURD_IMAGES_URL === undefined ? null : parseUrl('CURD_IMAGES_URL', raw.CURD_IMAGES_URL),
+    ),
     plans,
     defaultPlan,
-    sessionPlan: oneOf('CURD_SESSION_PLAN', raw.CURD_SESSION_PLAN ?? defaultPlan, Object.keys(plans)),
-    addressLimits: parseAddressLimits(raw.CURD_ADDRESS_LIMITS, environment),
-    approvalDelayMs: duration('CURD_APPROVAL_DELAY', raw.CURD_APPROVAL_DELAY ?? '5s'),
-    shippingTimeMs: duration('CURD_SHIPPING_TIME', raw.CURD_SHIPPING_TIME ?? '2d'),
-    requirePrice:
-      oneOf('CURD_REQUIRE_PRICE', raw.CURD_REQUIRE_PRICE ?? 'false', ['true', 'false']) === 'true',
-    ordersPerHour:
+    sessionPlan: read(() =>
+      oneOf('CURD_SESSION_PLAN', raw.CURD_SESSION_PLAN ?? defaultPlan, Object.keys(plans)),
+    ),
+    addressLimits: read(() => parseAddressLimits(raw.CURD_ADDRESS_LIMITS, environment)),
+    approvalDelayMs: read(() => duration('CURD_APPROVAL_DELAY', raw.CURD_APPROVAL_DELAY ?? '5s')),
+    shippingTimeMs: read(() => duration('CURD_SHIPPING_TIME', raw.CURD_SHIPPING_TIME ?? '2d')),
+    requirePrice: read(
+      () => oneOf('CURD_REQUIRE_PRICE', raw.CURD_REQUIRE_PRICE ?? 'false', ['true', 'false']) === 'true',
+    ),
+    ordersPerHour: read(() =>
       (raw.CURD_ORDERS_PER_HOUR ?? 'off') === 'off'
         ? null
         : wholeNumber('CURD_ORDERS_PER_HOUR', raw.CURD_ORDERS_PER_HOUR ?? '', 1, 1_000_000),
-    tiers: parseTiers(raw.CURD_TIERS),
-    registration: oneOf('CURD_REGISTRATION', raw.CURD_REGISTRATION ?? 'open', ['open', 'key']),
-    passwordLengthMin: wholeNumber(
-      'CURD_PASSWORD_MIN',
-      raw.CURD_PASSWORD_MIN ?? (environment === 'production' ? '8' : '1'),
-      1,
-      128,
     ),
-    loginLimits: parseLoginLimits(raw.CURD_LOGIN_LIMITS, environment),
-    trustedProxies: parseProxies(raw.CURD_TRUSTED_PROXIES ?? 'none'),
-    corsOrigins: parseOrigins(raw.CURD_CORS_ORIGINS ?? '*'),
+    tiers: read(() => parseTiers(raw.CURD_TIERS)),
+    registration: read(() => oneOf('CURD_REGISTRATION', raw.CURD_REGISTRATION ?? 'open', ['open', 'key'])),
+    passwordLengthMin: read(() =>
+      wholeNumber(
+        'CURD_PASSWORD_MIN',
+        raw.CURD_PASSWORD_MIN ?? (environment === 'production' ? '8' : '1'),
+        1,
+        128,
+      ),
+    ),
+    loginLimits: read(() => parseLoginLimits(raw.CURD_LOGIN_LIMITS, environment)),
+    trustedProxies: read(() => parseProxies(raw.CURD_TRUSTED_PROXIES ?? 'none')),
+    corsOrigins: read(() => parseOrigins(raw.CURD_CORS_ORIGINS ?? '*')),
     timeouts: {
-      headersMs: timeout('CURD_HEADERS_TIMEOUT', raw.CURD_HEADERS_TIMEOUT ?? '15s'),
-      requestMs: timeout('CURD_REQUEST_TIMEOUT', raw.CURD_REQUEST_TIMEOUT ?? '60s'),
-      uploadMs: timeout('CURD_UPLOAD_TIMEOUT', raw.CURD_UPLOAD_TIMEOUT ?? '120s'),
-      idleMs: timeout('CURD_IDLE_TIMEOUT', raw.CURD_IDLE_TIMEOUT ?? '75s'),
+      headersMs: read(() => timeout('CURD_HEADERS_TIMEOUT', raw.CURD_HEADERS_TIMEOUT ?? '15s')),
+      requestMs: read(() => timeout('CURD_REQUEST_TIMEOUT', raw.CURD_REQUEST_TIMEOUT ?? '60s')),
+      uploadMs: read(() => timeout('CURD_UPLOAD_TIMEOUT', raw.CURD_UPLOAD_TIMEOUT ?? '120s')),
+      idleMs: read(() => timeout('CURD_IDLE_TIMEOUT', raw.CURD_IDLE_TIMEOUT ?? '75s')),
     },
-    logLevel: oneOf('CURD_LOG_LEVEL', raw.CURD_LOG_LEVEL ?? 'info', [
-      'debug',
-      'info',
-      'warn',
-      'error',
-      'silent',
-    ]),
-    logClientIp: oneOf('CURD_LOG_CLIENT_IP', raw.CURD_LOG_CLIENT_IP ?? 'true', ['true', 'false']) === 'true',
-  });
+    logLevel: read(() =>
+      oneOf('CURD_LOG_LEVEL', raw.CURD_LOG_LEVEL ?? 'info', ['debug', 'info', 'warn', 'error', 'silent']),
+    ),
+    logClientIp: read(
+      () => oneOf('CURD_LOG_CLIENT_IP', raw.CURD_LOG_CLIENT_IP ?? 'true', ['true', 'false']) === 'true',
+    ),
+  };
+  throwFaults();
+  // Only now: nothing is written while a setting is wrong.
+  const secret = raw.CURD_SECRET ?? keptSecret(dataDir);
+  requireSecret(secret, environment, database.engine);
+  return Object.freeze({ ...checked, secret });
+}
+
+interface FaultCollector {
+  /** A value, or `fallback` where its setting is faulty: for what other settings are checked against. */
+  read<T>(parse: () => T, fallback?: T): T;
+  /** @throws ConfigError where a setting was faulty */
+  throwFaults(): void;
+}
+
+/** Lets all settings be checked before the first fault is reported. */
+function collectFaults(): FaultCollector {
+  const messages: string[] = [];
+  return {
+    read(parse, fallback) {
+      try {
+        return parse();
+      } catch (error) {
+        if (!(error instanceof ConfigError)) {
+          throw error;
+        }
+        messages.push(error.message);
+        // Never used where it is missing: throwFaults comes before.
+        return fallback as ReturnType<typeof parse>;
+      }
+    },
+    throwFaults() {
+      const [first = '', ...others] = messages;
+      if (messages.length > 0) {
+        throw new ConfigError(
+          others.length === 0
+            ? first
+            : `${messages.length} settings are missing or invalid (docs/configuration.md describes each):\n  ${messages.join('\n  ')}`,
+        );
+      }
+    },
+  };
+}
+
+/** @throws ConfigError where one is needed and missing, or where it is too short */
+function requireSecret(
+  secret: string | undefined,
+  environment: Environment,
+  engine: DatabasePlace['engine'],
+): void {
+  if (secret === undefined && (environment !== 'local' || engine === 'postgres')) {
+    const where = environment === 'local' ? 'PostgreSQL' : environment;
+    throw new ConfigError(
+      `CURD_SECRET is not set: ${where} needs one of at least 32 bytes that you keep, for example from "openssl rand -hex 32".`,
+    );
+  }
+  if (secret !== undefined && Buffer.byteLength(secret) < 32) {
+    throw new ConfigError(
+      'CURD_SECRET is too short: set at least 32 bytes, for example from "openssl rand -hex 32".',
+    );
+  }
 }
 
 /** Where clients reach the server: what was set, or where it listens. Without a trailing slash. */
@@ -176,13 +236,8 @@ export function imageUrlOf(config: Config, name: string, listeningPort = config.
   return `${config.imagesUrl ?? `${baseUrlOf(config, listeningPort)}/images`}/${name}`;
 }
 
-function keptSecret(environment: Environment, engine: 'sqlite' | 'postgres', dataDir: string): string {
-  if (environment !== 'local' || engine === 'postgres') {
-    const where = environment === 'local' ? 'PostgreSQL' : environment;
-    throw new ConfigError(
-      `CURD_SECRET is not set: ${where} needs one of at least 32 bytes that you keep, for example from "openssl rand -hex 32".`,
-    );
-  }
+/** The secret of a local shop on SQLite, which is made with the first start. */
+function keptSecret(dataDir: string): string {
   const file = join(dataDir, 'secret');
   if (existsSync(file)) {
     restrict(file);

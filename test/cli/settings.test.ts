@@ -77,6 +77,27 @@ suite('curd', { concurrency: 2 }, () => {
     assert.deepEqual(readdirSync(shop.CURD_DATA_DIR ?? ''), []);
   });
 
+  test('reports every missing or invalid setting at once, and writes nothing', async (t) => {
+    const shop = await freshShop(t);
+    const environment = {
+      ...shop,
+      CURD_ENVIRONMENT: 'production',
+      CURD_SESSION_PLAN: 'gold',
+      CURD_IDLE_TIMEOUT: 'soon',
+    };
+    const { code, stdout, stderr } = await curd(environment, 'serve', '--port', 'abc');
+    assert.deepEqual([code, stdout], [1, '']);
+    const [head, ...lines] = stderr.trimEnd().split('\n');
+    assert.match(head ?? '', /^curd: 5 settings are missing or invalid/);
+    const starts = ['CURD_PUBLIC_URL is not set: ', 'CURD_SECRET is not set: ', '--port is "abc": '];
+    const others = ['CURD_SESSION_PLAN is "gold": ', 'CURD_IDLE_TIMEOUT is "soon": '];
+    assert.deepEqual(
+      lines.map((line) => /^ {2}(.*?: )\S/.exec(line)?.[1]),
+      [...starts, ...others],
+    );
+    assert.deepEqual(readdirSync(shop.CURD_DATA_DIR ?? ''), []);
+  });
+
   test('refuses mistyped settings with a sentence that names the variable', async (t) => {
     await assertEachRefused(t, mistyped.map(inThisProcess(await freshShop(t))));
   });
