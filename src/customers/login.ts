@@ -80,7 +80,8 @@ export function createLogin(dependencies: Dependencies): LoginService {
       outcome = 'succeeded';
       return entered;
     } catch (error) {
-      if (error instanceof AppError && error.code === 'unauthorized') {
+      // validation: the Idempotency-Key was used for another request.
+      if (error instanceof AppError && ['unauthorized', 'validation'].includes(error.code)) {
         outcome = 'failed';
       }
       throw error;

@@ -104,6 +104,8 @@ export function customerRoutes(dependencies: Dependencies): Route[] {
       description: 'Of a customer, 20 sessions can be open at once; after that the oldest ends.',
       access: 'open',
       isForAccounts: true,
+      // Otherwise the response to a key that was used would tell a right password from a wrong one without limit.
+      replay: 'inTransaction',
       body: Login,
       answers: {
         200: { description: 'The session', schema: LoginResult },

@@ -29,6 +29,8 @@ export interface Attempt {
   readonly url: string;
   readonly key: string;
   readonly body: Uint8Array;
+  /** As the route declares it. */
+  readonly replay: 'first' | 'inTransaction';
 }
 
 /** Thrown out of a transaction that need not run, because its answer is known. */
@@ -141,18 +143,28 @@ export function createIdempotency(database: Database, clock: Clock, secret: stri
         .update(`${attempt.method} ${attempt.url}\n`)
         .update(attempt.body)
         .digest('hex');
-      if (running.has(id)) {
+      const isFirst = attempt.replay === 'first';
+      if (isFirst && running.has(id)) {
         throw new AppError('conflict', 'The first request with this Idempotency-Key is still running.', {
           headers: { 'Retry-After': '1' },
         });
       }
       running.add(id);
       try {
+        // Before costly work. The look-up in the transaction stays: another instance may run the same attempt.
+        const earlier = isFirst ? await findStored(id, fingerprint, database) : null;
+        if (earlier !== null) {
+          return { answer: earlier, isReplay: true };
+        }
         const result = await work(remembering(id, fingerprint, answerFor));
         return { answer: answerFor(result), isReplay: false };
       } catch (error) {
         if (error instanceof Replay) {
           return { answer: error.answer, isReplay: true };
+        }
+        // The route's own refusals come first: they are thrown by the checks that a look-up would skip.
+        if (!isFirst && error instanceof AppError) {
+          throw error;
         }
         // Another instance may have been quicker with the same key: what we did was rolled back, its answer stands.
         const stored = await findStored(id, fingerprint, database);

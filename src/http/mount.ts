@@ -211,7 +211,8 @@ function handle(
       address: () => addressOf(request.ip),
       context,
       receive: content.receive,
-      once: (verb, render) => runOnce(verb, render, idempotencyKey, context, request, content, dependencies),
+      once: (verb, render) =>
+        runOnce(verb, render, route, idempotencyKey, context, request, content, dependencies),
     }),
   );
 }
@@ -243,6 +244,7 @@ function idempotencyKeyOf(request: FastifyRequest): string | undefined {
 async function runOnce<T>(
   verb: (context: Context) => Promise<T>,
   render: (result: T) => Answer,
+  { replay = 'first' }: Route,
   key: string | undefined,
   context: Context,
   request: FastifyRequest,
@@ -258,6 +260,7 @@ async function runOnce<T>(
     url: request.url,
     key,
     body: await content.bytes(),
+    replay,
   };
   const { answer, isReplay } = await idempotency.once(
     attempt,

@@ -184,6 +184,11 @@ export interface RouteDefinition<
   readonly answers: Answers;
   /** Whoever logs in or registers: without a valid credential, an address may do so less often than anything else. */
   readonly isForAccounts?: boolean;
+  /**
+   * When the stored response of an Idempotency-Key is looked up: before the work of `once`, or in its transaction alone,
+   * where an earlier look-up would skip checks of the work.
+   */
+  readonly replay?: 'first' | 'inTransaction';
   /** A GET that changes something: it does not answer HEAD. */
   readonly isUnsafe?: boolean;
   /** Values of parameters with which to try the operation, where those that openapi.ts knows are not fit for it. */
