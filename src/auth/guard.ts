@@ -75,21 +75,25 @@ function admit(
   return onBehalf(permitted, principals, access);
 }
 
-/** A key that comes along with a customer's session acts for that customer: so a web shop places orders for people. */
+/**
+ * A request with an API key and a customer's session or token acts for that customer: the key supplies the permission.
+ * The server of a web shop sends both, so that it cannot show one customer the orders of another by mistake.
+ */
 function onBehalf(
   permitted: Principal,
   principals: readonly Principal[],
   access: readonly Requirement[],
 ): Principal {
-  // A token lends its customer only where it would suffice by itself: it was granted for no more than its scopes.
-  const customer = principals.find(
-    (one) => one.customerId !== null && (one.kind === 'session' || permits(access, one)),
-  );
-  if (customer === undefined || customer === permitted) {
+  const customer = principals.find((one) => one.customerId !== null && one !== permitted);
+  if (customer === undefined) {
     return permitted;
   }
-  const { customerId, sessionHash, tokenHash } = customer;
-  return { ...permitted, customerId, sessionHash, tokenHash };
+  const { kind, customerId, sessionHash, tokenHash, scopes } = customer;
+  // The token of an admin reaches all orders by itself.
+  const confinedTo = scopes.has('admin') ? null : customerId;
+  // A token lends its customer only where it would suffice by itself: it was granted for no more than its scopes.
+  const isLent = kind === 'session' || permits(access, customer);
+  return { ...permitted, confinedTo, ...(isLent ? { customerId, sessionHash, tokenHash } : {}) };
 }
 
 function credentialsOf({ headers, rawHeaders }: Parameters<Guard['identify']>[0]): Credential[] {

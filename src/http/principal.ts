@@ -9,6 +9,8 @@ export interface Principal {
   readonly scopes: ReadonlySet<string>;
   /** The customer on whose behalf the call is made. */
   readonly customerId: number | null;
+  /** The customer to whose orders a request is confined, because their credential accompanies an API key. */
+  readonly confinedTo: number | null;
   /** When the credential ends by itself, if it does. */
   readonly expiresAt: string | null;
   /** SHA-256 of the session's token, where the credential is one. */

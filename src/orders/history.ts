@@ -2,9 +2,9 @@
 import type { Database } from '../database/database.ts';
 import { type Cursors, canonical, requireSame } from '../http/cursor.ts';
 import type { Principal } from '../http/principal.ts';
-import { findRow, requireOwner, seesAll, toOrder } from './order.ts';
+import { findRow, ownerOf, requireOwner, toOrder } from './order.ts';
 import { type OrderStatus, orderStatuses } from './order-status.ts';
-import { type OrderFilters, type Owner, orderQueries } from './queries.ts';
+import { type OrderFilters, orderQueries } from './queries.ts';
 
 export interface OrderPage {
   /** JSON of the orders, separated by commas: the inside of an array. */
@@ -87,12 +87,4 @@ export function createOrderHistory(database: Database, cursors: Cursors): OrderH
       });
     },
   };
-}
-
-/** Whose orders the caller may list. */
-function ownerOf(principal: Principal): Owner {
-  if (seesAll(principal)) {
-    return null;
-  }
-  return principal.customerId === null ? { placedBy: principal.id } : { customerId: principal.customerId };
 }

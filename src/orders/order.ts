@@ -3,7 +3,7 @@ import type { Sql } from '../database/database.ts';
 import { AppError } from '../errors.ts';
 import type { Principal } from '../http/principal.ts';
 import { dollars } from './money.ts';
-import { firstRealId, type OrderRow, orderQueries } from './queries.ts';
+import { firstRealId, type OrderRow, type Owner, orderQueries } from './queries.ts';
 import type { OrderItem } from './schemas.ts';
 
 /** An order as JSON, and the version that its ETag carries. */
@@ -42,16 +42,39 @@ export async function findRow(sql: Sql, id: number): Promise<OrderRow> {
   return row;
 }
 
-/** API keys and admins see every order, others their own; test orders are everybody's. @throws AppError forbidden */
+/** Test orders are open to all callers. @throws AppError forbidden where the caller may not see the order */
 export function requireOwner({ id, customer_id, placed_by }: OrderRow, principal: Principal): void {
+  const owner = ownerOf(principal);
   const isOwn =
-    principal.customerId === null ? placed_by === principal.id : customer_id === principal.customerId;
-  if (!seesAll(principal) && !isOwn && id >= firstRealId) {
-    throw new AppError('forbidden', 'This is the order of somebody else.');
+    owner === null ||
+    ('customerId' in owner ? customer_id === owner.customerId : placed_by === owner.placedBy);
+  if (!isOwn && id >= firstRealId) {
+    throw new AppError(
+      'forbidden',
+      principal.confinedTo === null
+        ? 'The order belongs to another customer or client.'
+        : 'The order does not belong to the customer for whom this request acts. An API key alone reaches every order.',
+    );
   }
 }
 
-/** Every order, and not just their own. */
-export function seesAll({ kind, scopes }: Principal): boolean {
-  return kind === 'apiKey' || scopes.has('admin');
+/** Whose orders the caller sees. API keys and admins see every order, unless they act for a customer. */
+export function ownerOf({ kind, id, scopes, customerId, confinedTo }: Principal): Owner {
+  if (confinedTo !== null) {
+    return { customerId: confinedTo };
+  }
+  if (kind === 'apiKey' || scopes.has('admin')) {
+    return null;
+  }
+  return customerId === null ? { placedBy: id } : { customerId };
+}
+
+/** Approves, ships and delivers: no customer may. @throws AppError forbidden for a request that acts for a customer */
+export function requireOperator({ confinedTo }: Principal): void {
+  if (confinedTo !== null) {
+    throw new AppError(
+      'forbidden',
+      'This request acts for a customer, who may not do this. Send the API key without the session or token.',
+    );
+  }
 }

@@ -9,7 +9,7 @@ import { pathId } from '../http/path-id.ts';
 import type { Principal } from '../http/principal.ts';
 import { type Parameters, type Route, route, Text } from '../http/route.ts';
 import type { OrderHistory } from './history.ts';
-import type { VersionedOrder } from './order.ts';
+import { requireOperator, type VersionedOrder } from './order.ts';
 import { orderStatuses } from './order-status.ts';
 import { Inventory, Order, OrderInput, OrderList, Timeline } from './schemas.ts';
 import type { OrderService } from './service.ts';
@@ -55,7 +55,8 @@ export function storeRoutes({ cheeses, orders, history }: Dependencies): Route[]
       operationId: 'listOrders',
       tag,
       summary: 'List orders, the newest first',
-      description: 'An API key sees all orders, a customer their own.',
+      description:
+        "An API key alone lists all orders. With a customer's session or token beside the key, only that customer's orders are listed. A token lists the orders of its customer or client.",
       access: anyOf(apiKey, oauth('read:orders')),
       query: listQuery,
       answers: {
@@ -91,7 +92,7 @@ export function storeRoutes({ cheeses, orders, history }: Dependencies): Route[]
       tag,
       summary: 'Place an order',
       description:
-        "All of it or nothing: every cheese must be available. Names and prices are those of now. The order is approved by itself after a moment, unless a cheese has no price; read it again to see. A key may bring a customer's session along in Authorization: the order is then that customer's.",
+        "All of it or nothing: every cheese must be available. Names and prices are those of now. The order is approved by itself after a moment, unless a cheese has no price; read it again to see. With a customer's session in Authorization beside the key, the order is that customer's.",
       access: anyOf(oauth('write:orders')),
       body: OrderInput,
       answers: { 201: oneOrder('The order, placed'), ...unprocessable },
@@ -110,7 +111,8 @@ export function storeRoutes({ cheeses, orders, history }: Dependencies): Route[]
       operationId: 'getOrder',
       tag,
       summary: 'Read an order',
-      description: 'Outside of production, orders 1 to 10 are there for testing: two of each status.',
+      description:
+        "Outside of production, orders 1 to 10 are there for testing: two of each status. A key beside a customer's session or token reads that customer's orders only.",
       access: anyOf(apiKey, oauth('read:orders')),
       answers: { 200: oneOrder('The order'), ...noOrder },
       handle: async ({ params, principal }) =>
@@ -123,7 +125,8 @@ export function storeRoutes({ cheeses, orders, history }: Dependencies): Route[]
       examples: { orderId: 2 },
       tag,
       summary: 'Cancel an order that has not shipped',
-      description: 'It can still be read. Cancelling it again changes nothing.',
+      description:
+        "It can still be read. Cancelling it again changes nothing. A key beside a customer's session or token cancels that customer's orders only.",
       access: anyOf(oauth('write:orders')),
       answers: {
         204: { description: 'The order is cancelled' },
@@ -179,11 +182,13 @@ function step(
       ...noOrder,
       ...conflict('The order is not where this step begins'),
     },
-    handle: ({ params, once }) =>
-      once(
+    handle: ({ params, principal, once }) => {
+      requireOperator(principal as Principal);
+      return once(
         (context) => verb(context, orderId(params)),
         (order) => shown(order, 200),
-      ),
+      );
+    },
   });
 }
 

@@ -229,7 +229,14 @@ const statusIn = (body: string): string => JSON.parse(body).status;
 
 /** Somebody with a token: on behalf of a customer, or a program of its own. */
 function tokenOf(id: string, customerId: number | null, ...scopes: Scope[]): Principal {
-  const account = { accountId: 1, plan: 'free', expiresAt: null, sessionHash: null, tokenHash: null };
+  const account = {
+    accountId: 1,
+    plan: 'free',
+    expiresAt: null,
+    sessionHash: null,
+    tokenHash: null,
+    confinedTo: null,
+  };
   return { kind: 'oauth', id, customerId, scopes: new Set(scopes), ...account };
 }
 

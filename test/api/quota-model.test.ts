@@ -48,7 +48,7 @@ const freshAccount = () => {
 };
 
 function principalOf(accountId: number, plan = 'only'): Principal {
-  const nothing = { customerId: null, expiresAt: null, sessionHash: null, tokenHash: null };
+  const nothing = { customerId: null, expiresAt: null, sessionHash: null, tokenHash: null, confinedTo: null };
   return { kind: 'apiKey', id: 'key:1', accountId, plan, scopes: new Set(), ...nothing };
 }
 

@@ -91,6 +91,7 @@ export function createKeyResolver({ database, clock, environment }: Dependencies
       customerId: null,
       expiresAt: row.expires_at,
       sessionHash: null,
+      confinedTo: null,
       tokenHash: null,
     };
   }

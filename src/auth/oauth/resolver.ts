@@ -34,6 +34,7 @@ export function createTokenResolver(database: Database, clock: Clock): Resolver 
       customerId: row.customer_id,
       expiresAt: row.expires_at,
       sessionHash: null,
+      confinedTo: null,
       tokenHash: row.id,
     };
   }

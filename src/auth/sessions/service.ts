@@ -66,6 +66,7 @@ export function createSessions({ database, clock, config }: Dependencies): Sessi
       customerId: row.customer_id,
       expiresAt: row.expires_at,
       sessionHash: row.token_hash,
+      confinedTo: null,
       tokenHash: null,
     };
   }
