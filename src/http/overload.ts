@@ -1,15 +1,17 @@
 /**
  * Refuses early what could not be answered in time anyway: 503 while it is cheap, instead of queues that grow until
- * everybody gives up. Changes are refused first, so that a shop can still be looked at.
+ * everybody gives up. Changes are refused first, so that a shop can still be looked at. One pause of the process or the
+ * disk is no overload: several samples in a row must be late.
  */
 import { unavailable } from '../errors.ts';
 
 /** Changes under way at once: each of them waits for the writers of the database. */
 const changesMax = 2000;
-/** For how long the process was too busy to look at the clock. */
-const lagForChangesMs = 2000;
-const lagForAllMs = 5000;
+/** Each of the last samples came so late. Together with their intervals, three of them last 3.75 seconds or more. */
+const lagForChangesMs = 1000;
+const lagForAllMs = 2500;
 const sampleMs = 250;
+const samplesInRow = 3;
 
 export interface Overload {
   /** @throws AppError unavailable where the server is too far behind for a request of this kind */
@@ -23,17 +25,18 @@ export interface Overload {
 
 export function createOverload(): Overload {
   let changes = 0;
-  let lagMs = 0;
+  let lags: readonly number[] = Array(samplesInRow).fill(0);
   let expectedAt = performance.now() + sampleMs;
   const timer = setInterval(() => {
     const now = performance.now();
-    lagMs = now - expectedAt;
+    lags = [...lags.slice(1), Math.max(0, now - expectedAt)];
     expectedAt = now + sampleMs;
   }, sampleMs).unref();
 
   return {
     check(isChange) {
-      if (lagMs > lagForAllMs || (isChange && (lagMs > lagForChangesMs || changes >= changesMax))) {
+      const lastingMs = Math.min(...lags);
+      if (lastingMs > lagForAllMs || (isChange && (lastingMs > lagForChangesMs || changes >= changesMax))) {
         throw unavailable('Too much is asked of the server at once. Try again in a moment.', 2);
       }
     },
@@ -45,7 +48,7 @@ export function createOverload(): Overload {
         changes -= 1;
       }
     },
-    standing: () => ({ changes, lagMs: Math.max(0, lagMs) }),
+    standing: () => ({ changes, lagMs: lags.at(-1) ?? 0 }),
     stop: () => clearInterval(timer),
   };
 }

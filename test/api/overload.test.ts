@@ -1,0 +1,30 @@
+/** When a server that falls behind refuses requests, and when it does not. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type CallAnswer, openShop, type Shop } from '../helper.ts';
+
+/** Stops the whole process for a time, as a slow disk does. */
+async function pause(milliseconds: number): Promise<void> {
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, milliseconds);
+  // Timers that were due fire.
+  await sleep(2);
+}
+
+const change = (shop: Shop, name: string): Promise<CallAnswer> =>
+  shop.call('POST', '/v2/cheeses', { as: shop.writer, body: { name } });
+
+test('Changes are refused after several pauses in a row, and not after one', async (t) => {
+  const shop = await openShop(t);
+  await pause(3500);
+  assert.equal((await change(shop, 'Brie')).status, 201);
+  await sleep(600);
+  for (let count = 0; count < 3; count += 1) {
+    await pause(1500);
+  }
+  const refused = await change(shop, 'Edam');
+  assert.deepEqual([refused.status, refused.headers['retry-after']], [503, '2']);
+  assert.equal((await shop.call('GET', '/v2/cheeses', { as: shop.reader })).status, 200);
+  await sleep(600);
+  assert.equal((await change(shop, 'Gouda')).status, 201);
+});
