@@ -166,7 +166,12 @@ withSettings(program.command('reset'))
   .action(async (options) => (await import('./cli/reset.ts')).runReset(options));
 
 withSettings(program.command('backup <file>'))
-  .description('write the shop on SQLite, pictures included, to one tar file, while it is open')
+  .description('write the shop on SQLite, images included, to one tar file, while it is open')
+  .option('--keep <number>', 'remove all but the newest backups of this folder or name')
+  .addHelpText(
+    'after',
+    '\n<file> is a file that does not exist yet; or a folder, which gets curd-{date}.tar; or a name with {date}, which stands for the time, such as backup/shop-{date}.tar. Only the last two take --keep.',
+  )
   .action(async (file, options) => (await import('./cli/backup.ts')).runBackup(file, options));
 
 withSettings(program.command('restore <file>'))

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import { existsSync, statSync } from 'node:fs';
 import { mkdir, rename, rm, stat, writeFile } from 'node:fs/promises';
-import { dirname, join, resolve } from 'node:path';
+import { dirname, join } from 'node:path';
 import { create } from 'tar';
 import packageJson from '../../package.json' with { type: 'json' };
 import { storedFiles } from '../cheeses/images.ts';
@@ -13,6 +13,7 @@ import { digestOf } from '../files/digest.ts';
 import { openFiles } from '../files/files.ts';
 import { flush, openFolder } from '../files/folder.ts';
 import { ConfigError } from '../setting-values.ts';
+import { dateOf, datePlaceholder, keepOf, patternOf, removeOld, unfinishedEnding } from './backup-names.ts';
 import { amount, type CommandOptions, configOf, databaseOf, print, requireThere } from './command.ts';
 import { progressBar } from './progress.ts';
 
@@ -35,8 +36,11 @@ export const databaseEntry = 'curd.sqlite';
 export const imagesEntry = 'images';
 export const manifestEntry = 'manifest.json';
 
-/** Writes the shop, pictures included, to one tar file, while it is open. */
-export async function runBackup(name: string, options: CommandOptions): Promise<void> {
+/**
+ * Writes the shop, images included, to one tar file while it is open.
+ * @param target the file; or a folder, or a file name with `{date}`, for backups that are made again and again
+ */
+export async function runBackup(target: string, options: CommandOptions): Promise<void> {
   requireThere(databaseOf(options), (place) => `There is no database at ${place}.`);
   const config = configOf(options);
   if (config.database.engine === 'postgres') {
@@ -45,16 +49,18 @@ export async function runBackup(name: string, options: CommandOptions): Promise<
     );
   }
   const { file: databaseFile } = config.database;
-  const file = resolve(name);
+  const pattern = patternOf(target);
+  const keep = keepOf(options, pattern);
+  const createdAt = timestamp(systemClock.now());
+  const file = pattern.replace(datePlaceholder, dateOf(createdAt));
   if (existsSync(file)) {
-    throw new ConfigError(`${file} is there already: name another file.`);
+    throw new ConfigError(`${file} is there already: name another file, or a folder.`);
   }
   requireFolder(dirname(file));
-  const folder = `${file}.unfinished`;
+  const folder = `${file}${unfinishedEnding}`;
   try {
     await rm(folder, { recursive: true, force: true });
     await mkdir(folder, { mode: 0o700 });
-    const createdAt = timestamp(systemClock.now());
     const copy = join(folder, databaseEntry);
     copyDatabaseFile(databaseFile, copy);
     const stored = await storedFilesIn(copy);
@@ -78,12 +84,17 @@ export async function runBackup(name: string, options: CommandOptions): Promise<
     await flush(unfinished);
     await rename(unfinished, file);
     await flush(dirname(file));
+    const removed = keep === null ? [] : await removeOld(pattern, keep);
     const { size } = await stat(file);
     const lost = images.missing.length;
     print(
       options,
-      { file, bytes: size, createdAt, images: images.written, missing: images.missing },
-      `The shop as of ${createdAt} is in ${file}: ${Math.ceil(size / 1e6)} MB, ${amount(images.written, 'picture')}${lost === 0 ? '' : `, without ${lost} that the shop has lost`}.\nKeep CURD_SECRET too, elsewhere; where none is set, it is in the file \`secret\` of the data folder.`,
+      { file, bytes: size, createdAt, images: images.written, missing: images.missing, removed },
+      [
+        `The shop as of ${createdAt} is in ${file}: ${Math.ceil(size / 1e6)} MB, ${amount(images.written, 'picture')}${lost === 0 ? '' : `, without ${lost} that the shop has lost`}.`,
+        ...removed.map((one) => `Removed ${one}.`),
+        'Keep CURD_SECRET too, elsewhere; where none is set, it is in the file `secret` of the data folder.',
+      ].join('\n'),
     );
   } finally {
     await rm(folder, { recursive: true, force: true });

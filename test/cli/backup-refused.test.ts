@@ -259,10 +259,13 @@ test('A backup', async (suite) => {
       const nowhere = { ...here, CURD_DATABASE: `sqlite:${data}/nothing.sqlite` };
       const elsewhere = { ...here, CURD_DATABASE: await createDatabase(t) };
       const fresh = join(data, '..', 'fresh.tar');
-      const make = (environment: Environment, to: string) => () => runBackup(to, optionsOf(environment));
+      const make = (environment: Environment, to: string, keep?: string) => () =>
+        runBackup(to, optionsOf(environment, { keep }));
       await assertEachRefused(t, [
         ['over a file', make(here, file), /good\.tar is there already: name another/],
-        ['over a folder', make(here, data), /is there already/],
+        ['with a date in a folder', make(here, join(data, '{date}', 'a.tar')), /\{date\} in a folder/],
+        ['that keeps none', make(here, data, '0'), /--keep is "0": set it to how many/],
+        ['that keeps some of one name', make(here, fresh, '3'), /--keep needs backups of several names/],
         ['of nothing', make(nowhere, fresh), /no database at .*nothing\.sqlite/],
         ['of PostgreSQL', make(elsewhere, fresh), /PostgreSQL has backups of its own/],
         [

@@ -166,8 +166,11 @@ test('A backup of a shop that is busy meanwhile', async (backup) => {
 
   await backup.test('is one private file, whole or not there, and keeps nobody waiting', () => {
     assert.ok(later.orders.length > known.orders.length, 'the shop was open meanwhile');
-    assert.deepEqual(Object.keys(made), ['file', 'bytes', 'createdAt', 'images', 'missing']);
-    assert.deepEqual([made.file, made.bytes, made.missing], [file, statSync(file).size, []]);
+    assert.deepEqual(Object.keys(made), ['file', 'bytes', 'createdAt', 'images', 'missing', 'removed']);
+    assert.deepEqual(
+      [made.file, made.bytes, made.missing, made.removed],
+      [file, statSync(file).size, [], []],
+    );
     assert.ok(Date.parse(made.createdAt) >= before && Date.parse(made.createdAt) <= Date.now());
     assertPrivate(file);
     assert.deepEqual(readdirSync(join(file, '..')), ['monday.tar']);

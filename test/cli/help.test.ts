@@ -32,7 +32,7 @@ const commands: Readonly<Record<string, readonly string[]>> = {
   migrate: [],
   doctor: ['--repair', 'Exit status 2'],
   reset: ['--yes'],
-  backup: ['<file>'],
+  backup: ['<file>', '--keep', '{date}'],
   restore: ['<file>', 'Stop the server first'],
   copy: ['--from', '--to', '--from-images', '--to-images', '--overwrite', 'Exit status 2'],
 };

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { readdirSync } from 'node:fs';
 import { suite, test } from 'node:test';
 import { loadConfig } from '../../src/config.ts';
+import { settings } from '../../src/settings.ts';
 import { secret } from '../context.ts';
 import {
   assertEachRefused,
@@ -96,6 +97,22 @@ suite('curd', { concurrency: 2 }, () => {
       [...starts, ...others],
     );
     assert.deepEqual(readdirSync(shop.CURD_DATA_DIR ?? ''), []);
+  });
+
+  test('checks every setting before it reports the first', async (t) => {
+    const { CURD_DATA_DIR } = await freshShop(t);
+    // Any text is a host or a folder.
+    const checked = settings.filter(({ variable }) => !['CURD_HOST', 'CURD_DATA_DIR'].includes(variable));
+    const environment = Object.fromEntries(checked.map(({ variable }) => [variable, '?']));
+    assert.throws(
+      () => loadConfig({ ...environment, CURD_DATA_DIR }),
+      ({ message }: Error) => {
+        for (const { variable } of checked) {
+          assert.match(message, new RegExp(`^  ${variable}\\b`, 'm'));
+        }
+        return message.split('\n').length === checked.length + 1;
+      },
+    );
   });
 
   test('refuses mistyped settings with a sentence that names the variable', async (t) => {

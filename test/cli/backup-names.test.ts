@@ -1,0 +1,58 @@
+/** Backups that are made again and again: into a folder, or under a name with a date, of which the newest stay. */
+import assert from 'node:assert/strict';
+import { mkdirSync, readdirSync, renameSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { suite, test } from 'node:test';
+import { temporaryFolder } from '../context.ts';
+import { curd, curdJson, freshShop } from './run.ts';
+
+const dated = /^curd-\d{4}-\d\d-\d\dT\d\d-\d\d-\d\dZ\.tar$/;
+
+suite('curd backup', { concurrency: 2 }, () => {
+  test('into a folder takes a name with the time, and --keep removes the oldest of these names', async (t) => {
+    const shop = await freshShop(t);
+    await curdJson(shop, 'migrate');
+    const folder = await temporaryFolder(t);
+    const days = ['01', '02', '03'].map((day) => `curd-2020-01-${day}T00-00-00Z.tar`);
+    const others = ['curd-monday.tar', 'curd-2020-01-01T00-00-00Z.tar.gz', 'shop-2020-01-01T00-00-00Z.tar'];
+    for (const name of [...days, ...others]) {
+      writeFileSync(join(folder, name), '');
+    }
+    const link = 'curd-2019-01-01T00-00-00Z.tar';
+    symlinkSync(join(folder, 'curd-monday.tar'), join(folder, link));
+    const [abandoned, running] = ['2020-01-01T00-00-00Z', '2020-01-02T00-00-00Z'].map(
+      (date) => `curd-${date}.tar.unfinished`,
+    ) as [string, string];
+    for (const name of [abandoned, running]) {
+      mkdirSync(join(folder, name));
+    }
+    utimesSync(join(folder, abandoned), 0, 0);
+
+    const { file, removed } = await curdJson(shop, 'backup', folder, '--keep', '2');
+    const made = file.slice(folder.length + 1);
+    assert.match(made, dated);
+    assert.deepEqual(
+      removed,
+      days.slice(0, 2).map((name) => join(folder, name)),
+    );
+    assert.deepEqual(readdirSync(folder).sort(), [made, days[2], ...others, link, running].sort());
+    assert.equal((await curdJson(shop, 'restore', file)).restored, file);
+  });
+
+  test('under a name with {date} says what it removed, and without --keep removes nothing', async (t) => {
+    const shop = await freshShop(t);
+    await curdJson(shop, 'migrate');
+    const folder = await temporaryFolder(t);
+    const old = join(folder, 'shop 2020-01-01T00-00-00Z (1).tar');
+    writeFileSync(old, '');
+    const pattern = join(folder, 'shop {date} (1).tar');
+    const first = await curdJson(shop, 'backup', pattern);
+    assert.match(first.file, /shop \d{4}-\d\d-\d\dT\d\d-\d\d-\d\dZ \(1\)\.tar$/);
+    assert.deepEqual(first.removed, []);
+    renameSync(first.file, first.file.replace(/\d{4}-/, '2021-'));
+    const { code, stdout, stderr } = await curd(shop, 'backup', pattern, '--keep', '2');
+    assert.deepEqual([code, stderr], [0, '']);
+    assert.ok(stdout.includes(`Removed ${old}.\n`), stdout);
+    assert.equal(readdirSync(folder).length, 2);
+  });
+});
