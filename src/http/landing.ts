@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto';
 import { text } from './descriptions.ts';
 import { revalidated } from './etag.ts';
-import { html } from './html.ts';
+import { Html, html } from './html.ts';
 import { qualityOf } from './quality-values.ts';
 import { type Answer, type Route, route, Text } from './route.ts';
 
@@ -122,7 +122,7 @@ function landingPage({ version, environment }: Dependencies): Answer {
 <meta name="robots" content="noindex">
 <title>${name} (${environment})</title>
 <link rel="icon" href="/favicon.ico" type="image/svg+xml">
-<style>${style}</style>
+<style>${new Html(style)}</style>
 </head>
 <body>
 <main>

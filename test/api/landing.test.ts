@@ -1,5 +1,6 @@
 /** What a browser asks for at the root of the server. */
 import assert from 'node:assert/strict';
+import { createHash } from 'node:crypto';
 import { test } from 'node:test';
 import packageJson from '../../package.json' with { type: 'json' };
 import { assertError, openShop, shared } from '../helper.ts';
@@ -31,6 +32,9 @@ test('The landing page runs no script, has no frame, and may apply only its own 
     /^default-src 'none'; style-src 'sha256-[\w+/]+=*'; img-src 'self'; form-action 'none'/,
   );
   assert.doesNotMatch(policy, /unsafe/);
+  const [, style = ''] = /<style>(.*?)<\/style>/s.exec(text) ?? [];
+  const digest = createHash('sha256').update(style).digest('base64');
+  assert.ok(policy.includes(`'sha256-${digest}'`), 'browsers would refuse the style');
   assert.equal(headers['x-frame-options'], 'DENY');
   assert.equal(headers['referrer-policy'], 'no-referrer');
   assert.doesNotMatch(text, /<script|style=|onload/i);
