@@ -36,6 +36,22 @@ export const WhoAmI = {
       },
     },
   },
+  examples: [
+    {
+      environment: 'production',
+      kind: 'apiKey',
+      id: 'key:12',
+      account: 'warehouse',
+      customer: null,
+      scopes: ['write:cheeses'],
+      expiresAt: '2026-04-15T09:30:00.000Z',
+      quota: {
+        plan: 'pro',
+        hour: { limit: 10_000, remaining: 9871, resetSeconds: 1742 },
+        burst: { limit: 100, remaining: 99 },
+      },
+    },
+  ],
 } as const;
 
 export const Limits = {
@@ -91,4 +107,19 @@ export const Limits = {
       additionalProperties: count,
     },
   },
+  examples: [
+    {
+      environment: 'production',
+      plans: {
+        free: { perHour: 100, burst: 10 },
+        pro: { perHour: 10_000, burst: 100 },
+        enterprise: { perHour: null, burst: 1000 },
+      },
+      sessionPlan: 'pro',
+      addressLimits: { perMinute: 600, accountsPerMinute: 60 },
+      loginLimits: { pair: 10, address: 100, username: 100 },
+      ordersPerHour: 100,
+      bounds: { pageItems: 100, imageBytes: 10_485_760, bodyBytes: 1_048_576 },
+    },
+  ],
 } as const;

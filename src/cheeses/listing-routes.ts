@@ -37,8 +37,8 @@ export const listQuery = {
     minLength: 1,
     maxLength: 100,
     format: 'line',
-    description: 'Each word begins a word of the name; accents and case do not matter',
-    examples: ['gruy'],
+    description:
+      'Each word begins a word of the name, as `gruy` begins Gruyère; accents and case do not matter',
   },
 } as const satisfies Parameters;
 

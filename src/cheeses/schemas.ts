@@ -54,6 +54,7 @@ export const Category = {
   type: 'object',
   required: ['id', 'name'],
   properties: { id: int64, name: { type: 'string' } },
+  examples: [{ id: 3, name: 'Hard' }],
 } as const;
 
 export const Tag = {
@@ -62,6 +63,7 @@ export const Tag = {
   type: 'object',
   required: ['id', 'name'],
   properties: { id: int64, name: { type: 'string' } },
+  examples: [{ id: 4, name: 'raw milk' }],
 } as const;
 
 export const Cheese = {
@@ -82,6 +84,25 @@ export const Cheese = {
     createdAt: moment,
     updatedAt: { ...moment, description: 'Moves with every change, and only then' },
   },
+  examples: [
+    {
+      id: 42,
+      name: 'Gruyère',
+      category: { id: 3, name: 'Hard' },
+      photoUrls: ['https://example.com/gruyere.jpg'],
+      tags: [
+        { id: 1, name: 'cow' },
+        { id: 4, name: 'raw milk' },
+      ],
+      status: 'available',
+      origin: 'Switzerland',
+      pricePerKg: 32.5,
+      ageMonths: 9,
+      organic: false,
+      createdAt: '2026-01-15T09:30:00.000Z',
+      updatedAt: '2026-02-03T14:12:45.120Z',
+    },
+  ],
 } as const;
 export type Cheese = XStatic<typeof Cheese>;
 
@@ -155,7 +176,8 @@ export const CheesePatch = {
   title: 'CheesePatch',
   type: 'object',
   properties: { name: nameText, status: statusText },
-  examples: [{ status: 'pending' }],
+  // The reference page also sends the first status in the query, and the two must agree.
+  examples: [{ name: 'Appenzeller, nine months', status: 'available' }],
 } as const;
 export type CheesePatch = XStatic<typeof CheesePatch>;
 
@@ -172,6 +194,9 @@ export const CheeseList = {
     hasMore: { type: 'boolean' },
     total: { type: 'integer', description: 'Matching cheeses on all pages together' },
   },
+  examples: [
+    { items: Cheese.examples, nextCursor: 'eyJuYW1lIjoiR3J1ecOocmUiLCJpZCI6NDJ9', hasMore: true, total: 57 },
+  ],
 } as const;
 
 export const sorts = ['name', '-name', 'createdAt', '-createdAt'] as const;

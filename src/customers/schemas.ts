@@ -55,6 +55,19 @@ export const Customer = {
     },
     createdAt: moment,
   },
+  examples: [
+    {
+      id: 7,
+      username: 'ada',
+      firstName: 'Ada',
+      lastName: 'Keller',
+      email: 'ada@example.com',
+      phone: '+41 31 000 00 00',
+      customerStatus: 'silver',
+      favouriteCheese: { name: 'Gruyère' },
+      createdAt: '2026-01-15T09:30:00.000Z',
+    },
+  ],
 } as const;
 
 /** What registers a customer, and replaces a profile. @param passwordLengthMin characters */
@@ -110,6 +123,7 @@ export const CustomerBatchResult = {
       },
     },
   },
+  examples: [{ created: Customer.examples, errors: [{ index: 1, message: 'email: is required' }] }],
 } as const;
 
 export const Login = {
@@ -131,4 +145,10 @@ export const LoginResult = {
     token: { type: 'string', description: 'Send it as Authorization: Bearer <token>' },
     expiresAt: { ...moment, description: '24 hours from now' },
   },
+  examples: [
+    {
+      token: 'eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiI3IiwiZXhwIjoxNzY4NTU1ODAwfQ.c2lnbmF0dXJlIG9mIHRoZSBleGFtcGxl',
+      expiresAt: '2026-01-16T09:30:00.000Z',
+    },
+  ],
 } as const;

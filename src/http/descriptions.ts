@@ -1,5 +1,5 @@
 /** Answers that many routes share, as their contract lists them. */
-import { errorsMax } from '../errors.ts';
+import { errorCatalogue, errorsMax } from '../errors.ts';
 import type { Answers, Described, Schema } from './route.ts';
 
 export const ErrorSchema = {
@@ -43,8 +43,23 @@ export const ValidationErrorSchema = {
 const errorAnswer =
   (status: number) =>
   (description: string): Answers => ({
-    [status]: { description, schema: status === 422 ? ValidationErrorSchema : ErrorSchema },
+    [status]: {
+      description,
+      schema: status === 422 ? ValidationErrorSchema : ErrorSchema,
+      example: exampleError(status, description),
+    },
   });
+
+/** Where the message says which resource it is about, it is like the description. */
+function exampleError(status: number, description: string): object {
+  const entry = Object.values(errorCatalogue).find((one) => one.status === status);
+  const error = { code: status, type: entry?.type, message: entry?.message };
+  if (status === 422) {
+    const fault = { field: 'name', message: 'is required' };
+    return { ...error, message: `${error.message} ${fault.field}: ${fault.message}`, errors: [fault] };
+  }
+  return status === 404 || status === 409 ? { ...error, message: `${description}.` } : error;
+}
 
 export const badRequest = errorAnswer(400);
 export const unauthorized = errorAnswer(401);
@@ -53,7 +68,10 @@ export const conflict = errorAnswer(409);
 export const payloadTooLarge = errorAnswer(413);
 export const unsupportedMediaType = errorAnswer(415);
 export const preconditionFailed = errorAnswer(412)('The resource has changed since the version in If-Match');
-export const notReady = errorAnswer(503);
+export const unavailable = errorAnswer(503);
+const forbidden = errorAnswer(403);
+const requestTimeout = errorAnswer(408);
+const tooManyRequests = errorAnswer(429);
 export const rangeNotSatisfiable = errorAnswer(416);
 export const unprocessable = errorAnswer(422)('The request failed validation; nothing was changed');
 
@@ -65,26 +83,21 @@ export function answersOf({ access, method, body, answers }: Described): Answers
   if (access === 'operational') {
     return answers;
   }
-  const schema = ErrorSchema;
   const isGuarded = typeof access !== 'string';
   return {
-    400: { description: 'A parameter or header is not valid', schema },
-    401: { description: 'No valid credential', schema },
-    ...(isGuarded
-      ? { 403: { description: 'The credential is valid and does not permit this', schema } }
-      : {}),
-    ...(method === 'POST'
-      ? { 409: { description: 'The first request with this Idempotency-Key is still running', schema } }
-      : {}),
+    ...badRequest('A parameter or header is not valid'),
+    ...unauthorized('No valid credential'),
+    ...(isGuarded ? forbidden('The credential is valid and does not permit this') : {}),
+    ...(method === 'POST' ? conflict('The first request with this Idempotency-Key is still running') : {}),
     ...(body === undefined
       ? {}
       : {
-          408: { description: 'The body took too long to arrive', schema },
-          413: { description: 'The body is over 1 MiB', schema },
-          415: { description: 'The body is of no media type that is taken here', schema },
+          ...requestTimeout('The body took too long to arrive'),
+          ...payloadTooLarge('The body is over 1 MiB'),
+          ...unsupportedMediaType('The body is of no media type that is taken here'),
         }),
-    429: { description: 'Too many requests: wait as long as Retry-After says', schema },
-    503: { description: 'Too much is asked of the server at once: try again as Retry-After says', schema },
+    ...tooManyRequests('Too many requests: wait as long as Retry-After says'),
+    ...unavailable('Too much is asked of the server at once: try again as Retry-After says'),
     ...answers,
   };
 }

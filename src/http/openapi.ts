@@ -89,14 +89,17 @@ interface Common {
 
 function operation(route: Described, { components, schemes, examples }: Common): Document {
   const { operationId, tag, summary, description, access, body, upload, deprecated } = route;
-  const content = (schema: Schema, types: readonly string[] = ['application/json']) =>
-    Object.fromEntries(types.map((type) => [type, { schema: reference(schema, components) }]));
-  const contentOf = ({ schema, mediaTypes = [] }: Answers[number]) =>
+  const content = (
+    schema: Schema,
+    types: readonly string[] = ['application/json'],
+    example = exampleOf(schema),
+  ) => Object.fromEntries(types.map((type) => [type, { schema: reference(schema, components), example }]));
+  const contentOf = ({ schema, mediaTypes = [], example }: Answers[number]) =>
     schema === undefined && mediaTypes.length === 0
       ? {}
       : {
           content: {
-            ...(schema === undefined ? {} : content(schema)),
+            ...(schema === undefined ? {} : content(schema, undefined, example)),
             ...Object.fromEntries(mediaTypes.map((type) => [type, { schema: ofText(type) }])),
           },
         };
@@ -124,6 +127,11 @@ function operation(route: Described, { components, schemes, examples }: Common):
     ...(upload === undefined ? {} : { requestBody: { required: true, content: formContent(upload) } }),
     responses: Object.fromEntries(answers),
   };
+}
+
+/** Beside the schema, where every reader of the document finds it. */
+function exampleOf({ examples, items }: Schema): unknown {
+  return examples?.[0] ?? (items === undefined ? undefined : [exampleOf(items)]);
 }
 
 /** OpenAPI 3.1 describes bytes by their media type alone. */
@@ -197,7 +205,8 @@ function parametersOf(route: Described, examples: Examples): Document[] {
 
 function declared(parameters: Parameters, place: 'query' | 'header', examples: Examples): Document[] {
   return Object.entries(parameters).map(([name, parameter]) => {
-    const { isRequired = false, description, ...schema }: Parameter = parameter;
+    // The reference page would send the examples of optional parameters too, and hide results by them.
+    const { isRequired = false, description, examples: _, ...schema }: Parameter = parameter;
     return {
       name,
       in: place,

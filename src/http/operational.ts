@@ -4,7 +4,7 @@ import Fastify from 'fastify';
 import type { Database } from '../database/database.ts';
 import { sql } from '../database/sql.ts';
 import { unavailable } from '../errors.ts';
-import { notReady, text } from './descriptions.ts';
+import { unavailable as notReady, text } from './descriptions.ts';
 import { revalidated } from './etag.ts';
 import { type Figure, type Metrics, metricsType } from './metrics.ts';
 import { type Answer, type Route, route, Text } from './route.ts';

@@ -27,8 +27,8 @@ const listQuery = {
     items: { type: 'string', enum: orderStatuses },
     description: 'One status, or several with commas',
   },
-  createdFrom: { ...time, description: 'Created then or later', examples: ['2026-01-01T00:00:00Z'] },
-  createdBefore: { ...time, description: 'Created before', examples: ['2026-02-01T00:00:00Z'] },
+  createdFrom: { ...time, description: 'Created then or later, for example `2026-01-01T00:00:00Z`' },
+  createdBefore: { ...time, description: 'Created before then' },
 } as const satisfies Parameters;
 
 interface Dependencies {
@@ -160,6 +160,12 @@ export function storeRoutes({ cheeses, orders, history }: Dependencies): Route[]
 
 /** Test orders from which the step leads on. */
 const examples = { approve: 1, ship: 3, deliver: 5 };
+/** What the step makes of the example of an order. */
+const stepped = {
+  approve: { status: 'approved', updatedAt: '2026-01-15T10:05:31.480Z' },
+  ship: { status: 'shipped', updatedAt: '2026-01-16T08:00:12.007Z' },
+  deliver: { status: 'delivered', updatedAt: '2026-01-17T15:22:48.951Z' },
+};
 
 /** One of the steps that an operator takes with an order. */
 function step(
@@ -178,7 +184,10 @@ function step(
     description,
     access: anyOf(oauth('admin')),
     answers: {
-      200: oneOrder('The order as it is now'),
+      200: {
+        ...oneOrder('The order as it is now'),
+        example: { ...Order.examples[0], shipDate: '2026-01-16T08:00:12.007Z', ...stepped[name] },
+      },
       ...noOrder,
       ...conflict('The order is not where this step begins'),
     },

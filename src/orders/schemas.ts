@@ -19,6 +19,7 @@ export const Inventory = {
   type: 'object',
   required: ['available', 'pending', 'sold'],
   properties: { available: count, pending: count, sold: count },
+  examples: [{ available: 48, pending: 6, sold: 3 }],
 } as const;
 
 export const OrderItem = {
@@ -32,6 +33,7 @@ export const OrderItem = {
     quantity,
     pricePerKg: { type: 'number', description: 'US dollars; 0 where the cheese had no price' },
   },
+  examples: [{ cheeseId: 42, cheeseName: 'Gruyère', quantity: 2, pricePerKg: 32.5 }],
 } as const;
 export type OrderItem = XStatic<typeof OrderItem>;
 
@@ -47,6 +49,7 @@ export const ShownAddress = {
     zipCode: { type: 'string' },
     country: { type: 'string', description: 'ISO 3166-1 alpha-2, in upper case' },
   },
+  examples: [{ street: 'Gerechtigkeitsgasse 1', city: 'Bern', state: 'BE', zipCode: '3011', country: 'CH' }],
 } as const;
 export type ShownAddress = XStatic<typeof ShownAddress>;
 
@@ -79,6 +82,19 @@ export const Order = {
     createdAt: moment,
     updatedAt: moment,
   },
+  examples: [
+    {
+      id: 1042,
+      items: OrderItem.examples,
+      shippingAddress: ShownAddress.examples[0],
+      status: 'placed',
+      notes: 'Please ring twice',
+      total: 65,
+      shipDate: null,
+      createdAt: '2026-01-15T09:30:00.000Z',
+      updatedAt: '2026-01-15T09:30:00.000Z',
+    },
+  ],
 } as const;
 export type Order = XStatic<typeof Order>;
 
@@ -151,6 +167,7 @@ export const OrderList = {
     hasMore: { type: 'boolean' },
     total: { type: 'integer', description: 'Matching orders on all pages together' },
   },
+  examples: [{ items: Order.examples, nextCursor: null, hasMore: false, total: 1 }],
 } as const;
 
 export const Timeline = {
@@ -177,4 +194,12 @@ export const Timeline = {
       },
     },
   },
+  examples: [
+    {
+      items: [
+        { status: 'placed', at: '2026-01-15T09:30:00.000Z', by: 'customer:7', reason: null },
+        { status: 'approved', at: '2026-01-15T09:30:05.212Z', by: 'system', reason: null },
+      ],
+    },
+  ],
 } as const;

@@ -27,6 +27,17 @@ export const ApiKey = {
     expiresAt: maybeMoment,
     lastUsedAt: { ...maybeMoment, description: 'Written down once a minute' },
   },
+  examples: [
+    {
+      id: 12,
+      type: 'test',
+      last4: 'mple',
+      scopes: ['write:cheeses'],
+      createdAt: '2026-01-15T09:30:00.000Z',
+      expiresAt: '2026-04-15T09:30:00.000Z',
+      lastUsedAt: null,
+    },
+  ],
 } as const;
 
 export const ApiKeyList = {
@@ -34,6 +45,7 @@ export const ApiKeyList = {
   type: 'object',
   required: ['items'],
   properties: { items: { type: 'array', items: ApiKey } },
+  examples: [{ items: ApiKey.examples }],
 } as const;
 
 export const NewApiKey = {
@@ -44,6 +56,7 @@ export const NewApiKey = {
     ...ApiKey.properties,
     key: { type: 'string', description: 'The secret: keep it, it is shown once' },
   },
+  examples: [{ ...ApiKey.examples[0], key: 'sk_test_36-letters-and-digits-that-end-in-mple' }],
 } as const;
 
 export const ApiKeyInput = {

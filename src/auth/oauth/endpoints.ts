@@ -254,30 +254,34 @@ export function metadataRoute(issuer: () => string): Route {
     tag: 'OAuth',
     summary: 'Addresses and abilities of the authorization server',
     access: 'operational',
-    answers: { 200: { description: 'The metadata of RFC 8414', schema: AuthorizationServer } },
-    handle: () => {
-      const base = issuer();
-      const methods = ['client_secret_basic', 'client_secret_post'];
-      return {
-        status: 200,
-        body: {
-          issuer: base,
-          authorization_endpoint: `${base}/oauth/authorize`,
-          token_endpoint: `${base}/oauth/token`,
-          revocation_endpoint: `${base}/oauth/revoke`,
-          introspection_endpoint: `${base}/oauth/introspect`,
-          scopes_supported: scopes,
-          response_types_supported: ['code', 'token'],
-          response_modes_supported: ['query', 'fragment'],
-          grant_types_supported: ['authorization_code', 'implicit', 'refresh_token', 'client_credentials'],
-          token_endpoint_auth_methods_supported: [...methods, 'none'],
-          revocation_endpoint_auth_methods_supported: [...methods, 'none'],
-          introspection_endpoint_auth_methods_supported: methods,
-          code_challenge_methods_supported: ['S256'],
-          authorization_response_iss_parameter_supported: true,
-          service_documentation: `${base}/docs`,
-        },
-      };
+    answers: {
+      200: {
+        description: 'The metadata of RFC 8414',
+        schema: AuthorizationServer,
+        example: metadataOf('https://cheese.example'),
+      },
     },
+    handle: () => ({ status: 200, body: metadataOf(issuer()) }),
   });
+}
+
+function metadataOf(base: string) {
+  const methods = ['client_secret_basic', 'client_secret_post'];
+  return {
+    issuer: base,
+    authorization_endpoint: `${base}/oauth/authorize`,
+    token_endpoint: `${base}/oauth/token`,
+    revocation_endpoint: `${base}/oauth/revoke`,
+    introspection_endpoint: `${base}/oauth/introspect`,
+    scopes_supported: scopes,
+    response_types_supported: ['code', 'token'],
+    response_modes_supported: ['query', 'fragment'],
+    grant_types_supported: ['authorization_code', 'implicit', 'refresh_token', 'client_credentials'],
+    token_endpoint_auth_methods_supported: [...methods, 'none'],
+    revocation_endpoint_auth_methods_supported: [...methods, 'none'],
+    introspection_endpoint_auth_methods_supported: methods,
+    code_challenge_methods_supported: ['S256'],
+    authorization_response_iss_parameter_supported: true,
+    service_documentation: `${base}/docs`,
+  };
 }

@@ -1,0 +1,148 @@
+/** Examples in the OpenAPI document: for everything that is sent or returned as JSON or a form, valid and realistic. */
+import assert from 'node:assert/strict';
+import { suite, test } from 'node:test';
+import { Compile } from 'typebox/schema';
+import { type JsonSchema, operationsOf } from '../fuzz/openapi.ts';
+import { read } from './sources.ts';
+
+interface Example {
+  readonly name: string;
+  readonly schema: JsonSchema;
+  readonly value: unknown;
+}
+
+interface Parameter {
+  readonly name: string;
+  readonly in: string;
+  readonly required?: boolean;
+  readonly example?: unknown;
+  readonly schema: JsonSchema;
+}
+
+type Content = Readonly<Record<string, { readonly schema: JsonSchema; readonly example?: unknown }>>;
+
+const operations = operationsOf(JSON.parse(read('openapi.json')));
+const nameOf = ({ method, path }: { method: string; path: string }) => `${method} ${path}`;
+
+/** Of bodies; images, pages and files have none. */
+const bodies: Example[] = operations.flatMap((operation) => {
+  const { requestBody, responses } = operation;
+  const contents: [string, Content][] = [
+    [`${nameOf(operation)} request`, requestBody?.content ?? {}],
+    ...Object.entries(responses).map(([status, { content = {} }]): [string, Content] => [
+      `${nameOf(operation)} ${status}`,
+      content,
+    ]),
+  ];
+  return contents.flatMap(([name, content]) =>
+    Object.entries(content)
+      .filter(([type]) => type === 'application/json' || type === 'application/x-www-form-urlencoded')
+      .map(([type, { schema, example }]) => ({ name: `${name} ${type}`, schema, value: example })),
+  );
+});
+
+const parameters = operations.flatMap((operation) =>
+  (operation.parameters as readonly Parameter[]).map((one) => ({
+    ...one,
+    name: `${nameOf(operation)} ${one.name}`,
+  })),
+);
+
+/** Examples of schemas, however deep. */
+function examplesIn(schema: JsonSchema, name: string): Example[] {
+  const { examples = [], properties = {}, items, anyOf = [] } = schema;
+  return [
+    ...examples.map((value) => ({ name, schema, value })),
+    ...Object.entries(properties).flatMap(([key, one]) => examplesIn(one, `${name}.${key}`)),
+    ...(items === undefined ? [] : examplesIn(items, `${name}[]`)),
+    ...anyOf.flatMap((one) => examplesIn(one, name)),
+  ];
+}
+
+/** With no room for members that the schema does not name. */
+function closed(schema: unknown): unknown {
+  if (Array.isArray(schema)) {
+    return schema.map(closed);
+  }
+  if (schema === null || typeof schema !== 'object') {
+    return schema;
+  }
+  const members = Object.entries(schema).map(([name, one]) => [
+    name,
+    name === 'examples' ? one : closed(one),
+  ]);
+  return {
+    ...('properties' in schema && 'type' in schema ? { additionalProperties: false } : {}),
+    ...Object.fromEntries(members),
+  };
+}
+
+function assertValid({ name, schema, value }: Example): void {
+  const compiled = Compile(closed(schema) as object);
+  const errors = compiled.Check(value) ? [] : compiled.Errors(value);
+  assert.deepEqual(errors, [], `${name}: ${JSON.stringify(value)} ${JSON.stringify(errors)}`);
+}
+
+/** Every string and number of a value, however deep. */
+function leavesOf(value: unknown): unknown[] {
+  return value !== null && typeof value === 'object' ? Object.values(value).flatMap(leavesOf) : [value];
+}
+
+suite('Examples in the OpenAPI document', () => {
+  test('exist for every JSON body and form, and are valid by their schemas', () => {
+    assert.ok(bodies.length > 300);
+    for (const body of bodies) {
+      assert.notEqual(body.value, undefined, `${body.name} has no example`);
+      assertValid(body);
+    }
+  });
+
+  test('of schemas are valid, as deep as they are', () => {
+    const examples = bodies.flatMap(({ schema, name }) => examplesIn(schema, name));
+    assert.ok(examples.length > 100);
+    examples.forEach(assertValid);
+  });
+
+  test('of an error have the code of its status', () => {
+    for (const { name, value } of bodies) {
+      const [, status] = / ([45]\d\d) /.exec(name) ?? [];
+      if (status !== undefined && value !== undefined && !name.includes('/oauth/')) {
+        assert.equal(String((value as { code: number }).code), status, name);
+      }
+    }
+  });
+
+  test('show no placeholders', () => {
+    for (const { name, value } of bodies) {
+      for (const leaf of leavesOf(value)) {
+        assert.doesNotMatch(String(leaf), /^(string|text|example|foo|bar|user@example\.com|)$/i, name);
+      }
+    }
+  });
+
+  test('of bodies agree with what the reference page sends in the query by itself', () => {
+    for (const operation of operations) {
+      const body = operation.requestBody?.content['application/json'] as { example?: object } | undefined;
+      for (const { name, in: place, schema } of operation.parameters) {
+        const sent = schema.default ?? schema.enum?.[0];
+        const value = (body?.example as Readonly<Record<string, unknown>> | undefined)?.[name];
+        if (place === 'query' && sent !== undefined && value !== undefined) {
+          assert.equal(value, sent, `${nameOf(operation)} ${name}`);
+        }
+      }
+    }
+  });
+
+  test('of parameters exist where a request needs them, and nowhere else: the reference page sends them', () => {
+    for (const { name, in: place, required, example, schema } of parameters) {
+      if (required) {
+        assert.notEqual(example, undefined, `${name} has no example`);
+        const isList = schema.type === 'array';
+        assertValid({ name, schema, value: isList ? String(example).split(',') : example });
+      } else {
+        assert.equal(example, undefined, `${name} in ${place} has an example`);
+        assert.equal(schema.examples, undefined, `${name} in ${place} has examples`);
+      }
+    }
+  });
+});
