@@ -56,12 +56,12 @@ export function createQuotas(database: Database, clock: Clock): Quotas {
     const subject = subjects.get(name) ?? subjects.set(name, { lease: null, renewal: null });
     const { lease } = subject;
     const now = clock.now();
-    if (lease !== null && lease.limit === limit) {
-      if (lease.left > 0 && lease.minute === minuteOf(now)) {
+    if (lease !== null && lease.limit === limit && lease.minute === minuteOf(now)) {
+      if (lease.left > 0) {
         lease.left -= 1;
         return lease;
       }
-      if (lease.left + lease.beyond === 0 && now < Math.min(lease.freedAt, (lease.minute + 1) * minuteMs)) {
+      if (lease.beyond === 0 && now < lease.freedAt) {
         return null;
       }
     }
@@ -88,7 +88,8 @@ export function createQuotas(database: Database, clock: Clock): Quotas {
       const uses = new Map(
         Object.entries(JSON.parse(row?.uses ?? '{}') as Record<string, number>)
           .map(([key, count]) => [Number(key), count] as const)
-          .filter(([key]) => key > minute - minutesCounted),
+          // What lies further ahead than an hour was counted while the clock was ahead.
+          .filter(([key]) => Math.abs(key - minute) < minutesCounted),
       );
       if (held !== null && uses.has(held.minute)) {
         uses.set(held.minute, (uses.get(held.minute) ?? 0) - held.left);
@@ -138,7 +139,9 @@ export function createQuotas(database: Database, clock: Clock): Quotas {
     },
 
     async purge() {
-      await database.run(sql`delete from quota where ends_at <= ${timestamp(clock.now())}`);
+      const now = clock.now();
+      const latest = timestamp(now + 2 * minutesCounted * minuteMs);
+      await database.run(sql`delete from quota where ends_at <= ${timestamp(now)} or ends_at > ${latest}`);
     },
   };
 }

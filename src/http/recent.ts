@@ -19,9 +19,11 @@ export function createRecent<T>(namesMax: number, keptMs: number, clock: Clock):
 
   function age(): void {
     const now = clock.now();
-    if (young.size >= namesMax || now - bornAt >= keptMs) {
+    // The clock may have been ahead at birth.
+    const ageMs = Math.abs(now - bornAt);
+    if (young.size >= namesMax || ageMs >= keptMs) {
       // After a silence as long as that, both are of no interest.
-      old = now - bornAt >= 2 * keptMs ? new Map() : young;
+      old = ageMs >= 2 * keptMs ? new Map() : young;
       young = new Map();
       bornAt = now;
     }

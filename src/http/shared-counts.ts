@@ -1,6 +1,6 @@
 /**
  * Calls counted in the database, for all servers on it: exact whichever of them is called, in one statement for all
- * calls that come while the one before is under way. What it does stands in migrations/0005-quotas.postgres.sql.
+ * calls that come while the one before is under way. The function is in migrations/0008-clock-ahead.postgres.sql.
  */
 import type { Clock } from '../clock.ts';
 import type { PlanLimits } from '../config.ts';
@@ -88,11 +88,11 @@ export function createSharedCounts(database: Database, clock: Clock): Counts {
     take: (subject, limits) => enter({ subject, limits, givenBack: null }),
     close: async () => {},
     async purge() {
-      const over = clock.now() - keptMs;
+      const [over, ahead] = [clock.now() - keptMs, clock.now() + keptMs];
       await database.run(sql`
         delete from quota
-        where coalesce(hour_times[cardinality(hour_times)], 0) < ${over}
-          and coalesce(second_times[cardinality(second_times)], 0) < ${over}`);
+        where coalesce(hour_times[cardinality(hour_times)], 0) not between ${over} and ${ahead}
+          and coalesce(second_times[cardinality(second_times)], 0) not between ${over} and ${ahead}`);
     },
   };
 }

@@ -16,10 +16,13 @@ export class SlidingWindow {
     this.#counts = new Uint16Array(windowMs / slotMs + (slotMs > 1 ? 1 : 0));
   }
 
-  /** What counts at `now`, in milliseconds. Where the clock is put back, time stands still. */
+  /**
+   * What counts at `now`, in milliseconds. Where the clock is put back, time stands still; where it was ahead by more
+   * than the window, everything is dropped.
+   */
   count(now: number): number {
     const slot = Math.floor(now / this.#slotMs);
-    if (slot - this.#newest >= this.#counts.length) {
+    if (Math.abs(slot - this.#newest) >= this.#counts.length) {
       this.#counts.fill(0);
       this.#sum = 0;
       this.#newest = slot;
@@ -42,7 +45,7 @@ export class SlidingWindow {
 
   /** It did not count after all. */
   takeBack(slot: number): void {
-    if (slot > this.#newest - this.#counts.length && this.#at(slot) > 0) {
+    if (Math.abs(slot - this.#newest) < this.#counts.length && slot <= this.#newest && this.#at(slot) > 0) {
       this.#set(slot, this.#at(slot) - 1);
       this.#sum -= 1;
     }

@@ -1,0 +1,60 @@
+/** A clock that was ahead once, and is right again: what was counted in between blocks nobody. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { sql } from '../../src/database/sql.ts';
+import { type CallAnswer, onBothEngines, openShop, testClock } from '../helper.ts';
+
+const dayMs = 24 * 60 * 60_000;
+
+onBothEngines('After a clock was ahead by a day', (engine) => {
+  const settings = {
+    CURD_PLANS: '{"enterprise":{"perHour":5,"burst":3}}',
+    CURD_ADDRESS_LIMITS: '{"perMinute":4,"accountsPerMinute":4}',
+    CURD_LOGIN_LIMITS: '{"pair":2,"address":2,"username":2}',
+  };
+
+  test('limits of plans, client IPs and logins are whole again', async (t) => {
+    const clock = testClock();
+    const shop = await openShop(t, { engine, clock, settings });
+    const call = () => shop.call('GET', '/v2/cheeses', { as: shop.reader });
+    const login = (username: string) =>
+      shop.call('POST', '/v2/customer/login', { body: { username, password: 'wrong' } });
+    const times = async (count: number, work: () => Promise<CallAnswer>) => {
+      const statuses: number[] = [];
+      for (let index = 0; index < count; index += 1) {
+        statuses.push((await work()).status);
+      }
+      return statuses.join(' ');
+    };
+    const use = async (username: string) => {
+      const first = await times(4, call);
+      clock.advance(1000);
+      return [first, await times(3, call), await times(3, () => login(username)), await times(2, call)];
+    };
+
+    const used = ['200 200 200 429', '200 200 429', '401 401 429', '429 429'];
+    clock.advance(dayMs);
+    assert.deepEqual(await use('ada'), used);
+    clock.advance(-dayMs);
+    assert.deepEqual(await use('ada'), used);
+    // What is over is deleted, whichever clock wrote it.
+    clock.advance(-dayMs);
+    const { database, throttle } = shop.app.services;
+    await throttle.purge();
+    assert.equal((await database.all<object>(sql`select id from login_failure`)).length, 0);
+  });
+
+  test('a limit of client IPs is whole again', async (t) => {
+    const clock = testClock();
+    const shop = await openShop(t, { engine, clock, settings });
+    const anonymous = async () => (await shop.call('GET', '/v2/cheeses')).status;
+    for (let round = 0; round < 2; round += 1) {
+      const statuses: number[] = [];
+      for (let index = 0; index < 5; index += 1) {
+        statuses.push(await anonymous());
+      }
+      assert.deepEqual(statuses, [401, 401, 401, 401, 429]);
+      clock.advance(-dayMs);
+    }
+  });
+});
