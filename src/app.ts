@@ -5,7 +5,7 @@ import { about } from './about.ts';
 import { createGuard } from './auth/guard.ts';
 import { createKeyResolver } from './auth/keys/resolver.ts';
 import { keyRoutes } from './auth/keys/routes.ts';
-import { metadataRoute, oauthEndpoints } from './auth/oauth/endpoints.ts';
+import { metadataRoute, oauthEndpoints, styleRoute } from './auth/oauth/endpoints.ts';
 import { createTokenResolver } from './auth/oauth/resolver.ts';
 import { selfRoutes } from './auth/self-routes.ts';
 import { boundsOf } from './bounds.ts';
@@ -93,6 +93,7 @@ export async function buildApp(config: Config, clock: Clock = systemClock, share
     ...keyRoutes(keys),
     ...selfRoutes({ keys, people: login, config, bounds: boundsOf(config) }),
     metadataRoute(issuer),
+    styleRoute(),
     ...landingRoutes({ version: about.version, environment }),
     ...operationalRoutes({ database, describe, metrics, figures }),
   ];

@@ -17,7 +17,7 @@ import { uploadsMax, uploadsOfPrincipalMax } from './http/uploads.ts';
 import { OrderInput, quantity } from './orders/schemas.ts';
 
 /** By name, which says the unit where it is not a number of things. */
-export function boundsOf({ passwordLengthMin, timeouts }: Config): Record<string, number> {
+export function boundsOf({ connectionsMax, passwordLengthMin, timeouts }: Config): Record<string, number> {
   const { photoUrls, tags, name } = CheeseInput.properties;
   return {
     pageItems: listQuery.limit.maximum,
@@ -45,6 +45,7 @@ export function boundsOf({ passwordLengthMin, timeouts }: Config): Record<string
     formFields: formFieldsMax,
     validationErrorsInAResponse: errorsMax,
     headerBytes: headerBytesMax,
+    connectionsAtOnce: connectionsMax,
     headersTimeoutSeconds: timeouts.headersMs / 1000,
     requestTimeoutSeconds: timeouts.requestMs / 1000,
     uploadTimeoutSeconds: timeouts.uploadMs / 1000,

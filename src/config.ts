@@ -82,6 +82,8 @@ export interface Config {
   /** Addresses and networks in front of us; what they forward is believed. */
   readonly trustedProxies: readonly string[];
   readonly corsOrigins: readonly string[];
+  /** Connections that may be open at once. */
+  readonly connectionsMax: number;
   readonly timeouts: Timeouts;
   readonly logLevel: LogLevel;
   /** Whether the log contains client IPs. */
@@ -149,6 +151,9 @@ export function loadConfig(raw: RawSettings): Config {
     loginLimits: read(() => parseLoginLimits(raw.CURD_LOGIN_LIMITS, environment)),
     trustedProxies: read(() => parseProxies(raw.CURD_TRUSTED_PROXIES ?? 'none')),
     corsOrigins: read(() => parseOrigins(raw.CURD_CORS_ORIGINS ?? '*')),
+    connectionsMax: read(() =>
+      wholeNumber('CURD_MAX_CONNECTIONS', raw.CURD_MAX_CONNECTIONS ?? '10000', 1, 1_000_000),
+    ),
     timeouts: {
       headersMs: read(() => timeout('CURD_HEADERS_TIMEOUT', raw.CURD_HEADERS_TIMEOUT ?? '15s')),
       requestMs: read(() => timeout('CURD_REQUEST_TIMEOUT', raw.CURD_REQUEST_TIMEOUT ?? '60s')),

@@ -19,10 +19,14 @@ export interface PlanLimits {
   readonly burst: number;
 }
 
-/** Requests a minute from one address without a valid credential: of any kind, and to log in or register. */
+/**
+ * Requests a minute from one client IP without a valid credential: of any kind, to log in or register, and to public
+ * paths such as pages and images.
+ */
 export interface AddressLimits {
   readonly perMinute: number;
   readonly accountsPerMinute: number;
+  readonly publicPerMinute: number;
 }
 
 /** Failed logins that are let through: of a username from an address, of an address, of a username. */
@@ -205,8 +209,9 @@ function isCount(value: unknown): value is number {
 export function parseAddressLimits(text: string | undefined, environment: Environment): AddressLimits {
   const perMinute = { production: 600, sandbox: 6000, local: 60_000 }[environment];
   const accountsPerMinute = environment === 'production' ? 60 : perMinute;
-  const limits = numbers('CURD_ADDRESS_LIMITS', text, { perMinute, accountsPerMinute });
-  if (![limits.perMinute, limits.accountsPerMinute].every((one) => isCount(one) && one <= countedMax)) {
+  const publicPerMinute = environment === 'production' ? 6000 : 60_000;
+  const limits = numbers('CURD_ADDRESS_LIMITS', text, { perMinute, accountsPerMinute, publicPerMinute });
+  if (!Object.values(limits).every((one) => isCount(one) && one <= countedMax)) {
     throw new ConfigError(`CURD_ADDRESS_LIMITS is "${text}": set whole numbers from 1 to ${countedMax}.`);
   }
   return limits;

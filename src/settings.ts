@@ -92,8 +92,8 @@ export const settings = [
     flag: 'address-limits',
     placeholder: 'json',
     default:
-      '{"perMinute":600,"accountsPerMinute":60} in production, 6000 of either in sandbox, 60000 in local',
-    help: 'requests a minute from one address without a valid credential; accountsPerMinute is for logins and registrations',
+      '{"perMinute":600,"accountsPerMinute":60,"publicPerMinute":6000} in production; 6000, 6000 and 60000 in sandbox; 60000 of each in local',
+    help: 'requests a minute from one client IP without a valid credential; accountsPerMinute is for logins and registrations, publicPerMinute for pages, images and health checks',
   },
   {
     variable: 'CURD_APPROVAL_DELAY',
@@ -164,6 +164,13 @@ export const settings = [
     placeholder: 'list',
     default: '*',
     help: 'origins of web pages that may call this server, separated by commas',
+  },
+  {
+    variable: 'CURD_MAX_CONNECTIONS',
+    flag: 'max-connections',
+    placeholder: 'number',
+    default: '10000',
+    help: 'how many connections may be open at once; further ones are closed at once',
   },
   {
     variable: 'CURD_HEADERS_TIMEOUT',

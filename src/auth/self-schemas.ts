@@ -80,11 +80,12 @@ export const Limits = {
     sessionPlan: { type: 'string', description: 'Of customers who are logged in' },
     addressLimits: {
       type: 'object',
-      description: 'Requests a minute from one address without a valid credential',
-      required: ['perMinute', 'accountsPerMinute'],
+      description: 'Requests a minute from one client IP without a valid credential',
+      required: ['perMinute', 'accountsPerMinute', 'publicPerMinute'],
       properties: {
         perMinute: count,
         accountsPerMinute: { ...count, description: 'Of these, to log in or register' },
+        publicPerMinute: { ...count, description: 'To pages, images and health checks' },
       },
     },
     loginLimits: {
@@ -116,7 +117,7 @@ export const Limits = {
         enterprise: { perHour: null, burst: 1000 },
       },
       sessionPlan: 'pro',
-      addressLimits: { perMinute: 600, accountsPerMinute: 60 },
+      addressLimits: { perMinute: 600, accountsPerMinute: 60, publicPerMinute: 6000 },
       loginLimits: { pair: 10, address: 100, username: 100 },
       ordersPerHour: 100,
       bounds: { pageItems: 100, imageBytes: 10_485_760, bodyBytes: 1_048_576 },

@@ -10,7 +10,7 @@ import {
   unprocessable,
   unsupportedMediaType,
 } from '../http/descriptions.ts';
-import { isCurrent, strongTag } from '../http/etag.ts';
+import { isCurrent, keptForever, strongTag } from '../http/etag.ts';
 import { isRangeWanted, parseRange } from '../http/range.ts';
 import { type Answer, Bytes, type Route, route } from '../http/route.ts';
 import { CheeseImageList, ImageUploadResult } from './image-schemas.ts';
@@ -172,7 +172,7 @@ export function imageRoutes({ cheeses, images, urlOf, isRedirecting }: Dependenc
 
 /** What a name stands for never changes. Should a picture ever be taken for a page, nothing in it would run. */
 const shownHeaders = {
-  'Cache-Control': 'public, max-age=31536000, immutable',
+  ...keptForever,
   'X-Content-Type-Options': 'nosniff',
   'Content-Security-Policy': "default-src 'none'; sandbox",
   'Cross-Origin-Resource-Policy': 'cross-origin',

@@ -59,12 +59,8 @@ function namingFlags<T>(options: CommandOptions, read: () => T): T {
       throw error;
     }
     const given = settings.filter(({ flag }) => (options[optionName(flag)] ?? '') !== '');
-    throw new ConfigError(
-      given.reduce(
-        (text, { flag, variable }) => text.replace(new RegExp(`\\b${variable}\\b`, 'g'), `--${flag}`),
-        error.message,
-      ),
-    );
+    const flags = new Map<string, string>(given.map(({ flag, variable }) => [variable, `--${flag}`]));
+    throw new ConfigError(error.message.replace(/\bCURD_\w+/g, (name) => flags.get(name) ?? name));
   }
 }
 

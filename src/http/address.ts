@@ -23,5 +23,5 @@ export function addressOf(given: string): string {
 
 /** The network of a client IP as `addressOf` returns it: the first 24 bits of IPv4, the first 64 of IPv6. */
 export function networkOf(clientIp: string): string {
-  return isIPv4(clientIp) ? clientIp.replace(/\d+$/, '0/24') : clientIp;
+  return isIPv4(clientIp) ? `${clientIp.slice(0, clientIp.lastIndexOf('.'))}.0/24` : clientIp;
 }

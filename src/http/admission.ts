@@ -43,8 +43,9 @@ export interface Admission {
 }
 
 export function admission(guard: Guard, rateLimits: RateLimits): Admission {
-  function countAddress({ isForAccounts }: Route, request: FastifyRequest): void {
-    rateLimits.countAddress(addressOf(request.ip), isForAccounts ? 'account' : 'any');
+  function countAddress({ access, isForAccounts }: Route, request: FastifyRequest): void {
+    const purpose = access === 'operational' ? 'public' : isForAccounts ? 'account' : 'any';
+    rateLimits.countAddress(addressOf(request.ip), purpose);
   }
 
   /** Requests with a wrong credential are counted by client IP, and refused once there were too many. */
@@ -68,6 +69,7 @@ export function admission(guard: Guard, rateLimits: RateLimits): Admission {
     admit(route, request, reply) {
       const { access, alternative } = route;
       if (access === 'operational') {
+        countAddress(route, request);
         return;
       }
       noteArrival(request);

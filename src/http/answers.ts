@@ -2,7 +2,8 @@
 import { Readable } from 'node:stream';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { after, type Eventual } from '../eventual.ts';
-import { acceptsGzip, compressed } from './compression.ts';
+import { Asset } from './asset.ts';
+import { acceptsGzip, compressed, worthwhileBytes } from './compression.ts';
 import { deprecationHeaders } from './deprecation.ts';
 import { isCurrent } from './etag.ts';
 import { type Answer, Bytes, type Route, Text } from './route.ts';
@@ -48,7 +49,10 @@ export function send(
   const tag = headers.ETag;
   if (tag !== undefined) {
     if (headers['Cache-Control'] === undefined) {
-      reply.header('Cache-Control', 'private, no-cache').header('Vary', varyOf(reply));
+      reply.header('Cache-Control', 'private, no-cache');
+    }
+    if (headers['Cache-Control'] === undefined || body instanceof Asset) {
+      reply.header('Vary', varyOf(reply));
     }
     if (
       (request.method === 'GET' || request.method === 'HEAD') &&
@@ -74,6 +78,9 @@ export function send(
     'Content-Type',
     headers['Content-Type'] ?? route.mediaType ?? 'application/json; charset=utf-8',
   );
+  if (body instanceof Asset) {
+    return sendAsset(body, request, reply);
+  }
   const text = textOf(body);
   if (text instanceof Readable) {
     watch(text, request, reply, failed);
@@ -101,7 +108,14 @@ async function sendCompressed(text: string | Readable, reply: FastifyReply): Pro
   return smaller === null ? reply.send(text) : reply.header('Content-Encoding', 'gzip').send(smaller);
 }
 
-function textOf(body: Exclude<Answer['body'], Bytes | undefined>): string | Readable {
+async function sendAsset(asset: Asset, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
+  const isSmaller = asset.bytes.length >= worthwhileBytes;
+  return isSmaller && acceptsGzip(request.headers['accept-encoding'])
+    ? reply.header('Content-Encoding', 'gzip').send(await asset.gzipped())
+    : reply.send(asset.bytes);
+}
+
+function textOf(body: Exclude<Answer['body'], Asset | Bytes | undefined>): string | Readable {
   if (body instanceof Text) {
     return body.text;
   }

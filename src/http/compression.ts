@@ -5,7 +5,7 @@ import { createGzip, gzip } from 'node:zlib';
 import { qualityOf } from './quality-values.ts';
 
 /** Below this many bytes a packet more or less makes no difference. */
-const worthwhileBytes = 2048;
+export const worthwhileBytes = 2048;
 const compress = promisify(gzip);
 
 /** Does Accept-Encoding take gzip? Named, or by `*`, and not with a weight of zero. */

@@ -80,8 +80,9 @@ export const text = (description: string, ...mediaTypes: readonly string[]) => (
 
 /** Everything that a route may answer: what it declares, and what the chain in front of it does. */
 export function answersOf({ access, method, body, answers }: Described): Answers {
+  const tooMany = tooManyRequests('Too many requests: wait as long as Retry-After says');
   if (access === 'operational') {
-    return answers;
+    return { ...tooMany, ...answers };
   }
   const isGuarded = typeof access !== 'string';
   return {
@@ -96,7 +97,7 @@ export function answersOf({ access, method, body, answers }: Described): Answers
           ...payloadTooLarge('The body is over 1 MiB'),
           ...unsupportedMediaType('The body is of no media type that is taken here'),
         }),
-    ...tooManyRequests('Too many requests: wait as long as Retry-After says'),
+    ...tooMany,
     ...unavailable('Too much is asked of the server at once: try again as Retry-After says'),
     ...answers,
   };

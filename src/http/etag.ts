@@ -1,6 +1,6 @@
 /** Entity tags and the preconditions on them (RFC 9110, sections 8.8.3 and 13.1). */
-import { createHash } from 'node:crypto';
 import { AppError } from '../errors.ts';
+import type { Asset } from './asset.ts';
 import { type Answer, Text } from './route.ts';
 
 /** The strong tag of a resource at one version. */
@@ -28,10 +28,17 @@ export function weakTag(version: number | string): string {
   return `W/"${version}"`;
 }
 
-/** A text that clients keep, and revalidate before they use it again. */
-export function revalidated(text: string, headers: Readonly<Record<string, string>> = {}): Answer {
-  const version = createHash('sha256').update(text).digest('base64url');
-  return { status: 200, headers: { ...headers, ETag: weakTag(version) }, body: new Text(text) };
+/** Content that clients keep, and revalidate before they use it again. */
+export function revalidated(body: Asset, headers: Readonly<Record<string, string>> = {}): Answer {
+  return { status: 200, headers: { ...headers, ETag: weakTag(body.version) }, body };
+}
+
+/** Never changes at its URL: clients keep it for a year and ask for it again only under another URL. */
+export const keptForever = { 'Cache-Control': 'public, max-age=31536000, immutable' } as const;
+
+/** Content whose URL names its version. */
+export function immutable(body: Asset): Answer {
+  return { status: 200, headers: { ...keptForever, ETag: weakTag(body.version) }, body };
 }
 
 /** If-None-Match: true where the client has this version already. Weak comparison. */

@@ -1,5 +1,6 @@
 /** What a browser asks for at the root of the server: a page, an icon, and rules for crawlers. */
 import { createHash } from 'node:crypto';
+import { Asset } from './asset.ts';
 import { text } from './descriptions.ts';
 import { revalidated } from './etag.ts';
 import { Html, html } from './html.ts';
@@ -34,7 +35,7 @@ interface Dependencies {
 export function landingRoutes(dependencies: Dependencies): Route[] {
   const page = landingPage(dependencies);
   const { version, environment } = dependencies;
-  const data = revalidated(JSON.stringify({ name, version, environment, api: '/v2', ...links }));
+  const data = revalidated(new Asset(JSON.stringify({ name, version, environment, api: '/v2', ...links })));
   return [
     route({
       method: 'GET',
@@ -138,7 +139,7 @@ function landingPage({ version, environment }: Dependencies): Answer {
 </body>
 </html>
 `;
-  return revalidated(page.text, pageHeaders);
+  return revalidated(new Asset(page.text), pageHeaders);
 }
 
 /** A wedge of cheese. Opened by itself, it runs nothing and loads nothing. */

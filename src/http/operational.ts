@@ -4,13 +4,15 @@ import Fastify from 'fastify';
 import type { Database } from '../database/database.ts';
 import { sql } from '../database/sql.ts';
 import { unavailable } from '../errors.ts';
+import { Asset } from './asset.ts';
 import { unavailable as notReady, text } from './descriptions.ts';
-import { revalidated } from './etag.ts';
+import { immutable, revalidated } from './etag.ts';
 import { type Figure, type Metrics, metricsType } from './metrics.ts';
 import { type Answer, type Route, route, Text } from './route.ts';
 
 const tag = 'Operation';
 const readinessMs = 2000;
+const scriptPath = '/docs/js/scalar.js';
 
 const Status = {
   title: 'Status',
@@ -38,10 +40,10 @@ interface Dependencies {
 export function operationalRoutes({ database, describe, metrics, figures }: Dependencies): Route[] {
   let description: Answer | undefined;
   const described = (): Answer => {
-    description ??= revalidated(JSON.stringify(describe()));
+    description ??= revalidated(new Asset(JSON.stringify(describe())));
     return description;
   };
-  const page = createReferencePage();
+  const reference = createReferencePage();
   const openapi = {
     method: 'GET',
     tag,
@@ -51,7 +53,6 @@ export function operationalRoutes({ database, describe, metrics, figures }: Depe
     answers: { 200: { description: 'OpenAPI 3.1', schema: OpenapiDocument } },
     handle: described,
   } as const;
-  const reference = { method: 'GET', tag, access: 'operational', isLong: true } as const;
   return [
     route({
       method: 'GET',
@@ -103,22 +104,36 @@ export function operationalRoutes({ database, describe, metrics, figures }: Depe
     route({ ...openapi, path: '/openapi.json', operationId: 'getOpenapi' }),
     route({ ...openapi, path: '/v2/openapi.json', operationId: 'getOpenapiAlias' }),
     route({
-      ...reference,
+      method: 'GET',
       path: '/docs',
       operationId: 'getReference',
+      tag,
       summary: 'The reference page',
+      access: 'operational',
       mediaType: 'text/html; charset=utf-8',
       answers: { 200: text('The page', 'text/html') },
-      handle: () => page('/docs/'),
+      handle: async () => (await reference()).page,
     }),
     route({
-      ...reference,
-      path: '/docs/js/scalar.js',
+      method: 'GET',
+      path: scriptPath,
       operationId: 'getReferenceScript',
+      tag,
       summary: 'The script of the reference page',
+      access: 'operational',
       mediaType: 'text/javascript; charset=utf-8',
+      query: {
+        v: {
+          type: 'string',
+          maxLength: 100,
+          description: 'The version that the page names: kept for a year',
+        },
+      },
       answers: { 200: text('The script', 'text/javascript') },
-      handle: () => page('/docs/js/scalar.js'),
+      handle: async ({ query }) => {
+        const { script } = await reference();
+        return query.v === script.version ? immutable(script) : revalidated(script);
+      },
     }),
   ];
 }
@@ -148,11 +163,16 @@ const pageHeaders = {
 /** The package shows this in empty inputs for credentials, where it looks like a key that is already there. */
 const keyLikePlaceholder = 'QUxMIFlPVVIgQkFTRSBBUkUgQkVMT05HIFRPIFVT';
 
-/** The page's package costs 0.2 s and 20 MB, so it is loaded when somebody first looks at it. */
-function createReferencePage(): (url: string) => Promise<Answer> {
-  let app: Promise<ReturnType<typeof Fastify>> | undefined;
+interface ReferencePage {
+  readonly page: Answer;
+  readonly script: Asset;
+}
 
-  async function load() {
+/** The page's package costs 0.2 s and 20 MB, so it is loaded when the page is first requested. */
+function createReferencePage(): () => Promise<ReferencePage> {
+  let loaded: Promise<ReferencePage> | undefined;
+
+  async function load(): Promise<ReferencePage> {
     const { default: reference } = await import('@scalar/fastify-api-reference');
     const pages = Fastify();
     await pages.register(reference, {
@@ -170,29 +190,22 @@ function createReferencePage(): (url: string) => Promise<Answer> {
         hideClientButton: true,
       },
     });
-    await pages.ready();
-    return pages;
+    const [page, code] = await Promise.all([pages.inject('/docs/'), pages.inject(scriptPath)]);
+    await pages.close();
+    // The package has no options for these.
+    const script = new Asset(code.payload.replaceAll(keyLikePlaceholder, 'Key or token'));
+    const html = page.payload
+      .replace('<html>', '<html lang="en">')
+      .replace('src="js/scalar.js"', `src="${scriptPath}?v=${script.version}"`)
+      .replaceAll(keyLikePlaceholder, 'Key or token');
+    return { page: revalidated(new Asset(html), pageHeaders), script };
   }
 
-  const answers = new Map<string, Answer>();
-
-  return async (url) => {
-    const known = answers.get(url);
-    if (known !== undefined) {
-      return known;
-    }
-    app ??= load().catch((error) => {
-      app = undefined;
+  return () => {
+    loaded ??= load().catch((error) => {
+      loaded = undefined;
       throw error;
     });
-    const { payload } = await (await app).inject(url);
-    // The package has no options for these. The page expects a slash at the end of its path, and ours has none.
-    const served = payload
-      .replace('<html>', '<html lang="en">')
-      .replace('src="js/', 'src="/docs/js/')
-      .replaceAll(keyLikePlaceholder, 'Key or token');
-    const answer = revalidated(served, pageHeaders);
-    answers.set(url, answer);
-    return answer;
+    return loaded;
   };
 }

@@ -51,8 +51,11 @@ export interface RateLimits {
   refusals(): Readonly<Record<string, number>>;
 }
 
-/** What a call is for: whoever guesses passwords or registers by the thousand is held off sooner. */
-export type AddressPurpose = 'any' | 'account';
+/**
+ * What a call is for: whoever guesses passwords or registers by the thousand is held off sooner. Pages, images and health
+ * checks need no credential and cost little, so they have a limit of their own.
+ */
+export type AddressPurpose = 'any' | 'account' | 'public';
 
 interface Dependencies {
   readonly config: Pick<Config, 'plans' | 'addressLimits'>;
@@ -66,9 +69,11 @@ export function createRateLimits({ config, clock, counts }: Dependencies): RateL
   const strictest = [...plans.values()].toSorted(
     (a, b) => (a.perHour ?? Infinity) - (b.perHour ?? Infinity),
   )[0];
-  const { perMinute, accountsPerMinute } = config.addressLimits;
+  const { perMinute, accountsPerMinute, publicPerMinute } = config.addressLimits;
   const anyCalls = { limit: perMinute, windows: recentWindows(clock) };
   const accountCalls = { limit: accountsPerMinute, windows: recentWindows(clock) };
+  const publicCalls = { limit: publicPerMinute, windows: recentWindows(clock) };
+  const countedFor = { any: [anyCalls], account: [accountCalls, anyCalls], public: [publicCalls] };
 
   const refused = { burst: 0, hour: 0, address: 0 };
 
@@ -126,16 +131,14 @@ export function createRateLimits({ config, clock, counts }: Dependencies): RateL
 
     countAddress(address, purpose) {
       const now = clock.now();
-      const counted = (purpose === 'any' ? [anyCalls] : [accountCalls, anyCalls]).map(
-        ({ limit, windows }) => {
-          const window = windows.get(address) ?? windows.set(address, new SlidingWindow(minuteMs, secondMs));
-          if (window.count(now) >= limit) {
-            refused.address += 1;
-            throw tooMany(limit, window.untilFewer(now));
-          }
-          return window;
-        },
-      );
+      const counted = countedFor[purpose].map(({ limit, windows }) => {
+        const window = windows.get(address) ?? windows.set(address, new SlidingWindow(minuteMs, secondMs));
+        if (window.count(now) >= limit) {
+          refused.address += 1;
+          throw tooMany(limit, window.untilFewer(now));
+        }
+        return window;
+      });
       for (const window of counted) {
         window.add(now);
       }

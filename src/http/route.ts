@@ -7,6 +7,7 @@ import type { Readable } from 'node:stream';
 import type { XStatic } from 'typebox/schema';
 import type { Context } from '../database/context.ts';
 import type { Eventual } from '../eventual.ts';
+import type { Asset } from './asset.ts';
 import type { ReceivedFile } from './multipart.ts';
 import type { Principal } from './principal.ts';
 import type { Standing } from './rate-limits.ts';
@@ -71,7 +72,7 @@ export type Requirement =
 
 /**
  * Who may call a route: any one of the requirements. `open` takes anyone, but refuses a wrong credential;
- * `operational` routes do not look at credentials at all, and nobody's calls to them are counted.
+ * `operational` routes do not look at credentials at all; requests to them are counted by client IP.
  */
 export type Access = readonly Requirement[] | 'any credential' | 'open' | 'operational';
 
@@ -93,11 +94,11 @@ export class Bytes {
   }
 }
 
-/** What a handler answers. `body` is a value to be serialised, ready text, a stream of text, bytes, or nothing. */
+/** What a handler answers. `body` is a value to be serialised, ready text, a stream of text, bytes, static content, or nothing. */
 export interface Answer {
   readonly status: number;
   readonly headers?: Readonly<Record<string, string>>;
-  readonly body?: Text | Bytes | Readable | Readonly<Record<string, unknown>> | readonly unknown[];
+  readonly body?: Text | Bytes | Asset | Readable | Readonly<Record<string, unknown>> | readonly unknown[];
 }
 
 /** A body that is a form with one file, and text fields beside it. */

@@ -76,6 +76,7 @@ export function createServer(routes: readonly Route[], dependencies: ServerDepen
   });
 
   app.server.headersTimeout = timeouts.headersMs;
+  app.server.maxConnections = config.connectionsMax;
   app.decorate('isClosing', false);
   app.addHook('preClose', async () => {
     app.isClosing = true;

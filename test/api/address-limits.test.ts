@@ -112,29 +112,49 @@ test('In production 60 a minute may log in or register, and 600 may call', async
   assertTooMany(await shop.call('POST', '/v2/customer/login', other), 600);
 });
 
-test('OPTIONS, /docs, /images, and whether the server is well are never counted', async (t) => {
-  const shop = await openLimited(t, {}, 1);
-  const calls = [
-    ['OPTIONS', '/v2/cheeses'],
-    ['OPTIONS', '/v2/customer/login'],
-    ['GET', '/docs'],
-    ['GET', '/images/nothing.png'],
-    ['GET', '/healthz'],
-    ['GET', '/readyz'],
-    ['GET', '/openapi.json'],
-    ['GET', '/.well-known/oauth-authorization-server'],
-    ['GET', '/oauth/style.css'],
-  ] as const;
-  for (const round of ['before', 'after']) {
-    for (const [method, url] of calls) {
-      for (const options of [{}, { as: 'nonsense' }, { as: shop.reader }]) {
-        const { status, headers } = await shop.call(method, url, options);
-        assert.ok(status < 300 || (status === 404 && url.startsWith('/images')), `${url} ${status}`);
-        assert.equal(headers.ratelimit, undefined, url);
-      }
+const publicPaths = [
+  '/',
+  '/docs',
+  '/docs/js/scalar.js',
+  '/images/nothing.png',
+  '/healthz',
+  '/readyz',
+  '/openapi.json',
+  '/.well-known/oauth-authorization-server',
+  '/oauth/style.css',
+];
+
+test('Public paths have a limit of their own, which no credential lifts', async (t) => {
+  const publicPerMinute = publicPaths.length * 3;
+  const limited = { CURD_ADDRESS_LIMITS: JSON.stringify({ perMinute: 1, publicPerMinute }) };
+  const shop = await openLimited(t, limited);
+  for (const url of publicPaths) {
+    for (const options of [{}, { as: 'nonsense' }, { as: shop.reader }]) {
+      const { status, headers } = await shop.call('GET', url, options);
+      assert.ok(status < 300 || (status === 404 && url.includes('nothing')), `${url} ${status}`);
+      assert.equal(headers.ratelimit, undefined, url);
     }
-    assert.equal(await passing(2, () => ask(shop)), round === 'before' ? 1 : 0);
   }
+  for (const url of publicPaths) {
+    assertTooMany(await shop.call('GET', url), publicPerMinute);
+    assert.equal((await shop.call('HEAD', url, { as: shop.reader })).status, 429);
+  }
+  assert.equal(await passing(2, () => ask(shop)), 1, 'other requests are counted apart');
+  assert.equal((await shop.call('GET', '/v2/cheeses', { as: shop.reader })).status, 200);
+});
+
+test('In production one client IP may send 6000 requests a minute to public paths', async (t) => {
+  const shop = await openLimited(t, { ...production, ...behindProxy, CURD_ADDRESS_LIMITS: undefined });
+  const { addressLimits } = (await shop.call('GET', '/v2/limits')).json;
+  assert.deepEqual(addressLimits, { perMinute: 600, accountsPerMinute: 60, publicPerMinute: 6000 });
+});
+
+test('OPTIONS is never counted', async (t) => {
+  const shop = await openLimited(t, {}, 1);
+  for (const url of ['/v2/cheeses', '/v2/customer/login', '/healthz']) {
+    assert.equal(await passing(3, () => shop.call('OPTIONS', url)), 3, url);
+  }
+  assert.equal(await passing(2, () => ask(shop)), 1);
 });
 
 test('The endpoints of OAuth answer 429 in its shape and in ours', async (t) => {

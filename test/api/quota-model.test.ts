@@ -18,7 +18,7 @@ import { freshConfig, open } from '../database/notes.ts';
 const hourMs = 3_600_000;
 const minuteMs = 60_000;
 const start = Date.parse('2026-06-01T12:00:00.000Z');
-const addressLimits = { perMinute: 60_000, accountsPerMinute: 60_000 };
+const addressLimits = { perMinute: 60_000, accountsPerMinute: 60_000, publicPerMinute: 60_000 };
 
 type Plans = Readonly<Record<string, PlanLimits>>;
 

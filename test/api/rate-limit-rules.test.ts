@@ -98,7 +98,11 @@ suite('Rate limits', () => {
       gold: { perHour: null, burst: 7 },
     });
     assert.equal(json.sessionPlan, 'enterprise');
-    assert.deepEqual(json.addressLimits, { perMinute: 60_000, accountsPerMinute: 60_000 });
+    assert.deepEqual(json.addressLimits, {
+      perMinute: 60_000,
+      accountsPerMinute: 60_000,
+      publicPerMinute: 60_000,
+    });
     const sandbox = await openShop(t, { settings: { CURD_ENVIRONMENT: 'sandbox', CURD_PLANS: undefined } });
     const inSandbox = (await sandbox.call('GET', '/v2/limits')).json;
     assert.deepEqual(inSandbox.plans, {
@@ -107,7 +111,11 @@ suite('Rate limits', () => {
       enterprise: { perHour: null, burst: 10_000 },
     });
     assert.equal(inSandbox.sessionPlan, 'free');
-    assert.deepEqual(inSandbox.addressLimits, { perMinute: 6000, accountsPerMinute: 6000 });
+    assert.deepEqual(inSandbox.addressLimits, {
+      perMinute: 6000,
+      accountsPerMinute: 6000,
+      publicPerMinute: 60_000,
+    });
   });
 
   test('hold for calls that come at once', async (t) => {
@@ -127,7 +135,10 @@ suite('Rate limits', () => {
     const database = await open(t, await freshConfig(t, 'sqlite'));
     await migrate(database);
     const clock = testClock();
-    const config = { plans: {}, addressLimits: { perMinute: 600, accountsPerMinute: 60 } };
+    const config = {
+      plans: {},
+      addressLimits: { perMinute: 600, accountsPerMinute: 60, publicPerMinute: 60 },
+    };
     const { countAddress } = createRateLimits({ config, clock, counts: createOwnCounts(database, clock) });
     setFlagsFromString('--expose-gc');
     const collect = runInNewContext('gc') as () => void;

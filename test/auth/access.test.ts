@@ -59,6 +59,7 @@ const operational = [
   '/docs/js/scalar.js',
   '/images/:name',
   '/.well-known/oauth-authorization-server',
+  '/oauth/style.css',
 ];
 
 const nameOf = ({ method, path }: Route) => `${method} ${path}`;

@@ -257,7 +257,8 @@ test('Where one is sent does not depend on what Host or a proxy say', async (t) 
 });
 
 const methods: Readonly<Record<string, string>> = {
-  'authorize authorize/x interaction/x style.css': 'GET',
+  'authorize authorize/x interaction/x': 'GET',
+  'style.css': 'GET HEAD',
   'interaction/x/login interaction/x/consent token revoke introspect': 'POST',
   logout: 'GET POST',
 };
@@ -278,7 +279,11 @@ test('Addresses take their own methods, and scripts of others only where program
       const { status, headers } = await send('OPTIONS', `/oauth/${name}`, preflight);
       assert.deepEqual([status, headers.get('allow')], [204, allow], name);
       const isOpen = headers.has('access-control-allow-origin');
-      assert.equal(isOpen, /^(token|revoke|introspect)$/.test(name), `RFC 9700, section 2.6: ${name}`);
+      assert.equal(
+        isOpen,
+        /^(token|revoke|introspect|style\.css)$/.test(name),
+        `RFC 9700, section 2.6: ${name}`,
+      );
     }
   }
   for (const path of nowhere.split(' ')) {

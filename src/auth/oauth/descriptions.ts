@@ -141,12 +141,6 @@ const table: Readonly<Record<string, RawDescription>> = {
     body: form('LogoutForm', { do: { ...string, enum: ['logout'] } }, { do: 'logout' }),
     answers: { 200: page('A page that confirms it'), ...formErrors },
   },
-  'GET /oauth/style.css': {
-    operationId: 'getStyle',
-    tag,
-    summary: 'The style of the pages',
-    answers: { 200: text('The style', 'text/css') },
-  },
 };
 
 /** Adds to each endpoint what the document says of it. */

@@ -7,6 +7,9 @@ import { hkdfSync } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { AppError } from '../../errors.ts';
+import { Asset } from '../../http/asset.ts';
+import { text } from '../../http/descriptions.ts';
+import { revalidated } from '../../http/etag.ts';
 import type { RateLimits } from '../../http/rate-limits.ts';
 import type { RawCall, RawRoute } from '../../http/raw.ts';
 import { isRepeated } from '../../http/repeated-headers.ts';
@@ -208,7 +211,6 @@ export function oauthEndpoints(dependencies: EndpointDependencies): RawRoute[] {
     page('POST', '/oauth/interaction/:uid/consent', ({ consent }) => consent),
     page('GET', '/oauth/logout', ({ showLogout }) => showLogout),
     page('POST', '/oauth/logout', ({ logout }) => logout),
-    { method: 'GET', path: '/oauth/style.css', isForScripts: false, handle: sendStyle },
   ]);
 }
 
@@ -235,14 +237,21 @@ async function explaining({ response }: RawCall, work: () => Promise<void>): Pro
   }
 }
 
-async function sendStyle({ response }: RawCall): Promise<void> {
-  const style = readFileSync(new URL('style.css', import.meta.url));
-  response.writeHead(200, {
-    'Content-Type': 'text/css; charset=utf-8',
-    'Cache-Control': 'public, max-age=3600',
-    'X-Content-Type-Options': 'nosniff',
+/** The style of the pages. */
+export function styleRoute(): Route {
+  const css = readFileSync(new URL('style.css', import.meta.url), 'utf8');
+  const style = revalidated(new Asset(css), { 'Cache-Control': 'public, max-age=3600' });
+  return route({
+    method: 'GET',
+    path: '/oauth/style.css',
+    operationId: 'getStyle',
+    tag: 'OAuth',
+    summary: 'The style of the pages for login and consent',
+    access: 'operational',
+    mediaType: 'text/css; charset=utf-8',
+    answers: { 200: text('The style', 'text/css') },
+    handle: () => style,
   });
-  response.end(style);
 }
 
 /** What clients need to know of the server (RFC 8414). */

@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import { createContext, Script } from 'node:vm';
-import { filesIn, read } from '../gates/sources.ts';
 import { type Literal, literalsIn, pumpedInputs } from './regular-expressions.ts';
+import { filesIn, placesOf, read } from './sources.ts';
 
 /** Backtracking over so many characters in quadratic time takes 5,000,000,000 steps, and in linear time 100,000. */
 const pumpedLength = 100_000;
@@ -72,7 +72,8 @@ suite('Regular expressions', () => {
   });
 
   test('are all literals, so that none is missed', () => {
-    const places = filesIn('src/**/*.ts').filter((path) => /\bRegExp\(/.test(read(path)));
-    assert.deepEqual(places, []);
+    // The operator chooses the text around a date of fixed length, and the file names that it is matched with.
+    const allowed = ['src/cli/backup-names.ts'];
+    assert.deepEqual(placesOf(/\bRegExp\(/, allowed), []);
   });
 });

@@ -1,0 +1,101 @@
+/** Static content: one buffer for all responses, kept by clients for as long as its URL names its version. */
+import assert from 'node:assert/strict';
+import { connect, type Socket } from 'node:net';
+import { test } from 'node:test';
+import { gunzipSync } from 'node:zlib';
+import { Asset } from '../../src/http/asset.ts';
+import { cleanUp, openListeningShop, shared, until } from '../helper.ts';
+
+const shop = shared((t) => openListeningShop(t));
+
+async function scriptPath(): Promise<string> {
+  const { text } = await shop().call('GET', '/docs');
+  return /<script src="([^"]+)"/.exec(text)?.[1] ?? assert.fail('the page names no script');
+}
+
+test('The script of the reference page may be kept for a year under the URL that names its version', async () => {
+  const path = await scriptPath();
+  const { status, headers, text } = await shop().call('GET', path);
+  assert.equal(status, 200);
+  assert.equal(headers['cache-control'], 'public, max-age=31536000, immutable');
+  assert.match(headers.vary ?? '', /Accept-Encoding/);
+  assert.match(headers['content-type'] ?? '', /^text\/javascript/);
+  assert.ok(path.includes(headers.etag?.slice(3, -1) ?? 'no ETag'), path);
+  const again = await shop().call('GET', path, { headers: { 'if-none-match': headers.etag ?? '' } });
+  assert.deepEqual([again.status, again.text], [304, '']);
+  const head = await shop().call('HEAD', path);
+  assert.deepEqual([head.text, head.headers['content-length']], ['', String(Buffer.byteLength(text))]);
+  for (const other of ['/docs/js/scalar.js', `${path}x`]) {
+    const latest = await shop().call('GET', other);
+    assert.deepEqual([latest.status, latest.headers['cache-control']], [200, 'private, no-cache'], other);
+  }
+});
+
+test('Static content is the same with and without compression', async () => {
+  for (const path of ['/', '/docs', '/openapi.json', '/oauth/style.css', await scriptPath()]) {
+    const plain = await fetch(`${shop().url}${path}`, { headers: { 'accept-encoding': 'identity' } });
+    const { headers, rawPayload } = await shop().app.server.inject({
+      url: path,
+      headers: { 'accept-encoding': 'gzip' },
+    });
+    assert.equal(plain.headers.get('content-encoding'), null);
+    const bytes = Buffer.from(await plain.arrayBuffer());
+    const isCompressed = headers['content-encoding'] === 'gzip';
+    assert.equal(isCompressed, bytes.length >= 2048, path);
+    assert.ok((isCompressed ? gunzipSync(rawPayload) : rawPayload).equals(bytes), path);
+    assert.equal(headers.etag, plain.headers.get('etag'));
+    assert.equal(headers['content-length'], String(rawPayload.length));
+  }
+});
+
+test('Content is compressed once', async () => {
+  const asset = new Asset('x'.repeat(10_000));
+  assert.equal(await asset.gzipped(), await asset.gzipped());
+});
+
+test('Connections that do not read the script share its buffer', async (t) => {
+  const path = await scriptPath();
+  const bytes = Number((await shop().call('HEAD', path)).headers['content-length']);
+  const before = process.memoryUsage.rss();
+  const sockets: Socket[] = [];
+  cleanUp(t, () => {
+    for (const socket of sockets) {
+      socket.destroy();
+    }
+  });
+  const count = 100;
+  let started = 0;
+  for (let one = 0; one < count; one += 1) {
+    const socket = connect(shop().port, '127.0.0.1');
+    sockets.push(socket);
+    socket.write(
+      `GET ${path} HTTP/1.1\r\nHost: x\r\nAccept-Encoding: ${one % 2 ? 'gzip' : 'identity'}\r\n\r\n`,
+    );
+    socket.once('readable', () => {
+      started += 1;
+    });
+  }
+  await until(async () => started === count);
+  // What Node has yet to send is in no figure of the heap.
+  const grown = process.memoryUsage.rss() - before;
+  assert.ok(grown < (count / 4) * bytes, `${grown} bytes more for ${count} responses of ${bytes} bytes`);
+});
+
+test('No more connections are open at once than CURD_MAX_CONNECTIONS', async (t) => {
+  const { port, url } = await openListeningShop(t, { settings: { CURD_MAX_CONNECTIONS: '3' } });
+  const open = () =>
+    new Promise<Socket>((resolve) => {
+      const socket = connect(port, '127.0.0.1', () => resolve(socket));
+      cleanUp(t, () => socket.destroy());
+      socket.on('error', () => {});
+    });
+  const kept = await Promise.all([open(), open(), open()]);
+  const further = await open();
+  await until(async () => further.resume().closed, 'the fourth connection stays open');
+  assert.deepEqual(
+    kept.map(({ closed }) => closed),
+    [false, false, false],
+  );
+  kept[0]?.destroy();
+  await until(async () => (await fetch(`${url}/healthz`).catch(() => null))?.status === 200);
+});
