@@ -33,7 +33,11 @@ function contentsOf(folder: string): Record<string, string> {
   return Object.fromEntries(files.sort().map((path) => [path, hash('sha256', readFileSync(path))]));
 }
 
-const environmentAt = (data: string): Environment => ({ CURD_DATA_DIR: data, CURD_SECRET: secret });
+const environmentAt = (data: string): Environment => ({
+  CURD_DATA_DIR: data,
+  CURD_SECRET: secret,
+  CURD_LOG_LEVEL: 'warn',
+});
 
 /** The data folder of another shop, which is closed. */
 async function otherShop(t: TestContext): Promise<string> {

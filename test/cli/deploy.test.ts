@@ -1,0 +1,70 @@
+/** The files of deploy/, followed as docs/production.md says. */
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { chmodSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { suite, test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { typeOfKey } from '../../src/auth/keys/format.ts';
+import { imageBytesMax } from '../../src/cheeses/image-routes.ts';
+import { headerBytesMax } from '../../src/http/server.ts';
+import { secret, temporaryFolder } from '../context.ts';
+import { filesIn, read } from '../gates/sources.ts';
+
+const root = fileURLToPath(new URL('../..', import.meta.url));
+
+/** The first number of a setting in a file, in its unit. */
+function numberIn(path: string, pattern: RegExp): number {
+  const [, number] = pattern.exec(read(path)) ?? [];
+  assert.ok(number !== undefined, `${path} has no ${pattern}`);
+  return Number(number);
+}
+
+suite('deploy/', () => {
+  test('has an environment file and a script with which commands reach a production shop', async (t) => {
+    const folder = await temporaryFolder(t);
+    const environmentFile = join(folder, 'curd.env');
+    const script = join(folder, 'curd');
+    const settings = (value: string) =>
+      read('deploy/curd.env.example')
+        .replace(/^CURD_SECRET=$/m, `CURD_SECRET='${value}'`)
+        .replace('/var/lib/curd', join(folder, 'data'));
+    const commands = read('deploy/curd')
+      .replace('/etc/curd.env', environmentFile)
+      .replace('/opt/curd/node_modules/.bin/node', process.execPath)
+      .replace('/opt/curd', root)
+      .replace('-u curd', '-u root');
+    writeFileSync(script, commands);
+    chmodSync(script, 0o755);
+    const run = (...args: string[]) => {
+      const { NODE_TEST_CONTEXT: _, ...env } = process.env;
+      return spawnSync(script, args, { encoding: 'utf8', env });
+    };
+
+    writeFileSync(environmentFile, settings(''));
+    const incomplete = run('migrate');
+    assert.match(incomplete.stderr, /^curd: CURD_SECRET is not set: production needs one/);
+    writeFileSync(environmentFile, settings(secret));
+    const account = run('accounts', 'create', 'shop', '--plan', 'enterprise');
+    assert.deepEqual([account.status, account.stderr], [0, '']);
+    const key = run('keys', 'create', '--account', 'shop', '--scope', 'write:cheeses write:orders');
+    assert.equal(typeOfKey(key.stdout.trim()), 'live', key.stderr);
+  });
+
+  test('has proxies that let through what Curd accepts', () => {
+    const megabytes = imageBytesMax / 1e6;
+    assert.ok(numberIn('deploy/Caddyfile', /max_size (\d+)MB/) > megabytes);
+    assert.ok(numberIn('deploy/nginx.conf', /client_max_body_size (\d+)m;/) > megabytes);
+    const kilobytes = headerBytesMax / 1024;
+    assert.equal(numberIn('deploy/nginx.conf', /large_client_header_buffers 4 (\d+)k;/), kilobytes);
+  });
+
+  test('has every file that the documents and the files themselves name', () => {
+    const present = filesIn('deploy/*');
+    for (const path of ['README.md', ...filesIn('docs/*.md'), ...present]) {
+      for (const [named] of read(path).matchAll(/\bdeploy\/[\w.-]*\w/g)) {
+        assert.ok(present.includes(named), `${path} names ${named}`);
+      }
+    }
+  });
+});
