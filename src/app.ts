@@ -26,6 +26,7 @@ import { createOverload } from './http/overload.ts';
 import { createOwnCounts } from './http/own-counts.ts';
 import { createRateLimits } from './http/rate-limits.ts';
 import { describeRaw } from './http/raw.ts';
+import { createRefusalLog } from './http/refusal-log.ts';
 import type { Route } from './http/route.ts';
 import { createServer } from './http/server.ts';
 import { createSharedCounts } from './http/shared-counts.ts';
@@ -161,7 +162,9 @@ export async function buildApp(config: Config, clock: Clock = systemClock, share
       images.sweep,
     ]);
   let housekeeping: Promise<void> | null = null;
+  const writeRefusals = createRefusalLog(log, metrics);
   const timer = setInterval(() => {
+    writeRefusals();
     housekeeping ??= keepHouse().finally(() => {
       housekeeping = null;
     });
@@ -176,6 +179,7 @@ export async function buildApp(config: Config, clock: Clock = systemClock, share
     await server.close();
     clearInterval(closing);
     clearTimeout(impatience);
+    writeRefusals();
     await housekeeping;
     await worker.stop();
     await doAll('what was to be written at the end is lost', [keyResolver.flushLastUsed, counts.close]);

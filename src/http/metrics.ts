@@ -9,6 +9,9 @@ const bounds = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5,
 
 /** Requests of one route with one status. */
 interface Tally {
+  readonly method: string;
+  readonly route: string;
+  readonly status: number;
   readonly labels: string;
   requests: number;
   seconds: number;
@@ -25,9 +28,20 @@ export interface Figure {
   readonly read: () => Eventual<number | Readonly<Record<string, number>>>;
 }
 
+/** How many requests of one route got one status since the start. */
+export interface RequestCount {
+  readonly key: string;
+  readonly method: string;
+  readonly route: string;
+  readonly status: number;
+  readonly requests: number;
+}
+
 export interface Metrics {
   /** Counts a request that was answered, or whose answer has begun. */
   record(request: FastifyRequest, status: number, milliseconds: number): void;
+  /** All requests so far. There are as many entries as pairs of a route and a status. */
+  requests(): RequestCount[];
   /** Everything, as it is now. */
   render(figures: readonly Figure[]): Promise<string>;
 }
@@ -42,7 +56,8 @@ export function createMetrics(): Metrics {
       return known;
     }
     const labels = `method="${method}",route="${route}",status="${status}"`;
-    const tally = { labels, requests: 0, seconds: 0, byBound: Array(bounds.length + 1).fill(0) };
+    const byBound = Array(bounds.length + 1).fill(0);
+    const tally = { method, route, status, labels, requests: 0, seconds: 0, byBound };
     tallies.set(key, tally);
     return tally;
   }
@@ -59,6 +74,15 @@ export function createMetrics(): Metrics {
       tally.seconds += seconds;
       tally.byBound[place] = (tally.byBound[place] ?? 0) + 1;
     },
+
+    requests: () =>
+      [...tallies].map(([key, { method, route, status, requests }]) => ({
+        key,
+        method,
+        route,
+        status,
+        requests,
+      })),
 
     async render(figures) {
       const lines = [

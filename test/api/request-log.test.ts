@@ -5,8 +5,10 @@ import { connect, createServer, type Socket } from 'node:net';
 import { type TestContext, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import packageJson from '../../package.json' with { type: 'json' };
+import { fullPath } from '../../src/http/route.ts';
 import { curdJson, freshShop, serve } from '../cli/run.ts';
 import { cleanUp, createDatabase, secret } from '../context.ts';
+import { openShop } from '../helper.ts';
 
 interface Line {
   readonly level: string;
@@ -150,6 +152,66 @@ test('The client IP comes from the trusted proxy, and a setting leaves it out', 
     assert.equal(line?.clientIp, expected);
     assert.equal(stderr.includes('203.0.113.9'), expected !== undefined);
   }
+});
+
+test('Refused requests are counted by route, and the log sums them up once a minute and at stop', async (t) => {
+  t.mock.timers.enable({ apis: ['setInterval'] });
+  const shop = await openShop(t, { settings: { CURD_ADDRESS_LIMITS: '{"perMinute":12}' } });
+  const summary = t.mock.method(shop.app.log, 'info');
+  const summaries = () => summary.mock.calls.map(({ arguments: all }) => all.slice(0, 2));
+  const times = async (count: number, method: string, url: string, as?: string) => {
+    for (let time = 0; time < count; time += 1) {
+      await shop.call(method, url, as === undefined ? {} : { as });
+    }
+  };
+  const line = (requests: number, ...routes: [string, string, number, number][]) => [
+    {
+      requests,
+      routes: routes.map(([method, route, status, count]) => ({ method, route, status, requests: count })),
+    },
+    'requests were refused',
+  ];
+
+  await times(3, 'GET', '/v2/cheeses', shop.reader);
+  await times(2, 'GET', '/v2/cheeses/none', shop.reader);
+  t.mock.timers.tick(60_000);
+  assert.deepEqual(summaries(), [], 'nothing was refused');
+
+  await times(2, 'GET', '/v2/cheeses/1');
+  await times(4, 'POST', '/v2/cheeses', shop.reader);
+  await times(1, 'POST', '/oauth/token');
+  t.mock.timers.tick(60_000);
+  const first = line(
+    7,
+    ['POST', '/v2/cheeses', 403, 4],
+    ['GET', '/v2/cheeses/:cheeseId', 401, 2],
+    ['POST', '/oauth/token', 401, 1],
+  );
+  assert.deepEqual(summaries(), [first]);
+  t.mock.timers.tick(60_000);
+  assert.deepEqual(summaries(), [first], 'nothing was refused since');
+
+  await times(14, 'GET', '/v2/cheeses/1');
+  await shop.app.close();
+  const second = line(14, ['GET', '/v2/cheeses/:cheeseId', 401, 9], ['GET', '/v2/cheeses/:cheeseId', 429, 5]);
+  assert.deepEqual(summaries(), [first, second]);
+});
+
+test('The summary of refused requests has at most 20 routes, however many were refused', async (t) => {
+  const shop = await openShop(t);
+  const summary = t.mock.method(shop.app.log, 'info');
+  const guarded = shop.app.routes.filter(({ access }) => access !== 'operational' && access !== 'open');
+  for (const route of guarded) {
+    await shop.call(route.method, fullPath(route));
+  }
+  await shop.app.close();
+  const [facts] = JSON.parse(JSON.stringify(summary.mock.calls[0]?.arguments ?? []));
+  assert.ok(guarded.length > 20);
+  assert.equal(summary.mock.callCount(), 1);
+  assert.deepEqual(
+    [facts.requests, facts.routes.length, facts.others],
+    [guarded.length, 20, guarded.length - 20],
+  );
 });
 
 /** Stands in front of a database, and can be cut. */
