@@ -34,6 +34,7 @@ import { createUploads } from './http/uploads.ts';
 import { createLog, type Log } from './log.ts';
 import { storeRoutes } from './orders/routes.ts';
 import { createOrderWorker, type OrderWorker } from './orders/worker.ts';
+import { createReadiness } from './readiness.ts';
 import { type Helpers, openServices, type Services } from './services.ts';
 
 /** How often what can wait is written down or cleared away. */
@@ -96,7 +97,7 @@ export async function buildApp(config: Config, clock: Clock = systemClock, share
     metadataRoute(issuer),
     styleRoute(),
     ...landingRoutes({ version: about.version, environment }),
-    ...operationalRoutes({ database, describe, metrics, figures }),
+    ...operationalRoutes({ requireReady: createReadiness(config, database), describe, metrics, figures }),
   ];
   const { transaction } = database;
   const reportDeprecated = createDeprecationReport(log, clock.now);

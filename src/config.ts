@@ -85,6 +85,8 @@ export interface Config {
   /** Connections that may be open at once. */
   readonly connectionsMax: number;
   readonly timeouts: Timeouts;
+  /** Free space of the disk below which the server is not ready; 0 for any. */
+  readonly minFreeSpaceBytes: number;
   readonly logLevel: LogLevel;
   /** Whether the log contains client IPs. */
   readonly logClientIp: boolean;
@@ -160,6 +162,10 @@ export function loadConfig(raw: RawSettings): Config {
       uploadMs: read(() => timeout('CURD_UPLOAD_TIMEOUT', raw.CURD_UPLOAD_TIMEOUT ?? '120s')),
       idleMs: read(() => timeout('CURD_IDLE_TIMEOUT', raw.CURD_IDLE_TIMEOUT ?? '75s')),
     },
+    minFreeSpaceBytes: read(
+      () =>
+        wholeNumber('CURD_MIN_FREE_SPACE', raw.CURD_MIN_FREE_SPACE ?? '32', 0, 1_000_000_000) * 1024 * 1024,
+    ),
     logLevel: read(() =>
       oneOf('CURD_LOG_LEVEL', raw.CURD_LOG_LEVEL ?? 'info', ['debug', 'info', 'warn', 'error', 'silent']),
     ),

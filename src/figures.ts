@@ -1,15 +1,20 @@
 /** What a server knows of itself besides the requests it has answered, for whoever watches it. */
+import { about } from './about.ts';
 import type { Clock } from './clock.ts';
+import { databaseSize } from './database/size.ts';
+import { type DiskSpace, diskSpaceOf, storageFoldersOf } from './files/disk-space.ts';
 import type { Figure } from './http/metrics.ts';
 import type { Overload } from './http/overload.ts';
 import type { Uploads } from './http/uploads.ts';
 import type { Services } from './services.ts';
 
-/** Orders are counted anew when the last count is so old. */
+/** Figures that cost a query are at most so old. */
 const ordersFreshMs = 15_000;
+/** PostgreSQL looks at every file of the database. */
+const sizeFreshMs = 60_000;
 
 interface Dependencies {
-  readonly services: Pick<Services, 'database' | 'history' | 'passwords' | 'pictures'>;
+  readonly services: Pick<Services, 'config' | 'database' | 'history' | 'passwords' | 'pictures'>;
   readonly clock: Clock;
   readonly overload: Overload;
   readonly uploads: Uploads;
@@ -18,18 +23,29 @@ interface Dependencies {
 }
 
 export function figuresOf({ services, clock, overload, uploads, refusals }: Dependencies): Figure[] {
-  const { database, history, passwords, pictures } = services;
-  let orders: Record<string, number> = {};
-  let countedAt = Number.NEGATIVE_INFINITY;
+  const { config, database, history, passwords, pictures } = services;
+  const folders = storageFoldersOf(config);
+
+  /** Reads a figure again when the last one is too old. */
+  function cached<T>(freshMs: number, read: () => Promise<T>): () => Promise<T> {
+    let last: { readonly at: number; readonly value: T } | null = null;
+    return async () => {
+      if (last === null || clock.now() - last.at >= freshMs) {
+        last = { at: clock.now(), value: await read() };
+      }
+      return last.value;
+    };
+  }
 
   async function ordersByStatus(): Promise<Record<string, number>> {
-    if (clock.now() - countedAt >= ordersFreshMs) {
-      const counts = Object.entries(await history.countByStatus());
-      orders = Object.fromEntries(counts.map(([status, count]) => [`{status="${status}"}`, count]));
-      countedAt = clock.now();
-    }
-    return orders;
+    const counts = Object.entries(await history.countByStatus());
+    return Object.fromEntries(counts.map(([status, count]) => [`{status="${status}"}`, count]));
   }
+
+  const space = (read: (one: DiskSpace) => number) => async () => {
+    const spaces = await diskSpaceOf(folders);
+    return Object.fromEntries(spaces.map((one) => [`{folder="${one.folder}"}`, read(one)]));
+  };
 
   const gauge = (name: string, help: string, read: Figure['read']): Figure => ({
     name,
@@ -49,7 +65,11 @@ export function figuresOf({ services, clock, overload, uploads, refusals }: Depe
   });
   return [
     counter('curd_calls_refused_total', 'Calls that a limit turned away.', refusals),
-    gauge('curd_orders', 'Orders by status, counted every 15 seconds at most.', ordersByStatus),
+    gauge(
+      'curd_orders',
+      'Orders by status, counted every 15 seconds at most.',
+      cached(ordersFreshMs, ordersByStatus),
+    ),
     gauge(
       'curd_changes_under_way',
       'Requests that change something and are not answered yet.',
@@ -78,6 +98,24 @@ export function figuresOf({ services, clock, overload, uploads, refusals }: Depe
       'What the database has not answered yet.',
       () => database.standing().waiting,
     ),
+    gauge(
+      'curd_database_size_bytes',
+      'Size of the database, read every 60 seconds at most.',
+      cached(sizeFreshMs, () => databaseSize(database)),
+    ),
+    gauge(
+      'curd_disk_free_bytes',
+      'Free space of the disk that holds the folder.',
+      space(({ freeBytes }) => freeBytes),
+    ),
+    gauge(
+      'curd_disk_total_bytes',
+      'Size of the disk that holds the folder.',
+      space(({ totalBytes }) => totalBytes),
+    ),
+    gauge('curd_build_info', 'Always 1; the labels say what runs.', () => ({
+      [`{version="${about.version}",node="${process.versions.node}",engine="${database.engine}",environment="${config.environment}"}`]: 1,
+    })),
     gauge('process_resident_memory_bytes', 'Memory of this process.', () => process.memoryUsage.rss()),
     counter('process_cpu_seconds_total', 'Processor time of this process.', () => {
       const { user, system } = process.cpuUsage();

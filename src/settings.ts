@@ -201,6 +201,13 @@ export const settings = [
     help: 'how long a connection may wait for its next request',
   },
   {
+    variable: 'CURD_MIN_FREE_SPACE',
+    flag: 'min-free-space',
+    placeholder: 'mebibytes',
+    default: '32',
+    help: 'free disk space in MiB below which /readyz is 503; 0 turns this off',
+  },
+  {
     variable: 'CURD_LOG_LEVEL',
     flag: 'log-level',
     placeholder: 'level',

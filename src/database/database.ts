@@ -36,6 +36,11 @@ export interface Database extends Sql {
    * on PostgreSQL statements and transactions.
    */
   standing(): { readonly done: number; readonly seconds: number; readonly waiting: number };
+  /**
+   * Whether a write within the last minute failed because the disk or a quota was full, and none has succeeded since.
+   * Always false on PostgreSQL, which has a disk of its own.
+   */
+  isFull(): boolean;
   /** Shows the database as it is at one moment, however long `work` takes. It only reads. */
   snapshot<T>(work: (sql: Sql) => Promise<T>): Promise<T>;
   /**

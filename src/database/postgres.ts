@@ -149,6 +149,7 @@ export function openPostgres(url: string): Database {
     transaction,
     stamp: () => null,
     standing: () => ({ done, seconds: doneMs / 1000, waiting: underWay }),
+    isFull: () => false,
     snapshot: (work) =>
       retrying((used) =>
         begin(used, 'isolation level repeatable read read only', async (connection) => {

@@ -11,8 +11,9 @@ import { DatabaseSync, type StatementSync } from 'node:sqlite';
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
 import { AppError, unavailable } from '../errors.ts';
 import { restrict } from '../permissions.ts';
-import { ConstraintError, type Database, type Sql, type Transaction } from './database.ts';
+import type { Database, Sql, Transaction } from './database.ts';
 import type { Statement, Value } from './sql.ts';
+import { isBusy, isFull, translate } from './sqlite-errors.ts';
 
 /** Another process (an import, say) may hold the write lock; we wait for it without blocking reads. */
 const lockWaitMs = 10_000;
@@ -21,10 +22,8 @@ const cachedStatementsMax = 500;
 /** One statement for so many rows takes a fifth less than one for each. */
 const rowsAtOnce = 50;
 
-const SQLITE_BUSY = 5;
-const SQLITE_FULL = 13;
-const SQLITE_CONSTRAINT_UNIQUE = 2067;
-const SQLITE_CONSTRAINT_PRIMARYKEY = 1555;
+/** How long a full disk is remembered: without requests, no write shows that there is space again. */
+const fullMs = 60_000;
 
 interface Write {
   readonly work: (sql: Sql) => Promise<unknown>;
@@ -47,6 +46,8 @@ export function openSqlite(file: string): Database {
   let lastStamp: number | undefined;
   let commits = 0;
   let commitMs = 0;
+  /** When a write last found the disk full, by performance.now(); null where a later one succeeded. */
+  let fullAt: number | null = null;
   let flushing: Promise<void> | undefined;
 
   const transaction: Transaction = <T>(work: (sql: Sql) => Promise<T>) =>
@@ -70,6 +71,7 @@ export function openSqlite(file: string): Database {
 
   async function commitGroup(group: readonly Write[]): Promise<void> {
     const answers: (() => void)[] = [];
+    const startedAt = performance.now();
     try {
       await begin(writer);
       // Alone, a write needs no savepoint, which keeps a second copy of every page that an import changes.
@@ -83,14 +85,24 @@ export function openSqlite(file: string): Database {
         writer.exec('rollback');
       }
       const failure = translate(error);
+      noteFull(failure);
       for (const write of group) {
         write.reject(failure);
       }
       return;
     }
     lastStamp = undefined;
+    if (fullAt !== null && fullAt < startedAt) {
+      fullAt = null;
+    }
     for (const answer of answers) {
       answer();
+    }
+  }
+
+  function noteFull(failure: unknown): void {
+    if (isFull(failure)) {
+      fullAt = performance.now();
     }
   }
 
@@ -112,6 +124,7 @@ export function openSqlite(file: string): Database {
       }
       rollback.run();
       release.run();
+      noteFull(error);
       return () => write.reject(error);
     }
   }
@@ -132,6 +145,7 @@ export function openSqlite(file: string): Database {
     insert: (table, columns, rows) => transaction((sql) => sql.insert(table, columns, rows)),
     transaction,
     standing: () => ({ done: commits, seconds: commitMs / 1000, waiting: queue.length }),
+    isFull: () => fullAt !== null && performance.now() - fullAt < fullMs,
     async snapshot(work) {
       const connection = connect(file);
       try {
@@ -262,26 +276,4 @@ function statementsOn(connection: DatabaseSync): Sql {
 function insertOf(table: string, columns: readonly string[], rows: number): string {
   const row = `(${columns.map(() => '?').join(', ')})`;
   return `insert or fail into ${table} (${columns.join(', ')}) values ${Array(rows).fill(row).join(', ')}`;
-}
-
-function errorCode(error: unknown): number | undefined {
-  return error instanceof Error && 'errcode' in error ? Number(error.errcode) : undefined;
-}
-
-function isBusy(error: unknown): boolean {
-  const code = errorCode(error);
-  // The low byte is the primary code; the rest says which kind of busy it was.
-  return code !== undefined && (code & 0xff) === SQLITE_BUSY;
-}
-
-function translate(error: unknown): unknown {
-  switch (errorCode(error)) {
-    case SQLITE_CONSTRAINT_UNIQUE:
-    case SQLITE_CONSTRAINT_PRIMARYKEY:
-      return new ConstraintError((error as Error).message.replace(/^UNIQUE constraint failed: /, ''), error);
-    case SQLITE_FULL:
-      return unavailable('The disk is full: nothing was changed.', 60, error);
-    default:
-      return error;
-  }
 }

@@ -1,9 +1,5 @@
 /** Routes for whoever runs the server: health, the OpenAPI document and the reference page. */
-import { setTimeout as sleep } from 'node:timers/promises';
 import Fastify from 'fastify';
-import type { Database } from '../database/database.ts';
-import { sql } from '../database/sql.ts';
-import { unavailable } from '../errors.ts';
 import { Asset } from './asset.ts';
 import { unavailable as notReady, text } from './descriptions.ts';
 import { immutable, revalidated } from './etag.ts';
@@ -11,7 +7,6 @@ import { type Figure, type Metrics, metricsType } from './metrics.ts';
 import { type Answer, type Route, route, Text } from './route.ts';
 
 const tag = 'Operation';
-const readinessMs = 2000;
 const scriptPath = '/docs/js/scalar.js';
 
 const Status = {
@@ -30,14 +25,15 @@ const OpenapiDocument = {
 } as const;
 
 interface Dependencies {
-  readonly database: Database;
+  /** @throws AppError unavailable where the server cannot process requests */
+  readonly requireReady: () => Promise<void>;
   /** Makes the OpenAPI document. */
   readonly describe: () => unknown;
   readonly metrics: Metrics;
   readonly figures: readonly Figure[];
 }
 
-export function operationalRoutes({ database, describe, metrics, figures }: Dependencies): Route[] {
+export function operationalRoutes({ requireReady, describe, metrics, figures }: Dependencies): Route[] {
   let description: Answer | undefined;
   const described = (): Answer => {
     description ??= revalidated(new Asset(JSON.stringify(describe())));
@@ -69,18 +65,14 @@ export function operationalRoutes({ database, describe, metrics, figures }: Depe
       path: '/readyz',
       operationId: 'getReadiness',
       tag,
-      summary: 'The server can answer: its database does',
+      summary: 'The server can process requests: the database answers, and the disk has space',
       access: 'operational',
       answers: {
         200: { description: 'Ready', schema: Status },
-        ...notReady('The database does not answer'),
+        ...notReady('The database does not answer, or the disk is full'),
       },
       handle: async () => {
-        try {
-          await Promise.race([database.get(sql`select 1 as answer`), noAnswer()]);
-        } catch (error) {
-          throw unavailable('The database does not answer.', 1, error);
-        }
+        await requireReady();
         return { status: 200, body: { status: 'ok' } };
       },
     }),
@@ -136,12 +128,6 @@ export function operationalRoutes({ database, describe, metrics, figures }: Depe
       },
     }),
   ];
-}
-
-/** Whoever asks whether we are ready does not wait for a database that says nothing. */
-async function noAnswer(): Promise<never> {
-  await sleep(readinessMs, undefined, { ref: false });
-  throw new Error('no answer within two seconds');
 }
 
 /** Scripts and styles of the page's package stand in the page itself; what they load comes from here alone. */

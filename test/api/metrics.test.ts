@@ -2,10 +2,19 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
+import packageJson from '../../package.json' with { type: 'json' };
 import { sql } from '../../src/database/sql.ts';
 import { restoreTestOrders } from '../../src/orders/test-orders.ts';
 import { did, liveOn, orderOf } from '../cli/life.ts';
-import { assertError, type CallAnswer, onBothEngines, openShop, type Shop, testClock } from '../helper.ts';
+import {
+  assertError,
+  type CallAnswer,
+  onBothEngines,
+  openShop,
+  type Shop,
+  temporaryFolder,
+  testClock,
+} from '../helper.ts';
 import { newApplication, openListeningShop, post } from '../oauth/flow.ts';
 
 interface Sample {
@@ -229,7 +238,8 @@ onBothEngines('Metrics', (engine) => {
       'bob',
       'Comt',
       '@',
-      'sk_',
+      'sk_live_',
+      'sk_test_',
     ]) {
       assert.ok(!text.includes(word), `${word} is told`);
     }
@@ -262,6 +272,27 @@ onBothEngines('Metrics', (engine) => {
       3,
       'orders are counted every 15 seconds at most',
     );
+  });
+
+  test('tell the version, the size of the database, and the space of each disk', async (t) => {
+    const clock = testClock();
+    const images = { CURD_IMAGES: `file:${await temporaryFolder(t)}` };
+    const shop = await openShop(t, { engine, clock, settings: images });
+    const { figure } = await look(shop);
+    const { node } = process.versions;
+    const build = { version: packageJson.version, node, engine, environment: 'local' };
+    assert.equal(figure('curd_build_info', build), 1);
+    for (const folder of ['data', 'images']) {
+      const [free, total] = ['free', 'total'].map((one) => figure(`curd_disk_${one}_bytes`, { folder }));
+      assert.ok(Number(free) > 0 && Number(free) <= Number(total), `${free} of ${total}`);
+    }
+    const size = figure('curd_database_size_bytes');
+    assert.ok(size > 100_000 && size < 100_000_000, `${size}`);
+    const filler = `create table filler (content text); insert into filler values ('${'x'.repeat(100_000)}')`;
+    await shop.app.services.database.overhaul((_sql, run) => run(filler));
+    assert.equal((await look(shop)).figure('curd_database_size_bytes'), size, 'it is read once a minute');
+    clock.advance(60_000);
+    assert.ok((await look(shop)).figure('curd_database_size_bytes') > size);
   });
 
   test('are for the scope admin alone, of a key or of an application that was approved', async (t) => {

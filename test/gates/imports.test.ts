@@ -8,7 +8,7 @@ import { filesIn, read } from './sources.ts';
 const layers: readonly RegExp[] = [
   /^src\/main\.ts$/,
   /^src\/cli\//,
-  /^src\/(about|app|services|bounds|figures)\.ts$/,
+  /^src\/(about|app|services|bounds|figures|readiness)\.ts$/,
   /^src\/(cheeses|orders|customers)\//,
   /^src\/auth\//,
   /^src\/http\//,

@@ -1,0 +1,14 @@
+/** How large a database is. */
+import type { Database } from './database.ts';
+import { sql } from './sql.ts';
+
+const statements = {
+  sqlite: sql`select page_count * page_size as bytes from pragma_page_count(), pragma_page_size()`,
+  postgres: sql`select pg_database_size(current_database()) as bytes`,
+};
+
+/** Bytes on disk, without the log of SQLite, which its settings limit to 64 MiB. PostgreSQL reads the size of each file. */
+export async function databaseSize(database: Database): Promise<number> {
+  const row = await database.get<{ bytes: number | string }>(statements[database.engine]);
+  return Number(row?.bytes);
+}

@@ -1,0 +1,51 @@
+/** Whether a server can process requests: what load balancers ask for. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Config } from './config.ts';
+import type { Database } from './database/database.ts';
+import { sql } from './database/sql.ts';
+import { unavailable } from './errors.ts';
+import { diskSpaceOf, storageFoldersOf } from './files/disk-space.ts';
+
+const answerMs = 2000;
+const mebibyte = 1024 * 1024;
+
+/**
+ * Returns a check that the database answers and that the disks have space.
+ * @throws AppError unavailable (the check)
+ */
+export function createReadiness(config: Config, database: Database): () => Promise<void> {
+  const folders = storageFoldersOf(config);
+  const { minFreeSpaceBytes } = config;
+
+  async function requireDiskSpace(): Promise<void> {
+    if (database.isFull()) {
+      throw diskFull('A write failed because the disk or a quota is full.');
+    }
+    const spaces = minFreeSpaceBytes === 0 ? [] : await diskSpaceOf(folders);
+    const full = spaces.find(({ freeBytes }) => freeBytes < minFreeSpaceBytes);
+    if (full !== undefined) {
+      throw diskFull(
+        `The disk of the ${full.folder} folder is full: less than ${minFreeSpaceBytes / mebibyte} MiB are free.`,
+      );
+    }
+  }
+
+  return async () => {
+    try {
+      await Promise.race([database.get(sql`select 1 as answer`), noAnswer()]);
+    } catch (error) {
+      throw unavailable('The database does not answer.', 1, error);
+    }
+    await requireDiskSpace();
+  };
+}
+
+function diskFull(what: string) {
+  return unavailable(`${what} Changes can fail. Free disk space or enlarge the disk.`, 60);
+}
+
+/** A load balancer does not wait for a database that does not answer. */
+async function noAnswer(): Promise<never> {
+  await sleep(answerMs, undefined, { ref: false });
+  throw new Error('no answer within two seconds');
+}
