@@ -81,11 +81,14 @@ export function customerRoutes(dependencies: Dependencies): Route[] {
         200: { description: 'Who was registered, and why others were not', schema: CustomerBatchResult },
         ...unprocessable,
       },
-      handle: ({ body, once }) => {
+      handle: ({ body, countAs, once }) => {
         const checked = body as unknown as { value: CustomerInput; errors: FieldError[] }[];
         const entries = checked.map(({ value, errors }) => (errors.length > 0 ? errors : value));
         return once(
-          (context) => customers.registerAll(context, entries),
+          (context) => {
+            countAs(Math.max(1, entries.length));
+            return customers.registerAll(context, entries);
+          },
           ({ created, errors }) => ({
             status: 200,
             body: new Text(

@@ -5,7 +5,7 @@ import { AppError } from '../errors.ts';
 import { after, type Eventual } from '../eventual.ts';
 import { addressOf } from './address.ts';
 import type { Principal } from './principal.ts';
-import type { Charge, RateLimits } from './rate-limits.ts';
+import type { Charge, ClientIpCount, RateLimits } from './rate-limits.ts';
 import type { Access, Route } from './route.ts';
 
 declare module 'fastify' {
@@ -15,6 +15,8 @@ declare module 'fastify' {
     startedAt: number;
     /** What the call costs, where a valid credential came with it. */
     charge: Charge | null;
+    /** How the request was counted where no valid credential came with it. */
+    clientIpCount: ClientIpCount | null;
     /** The body had not arrived in the turn of the event loop in which the credentials were checked. */
     isBodyLate: boolean;
   }
@@ -45,7 +47,7 @@ export interface Admission {
 export function admission(guard: Guard, rateLimits: RateLimits): Admission {
   function countAddress({ access, isForAccounts }: Route, request: FastifyRequest): void {
     const purpose = access === 'operational' ? 'public' : isForAccounts ? 'account' : 'any';
-    rateLimits.countAddress(addressOf(request.ip), purpose);
+    request.clientIpCount = rateLimits.countAddress(addressOf(request.ip), purpose);
   }
 
   /** Requests with a wrong credential are counted by client IP, and refused once there were too many. */

@@ -209,6 +209,7 @@ function handle(
       // and holds the request. Collecting them took a fifth of all time.
       standing: () => request.charge?.standing() ?? null,
       address: () => addressOf(request.ip),
+      countAs: (requests) => request.clientIpCount?.countAs(requests),
       context,
       receive: content.receive,
       once: (verb, render) =>

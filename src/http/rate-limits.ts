@@ -46,9 +46,18 @@ export interface RateLimits {
   /** Counts a call with valid credentials. @throws AppError rateLimited */
   charge(principals: readonly Principal[]): Eventual<Charge>;
   /** Counts a call without a valid credential. @throws AppError rateLimited */
-  countAddress(address: string, purpose: AddressPurpose): void;
+  countAddress(address: string, purpose: AddressPurpose): ClientIpCount;
   /** Calls turned away so far, by the limit that did. */
   refusals(): Readonly<Record<string, number>>;
+}
+
+/** A request that was counted by client IP. */
+export interface ClientIpCount {
+  /**
+   * Counts the request as several, which it is found to be once its body is read. One that exceeds a limit by itself
+   * passes where nothing else counts. @throws AppError rateLimited, and the request counts nothing
+   */
+  countAs(requests: number): void;
 }
 
 /**
@@ -137,11 +146,28 @@ export function createRateLimits({ config, clock, counts }: Dependencies): RateL
           refused.address += 1;
           throw tooMany(limit, window.untilFewer(now));
         }
-        return window;
+        return { window, limit };
       });
-      for (const window of counted) {
-        window.add(now);
-      }
+      const slots = counted.map(({ window }) => window.add(now));
+      return {
+        countAs(requests) {
+          const now = clock.now();
+          for (const { window, limit } of counted) {
+            const others = Math.max(0, window.count(now) - 1);
+            const permitted = Math.max(0, limit - requests);
+            if (others > permitted) {
+              for (const [index, counter] of counted.entries()) {
+                counter.window.takeBack(slots[index] as number);
+              }
+              refused.address += 1;
+              throw tooMany(limit, window.untilAtMost(permitted, now));
+            }
+          }
+          for (const { window } of counted) {
+            window.add(now, requests - 1);
+          }
+        },
+      };
     },
   };
 }

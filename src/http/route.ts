@@ -129,6 +129,8 @@ export interface Call<Q, B, F> {
   readonly standing: () => Standing | null;
   /** The address that the call came from. */
   readonly address: () => string;
+  /** Counts the request as several where it is counted by client IP. @throws AppError rateLimited */
+  readonly countAs: (requests: number) => void;
   readonly context: Context;
   /** Reads the form of a route that declares one. @throws AppError unsupportedMediaType, payloadTooLarge, validation */
   readonly receive: () => Promise<ReceivedUpload<F>>;

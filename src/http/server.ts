@@ -83,6 +83,7 @@ export function createServer(routes: readonly Route[], dependencies: ServerDepen
   });
   app.decorateRequest('principal', null);
   app.decorateRequest('charge', null);
+  app.decorateRequest('clientIpCount', null);
   app.decorateRequest('isBodyLate', false);
   app.decorateRequest('startedAt', 0);
 

@@ -1,5 +1,7 @@
 /** How often something happened lately. */
 
+const slotMax = 65_535;
+
 /**
  * Counts within the last `windowMs`, in slots of `slotMs`. A slot counts until all of it has left the window: so never
  * more than was permitted falls into any window of that length, wherever it begins, and who comes evenly gets all but
@@ -35,11 +37,12 @@ export class SlidingWindow {
     return this.#sum;
   }
 
-  /** Something happens at `now`. Returns its slot, by which it can be taken back. */
-  add(now: number): number {
+  /** Something happens at `now`, once or several times. Returns its slot, by which it can be taken back. */
+  add(now: number, times = 1): number {
     this.count(now);
-    this.#set(this.#newest, this.#at(this.#newest) + 1);
-    this.#sum += 1;
+    const added = Math.min(times, slotMax - this.#at(this.#newest));
+    this.#set(this.#newest, this.#at(this.#newest) + added);
+    this.#sum += added;
     return this.#newest;
   }
 
@@ -53,14 +56,21 @@ export class SlidingWindow {
 
   /** Milliseconds from `now` until the oldest of what counts leaves the window; 0 where nothing counts. */
   untilFewer(now: number): number {
-    if (this.count(now) === 0) {
+    return this.untilAtMost(Math.max(0, this.count(now) - 1), now);
+  }
+
+  /** Milliseconds from `now` until no more than `limit` count; 0 where that is so. */
+  untilAtMost(limit: number, now: number): number {
+    let counting = this.count(now);
+    if (counting <= limit) {
       return 0;
     }
-    let oldest = this.#newest - this.#counts.length + 1;
-    while (this.#at(oldest) === 0) {
-      oldest += 1;
+    let slot = this.#newest - this.#counts.length;
+    while (counting > limit) {
+      slot += 1;
+      counting -= this.#at(slot);
     }
-    return (oldest + this.#counts.length) * this.#slotMs - now;
+    return (slot + this.#counts.length) * this.#slotMs - now;
   }
 
   #at(slot: number): number {

@@ -112,6 +112,37 @@ test('In production 60 a minute may log in or register, and 600 may call', async
   assertTooMany(await shop.call('POST', '/v2/customer/login', other), 600);
 });
 
+test('Each entry of POST /customer/createMultiple counts as a registration, where no valid credential came', async (t) => {
+  const clock = testClock();
+  const settings = { CURD_ADDRESS_LIMITS: '{"perMinute":100,"accountsPerMinute":5}' };
+  const shop = await openShop(t, { clock, settings });
+  let names = 0;
+  const batch = (entries: number) =>
+    Array.from({ length: entries }, () => {
+      names += 1;
+      return { username: `user${names}`, email: `user${names}@example.com`, password: 'x' };
+    });
+  const send = (body: unknown, options: object = {}) =>
+    shop.call('POST', '/v2/customer/createMultiple', { body, ...options });
+  assert.equal((await send(batch(3))).status, 200);
+  clock.advance(1000);
+  assert.equal(assertTooMany(await send(batch(3)), 5), 60);
+  assert.equal((await send(batch(2))).status, 200, 'what was refused counts nothing');
+  assertTooMany(await send(batch(1)), 5);
+  assert.equal((await send(batch(3), { as: shop.reader })).status, 200);
+  clock.advance(61_000);
+  // More than are permitted in a minute pass by themselves, and then count.
+  const repeated = { headers: { 'idempotency-key': 'batch' } };
+  const large = batch(8);
+  assert.equal((await send(large, repeated)).status, 200);
+  assertTooMany(await send(batch(1)), 5);
+  clock.advance(61_000);
+  for (let replays = 0; replays < 5; replays += 1) {
+    assert.equal((await send(large, repeated)).headers['idempotency-replayed'], 'true');
+  }
+  assertTooMany(await send(batch(1)), 5);
+});
+
 const publicPaths = [
   '/',
   '/docs',

@@ -53,6 +53,9 @@ suite('A sliding window', () => {
           assert.equal(window.count(now), happened.length);
           const oldest = Math.min(...happened.map(({ at }) => at));
           assert.equal(window.untilFewer(now), happened.length === 0 ? 0 : oldest + windowMs - now);
+          const half = happened.length >> 1;
+          const leaving = happened.map(({ at }) => at).toSorted((a, b) => a - b)[happened.length - half - 1];
+          assert.equal(window.untilAtMost(half, now), leaving === undefined ? 0 : leaving + windowMs - now);
         }
       }),
       { numRuns: 500 },
