@@ -5,17 +5,18 @@ import type { ByteRange } from '../files/files.ts';
 import {
   notFound,
   payloadTooLarge,
+  preconditionFailed,
   rangeNotSatisfiable,
   text,
   unprocessable,
   unsupportedMediaType,
 } from '../http/descriptions.ts';
-import { isCurrent, keptForever, strongTag } from '../http/etag.ts';
+import { isCurrent, keptForever, preconditionOf, strongTag } from '../http/etag.ts';
 import { isRangeWanted, parseRange } from '../http/range.ts';
 import { type Answer, Bytes, type Route, route } from '../http/route.ts';
 import { CheeseImageList, ImageUploadResult } from './image-schemas.ts';
 import { formatOf, type ImageService } from './images.ts';
-import { cheeseId, noCheese } from './routes.ts';
+import { cheeseId, ifMatch, noCheese } from './routes.ts';
 import type { CheeseService } from './service.ts';
 
 const tag = 'Cheeses';
@@ -43,6 +44,7 @@ export function imageRoutes({ cheeses, images, urlOf, isRedirecting }: Dependenc
       description:
         'What is kept is upright and free of what cameras write into pictures, with a thumbnail of at most 320 pixels a side. The addresses never change their content.',
       access: anyOf(oauth('write:cheeses')),
+      headers: ifMatch,
       upload: {
         fileField,
         fileBytesMax: imageBytesMax,
@@ -67,11 +69,12 @@ export function imageRoutes({ cheeses, images, urlOf, isRedirecting }: Dependenc
           schema: ImageUploadResult,
         },
         ...noCheese,
+        ...preconditionFailed,
         ...payloadTooLarge('The file is over 10 MiB'),
         ...unsupportedMediaType('The body is no form, or the file no picture that is taken'),
         ...unprocessable,
       },
-      handle: async ({ params, receive, once }) => {
+      handle: async ({ params, headers, receive, once }) => {
         const { id } = await cheeses.find(cheeseId(params));
         const form = await receive();
         if (form.file !== null) {
@@ -84,14 +87,15 @@ export function imageRoutes({ cheeses, images, urlOf, isRedirecting }: Dependenc
         return once(
           async (context) => {
             const stored = await images.store(path, formatOf(file));
-            return images.attach(context, {
+            const image = {
               cheeseId: id,
               ...stored,
               size,
               caption: caption || null,
               isPrimary,
               urlOf,
-            });
+            };
+            return images.attach(context, image, preconditionOf(headers['if-match']));
           },
           ({ imageName, thumbnailName }) => ({
             status: 200,

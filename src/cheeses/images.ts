@@ -13,6 +13,7 @@ import type { Eventual } from '../eventual.ts';
 import type { StoredFile } from '../files/copy.ts';
 import type { ByteRange, Files } from '../files/files.ts';
 import type { PictureFormat, Pictures, Rendition } from '../files/pictures.ts';
+import type { Precondition } from '../http/etag.ts';
 import type { ReceivedFile } from '../http/multipart.ts';
 import { type ImageFileRow, imageFileLookup, imageQueries } from './image-queries.ts';
 import type { CheeseService } from './service.ts';
@@ -66,8 +67,11 @@ export interface ImageService {
   store(path: string, format: PictureFormat): Promise<StoredImage>;
   /** The same with a picture and a thumbnail as they are. @throws AppError unavailable */
   keep(image: Rendition, thumbnail: Rendition): Promise<StoredImage>;
-  /** Gives a cheese a stored picture. @throws AppError notFound, validation where it has too many, unavailable */
-  attach(context: Context, image: NewCheeseImage): Promise<StoredImage>;
+  /**
+   * Gives a cheese a stored picture.
+   * @throws AppError notFound, preconditionFailed, validation where it has too many, unavailable
+   */
+  attach(context: Context, image: NewCheeseImage, precondition?: Precondition): Promise<StoredImage>;
   /** In the order of their first upload. @throws AppError notFound */
   list(cheeseId: number): Promise<CheeseImage[]>;
   /** A file that is in use, by its name. */
@@ -160,11 +164,17 @@ export function createImageService({
 
     keep,
 
-    attach(context, { cheeseId, imageName, thumbnailName, size, caption, isPrimary, urlOf }) {
+    attach(context, image, precondition) {
+      const { cheeseId, imageName, thumbnailName, size, caption, isPrimary, urlOf } = image;
       const imageUrl = urlOf(imageName);
       return context.transaction(async (tx) => {
         const within: Context = { ...context, transaction: (work) => work(tx) };
-        await cheeses.changePhotos(within, cheeseId, (urls) => placed(urls, imageUrl, isPrimary));
+        await cheeses.changePhotos(
+          within,
+          cheeseId,
+          (urls) => placed(urls, imageUrl, isPrimary),
+          precondition,
+        );
         const queries = imageQueries(tx);
         const names = [...new Set([imageName, thumbnailName])];
         requireAll(await queries.markStored(names), names);

@@ -3,16 +3,14 @@ import { anyOf, apiKey, oauth } from '../auth/access.ts';
 import { invalid } from '../errors.ts';
 import { after } from '../eventual.ts';
 import { badRequest, conflict, notFound, preconditionFailed, unprocessable } from '../http/descriptions.ts';
-import { requireMatch, shown, strongTag, tagOf } from '../http/etag.ts';
+import { ifMatchFor, preconditionOf, shown, tagOf } from '../http/etag.ts';
 import { pathId } from '../http/path-id.ts';
 import { type Route, route } from '../http/route.ts';
 import { Cheese, CheeseInput, CheesePatch, CheeseReplacement } from './schemas.ts';
-import type { CheeseService, Precondition } from './service.ts';
+import type { CheeseService } from './service.ts';
 
 const tag = 'Cheeses';
-const ifMatch = {
-  'If-Match': { type: 'string', description: 'Change the cheese only at this ETag' },
-} as const;
+export const ifMatch = ifMatchFor('cheese');
 export const noCheese = notFound('There is no such cheese');
 const nameTaken = conflict('A cheese with this name already exists in the category');
 const oneCheese = (description: string) => ({ description, schema: Cheese });
@@ -56,7 +54,7 @@ export function cheeseRoutes(cheeses: CheeseService): Route[] {
         ...unprocessable,
       },
       handle: async ({ body, headers, context }) =>
-        shown(await cheeses.replace(context, body, matching(headers['if-match'])), 200),
+        shown(await cheeses.replace(context, body, preconditionOf(headers['if-match'])), 200),
     }),
     route({
       method: 'GET',
@@ -94,7 +92,7 @@ export function cheeseRoutes(cheeses: CheeseService): Route[] {
       handle: ({ params, query, body, headers, once }) => {
         const patch = agreed(query, body);
         return once(
-          (context) => cheeses.update(context, cheeseId(params), patch, matching(headers['if-match'])),
+          (context) => cheeses.update(context, cheeseId(params), patch, preconditionOf(headers['if-match'])),
           (cheese) => shown(cheese, 200),
         );
       },
@@ -123,7 +121,7 @@ export function cheeseRoutes(cheeses: CheeseService): Route[] {
         ...preconditionFailed,
       },
       handle: async ({ params, headers, context }) => {
-        await cheeses.delete(context, cheeseId(params), matching(headers['if-match']));
+        await cheeses.delete(context, cheeseId(params), preconditionOf(headers['if-match']));
         return { status: 204 };
       },
     }),
@@ -133,10 +131,6 @@ export function cheeseRoutes(cheeses: CheeseService): Route[] {
 /** @throws AppError notFound */
 export function cheeseId(params: Readonly<Record<string, string>>): number {
   return pathId(params.cheeseId, 'There is no such cheese.');
-}
-
-function matching(ifMatch: string | undefined): Precondition {
-  return (version) => requireMatch(ifMatch, strongTag(version));
 }
 
 /** The two places of one field must not disagree. */

@@ -5,6 +5,7 @@ import { ConstraintError, type Database, type Sql } from '../database/database.t
 import { createLookup } from '../database/lookup.ts';
 import { AppError, invalid } from '../errors.ts';
 import { after, type Eventual } from '../eventual.ts';
+import type { Precondition } from '../http/etag.ts';
 import { ensureTerms, file, toRow } from './filing.ts';
 import { type CheeseRow, cheeseLookup, cheeseQueries } from './queries.ts';
 import {
@@ -29,9 +30,6 @@ export type ImportOutcome =
   | { readonly outcome: 'created' | 'unchanged'; readonly id: number }
   | { readonly outcome: 'refused'; readonly reason: string };
 
-/** Throws where the caller wants to change another version than the one that is stored. */
-export type Precondition = (version: number) => void;
-
 export interface CheeseService {
   /** @throws AppError notFound */
   find(id: number): Eventual<VersionedCheese>;
@@ -41,30 +39,29 @@ export interface CheeseService {
   /** @throws AppError conflict where the name is taken in its category */
   create(context: Context, input: CheeseInput): Promise<VersionedCheese>;
   /** @throws AppError notFound, preconditionFailed, conflict */
-  replace(context: Context, input: CheeseReplacement, precondition: Precondition): Promise<VersionedCheese>;
+  replace(context: Context, input: CheeseReplacement, precondition?: Precondition): Promise<VersionedCheese>;
   /** @throws AppError notFound, preconditionFailed, conflict */
   update(
     context: Context,
     id: number,
     patch: CheesePatch,
-    precondition: Precondition,
+    precondition?: Precondition,
   ): Promise<VersionedCheese>;
-  /** @throws AppError notFound, and what `change` throws */
+  /** @throws AppError notFound, preconditionFailed, and what `change` throws */
   changePhotos(
     context: Context,
     id: number,
     change: (photoUrls: readonly string[]) => string[],
+    precondition?: Precondition,
   ): Promise<VersionedCheese>;
   /** @throws AppError notFound, preconditionFailed, and what `beforeDelete` throws */
-  delete(context: Context, id: number, precondition: Precondition): Promise<void>;
+  delete(context: Context, id: number, precondition?: Precondition): Promise<void>;
   countByStatus(): Promise<Record<Status, number>>;
   /** Creates what is not there yet, all in one transaction. `seen` holds the ids met earlier in the same import. */
   import(context: Context, inputs: readonly CheeseInput[], seen: Set<number>): Promise<ImportOutcome[]>;
   /** Changes with every write to the catalogue; 0 as long as there was none. */
   version(): Promise<number>;
 }
-
-const anyVersion: Precondition = () => {};
 
 /** What else must happen, or must not be, when a cheese goes: in the same transaction. */
 type BeforeDelete = (tx: Sql, context: Context, cheese: Cheese) => Promise<void>;
@@ -112,7 +109,7 @@ export function createCheeseService({ database, clock, beforeDelete }: Dependenc
   function write(
     context: Context,
     id: number,
-    precondition: Precondition,
+    precondition: Precondition | undefined,
     prepare: (tx: Sql) => Promise<(current: Cheese) => Draft>,
   ): Promise<VersionedCheese> {
     return context.transaction(async (tx) => {
@@ -124,7 +121,7 @@ export function createCheeseService({ database, clock, beforeDelete }: Dependenc
         throw notFound(id);
       }
       const before = JSON.parse(row.body) as Cheese;
-      precondition(row.version);
+      precondition?.(row.version);
       const draft = change(before);
       const idOf = await ensureTerms(tx, termsOfDraft(draft));
       const { createdAt, updatedAt } = before;
@@ -173,8 +170,8 @@ export function createCheeseService({ database, clock, beforeDelete }: Dependenc
     update: (context, id, patch, precondition) =>
       write(context, id, precondition, async () => (current) => draftOf({ ...current, ...patch })),
 
-    changePhotos: (context, id, change) =>
-      write(context, id, anyVersion, async () => (current) => ({
+    changePhotos: (context, id, change, precondition) =>
+      write(context, id, precondition, async () => (current) => ({
         ...draftOf(current),
         photoUrls: change(current.photoUrls),
       })),
@@ -187,7 +184,7 @@ export function createCheeseService({ database, clock, beforeDelete }: Dependenc
         if (row === undefined) {
           throw notFound(id);
         }
-        precondition(row.version);
+        precondition?.(row.version);
         const before = JSON.parse(row.body) as Cheese;
         await beforeDelete(tx, context, before);
         const catalogue = await queries.updateCatalogue(now(), 0);

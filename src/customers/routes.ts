@@ -2,7 +2,7 @@
 import { anyOf, apiKey, oauth, session } from '../auth/access.ts';
 import type { FieldError } from '../errors.ts';
 import { conflict, notFound, preconditionFailed, unauthorized, unprocessable } from '../http/descriptions.ts';
-import { requireMatch, shown, strongTag, tagOf } from '../http/etag.ts';
+import { ifMatchFor, preconditionOf, shown, tagOf } from '../http/etag.ts';
 import type { Principal } from '../http/principal.ts';
 import { type Route, type RouteDefinition, route, Text } from '../http/route.ts';
 import type { LoginService } from './login.ts';
@@ -149,7 +149,7 @@ export function customerRoutes(dependencies: Dependencies): Route[] {
       description:
         'Optional fields that are left out return to their defaults. Another username renames. A new password ends all other sessions.',
       access: anyOf(session, oauth('write:profile')),
-      headers: { 'If-Match': { type: 'string', description: 'Change the profile only at this ETag' } },
+      headers: ifMatchFor('profile'),
       body: input,
       answers: {
         200: oneCustomer('The customer as they are now'),
@@ -158,7 +158,7 @@ export function customerRoutes(dependencies: Dependencies): Route[] {
         ...unprocessable,
       },
       handle: async ({ params, body, headers, principal, context }) => {
-        const precondition = (version: string) => requireMatch(headers['if-match'], strongTag(version));
+        const precondition = preconditionOf(headers['if-match']);
         const { username = '' } = params;
         return shown(
           await customers.replace(context, username, body, principal as Principal, precondition),
@@ -175,9 +175,11 @@ export function customerRoutes(dependencies: Dependencies): Route[] {
       description:
         'Profile and sessions go, orders that have not shipped are cancelled, and what remains of orders names nobody.',
       access: anyOf(session, oauth('write:profile')),
-      answers: { 204: { description: 'The account is gone' }, ...noCustomer },
-      handle: async ({ params, principal, context }) => {
-        await customers.delete(context, params.username ?? '', principal as Principal);
+      headers: ifMatchFor('profile'),
+      answers: { 204: { description: 'The account is gone' }, ...noCustomer, ...preconditionFailed },
+      handle: async ({ params, headers, principal, context }) => {
+        const precondition = preconditionOf(headers['if-match']);
+        await customers.delete(context, params.username ?? '', principal as Principal, precondition);
         return { status: 204 };
       },
     }),

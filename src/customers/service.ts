@@ -10,6 +10,7 @@ import type { TierThresholds } from '../config.ts';
 import { type Context, recordEvents } from '../database/context.ts';
 import { ConstraintError, type Database, type Sql } from '../database/database.ts';
 import { AppError, type FieldError, invalid, inWords } from '../errors.ts';
+import type { Precondition } from '../http/etag.ts';
 import type { Principal } from '../http/principal.ts';
 import { findByUsername, isUnchanged, profileOf, toCustomer, type VersionedCustomer } from './profile.ts';
 import { type CustomerRow, customerQueries, type Profile } from './queries.ts';
@@ -21,9 +22,6 @@ export interface BatchResult {
   readonly created: readonly VersionedCustomer[];
   readonly errors: readonly { readonly index: number; readonly message: string }[];
 }
-
-/** Throws where the caller wants to change another version than the one that is stored. */
-export type Precondition = (version: string) => void;
 
 export interface CustomerService {
   /** @throws AppError conflict where username or e-mail address are taken, validation, unavailable */
@@ -41,10 +39,15 @@ export interface CustomerService {
     username: string,
     input: CustomerInput,
     principal: Principal,
-    precondition: Precondition,
+    precondition?: Precondition,
   ): Promise<VersionedCustomer>;
-  /** With everything that is theirs. @throws AppError notFound, forbidden */
-  delete(context: Context, username: string, principal: Principal): Promise<void>;
+  /** With everything that is theirs. @throws AppError notFound, forbidden, preconditionFailed */
+  delete(
+    context: Context,
+    username: string,
+    principal: Principal,
+    precondition?: Precondition,
+  ): Promise<void>;
   /** @throws AppError notFound */
   setRole(context: Context, username: string, role: Role): Promise<void>;
   /** Keeps a customer to the end of the transaction; false where there is none. */
@@ -211,7 +214,7 @@ export function createCustomerService(dependencies: Dependencies): CustomerServi
           const row = await claimMine(tx, known.id, principal);
           const favourite = await favouriteOf(tx, input);
           const stored = await favouriteNow(tx, row);
-          precondition(toCustomer(row, stored).version);
+          precondition?.(toCustomer(row, stored).version);
           if (isUnchanged(row, profile)) {
             return toCustomer(row, stored);
           }
@@ -230,10 +233,11 @@ export function createCustomerService(dependencies: Dependencies): CustomerServi
       }
     },
 
-    async delete(context, username, principal) {
+    async delete(context, username, principal, precondition) {
       const known = await findMine(username, (id) => mayManage(principal, id));
       await context.transaction(async (tx) => {
-        await claimMine(tx, known.id, principal);
+        const row = await claimMine(tx, known.id, principal);
+        precondition?.(toCustomer(row, await favouriteNow(tx, row)).version);
         await beforeDelete(tx, context, known.id);
         await sessions.endAll(tx, known.id, null);
         await grants.forget(tx, known.id);

@@ -49,6 +49,21 @@ export function isCurrent(ifNoneMatch: string | undefined, tag: string): boolean
   );
 }
 
+/** Throws where the stored version is not one that the client named. */
+export type Precondition = (version: number | string) => void;
+
+/** The check of If-Match for a service, which knows the stored version; undefined where the client named none. */
+export function preconditionOf(ifMatch: string | undefined): Precondition | undefined {
+  return ifMatch === undefined ? undefined : (version) => requireMatch(ifMatch, strongTag(version));
+}
+
+/** The header of routes that change `resource`. */
+export function ifMatchFor(resource: string) {
+  return {
+    'If-Match': { type: 'string', description: `Change the ${resource} only at this ETag` },
+  } as const;
+}
+
 /**
  * If-Match: the change goes ahead only where the client saw this version. Strong comparison.
  * @throws AppError preconditionFailed

@@ -1,21 +1,21 @@
 /** The store over HTTP: everything under /store. */
 import { anyOf, apiKey, oauth } from '../auth/access.ts';
 import type { CheeseService } from '../cheeses/service.ts';
-import type { Context } from '../database/context.ts';
-import { badRequest, conflict, notFound, unprocessable } from '../http/descriptions.ts';
-import { shown, tagOf } from '../http/etag.ts';
+import { badRequest, conflict, notFound, preconditionFailed, unprocessable } from '../http/descriptions.ts';
+import { ifMatchFor, preconditionOf, shown, tagOf } from '../http/etag.ts';
 import { nextLink } from '../http/link.ts';
 import { pathId } from '../http/path-id.ts';
 import type { Principal } from '../http/principal.ts';
 import { type Parameters, type Route, route, Text } from '../http/route.ts';
 import type { OrderHistory } from './history.ts';
-import { requireOperator, type VersionedOrder } from './order.ts';
+import { requireOperator } from './order.ts';
 import { orderStatuses } from './order-status.ts';
 import { Inventory, Order, OrderInput, OrderList, Timeline } from './schemas.ts';
 import type { OrderService } from './service.ts';
 
 const tag = 'Store';
 const noOrder = notFound('There is no such order');
+const ifMatch = ifMatchFor('order');
 const oneOrder = (description: string) => ({ description, schema: Order });
 const time = { type: 'string', format: 'moment', maxLength: 40 } as const;
 
@@ -128,13 +128,16 @@ export function storeRoutes({ cheeses, orders, history }: Dependencies): Route[]
       description:
         "It can still be read. Cancelling it again changes nothing. A key beside a customer's session or token cancels that customer's orders only.",
       access: anyOf(oauth('write:orders')),
+      headers: ifMatch,
       answers: {
         204: { description: 'The order is cancelled' },
         ...noOrder,
         ...conflict('The order has shipped'),
+        ...preconditionFailed,
       },
-      handle: async ({ params, principal, context }) => {
-        await orders.cancel(context, orderId(params), principal as Principal);
+      handle: async ({ params, headers, principal, context }) => {
+        const precondition = preconditionOf(headers['if-match']);
+        await orders.cancel(context, orderId(params), principal as Principal, precondition);
         return { status: 204 };
       },
     }),
@@ -172,7 +175,7 @@ function step(
   name: 'approve' | 'ship' | 'deliver',
   summary: string,
   description: string,
-  verb: (context: Context, id: number) => Promise<VersionedOrder>,
+  verb: OrderService[typeof name],
 ): Route {
   return route({
     method: 'POST',
@@ -183,6 +186,7 @@ function step(
     summary,
     description,
     access: anyOf(oauth('admin')),
+    headers: ifMatch,
     answers: {
       200: {
         ...oneOrder('The order as it is now'),
@@ -190,11 +194,12 @@ function step(
       },
       ...noOrder,
       ...conflict('The order is not where this step begins'),
+      ...preconditionFailed,
     },
-    handle: ({ params, principal, once }) => {
+    handle: ({ params, headers, principal, once }) => {
       requireOperator(principal as Principal);
       return once(
-        (context) => verb(context, orderId(params)),
+        (context) => verb(context, orderId(params), preconditionOf(headers['if-match'])),
         (order) => shown(order, 200),
       );
     },

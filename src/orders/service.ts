@@ -11,12 +11,13 @@ import type { CustomerService } from '../customers/service.ts';
 import type { Context } from '../database/context.ts';
 import type { Database, Sql } from '../database/database.ts';
 import { AppError, type FieldError, invalid, rateLimited } from '../errors.ts';
+import type { Precondition } from '../http/etag.ts';
 import type { Principal } from '../http/principal.ts';
 import { totalCents } from './money.ts';
 import { cheesesOf, findRow, requireOwner, toOrder, type VersionedOrder } from './order.ts';
 import { firstRealId, type OrderRow, orderQueries } from './queries.ts';
 import type { OrderInput, OrderItem, ShownAddress } from './schemas.ts';
-import type { Steps } from './steps.ts';
+import type { Step, Steps } from './steps.ts';
 
 const hourMs = 60 * 60_000;
 
@@ -25,14 +26,22 @@ export interface OrderService {
   place(context: Context, principal: Principal, input: OrderInput): Promise<VersionedOrder>;
   /** @throws AppError notFound, forbidden */
   find(id: number, principal: Principal): Promise<VersionedOrder>;
-  /** Cancelling again changes nothing. @throws AppError notFound, forbidden, conflict where it has shipped */
-  cancel(context: Context, id: number, principal: Principal | null): Promise<VersionedOrder>;
-  /** By a person, who may also approve what has no price. @throws AppError notFound, conflict */
-  approve(context: Context, id: number): Promise<VersionedOrder>;
-  /** @throws AppError notFound, conflict */
-  ship(context: Context, id: number): Promise<VersionedOrder>;
-  /** The customer's tier may rise. @throws AppError notFound, conflict */
-  deliver(context: Context, id: number): Promise<VersionedOrder>;
+  /**
+   * Cancelling again changes nothing.
+   * @throws AppError notFound, forbidden, preconditionFailed, conflict where it has shipped
+   */
+  cancel(
+    context: Context,
+    id: number,
+    principal: Principal | null,
+    precondition?: Precondition,
+  ): Promise<VersionedOrder>;
+  /** By a person, who may also approve what has no price. @throws AppError notFound, preconditionFailed, conflict */
+  approve(context: Context, id: number, precondition?: Precondition): Promise<VersionedOrder>;
+  /** @throws AppError notFound, preconditionFailed, conflict */
+  ship(context: Context, id: number, precondition?: Precondition): Promise<VersionedOrder>;
+  /** The customer's tier may rise. @throws AppError notFound, preconditionFailed, conflict */
+  deliver(context: Context, id: number, precondition?: Precondition): Promise<VersionedOrder>;
   /** Approves an order whose time has come, or cancels it where a cheese is no longer to be had. */
   approveDue(context: Context, id: number): Promise<void>;
 }
@@ -112,6 +121,25 @@ export function createOrderService(dependencies: Dependencies): OrderService {
     return [...new Set(missing.map(({ cheeseName }) => cheeseName))];
   }
 
+  /**
+   * Takes a step with an order at the version that the client saw.
+   * @param known the order as it was read without a lock, since the step locks the job first
+   * @throws AppError preconditionFailed, conflict
+   */
+  async function move(
+    tx: Sql,
+    context: Context,
+    known: OrderRow,
+    step: Step,
+    precondition: Precondition | undefined,
+  ): Promise<OrderRow> {
+    precondition?.(known.version);
+    const row = await steps.take(tx, context, known.id, step);
+    // Another transition may have been committed after the order was read.
+    precondition?.(row.version - 1);
+    return row;
+  }
+
   return {
     place: (context, principal, input) =>
       context.transaction(async (tx) => {
@@ -148,14 +176,15 @@ export function createOrderService(dependencies: Dependencies): OrderService {
       return toOrder(row);
     },
 
-    async cancel(context, id, principal) {
+    async cancel(context, id, principal, precondition) {
       const known = await findRow(database, id);
       if (principal !== null) {
         requireOwner(known, principal);
       }
       return context.transaction(async (tx) => {
-        const row =
-          (await steps.tryTake(tx, context, id, steps.cancellation(null))) ?? (await findRow(tx, id));
+        const cancelled = await steps.tryTake(tx, context, id, steps.cancellation(null));
+        const row = cancelled ?? (await findRow(tx, id));
+        precondition?.(cancelled === undefined ? row.version : row.version - 1);
         if (row.status !== 'cancelled') {
           throw new AppError('conflict', `The order is ${row.status}: what has shipped cannot be cancelled.`);
         }
@@ -163,9 +192,10 @@ export function createOrderService(dependencies: Dependencies): OrderService {
       });
     },
 
-    approve: (context, id) =>
+    approve: (context, id, precondition) =>
       context.transaction(async (tx) => {
         const known = await findRow(tx, id);
+        precondition?.(known.version);
         const missing = await missingOf(tx, known);
         if (known.status === 'placed' && missing.length > 0) {
           throw new AppError(
@@ -173,17 +203,21 @@ export function createOrderService(dependencies: Dependencies): OrderService {
             `Not available now: ${missing.join(', ')}. Cancel the order, or wait.`,
           );
         }
-        return toOrder(await steps.take(tx, context, id, steps.approval()));
+        return toOrder(await move(tx, context, known, steps.approval(), precondition));
       }),
 
-    ship: (context, id) =>
-      context.transaction(async (tx) => toOrder(await steps.take(tx, context, id, steps.shipping()))),
-
-    deliver: (context, id) =>
+    ship: (context, id, precondition) =>
       context.transaction(async (tx) => {
-        const { customer_id } = await findRow(tx, id);
+        const known = await findRow(tx, id);
+        return toOrder(await move(tx, context, known, steps.shipping(), precondition));
+      }),
+
+    deliver: (context, id, precondition) =>
+      context.transaction(async (tx) => {
+        const known = await findRow(tx, id);
+        const { customer_id } = known;
         const isTheirs = customer_id !== null && (await customers.claim(tx, customer_id));
-        const row = await steps.take(tx, context, id, steps.delivery());
+        const row = await move(tx, context, known, steps.delivery(), precondition);
         if (isTheirs) {
           await customers.credit(tx, context, customer_id, row.total_cents);
         }

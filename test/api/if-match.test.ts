@@ -1,0 +1,197 @@
+/** If-Match: a change is made only at a version that the client named, on every route that changes one resource. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { newCustomer, newSession } from '../auth/holders.ts';
+import { formOf, picture } from '../files/photos.ts';
+import {
+  assertError,
+  bern,
+  type CallAnswer,
+  type CallOptions,
+  onBothEngines,
+  openShop,
+  type Shop,
+  shared,
+} from '../helper.ts';
+
+/** A resource, where its ETag is, and a change to it that succeeds once. */
+interface Change {
+  readonly operationId: string;
+  readonly path: string;
+  readonly resource: string;
+  readonly options?: CallOptions;
+}
+
+let made = 0;
+
+async function newCheese(shop: Shop): Promise<number> {
+  made += 1;
+  const body = { name: `Matched ${made}`, pricePerKg: 20 };
+  return (await shop.call('POST', '/v2/cheeses', { as: shop.writer, body })).json.id;
+}
+
+/** An order in a status. */
+async function newOrder(shop: Shop, ...steps: readonly string[]): Promise<string> {
+  const body = { items: [{ cheeseId: await newCheese(shop), quantity: 1 }], shippingAddress: bern };
+  const { json } = await shop.call('POST', '/v2/store/order', { as: shop.admin, body });
+  for (const step of steps) {
+    await shop.call('POST', `/v2/store/order/${json.id}/${step}`, { as: shop.admin });
+  }
+  return `/v2/store/order/${json.id}`;
+}
+
+async function logIn(shop: Shop): Promise<{ path: string; headers: { authorization: string } }> {
+  made += 1;
+  const id = await newCustomer(shop, `matched${made}`, 'customer');
+  return {
+    path: `/v2/customer/matched${made}`,
+    headers: { authorization: `Bearer ${await newSession(shop, id)}` },
+  };
+}
+
+async function changesOf(shop: Shop): Promise<Change[]> {
+  const cheese = async () => `/v2/cheeses/${await newCheese(shop)}`;
+  const [replaced, updated, deleted, pictured] = [
+    await cheese(),
+    await cheese(),
+    await cheese(),
+    await cheese(),
+  ];
+  const replacement = { id: Number(replaced.split('/').at(-1)), name: 'Replaced', status: 'sold' };
+  const [renamed, gone] = [await logIn(shop), await logIn(shop)];
+  const profile = { username: renamed.path.split('/').at(-1), email: 'm@example.com', password: 'right' };
+  const [placed, toApprove] = [await newOrder(shop), await newOrder(shop)];
+  const [approved, shipped] = [await newOrder(shop, 'approve'), await newOrder(shop, 'approve', 'ship')];
+  const admin = { as: shop.admin };
+  return [
+    {
+      operationId: 'replaceCheese',
+      resource: replaced,
+      path: '/v2/cheeses',
+      options: { ...admin, body: replacement },
+    },
+    {
+      operationId: 'updateCheese',
+      resource: updated,
+      path: updated,
+      options: { ...admin, body: { status: 'sold' } },
+    },
+    {
+      operationId: 'deleteCheese',
+      resource: deleted,
+      path: deleted,
+      options: { ...admin, headers: { 'x-confirm-delete': 'true' } },
+    },
+    {
+      operationId: 'uploadCheeseImage',
+      resource: pictured,
+      path: `${pictured}/uploadImage`,
+      options: { ...admin, ...formOf(await picture(7)) },
+    },
+    {
+      operationId: 'replaceCustomer',
+      resource: renamed.path,
+      path: renamed.path,
+      options: { headers: renamed.headers, body: profile },
+    },
+    {
+      operationId: 'deleteCustomer',
+      resource: gone.path,
+      path: gone.path,
+      options: { headers: gone.headers },
+    },
+    { operationId: 'cancelOrder', resource: placed, path: placed, options: admin },
+    { operationId: 'approveOrder', resource: toApprove, path: `${toApprove}/approve`, options: admin },
+    { operationId: 'shipOrder', resource: approved, path: `${approved}/ship`, options: admin },
+    { operationId: 'deliverOrder', resource: shipped, path: `${shipped}/deliver`, options: admin },
+  ];
+}
+
+/** What has no ETag, or is no resource: keys are only listed, and a logout ends the session that it is sent with. */
+const without = ['rotateApiKey', 'revokeApiKey', 'logoutCustomer', 'logoutCustomerSafely'];
+
+onBothEngines('If-Match', (engine) => {
+  const opened = shared((t) => openShop(t, { engine }));
+
+  test('makes every change to one resource 412 at another version, and lets it through at this one', async () => {
+    const shop = opened();
+    const changes = await changesOf(shop);
+    for (const { operationId, path, resource, options = {} } of changes) {
+      const { method = '' } = shop.app.routes.find((route) => route.operationId === operationId) ?? {};
+      const read = () => shop.call('GET', resource, { as: shop.admin });
+      const send = (tag: string): Promise<CallAnswer> =>
+        shop.call(method, path, { ...options, headers: { ...options.headers, 'if-match': tag } });
+      const before = await read();
+      const { etag = '' } = before.headers;
+      assert.match(etag, /^"[^"]+"$/, operationId);
+      for (const tag of ['"another"', `W/${etag}`, 'nonsense']) {
+        assertError(await send(tag), 412, 'precondition_failed');
+      }
+      assert.deepEqual((await read()).json, before.json, operationId);
+      const changed = await send(`"another", ${etag}`);
+      assert.ok(changed.status === 200 || changed.status === 204, `${operationId} ${changed.text}`);
+    }
+    const changing = shop.app.routes.filter(
+      ({ method, path }) =>
+        method === 'PUT' || method === 'DELETE' || (method === 'POST' && path.includes(':')),
+    );
+    const known = [...changes.map(({ operationId }) => operationId), ...without];
+    for (const { operationId } of changing) {
+      assert.ok(known.includes(operationId), `say here how If-Match works for ${operationId}`);
+    }
+  });
+
+  test('of an order is judged before its status, and a repeated cancellation has it as well', async () => {
+    const shop = opened();
+    const shipped = await newOrder(shop, 'approve', 'ship');
+    const call = (method: string, path: string, tag: string) =>
+      shop.call(method, path, { as: shop.admin, headers: { 'if-match': tag } });
+    for (const [method, path] of [
+      ['DELETE', shipped],
+      ['POST', `${shipped}/approve`],
+      ['POST', `${shipped}/ship`],
+    ] as const) {
+      assertError(await call(method, path, '"another"'), 412, 'precondition_failed');
+      assertError(await call(method, path, '*'), 409, 'conflict');
+    }
+    const placed = await newOrder(shop);
+    const { headers } = await shop.call('GET', placed, { as: shop.admin });
+    assert.equal((await call('DELETE', placed, headers.etag ?? '')).status, 204);
+    assertError(await call('DELETE', placed, headers.etag ?? ''), 412, 'precondition_failed');
+    const { headers: now } = await shop.call('GET', placed, { as: shop.admin });
+    assert.equal((await call('DELETE', placed, now.etag ?? '')).status, 204);
+    assertError(await call('DELETE', '/v2/store/order/999999', '"another"'), 404, 'not_found');
+  });
+
+  test('lets one of several transitions at once through', async () => {
+    const shop = opened();
+    const other = await shop.another();
+    for (let round = 0; round < 5; round += 1) {
+      const order = await newOrder(shop, 'approve');
+      const { headers } = await shop.call('GET', order, { as: shop.admin });
+      const options = { as: shop.admin, headers: { 'if-match': headers.etag ?? '' } };
+      const answers = await Promise.all([
+        shop.call('POST', `${order}/ship`, options),
+        other.call('DELETE', order, options),
+        shop.call('DELETE', order, options),
+      ]);
+      const won = answers.filter(({ status }) => status < 300);
+      assert.equal(won.length, 1, JSON.stringify(answers.map(({ status }) => status)));
+    }
+  });
+
+  test('is no part of a replay: the stored response comes back', async () => {
+    const shop = opened();
+    const order = await newOrder(shop);
+    const { headers } = await shop.call('GET', order, { as: shop.admin });
+    const options = {
+      as: shop.admin,
+      headers: { 'if-match': headers.etag ?? '', 'idempotency-key': `approve-${made}` },
+    };
+    const [first, second] = [
+      await shop.call('POST', `${order}/approve`, options),
+      await shop.call('POST', `${order}/approve`, options),
+    ];
+    assert.deepEqual([first.status, second.status, second.text], [200, 200, first.text]);
+  });
+});
