@@ -1,6 +1,7 @@
 /** Between a customer's row and what goes over the wire. */
 import type { VersionedCheese } from '../cheeses/service.ts';
 import type { Sql } from '../database/database.ts';
+import type { FieldError } from '../errors.ts';
 import { formats } from '../http/formats.ts';
 import { sameName } from './names.ts';
 import { type CustomerRow, customerQueries, type Profile } from './queries.ts';
@@ -57,4 +58,19 @@ export function toCustomer(row: CustomerRow, favourite: VersionedCheese | undefi
   // A cheese is stored as the JSON that answers for it.
   const body = favourite === undefined ? shown : `${shown.slice(0, -1)},"favouriteCheese":${favourite.body}}`;
   return { username, body, version: `${id}.${row.version}.${favourite?.version ?? 0}` };
+}
+
+/** Username and e-mail address, where they are another customer's. */
+export async function takenFields(tx: Sql, profile: Profile, except: number | null): Promise<FieldError[]> {
+  const taken = await customerQueries(tx).listTaken(profile.username_key, profile.email_key);
+  const others = taken.filter(({ id }) => id !== except);
+  const fields = [
+    ...(others.some((one) => one.username_key === profile.username_key) ? ['username'] : []),
+    ...(others.some((one) => one.email_key === profile.email_key) ? ['email'] : []),
+  ];
+  // None, where whoever had them is gone by now: trying again will do.
+  return (fields.length > 0 ? fields : ['username']).map((field) => ({
+    field,
+    message: 'belongs to another customer',
+  }));
 }

@@ -12,8 +12,15 @@ import { ConstraintError, type Database, type Sql } from '../database/database.t
 import { AppError, type FieldError, invalid, inWords } from '../errors.ts';
 import type { Precondition } from '../http/etag.ts';
 import type { Principal } from '../http/principal.ts';
-import { findByUsername, isUnchanged, profileOf, toCustomer, type VersionedCustomer } from './profile.ts';
-import { type CustomerRow, customerQueries, type Profile } from './queries.ts';
+import {
+  findByUsername,
+  isUnchanged,
+  profileOf,
+  takenFields,
+  toCustomer,
+  type VersionedCustomer,
+} from './profile.ts';
+import { type CustomerRow, customerQueries } from './queries.ts';
 import { refusal } from './refusals.ts';
 import type { CustomerInput } from './schemas.ts';
 import { tierOf } from './tiers.ts';
@@ -281,21 +288,6 @@ export function createCustomerService(dependencies: Dependencies): CustomerServi
 /** The customer themselves, or an admin. */
 function mayManage({ scopes, customerId }: Principal, id: number): boolean {
   return scopes.has('admin') || customerId === id;
-}
-
-/** Username and e-mail address, where they are another customer's. */
-async function takenFields(tx: Sql, profile: Profile, except: number | null): Promise<FieldError[]> {
-  const taken = await customerQueries(tx).listTaken(profile.username_key, profile.email_key);
-  const others = taken.filter(({ id }) => id !== except);
-  const fields = [
-    ...(others.some((one) => one.username_key === profile.username_key) ? ['username'] : []),
-    ...(others.some((one) => one.email_key === profile.email_key) ? ['email'] : []),
-  ];
-  // None, where whoever had them is gone by now: trying again will do.
-  return (fields.length > 0 ? fields : ['username']).map((field) => ({
-    field,
-    message: 'belongs to another customer',
-  }));
 }
 
 function notFound(): AppError {
