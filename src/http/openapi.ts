@@ -156,8 +156,8 @@ function formContent({ fileField, description, fields }: NonNullable<Described['
       ...Object.fromEntries(texts),
     },
   };
-  const encoding = { [fileField]: { contentType: 'image/jpeg, image/png, image/webp' } };
-  return { 'multipart/form-data': { schema, encoding } };
+  // No encoding with a list of media types: the reference page would send that list as the type of the file.
+  return { 'multipart/form-data': { schema } };
 }
 
 function securityOf(access: Access, schemes: readonly string[]): Document[] {

@@ -1,6 +1,7 @@
 /** The landing page and the reference page in a real browser, on a desktop and on a phone. */
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
+import { pictureOf } from '../api/image-forms.ts';
 import { openListeningShop } from '../helper.ts';
 import { closeChromium, contrasts, openPage, picture } from './chromium.ts';
 
@@ -38,3 +39,34 @@ for (const [device, viewport] of Object.entries(sizes)) {
     });
   }
 }
+
+test('An image can be uploaded from the reference page, which sends the key that was entered', async (t) => {
+  const opened = await openPage(t, { viewport: { width: 1280, height: 1400 } });
+  if (opened === null) {
+    return;
+  }
+  const { page } = opened;
+  const shop = await openListeningShop(t);
+  const { json: cheese } = await shop.call('POST', '/v2/cheeses', {
+    as: shop.writer,
+    body: { name: 'Brie' },
+  });
+  assert.equal(cheese.id, 1, 'the example on the page');
+  await page.goto(`${shop.url}/docs#tag/cheeses/POST/v2/cheeses/{cheeseId}/uploadImage`);
+  const operation = page.getByRole('region', { name: 'Upload a picture', exact: true });
+  await operation.getByRole('button', { name: /Test Request/ }).click();
+  const dialog = page.getByRole('dialog');
+  await dialog.getByPlaceholder('Key or token').fill(shop.writer);
+  const choosing = page.waitForEvent('filechooser');
+  await dialog.locator('#file').getByRole('button', { name: 'Select File' }).click();
+  await (await choosing).setFiles({
+    name: 'brie.png',
+    mimeType: 'image/png',
+    buffer: Buffer.from(await pictureOf('png')),
+  });
+  await dialog.getByText('brie.png').first().waitFor();
+  const responding = page.waitForResponse((response) => response.url().endsWith('/uploadImage'));
+  await dialog.getByRole('button', { name: /^Send/ }).first().click();
+  const response = await responding;
+  assert.equal(response.status(), 200, await response.text());
+});
