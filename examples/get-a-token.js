@@ -5,11 +5,15 @@
  *     CLIENT_ID=$(npx curd clients create "My first application" --account local --native --public \
  *       --scope "read:cheeses read:profile" --redirect-uri http://127.0.0.1/callback)
  *     CLIENT_ID=$CLIENT_ID node examples/get-a-token.js [http://127.0.0.1:8080]
+ *
+ * Without an argument it uses CURD_PUBLIC_URL or CURD_PORT, as the server does.
  */
 import { createHash, randomBytes } from 'node:crypto';
 import { createServer } from 'node:http';
 
-const shop = process.argv[2] ?? 'http://127.0.0.1:8080';
+const { CURD_PORT, CURD_PUBLIC_URL } = process.env;
+const url = process.argv[2] || CURD_PUBLIC_URL || `http://127.0.0.1:${CURD_PORT || 8080}`;
+const shop = url.replace(/\/$/, '');
 const clientId = process.env.CLIENT_ID;
 if (clientId === undefined) {
   console.error('Set CLIENT_ID to what "curd clients create" has printed.');

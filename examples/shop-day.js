@@ -4,8 +4,12 @@
  *
  *     WRITER=$(npx curd keys create --account local --scope "write:cheeses write:orders admin")   # unless set
  *     KEY=$WRITER node examples/shop-day.js [http://127.0.0.1:8080]
+ *
+ * Without an argument it uses CURD_PUBLIC_URL or CURD_PORT, as the server does.
  */
-const shop = `${process.argv[2] ?? 'http://127.0.0.1:8080'}/v2`;
+const { CURD_PORT, CURD_PUBLIC_URL } = process.env;
+const server = process.argv[2] || CURD_PUBLIC_URL || `http://127.0.0.1:${CURD_PORT || 8080}`;
+const shop = `${server.replace(/\/$/, '')}/v2`;
 const key = process.env.KEY;
 if (key === undefined) {
   console.error('Set KEY to an API key with the scopes write:orders and admin.');

@@ -8,7 +8,9 @@ test('examples/shop-day.js prints what the README says it does', async (t) => {
   const shop = await freshShop(t, { CURD_APPROVAL_DELAY: '300ms' });
   const { key } = await accountWithKey(shop, ['write:orders', 'admin']);
   const server = await serve(t, shop);
-  const { code, stdout, stderr } = await ended(startExample('shop-day.js', server, { KEY: key }));
+  const { code, stdout, stderr } = await ended(
+    startExample('shop-day.js', { KEY: key, CURD_PORT: new URL(server.url).port }),
+  );
   assert.equal(code, 0, stderr);
   const promised = /```text\n(.*?)```/s.exec(read('README.md'))?.[1];
   assert.equal(stdout, promised);

@@ -5,7 +5,7 @@ import { type TestContext, test } from 'node:test';
 import { read } from '../gates/sources.ts';
 import { cleanUp } from '../helper.ts';
 import { openBrowser } from '../oauth/flow.ts';
-import { curdJson, ended, freshShop, type Run, type RunningServer, serve, startExample } from './run.ts';
+import { curdJson, type Environment, ended, freshShop, type Run, serve, startExample } from './run.ts';
 
 const guide = read('docs/get-a-token.md');
 const password = 'correct horse battery staple';
@@ -20,10 +20,11 @@ function wordsOf(command: RegExp): string[] {
 /** Starts the example: the address that it prints first, and all it has said once it has ended. */
 async function begin(
   t: TestContext,
-  server: RunningServer,
   clientId: string,
+  where: Environment,
+  ...args: string[]
 ): Promise<{ address: string; run: Promise<Run> }> {
-  const child = startExample('get-a-token.js', server, { CLIENT_ID: clientId });
+  const child = startExample('get-a-token.js', { CLIENT_ID: clientId, ...where }, ...args);
   const closed = once(child, 'close');
   cleanUp(t, async () => {
     child.kill();
@@ -55,7 +56,7 @@ test('Who follows docs/get-a-token.md', async (following) => {
 
   // First, as nobody is asked again for what was allowed once.
   await following.test('and denies it is told so, and the example ends with an error', async (t) => {
-    const { address, run } = await begin(t, server, clientId);
+    const { address, run } = await begin(t, clientId, { CURD_PUBLIC_URL: `${server.url}/`, CURD_PORT: '1' });
     const browser = openBrowser(server.url, 'ada', password);
     const { location } = await browser.visit(address, { consent: 'deny' });
     await (await fetch(location ?? '')).text();
@@ -66,7 +67,7 @@ test('Who follows docs/get-a-token.md', async (following) => {
   });
 
   await following.test('and allows it gets the token and the cheeses that it promises', async (t) => {
-    const { address, run } = await begin(t, server, clientId);
+    const { address, run } = await begin(t, clientId, { CURD_PUBLIC_URL: 'http://127.0.0.1:1' }, server.url);
     const { asked, location } = await openBrowser(server.url, 'ada', password).visit(address);
     assert.deepEqual(asked, ['login', 'consent']);
     const arrived = await fetch(location ?? '');

@@ -46,14 +46,14 @@ export function start(
   });
 }
 
-/** Starts a program of examples/ for a server that runs. */
+/** Starts a program of examples/, which finds a server by its settings or by an argument. */
 export function startExample(
   name: string,
-  { url }: RunningServer,
   environment: Environment,
+  ...args: string[]
 ): ReturnType<typeof start> {
   const file = fileURLToPath(new URL(`../../examples/${name}`, import.meta.url));
-  return spawn(process.execPath, [file, url], {
+  return spawn(process.execPath, [file, ...args], {
     env: { ...inherited(), ...environment },
     stdio: ['ignore', 'pipe', 'pipe'],
   });

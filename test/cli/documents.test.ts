@@ -1,0 +1,118 @@
+/** All commands of the documents for newcomers, in the order of the README, in one terminal and on one shop. */
+import assert from 'node:assert/strict';
+import { spawn, spawnSync } from 'node:child_process';
+import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { suite, test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import sharp from 'sharp';
+import { temporaryFolder } from '../context.ts';
+import { read } from '../gates/sources.ts';
+import { cheesesIn, type Environment, ended, inShop, serve } from './run.ts';
+
+const root = fileURLToPath(new URL('../..', import.meta.url));
+const pages = [
+  'README.md',
+  ...['getting-started', 'credentials', 'photos', 'orders-and-customers', 'get-a-token'].map(
+    (name) => `docs/${name}.md`,
+  ),
+];
+const hasShell = ['bash', 'curl'].every((name) => spawnSync(name, ['--version']).status === 0);
+
+/** What is not done here: an installation, another server, a login in a browser and what follows from it. */
+const skipped =
+  /^(?:git clone|npm |createdb|export CURD_|echo "\$CURD_SECRET"|npx curd approvals)|get-a-token\.js|oauth\/revoke/;
+
+/** The commands of a page as a script, each block of them after the other. */
+function scriptOf(page: string): string {
+  const blocks = [...read(page).matchAll(/^```sh\n(.*?)^```/gms)].map(([, block = '']) => block);
+  const lines = blocks
+    .join('')
+    .split('\n')
+    .filter((line) => !skipped.test(line))
+    // What the reader fills in: a field of the last response, the key that the start has printed, an id of a list.
+    .map((line) => line.replace(/^(\w+)=\.\.\. +# "(\w+)".*/, "$1=$(lastField '$2')"))
+    .map((line) => line.replace(/^KEY=\.\.\..*/, 'KEY=$FIRST_KEY'))
+    .map((line) => line.replaceAll('<id>', '$(firstId)'));
+  return [`echo "### ${page}"`, ...lines].join('\n').replaceAll(':8080', ':$CURD_PORT');
+}
+
+const prelude = `set -eu
+npx() { shift; "$NODE" "$ROOT/bin/curd.js" "$@"; }
+node() { "$NODE" "$@"; }
+# A response of 400 and more ends the script, but for a customer who is registered already.
+curl() {
+  local status
+  status=$(command curl -sS -o last -w '%{http_code}' "$@")
+  head -c 300 last; echo " <- $status"
+  [ "$status" -lt 400 ] || { [ "$status" = 409 ] && [[ "$*" == *ada@example.com* ]]; }
+}
+lastField() { node -p 'JSON.parse(fs.readFileSync("last", "utf8"))[process.argv[1]]' "$1"; }
+firstId() { npx curd keys list --account "Fromagerie du Coin" --json | node -p 'JSON.parse(fs.readFileSync(0))[0].id'; }
+`;
+
+/** The captions of the images of each cheese, sorted. */
+async function captionsIn(shop: Environment): Promise<Map<string, (string | null)[]>> {
+  const cheeses = await cheesesIn(shop);
+  return inShop(shop, async ({ images }) => {
+    const captions = new Map<string, (string | null)[]>();
+    for (const { id, name } of cheeses) {
+      captions.set(name, (await images.list(id)).map(({ caption }) => caption).sort());
+    }
+    return captions;
+  });
+}
+
+suite('The documents', { skip: !hasShell }, () => {
+  test('can be followed to the letter, page after page, and never reach the limit of keys', async (t) => {
+    const folder = await temporaryFolder(t);
+    const shop = { CURD_DATA_DIR: join(folder, 'data'), CURD_APPROVAL_DELAY: '300ms' };
+    mkdirSync(shop.CURD_DATA_DIR);
+    for (const name of ['src', 'examples']) {
+      symlinkSync(join(root, name), join(folder, name));
+    }
+    writeFileSync(
+      join(folder, 'mine.csv'),
+      'Title,Family,Milk,Rind,Ripening\nTomme,Alpine,cow,washed,9 Months\n',
+    );
+    writeFileSync(
+      join(folder, 'canadian-cheese-directory.csv'),
+      'CheeseNameEn,CheeseNameFr,CategoryTypeEn,MilkTypeEn,MilkTreatmentTypeEn,RindTypeEn,Organic,RipeningEn\nOka,,Semi-soft,Cow,Raw,Washed,0,2 Months\n',
+    );
+    await sharp({ create: { width: 64, height: 48, channels: 3, background: '#f4d480' } })
+      .jpeg()
+      .toFile(join(folder, 'gruyere.jpg'));
+
+    const server = await serve(t, shop);
+    const script = [prelude, ...pages.map(scriptOf)].join('\n');
+    const { CURD_TEST_POSTGRES: _, NODE_TEST_CONTEXT: _context, ...inherited } = process.env;
+    const run = await ended(
+      spawn('bash', ['-c', script], {
+        cwd: folder,
+        env: {
+          ...inherited,
+          ...shop,
+          CURD_PORT: new URL(server.url).port,
+          FIRST_KEY: server.firstKey ?? '',
+          NODE: process.execPath,
+          ROOT: root,
+        },
+        stdio: ['ignore', 'pipe', 'pipe'],
+      }),
+    );
+    assert.equal(run.code, 0, `${run.stdout}\n${run.stderr}`);
+    for (const page of pages) {
+      assert.ok(run.stdout.includes(`### ${page}`));
+    }
+
+    await inShop(shop, async ({ keys }) => {
+      for (const { id, name } of await keys.listAccounts()) {
+        const active = await keys.list(id);
+        assert.ok(active.length < 3, `${name} has ${active.length} active keys`);
+      }
+    });
+    const captions = await captionsIn(shop);
+    assert.deepEqual(captions.get('Alpkäse'), ['A drawing'], 'the drawing is one of a hard cheese');
+    assert.deepEqual(captions.get('Gruyère'), ['Drawing of a hard cheese', 'From the cellar']);
+  });
+});
