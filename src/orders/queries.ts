@@ -26,6 +26,13 @@ export interface OrderRow {
 
 export type NewOrderRow = Omit<OrderRow, 'id' | 'version' | 'ship_date' | 'updated_at' | 'status'>;
 
+export type TestOrderRow = Pick<
+  OrderRow,
+  'id' | 'status' | 'ship_date' | 'items' | 'address' | 'notes' | 'total_cents' | 'created_at'
+>;
+
+const testSubjects = Array.from({ length: firstRealId - 1 }, (_, index) => `order:${index + 1}`);
+
 /** Whose orders: everybody's, a customer's, or those that a credential without a customer placed. */
 export type Owner = { readonly customerId: number } | { readonly placedBy: string } | null;
 
@@ -130,13 +137,22 @@ export const orderQueries = queriesOn((tx) => ({
     tx.all<{ data: string; actor: string; created_at: string }>(sql`
       select data, actor, created_at from event where subject = ${`order:${orderId}`} order by id`),
 
-  /** Puts orders with given ids (test orders) back to what they shall be. */
-  restore: (
-    orders: readonly Pick<
-      OrderRow,
-      'id' | 'status' | 'ship_date' | 'items' | 'address' | 'total_cents' | 'created_at'
-    >[],
-  ) =>
+  /** Other transactions that restore test orders wait until this one ends. */
+  lockTestOrders: () => tx.get(lockOn('test orders')),
+
+  listTestOrders: () => tx.all<OrderRow>(sql`select ${columns} from orders where id < ${firstRealId}`),
+
+  /** Events of test orders, in the order in which they were written. */
+  listTestHistory: () =>
+    tx.all<{ id: number; subject: string; type: string }>(sql`
+      select id, subject, type from event where subject in (${list(testSubjects)}) order by id`),
+
+  deleteTestOrders: () => tx.run(sql`delete from orders where id < ${firstRealId}`),
+
+  deleteEvents: (ids: readonly number[]) => tx.run(sql`delete from event where id in (${list(ids)})`),
+
+  /** Puts test orders back to what they shall be. */
+  restore: (orders: readonly TestOrderRow[]) =>
     tx.run(sql`
       insert into orders (id, status, ship_date, items, address, total_cents, created_at, updated_at, placed_by)
       select cast(value->>0 as bigint), value->>1, value->>2, value->>3, value->>4, cast(value->>5 as bigint),
@@ -146,9 +162,6 @@ export const orderQueries = queriesOn((tx) => ({
       on conflict (id) do update set status = excluded.status, ship_date = excluded.ship_date, notes = null,
         items = excluded.items, address = excluded.address, total_cents = excluded.total_cents,
         version = orders.version + 1, updated_at = excluded.updated_at`),
-
-  deleteHistory: (orderIds: readonly number[]) =>
-    tx.run(sql`delete from event where subject in (${list(orderIds.map((id) => `order:${id}`))})`),
 
   insertJob: (orderId: number, dueAt: string) =>
     tx.run(sql`insert into job (order_id, due_at) values (${orderId}, ${dueAt})`),

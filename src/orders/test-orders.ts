@@ -2,10 +2,11 @@
  * Orders 1 to 10, for whoever tries a client out: two of each status, so that every answer can be had. They are of
  * cheeses that no catalogue holds, move only when somebody moves them, and are as they were after every start.
  */
-import { type Context, recordEvents } from '../database/context.ts';
+import { type Context, type Event, recordEvents } from '../database/context.ts';
+import type { Sql } from '../database/database.ts';
 import { dollars, totalCents } from './money.ts';
 import { type OrderStatus, orderStatuses } from './order-status.ts';
-import { orderQueries } from './queries.ts';
+import { orderQueries, type TestOrderRow } from './queries.ts';
 import type { OrderItem, ShownAddress } from './schemas.ts';
 
 const placedAt = '2026-01-01T12:00:00.000Z';
@@ -32,31 +33,71 @@ const ways: Readonly<Record<OrderStatus, readonly OrderStatus[]>> = {
   cancelled: ['placed', 'cancelled'],
 };
 
-/** Puts the ten back as they belong, timelines and all. */
-export async function restoreTestOrders({ transaction, origin }: Context): Promise<void> {
-  const total_cents = totalCents(items);
-  const orders = orderStatuses
-    .flatMap((status) => [status, status])
-    .map((status, index) => ({
-      id: index + 1,
+interface TestOrder {
+  readonly row: TestOrderRow;
+  /** What its timeline begins with. */
+  readonly events: readonly Event[];
+}
+
+const total_cents = totalCents(items);
+const testOrders: readonly TestOrder[] = orderStatuses
+  .flatMap((status) => [status, status])
+  .map((status, index) => {
+    const id = index + 1;
+    const row = {
+      id,
       status,
       ship_date: status === 'placed' || status === 'cancelled' ? null : shippedAt,
       items: JSON.stringify(items),
       address: JSON.stringify(address),
+      notes: null,
       total_cents,
       created_at: placedAt,
-    }));
-  const events = orders.flatMap(({ id, status }) =>
-    ways[status].map((step) => ({
+    };
+    const events = ways[status].map((step) => ({
       type: `order.${step}`,
       subject: `order:${id}`,
       data: JSON.stringify({ id, status: step, total: dollars(total_cents), reason: null }),
-    })),
-  );
+    }));
+    return { row, events };
+  });
+
+/** Restores the test orders that are missing or were moved, with their timelines. Writes nothing for the others. */
+export async function restoreTestOrders({ transaction, origin }: Context): Promise<void> {
   await transaction(async (tx) => {
     const queries = orderQueries(tx);
-    await queries.restore(orders);
-    await queries.deleteHistory(orders.map(({ id }) => id));
-    await recordEvents(tx, origin, placedAt, events);
+    await queries.lockTestOrders();
+    const stored = new Map((await queries.listTestOrders()).map((row) => [row.id, row]));
+    const history = Map.groupBy(await queries.listTestHistory(), ({ subject }) => subject);
+    const wrong = testOrders.filter(({ row }) => !isSame(row, stored.get(row.id)));
+    if (wrong.length > 0) {
+      await queries.restore(wrong.map(({ row }) => row));
+    }
+    for (const { row, events } of testOrders) {
+      const found = history.get(`order:${row.id}`) ?? [];
+      const isIntact = events.every(({ type }, index) => found[index]?.type === type);
+      const extra = found.slice(isIntact ? events.length : 0);
+      if (extra.length > 0) {
+        await queries.deleteEvents(extra.map(({ id }) => id));
+      }
+      if (!isIntact) {
+        await recordEvents(tx, origin, placedAt, events);
+      }
+    }
   });
+}
+
+function isSame(expected: TestOrderRow, stored: TestOrderRow | undefined): boolean {
+  const names = Object.keys(expected) as (keyof TestOrderRow)[];
+  return stored !== undefined && names.every((name) => stored[name] === expected[name]);
+}
+
+/** Removes the test orders with their timelines, and returns how many there were. */
+export async function removeTestOrders(tx: Sql): Promise<number> {
+  const queries = orderQueries(tx);
+  const history = await queries.listTestHistory();
+  if (history.length > 0) {
+    await queries.deleteEvents(history.map(({ id }) => id));
+  }
+  return queries.deleteTestOrders();
 }

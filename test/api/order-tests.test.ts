@@ -1,7 +1,7 @@
 /** Orders 1 to 10, which are there for whoever tries a client out. */
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
-import { sql } from '../../src/database/sql.ts';
+import { type Statement, sql } from '../../src/database/sql.ts';
 import { restoreTestOrders } from '../../src/orders/test-orders.ts';
 import { curdJson, freshShop, serve } from '../cli/run.ts';
 import {
@@ -126,6 +126,38 @@ onBothEngines('Test orders', (engine) => {
       select (select count(*) from job) + (select count(*) from open_order_cheese)
         + (select count(*) from orders where id > 10) as n`);
     assert.equal(rows?.n, 0);
+  });
+
+  test('are not written again by a start that finds them as they were, and only the moved ones by another', async (t) => {
+    const { shop, restore, take } = await openTests(t, engine);
+    const { database } = shop.app.services;
+    const rows = async (query: Statement) =>
+      (await database.all<{ subject: string }>(query)).map((row) => ({ ...row }));
+    const stored = async () => ({
+      orders: await rows(sql`select * from orders order by id`),
+      events: await rows(sql`select * from event where subject like 'order:%' order by id`),
+    });
+    const before = await stored();
+    assert.equal(before.events.length, 24);
+    await restore();
+    assert.deepEqual(await stored(), before);
+    await take(3);
+    await restore();
+    const after = await stored();
+    // The events that the move added are gone, and those of the seed are the same rows.
+    assert.deepEqual(after.events, before.events);
+    assert.deepEqual(
+      after.orders.filter((order, index) => JSON.stringify(order) !== JSON.stringify(before.orders[index])),
+      [{ ...before.orders[2], version: 3 }],
+    );
+    await database.run(sql`delete from event where subject = 'order:5'`);
+    await database.run(sql`delete from orders where id = 6`);
+    await database.run(sql`
+      delete from event where id = (select min(id) from event where subject = 'order:7')`);
+    await restore();
+    const subjects = (await stored()).events.map(({ subject }) => subject);
+    assert.deepEqual(subjects.toSorted(), before.events.map(({ subject }) => subject).toSorted());
+    assert.equal((await stored()).orders.length, 10);
   });
 
   test('are in no list, and leave the first id of a real order at 11', async (t) => {
