@@ -3,52 +3,104 @@ import { hash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import type { Context } from '../database/context.ts';
+import type { Database, Sql } from '../database/database.ts';
+import { AppError } from '../errors.ts';
 import type { Rendition } from '../files/pictures.ts';
 import type { ImageService } from './images.ts';
-import type { CheeseInput } from './schemas.ts';
+import type { Cheese, CheeseInput } from './schemas.ts';
 import type { CheeseService } from './service.ts';
 
-/** What went into the catalogue: ids by category. */
-export type DemoCatalogue = ReadonlyMap<string, readonly number[]>;
+interface DemoServices {
+  readonly cheeses: CheeseService;
+  readonly images: ImageService;
+  readonly database: Database;
+}
 
 /** Fills a catalogue that was never written to. */
-export async function seedDemoCatalogue(cheeses: CheeseService, context: Context): Promise<DemoCatalogue> {
-  return (await cheeses.version()) > 0 ? new Map() : fillDemoCatalogue(cheeses, context);
+export async function seedDemoCatalogue(cheeses: CheeseService, context: Context): Promise<void> {
+  if ((await cheeses.version()) === 0) {
+    await fillDemoCatalogue(cheeses, context);
+  }
 }
 
 /** Adds the demo cheeses that are not there. */
-export async function fillDemoCatalogue(cheeses: CheeseService, context: Context): Promise<DemoCatalogue> {
-  const idsByCategory = new Map<string, number[]>();
-  const text = await readFile(new URL('demo-catalogue.json', import.meta.url), 'utf8');
-  const inputs = JSON.parse(text) as CheeseInput[];
-  for (const [index, result] of (await cheeses.import(context, inputs, new Set())).entries()) {
-    const category = inputs[index]?.category?.name;
-    if (result.outcome === 'created' && category !== undefined) {
-      idsByCategory.set(category, [...(idsByCategory.get(category) ?? []), result.id]);
-    }
-  }
-  return idsByCategory;
+export async function fillDemoCatalogue(cheeses: CheeseService, context: Context): Promise<void> {
+  await cheeses.import(context, await demoInputs(), new Set());
 }
 
-/** Gives the cheeses of a category the drawing of that category. `urlOf` says where the world finds a picture. */
+/**
+ * Gives each demo cheese that was never changed the drawing of its category. A cheese has none where the start that
+ * made it ended too early. `urlOf` returns the public URL of an image.
+ */
 export async function seedDemoPictures(
-  catalogue: DemoCatalogue,
-  images: ImageService,
+  { cheeses, images, database }: DemoServices,
   context: Context,
   urlOf: (name: string) => string,
 ): Promise<void> {
+  const bare = (await cheeses.findSame(database, await demoInputs())).filter(({ version }) => version === 1);
+  const byCategory = Map.groupBy(bare, ({ body }) => (JSON.parse(body) as Cheese).category?.name ?? '');
   await Promise.all(
-    [...catalogue].map(async ([category, cheeseIds]) => {
-      const name = category.toLowerCase().replaceAll(' ', '-');
-      const picture = await drawing(`${name}.webp`);
-      const stored = await images.keep(picture, await drawing(`${name}.small.webp`));
+    [...byCategory].map(async ([category, found]) => {
+      const [picture, thumbnail] = await drawingsOf(category);
+      const stored = await images.keep(picture, thumbnail);
       const size = picture.bytes;
-      for (const cheeseId of cheeseIds) {
+      for (const { id: cheeseId } of found) {
         const caption = `Drawing of a ${category.toLowerCase()} cheese`;
         await images.attach(context, { cheeseId, ...stored, size, caption, isPrimary: true, urlOf });
       }
     }),
   );
+}
+
+/** What became of the demo cheeses: names. */
+export interface RemovedDemo {
+  readonly removed: readonly string[];
+  /** In orders that were approved or shipped. */
+  readonly kept: readonly string[];
+}
+
+/**
+ * Removes the demo cheeses that still have all their values and at most their drawing, in the transaction of `context`.
+ * Orders of them that were only placed are cancelled.
+ */
+export async function removeDemoCheeses(
+  cheeses: CheeseService,
+  tx: Sql,
+  context: Context,
+): Promise<RemovedDemo> {
+  const inputs = await demoInputs();
+  const categories = new Set(inputs.map(({ category }) => category?.name ?? ''));
+  const drawings = new Set<string>();
+  for (const category of categories) {
+    drawings.add((await drawingsOf(category))[0].name);
+  }
+  const removed: string[] = [];
+  const kept: string[] = [];
+  for (const { id, body } of await cheeses.findSame(tx, inputs)) {
+    const { name, photoUrls } = JSON.parse(body) as Cheese;
+    if (photoUrls.every((url) => drawings.has(url.slice(url.lastIndexOf('/') + 1)))) {
+      try {
+        await cheeses.delete(context, id, () => {});
+        removed.push(name);
+      } catch (error) {
+        if (!(error instanceof AppError && error.code === 'conflict')) {
+          throw error;
+        }
+        kept.push(name);
+      }
+    }
+  }
+  return { removed, kept };
+}
+
+async function demoInputs(): Promise<CheeseInput[]> {
+  return JSON.parse(await readFile(new URL('demo-catalogue.json', import.meta.url), 'utf8'));
+}
+
+/** The drawing of a category, and its thumbnail. */
+async function drawingsOf(category: string): Promise<[Rendition, Rendition]> {
+  const name = category.toLowerCase().replaceAll(' ', '-');
+  return [await drawing(`${name}.webp`), await drawing(`${name}.small.webp`)];
 }
 
 /** Drawn for this place, and in the form in which pictures are kept. */

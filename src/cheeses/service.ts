@@ -59,6 +59,8 @@ export interface CheeseService {
   countByStatus(): Promise<Record<Status, number>>;
   /** Creates what is not there yet, all in one transaction. `seen` holds the ids met earlier in the same import. */
   import(context: Context, inputs: readonly CheeseInput[], seen: Set<number>): Promise<ImportOutcome[]>;
+  /** The stored cheeses that have all values of one of the inputs. Their photos may differ. */
+  findSame(tx: Sql, inputs: readonly CheeseInput[]): Promise<VersionedCheese[]>;
   /** Changes with every write to the catalogue; 0 as long as there was none. */
   version(): Promise<number>;
 }
@@ -214,6 +216,21 @@ export function createCheeseService({ database, clock, beforeDelete }: Dependenc
         return outcomes as ImportOutcome[];
       }),
 
+    async findSame(tx, inputs) {
+      const drafts = new Map<string, Draft>();
+      for (const input of inputs) {
+        const draft = await toDraft(tx, input);
+        drafts.set(keyOf(draft.categoryName, draft.name), draft);
+      }
+      const rows = await cheeseQueries(tx).findByNames(
+        [...drafts.values()].map((draft) => [draft.categoryName, draft.name.normalize('NFC')]),
+      );
+      return rows.filter((row) => {
+        const draft = drafts.get(keyOf(row.category_name, row.name_key));
+        return draft !== undefined && differences(row, draft).every((field) => field === 'photoUrls');
+      });
+    },
+
     version: () => cheeseQueries(database).findVersion(),
   };
 }
@@ -223,13 +240,13 @@ async function compare(tx: Sql, drafts: readonly Draft[], seen: ReadonlySet<numb
   const rows = await cheeseQueries(tx).findByNames(
     drafts.map((draft) => [draft.categoryName, draft.name.normalize('NFC')]),
   );
-  const existing = new Map(rows.map((row) => [JSON.stringify([row.category_name, row.name_key]), row]));
+  const existing = new Map(rows.map((row) => [keyOf(row.category_name, row.name_key), row]));
   const outcomes: (ImportOutcome | undefined)[] = [];
   const fresh = new Map<number, Draft>();
   const freshKeys = new Set<string>();
   const met = new Set<number>(seen);
   for (const [index, draft] of drafts.entries()) {
-    const key = JSON.stringify([draft.categoryName, draft.name.normalize('NFC')]);
+    const key = keyOf(draft.categoryName, draft.name);
     const row = existing.get(key);
     if (freshKeys.has(key) || (row !== undefined && met.has(row.id))) {
       outcomes[index] = {
@@ -247,12 +264,21 @@ async function compare(tx: Sql, drafts: readonly Draft[], seen: ReadonlySet<numb
   return { outcomes, fresh };
 }
 
-function comparedTo(row: CheeseRow, draft: Draft): ImportOutcome {
-  const stored = JSON.parse(row.body) as Cheese;
-  const known = draftOf(stored);
-  const differing = Object.keys({ ...known, ...draft }).filter(
+/** What the unique index on cheeses compares. */
+function keyOf(categoryName: string | null, name: string): string {
+  return JSON.stringify([categoryName, name.normalize('NFC')]);
+}
+
+/** Names of the fields in which a stored cheese and a draft differ. */
+function differences(row: CheeseRow, draft: Draft): string[] {
+  const known = draftOf(JSON.parse(row.body) as Cheese);
+  return Object.keys({ ...known, ...draft }).filter(
     (key) => JSON.stringify(known[key as keyof Draft]) !== JSON.stringify(draft[key as keyof Draft]),
   );
+}
+
+function comparedTo(row: CheeseRow, draft: Draft): ImportOutcome {
+  const differing = differences(row, draft);
   return differing.length === 0
     ? { outcome: 'unchanged', id: row.id }
     : {

@@ -9,7 +9,7 @@ import { ConfigError } from '../setting-values.ts';
 import { type CommandOptions, print, withServices } from './command.ts';
 
 /** Who may come in, and how far the schema is. */
-const kept = ['migration', 'account', 'api_key', 'oauth_client', 'quota'];
+const kept = ['migration', 'shop', 'account', 'api_key', 'oauth_client', 'quota'];
 /** Their rows stand for something even in an empty shop. */
 const changed = ['catalogue', 'term', 'image_file'];
 
@@ -47,8 +47,10 @@ export function runReset(options: CommandOptions): Promise<void> {
         await tx.run(sql`update image_file set state = 'pending', since = ${now} where state = 'stored'`);
         await recordEvents(tx, origin, now, [{ type: 'shop.reset', subject: 'shop', data: '{}' }]);
       });
-      const demo = await fillDemoCatalogue(cheeses, contextOf('cli'));
-      await seedDemoPictures(demo, images, contextOf('cli'), (name) => imageUrlOf(config, name));
+      await fillDemoCatalogue(cheeses, contextOf('cli'));
+      await seedDemoPictures({ cheeses, images, database }, contextOf('cli'), (name) =>
+        imageUrlOf(config, name),
+      );
       await restoreTestOrders(contextOf('cli'));
       print(options, { reset: true }, 'The shop is as new; accounts, keys and applications are kept.');
     },

@@ -1,7 +1,7 @@
 import type { AddressInfo } from 'node:net';
 import { about } from '../about.ts';
 import { type App, buildApp } from '../app.ts';
-import { type DemoCatalogue, seedDemoCatalogue, seedDemoPictures } from '../cheeses/demo.ts';
+import { seedDemoCatalogue, seedDemoPictures } from '../cheeses/demo.ts';
 import { baseUrlOf } from '../config.ts';
 import { AppError } from '../errors.ts';
 import { restoreTestOrders } from '../orders/test-orders.ts';
@@ -16,23 +16,45 @@ export async function serve(options: CommandOptions): Promise<void> {
   for (const variable of unknownVariables()) {
     app.log.warn(`${variable} is no setting of Curd: is it misspelt?`);
   }
+  const stopping = new AbortController();
+  const started = start(app, options, stopping.signal);
+  // Before the start writes anything: signals arrive in a later turn of the event loop.
+  stopOnSignals(app, started, stopping);
   try {
-    const demo = await seed(app);
-    await app.server.listen({ host: config.host, port: config.port });
-    await seedPictures(app, demo);
-    app.worker.start();
-    stopOnSignals(app);
-    const isEmpty = (await app.services.keys.listAccounts()).length === 0;
-    const isLocal = config.environment === 'local';
-    // Only now: a key that is made is also shown.
-    const key = isEmpty && isLocal ? await firstKey(app) : null;
-    greet(app, options, key, isEmpty && !isLocal);
-    logStart(app);
+    await started;
   } catch (error) {
     await app.close();
     const text = listenErrorText(error, config.host, config.port);
     throw text === null ? error : new ConfigError(text);
   }
+}
+
+/** Every step is complete when the next one begins; a signal ends the start between two of them. */
+async function start(app: App, options: CommandOptions, signal: AbortSignal): Promise<void> {
+  const { config } = app.services;
+  const isProduction = config.environment === 'production';
+  const steps = [
+    ...(isProduction ? [] : [() => seed(app)]),
+    () => app.server.listen({ host: config.host, port: config.port }),
+    // Their URLs depend on where the server listens.
+    ...(isProduction ? [] : [() => seedPictures(app)]),
+    () => open(app, options),
+  ];
+  for (const step of steps) {
+    if (!signal.aborted) {
+      await step();
+    }
+  }
+}
+
+async function open(app: App, options: CommandOptions): Promise<void> {
+  app.worker.start();
+  const isEmpty = (await app.services.keys.listAccounts()).length === 0;
+  const isLocal = app.services.config.environment === 'local';
+  // Only now: a key that is made is also shown.
+  const key = isEmpty && isLocal ? await firstKey(app) : null;
+  greet(app, options, key, isEmpty && !isLocal);
+  logStart(app);
 }
 
 /** @param key of a first start in local @param isEmpty nobody has an account yet, nor gets one by itself */
@@ -64,21 +86,17 @@ function logStart({ server, services, log }: App): void {
   );
 }
 
-/** A first start has something to show. */
-async function seed({ services }: App): Promise<DemoCatalogue> {
-  const { config, cheeses, contextOf } = services;
-  if (config.environment === 'production') {
-    return new Map();
-  }
-  const demo = await seedDemoCatalogue(cheeses, contextOf('system'));
+/** Outside of production, a first start makes something to look at, and test orders are as documented. */
+async function seed({ services }: App): Promise<void> {
+  const { cheeses, contextOf } = services;
+  await seedDemoCatalogue(cheeses, contextOf('system'));
   await restoreTestOrders(contextOf('system'));
-  return demo;
 }
 
-/** Only now, as their addresses follow from where the server listens. A shop can be looked at without them. */
-async function seedPictures({ services, imageUrl, log }: App, demo: DemoCatalogue): Promise<void> {
+/** A shop works without images. */
+async function seedPictures({ services, imageUrl, log }: App): Promise<void> {
   try {
-    await seedDemoPictures(demo, services.images, services.contextOf('system'), imageUrl);
+    await seedDemoPictures(services, services.contextOf('system'), imageUrl);
   } catch (error) {
     log.warn({ err: error }, 'the demo pictures could not be stored');
   }
@@ -120,17 +138,17 @@ There is no account yet. Make one, and a key for it, with the settings of this s
   KEY=$(npx curd keys create --account <name>)
 `;
 
-/** One signal finishes what runs and leaves; a second one leaves at once. */
-function stopOnSignals(app: App): void {
-  let isStopping = false;
+/** The first signal finishes what runs, then ends the process; a second one ends it at once. */
+function stopOnSignals(app: App, started: Promise<void>, stopping: AbortController): void {
   for (const signal of ['SIGTERM', 'SIGINT'] as const) {
     process.on(signal, async () => {
-      if (isStopping) {
+      if (stopping.signal.aborted) {
         app.log.warn({ signal }, 'stopped by a second signal, without waiting for running requests');
         process.exit(1);
       }
-      isStopping = true;
+      stopping.abort();
       try {
+        await started;
         await app.close();
         app.log.info({ signal, uptimeSeconds: Math.round(process.uptime()) }, 'stopped');
         process.exit(0);

@@ -4,22 +4,26 @@ import { once } from 'node:events';
 import { readdirSync, statSync, writeFileSync } from 'node:fs';
 import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { suite, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { typeOfKey } from '../../src/auth/keys/format.ts';
 import { sql } from '../../src/database/sql.ts';
-import { secret } from '../context.ts';
+import { secret, until } from '../context.ts';
 import { awsSettings, openSilence } from '../files/bucket.ts';
 import { type Addresses, assertWhole, nameOf, namesIn } from '../files/photos.ts';
 import { cleanUp } from '../helper.ts';
 import {
   assertRefused,
+  cheesesIn,
   curd,
   type Environment,
+  ended,
   freshShop,
   inShop,
   type RunningServer,
   serve,
+  start,
 } from './run.ts';
 
 const drawings = fileURLToPath(new URL('../../src/cheeses/demo-pictures/', import.meta.url));
@@ -131,6 +135,40 @@ suite('curd serve', { concurrency: 2 }, () => {
     const server = await serve(t, shop);
     assert.ok(server.firstKey !== null, 'a key was made by the start that failed, and nobody has seen it');
     assert.equal(await server.statusFor(server.firstKey), 200);
+    const cheeses = await catalogueOf(server, server.firstKey);
+    assert.ok(cheeses.length >= 20);
+    assert.ok(
+      cheeses.every(({ photoUrls }) => photoUrls.length === 1),
+      'the start that failed left cheeses without photos',
+    );
+  });
+
+  test('gives no drawing to a demo cheese that was changed', async (t) => {
+    const shop = await freshShop(t);
+    await (await serve(t, shop)).stop();
+    const [first] = await cheesesIn(shop);
+    await inShop(shop, ({ cheeses, contextOf }) =>
+      cheeses.changePhotos(contextOf('test'), first?.id ?? 0, () => []),
+    );
+    await (await serve(t, shop)).stop();
+    const [again] = await cheesesIn(shop);
+    assert.deepEqual(again?.photoUrls, []);
+  });
+
+  test('ends with status 0 when a signal arrives while it writes the demo, and completes it the next time', async (t) => {
+    const shop = await freshShop(t);
+    const child = start(['serve', '--port', '0'], shop);
+    const run = ended(child);
+    const file = join(shop.CURD_DATA_DIR ?? '', 'curd.sqlite');
+    await until(async () => hasCheeses(file), 'the catalogue was not filled');
+    child.kill('SIGTERM');
+    const { code, stderr } = await run;
+    assert.deepEqual([code, stderr], [0, '']);
+    const server = await serve(t, shop);
+    const cheeses = await cheesesIn(shop);
+    assert.ok(cheeses.length >= 20);
+    assert.ok(cheeses.every(({ photoUrls }) => photoUrls.length === 1));
+    await server.stop();
   });
 
   test('says in one sentence that its host is no address of this machine', async (t) => {
@@ -186,6 +224,19 @@ suite('curd serve', { concurrency: 2 }, () => {
     assert.ok(server !== null, 'it did not start within eight seconds');
   });
 });
+
+/** Whether the database exists and its catalogue was filled. */
+function hasCheeses(file: string): boolean {
+  let database: DatabaseSync | undefined;
+  try {
+    database = new DatabaseSync(file, { readOnly: true });
+    return database.prepare('select 1 from cheese').get() !== undefined;
+  } catch {
+    return false;
+  } finally {
+    database?.close();
+  }
+}
 
 test('The drawings of the demo are less than 100 kB', () => {
   const sizes = namesIn(drawings).map((name) => statSync(join(drawings, name)).size);
