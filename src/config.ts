@@ -9,6 +9,7 @@ import {
   type DatabasePlace,
   duration,
   type Environment,
+  environments,
   type ImagesPlace,
   type LoginLimits,
   oneOf,
@@ -103,7 +104,7 @@ export type RawSettings = Partial<Record<Variable, string | undefined>>;
 export function loadConfig(raw: RawSettings): Config {
   const { read, throwFaults } = collectFaults();
   const environment = read(
-    () => oneOf('CURD_ENVIRONMENT', raw.CURD_ENVIRONMENT ?? 'local', ['local', 'sandbox', 'production']),
+    () => oneOf('CURD_ENVIRONMENT', raw.CURD_ENVIRONMENT ?? 'local', environments),
     'local',
   );
   const dataDir = resolve(raw.CURD_DATA_DIR ?? './data');

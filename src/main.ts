@@ -145,6 +145,30 @@ withSettings(exporting.command('cheeses <file>'))
   .description('write all cheeses to a .csv, .json or .ndjson file, in a form that import reads')
   .action(async (file, options) => (await import('./cli/export-cheeses.ts')).runExport(file, options));
 
+const images = program.command('images').description('images of cheeses');
+withSettings(images.command('rebase'))
+  .description('replace the URLs of uploaded images by those that follow from the settings')
+  .addHelpText(
+    'after',
+    '\nAfter a change of CURD_PUBLIC_URL or CURD_IMAGES_URL: photoUrls keep the URL of the time of the upload. Other URLs in photoUrls stay.',
+  )
+  .action(async (options) => (await import('./cli/images.ts')).runRebase(options));
+
+const environment = program
+  .command('environment')
+  .description('the environment of a shop, which its first start stores');
+withSettings(environment.command('show'))
+  .description('print the stored environment, whatever the settings are')
+  .action(async (options) => (await import('./cli/environment.ts')).showEnvironment(options));
+withSettings(environment.command('change <environment>'))
+  .description('make a shop local, sandbox or production')
+  .option('--dry-run', 'print what would be removed, and change nothing')
+  .addHelpText(
+    'after',
+    '\nproduction removes the test orders and the demo cheeses that were not changed; everything else stays.\nStop the server first, and give the settings of the new environment.',
+  )
+  .action(async (name, options) => (await import('./cli/environment.ts')).changeEnvironment(name, options));
+
 withSettings(program.command('migrate'))
   .description('bring the database to the schema of this version (serve does it as well)')
   .action(async (options) => (await import('./cli/migrate.ts')).runMigrate(options));

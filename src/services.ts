@@ -17,12 +17,14 @@ import { createThrottle, type Throttle } from './customers/throttle.ts';
 import type { Context } from './database/context.ts';
 import { isBeingCopiedTo } from './database/copy.ts';
 import { type Database, openDatabase } from './database/database.ts';
+import { requireEnvironment } from './database/environment.ts';
 import { migrate } from './database/migrate.ts';
 import { AppError } from './errors.ts';
 import { openFiles } from './files/files.ts';
 import { createPictures, type Pictures } from './files/pictures.ts';
 import { createCursors } from './http/cursor.ts';
 import { createOrderHistory, type OrderHistory } from './orders/history.ts';
+import { firstIdIn } from './orders/order.ts';
 import { createOrderRelease } from './orders/release.ts';
 import { createOrderService, type OrderService } from './orders/service.ts';
 import { createSteps } from './orders/steps.ts';
@@ -65,17 +67,23 @@ export interface Services extends Helpers {
 /**
  * Opens the database, brings it to the current schema and makes the services. Close them when done.
  * @param shared helpers of several shops in one process, which whoever made them closes
+ * @param isChangingEnvironment opens a shop of any environment
+ * @throws ConfigError where the shop is of another environment than the settings
  */
 export async function openServices(
   config: Config,
   clock: Clock = systemClock,
   shared?: Helpers,
+  isChangingEnvironment = false,
 ): Promise<Services> {
   const database = await openDatabase(config);
   try {
     await migrate(database);
     if (await isBeingCopiedTo(database)) {
       throw new ConfigError('A copy into this database has not finished: run the same "curd copy" again.');
+    }
+    if (!isChangingEnvironment) {
+      await requireEnvironment(database, config.environment);
     }
   } catch (error) {
     await database.close();
@@ -90,7 +98,8 @@ export async function openServices(
   const grants = createGrants(database, clock);
   const throttle = createThrottle({ database, clock, limits: config.loginLimits, secret });
   const networks = createKnownNetworks({ database, clock, secret });
-  const steps = createSteps(clock, config.shippingTimeMs);
+  const firstId = firstIdIn(environment);
+  const steps = createSteps(clock, config.shippingTimeMs, firstId);
   const release = createOrderRelease(clock, steps);
   const cheeses = createCheeseService({
     database,
@@ -118,7 +127,15 @@ export async function openServices(
     tiers,
     beforeDelete: release.releaseCustomer,
   });
-  const orders = createOrderService({ database, clock, cheeses, customers, steps, settings: config });
+  const orders = createOrderService({
+    database,
+    clock,
+    cheeses,
+    customers,
+    steps,
+    settings: config,
+    firstId,
+  });
   return {
     config,
     clock,
@@ -138,7 +155,7 @@ export async function openServices(
     orders,
     passwords,
     pictures,
-    history: createOrderHistory(database, createCursors(secret, 'orders')),
+    history: createOrderHistory(database, createCursors(secret, 'orders'), firstId),
     contextOf: (actor) => ({
       transaction: database.transaction,
       origin: { actor, requestId: null, traceId: null },

@@ -4,7 +4,8 @@ import { join, resolve } from 'node:path';
 import { parseDuration } from './duration.ts';
 import type { settings } from './settings.ts';
 
-export type Environment = 'local' | 'sandbox' | 'production';
+export const environments = ['local', 'sandbox', 'production'] as const;
+export type Environment = (typeof environments)[number];
 
 /** US dollars of delivered orders from which a customer is in a tier; below the first it is bronze. */
 export interface TierThresholds {
@@ -248,6 +249,11 @@ export function parseDatabase(
   );
 }
 
+/** Whether only the machine itself is reached by the host name of a URL. */
+export function isLoopback(hostname: string): boolean {
+  return ['localhost', '127.0.0.1', '[::1]'].includes(hostname);
+}
+
 /** @throws ConfigError */
 export function parsePublicUrl(text: string | undefined, environment: Environment): string | null {
   if (text === undefined) {
@@ -259,8 +265,7 @@ export function parsePublicUrl(text: string | undefined, environment: Environmen
     return null;
   }
   const url = new URL(parseUrl('CURD_PUBLIC_URL', text));
-  const loopback = ['localhost', '127.0.0.1', '[::1]'].includes(url.hostname);
-  if (environment === 'production' && url.protocol !== 'https:' && !loopback) {
+  if (environment === 'production' && url.protocol !== 'https:' && !isLoopback(url.hostname)) {
     throw new ConfigError(
       `CURD_PUBLIC_URL is "${text}": production needs https, unless the address is loopback.`,
     );

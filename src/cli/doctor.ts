@@ -1,7 +1,8 @@
 import { inspectImages } from '../cheeses/image-inspection.ts';
+import { inspectImageUrls } from '../cheeses/image-urls.ts';
 import { inspectCatalogue, refileCatalogue } from '../cheeses/inspection.ts';
 import { systemClock, timestamp } from '../clock.ts';
-import type { Config } from '../config.ts';
+import { type Config, imageUrlOf } from '../config.ts';
 import { inspectCustomers } from '../customers/inspection.ts';
 import type { Database, Sql } from '../database/database.ts';
 import { Faults, type Finding } from '../database/inspection.ts';
@@ -43,7 +44,13 @@ export async function runDoctor(options: CommandOptions): Promise<void> {
       { name: 'catalogue', inspect: inspectCatalogue },
       { name: 'orders', inspect: inspectOrders },
       { name: 'customers', inspect: inspectCustomers },
-      { name: 'pictures', inspect: () => inspectImages(database, files, systemClock.now()) },
+      {
+        name: 'pictures',
+        inspect: async (snapshot) => [
+          ...(await inspectImages(database, files, systemClock.now())),
+          ...(await inspectImageUrls(snapshot, (name) => imageUrlOf(config, name))),
+        ],
+      },
     ];
     // As of one moment: a shop that is open changes between two looks.
     const results = await database.snapshot(async (snapshot) => {

@@ -4,9 +4,10 @@ import { dirname, join, resolve } from 'node:path';
 import { extract, list } from 'tar';
 import { storedFiles } from '../cheeses/images.ts';
 import { systemClock, timestamp } from '../clock.ts';
+import type { Environment } from '../config.ts';
 import { openDatabase } from '../database/database.ts';
 import { migrate } from '../database/migrate.ts';
-import { faultsOf, isInUse, replaceDatabaseFile } from '../database/sqlite-file.ts';
+import { environmentIn, faultsOf, isInUse, replaceDatabaseFile } from '../database/sqlite-file.ts';
 import { copyFiles, type StoredFile } from '../files/copy.ts';
 import { digestOf } from '../files/digest.ts';
 import { openFiles } from '../files/files.ts';
@@ -37,7 +38,9 @@ export async function runRestore(name: string, options: CommandOptions): Promise
   try {
     await mkdir(folder, { recursive: true, mode: 0o700 });
     const { manifest, images } = await unpack(source, folder);
+    requireEnvironment('The backup is of', join(folder, databaseEntry), config.environment);
     requireUnused(file);
+    requireEnvironment(`In ${file} is`, file, config.environment);
     const bar = progressBar(images.length);
     const copied = await copyFiles(
       openFolder(join(folder, imagesEntry), systemClock),
@@ -57,6 +60,16 @@ export async function runRestore(name: string, options: CommandOptions): Promise
     );
   } finally {
     await rm(folder, { recursive: true, force: true, maxRetries: 3 });
+  }
+}
+
+/** Neither a production shop is replaced by a trial, nor the reverse. */
+function requireEnvironment(where: string, file: string, environment: Environment): void {
+  const stored = environmentIn(file);
+  if (stored !== null && stored !== environment) {
+    throw new ConfigError(
+      `${where} a ${stored} shop, but the settings are for ${environment}: set CURD_ENVIRONMENT=${stored}. After the restore, "curd environment change" can change it. Nothing was changed.`,
+    );
   }
 }
 

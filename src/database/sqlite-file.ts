@@ -2,6 +2,7 @@
 import { chmodSync, existsSync, linkSync, renameSync, rmSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
+import type { Environment } from '../config.ts';
 import { flush } from '../files/folder.ts';
 import { restrict } from '../permissions.ts';
 
@@ -28,6 +29,21 @@ export function faultsOf(file: string): string[] {
     ];
   } catch (error) {
     return [(error as Error).message];
+  } finally {
+    connection?.close();
+  }
+}
+
+/** The environment of the shop in the file; null where it is unknown. */
+export function environmentIn(file: string): Environment | null {
+  let connection: DatabaseSync | undefined;
+  try {
+    connection = new DatabaseSync(file, { readOnly: true });
+    const row = connection.prepare('select environment from shop').get();
+    return (row?.environment ?? null) as Environment | null;
+  } catch {
+    // No database, an older one, or a damaged one.
+    return null;
   } finally {
     connection?.close();
   }

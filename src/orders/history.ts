@@ -40,7 +40,8 @@ interface Position {
   readonly before: number | null;
 }
 
-export function createOrderHistory(database: Database, cursors: Cursors): OrderHistory {
+/** @param firstId see `firstIdIn` */
+export function createOrderHistory(database: Database, cursors: Cursors, firstId: number): OrderHistory {
   const queries = orderQueries(database);
 
   function continued(cursor: string | undefined, given: OrderFilters): Position {
@@ -79,7 +80,7 @@ export function createOrderHistory(database: Database, cursors: Cursors): OrderH
     },
 
     async timeline(id, principal) {
-      requireOwner(await findRow(database, id), principal);
+      requireOwner(await findRow(database, id, firstId), principal);
       const events = await queries.listHistory(id);
       return events.map(({ data, actor, created_at }) => {
         const { status, reason } = JSON.parse(data);

@@ -1,10 +1,16 @@
 /** An order as it is answered, and who may see it. */
+import type { Environment } from '../config.ts';
 import type { Sql } from '../database/database.ts';
 import { AppError } from '../errors.ts';
 import type { Principal } from '../http/principal.ts';
 import { dollars } from './money.ts';
 import { firstRealId, type OrderRow, type Owner, orderQueries } from './queries.ts';
 import type { OrderItem } from './schemas.ts';
+
+/** The first order that exists for callers: production has no test orders, whatever its table contains. */
+export function firstIdIn(environment: Environment): number {
+  return environment === 'production' ? firstRealId : 1;
+}
 
 /** An order as JSON, and the version that its ETag carries. */
 export interface VersionedOrder {
@@ -33,9 +39,9 @@ export function cheesesOf(lines: readonly Pick<OrderItem, 'cheeseId'>[]): number
   return [...new Set(lines.map(({ cheeseId }) => cheeseId))];
 }
 
-/** @throws AppError notFound */
-export async function findRow(sql: Sql, id: number): Promise<OrderRow> {
-  const row = await orderQueries(sql).find(id);
+/** @param firstId see `firstIdIn` @throws AppError notFound */
+export async function findRow(sql: Sql, id: number, firstId: number): Promise<OrderRow> {
+  const row = id < firstId ? undefined : await orderQueries(sql).find(id);
   if (row === undefined) {
     throw new AppError('notFound', `There is no order with the id ${id}.`);
   }

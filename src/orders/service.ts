@@ -57,10 +57,12 @@ interface Dependencies {
     readonly requirePrice: boolean;
     readonly ordersPerHour: number | null;
   };
+  /** See `firstIdIn`. */
+  readonly firstId: number;
 }
 
 export function createOrderService(dependencies: Dependencies): OrderService {
-  const { database, clock, cheeses, customers, steps, settings } = dependencies;
+  const { database, clock, cheeses, customers, steps, settings, firstId } = dependencies;
 
   /** The lines of an order with the names and prices of now. @throws AppError validation */
   async function price(
@@ -171,19 +173,19 @@ export function createOrderService(dependencies: Dependencies): OrderService {
       }),
 
     async find(id, principal) {
-      const row = await findRow(database, id);
+      const row = await findRow(database, id, firstId);
       requireOwner(row, principal);
       return toOrder(row);
     },
 
     async cancel(context, id, principal, precondition) {
-      const known = await findRow(database, id);
+      const known = await findRow(database, id, firstId);
       if (principal !== null) {
         requireOwner(known, principal);
       }
       return context.transaction(async (tx) => {
         const cancelled = await steps.tryTake(tx, context, id, steps.cancellation(null));
-        const row = cancelled ?? (await findRow(tx, id));
+        const row = cancelled ?? (await findRow(tx, id, firstId));
         precondition?.(cancelled === undefined ? row.version : row.version - 1);
         if (row.status !== 'cancelled') {
           throw new AppError('conflict', `The order is ${row.status}: what has shipped cannot be cancelled.`);
@@ -194,7 +196,7 @@ export function createOrderService(dependencies: Dependencies): OrderService {
 
     approve: (context, id, precondition) =>
       context.transaction(async (tx) => {
-        const known = await findRow(tx, id);
+        const known = await findRow(tx, id, firstId);
         precondition?.(known.version);
         const missing = await missingOf(tx, known);
         if (known.status === 'placed' && missing.length > 0) {
@@ -208,13 +210,13 @@ export function createOrderService(dependencies: Dependencies): OrderService {
 
     ship: (context, id, precondition) =>
       context.transaction(async (tx) => {
-        const known = await findRow(tx, id);
+        const known = await findRow(tx, id, firstId);
         return toOrder(await move(tx, context, known, steps.shipping(), precondition));
       }),
 
     deliver: (context, id, precondition) =>
       context.transaction(async (tx) => {
-        const known = await findRow(tx, id);
+        const known = await findRow(tx, id, firstId);
         const { customer_id } = known;
         const isTheirs = customer_id !== null && (await customers.claim(tx, customer_id));
         const row = await move(tx, context, known, steps.delivery(), precondition);
@@ -226,7 +228,7 @@ export function createOrderService(dependencies: Dependencies): OrderService {
 
     approveDue: (context, id) =>
       context.transaction(async (tx) => {
-        const missing = await missingOf(tx, await findRow(tx, id));
+        const missing = await missingOf(tx, await findRow(tx, id, firstId));
         if ((await orderQueries(tx).claimJob(id, timestamp(clock.now()))) === undefined) {
           return;
         }

@@ -29,8 +29,8 @@ export interface Steps {
   take(tx: Sql, context: Context, id: number, step: Step): Promise<OrderRow>;
 }
 
-/** @param shippingTimeMs from the approval to the estimated shipDate */
-export function createSteps(clock: Clock, shippingTimeMs: number): Steps {
+/** @param shippingTimeMs from the approval to the estimated shipDate @param firstId see `firstIdIn` */
+export function createSteps(clock: Clock, shippingTimeMs: number, firstId: number): Steps {
   const at = (milliseconds: number) => sql`${timestamp(milliseconds)}`;
 
   const steps: Steps = {
@@ -47,6 +47,9 @@ export function createSteps(clock: Clock, shippingTimeMs: number): Steps {
     },
 
     async tryTake(tx, context, id, { to, reason, shipDate }) {
+      if (id < firstId) {
+        return undefined;
+      }
       const queries = orderQueries(tx);
       const now = timestamp(clock.now());
       if (to === 'approved' || to === 'cancelled') {
@@ -66,7 +69,7 @@ export function createSteps(clock: Clock, shippingTimeMs: number): Steps {
     async take(tx, context, id, step) {
       const row = await steps.tryTake(tx, context, id, step);
       if (row === undefined) {
-        const { status } = await findRow(tx, id);
+        const { status } = await findRow(tx, id, firstId);
         throw new AppError('conflict', `The order is ${status}. ${nextInWords(status)}`);
       }
       return row;

@@ -4,6 +4,7 @@ import { test } from 'node:test';
 import { buildApp } from '../../src/app.ts';
 import { makeKey } from '../../src/auth/keys/format.ts';
 import { systemClock, timestamp } from '../../src/clock.ts';
+import { storeEnvironment } from '../../src/database/environment.ts';
 import { assertError, type CallAnswer, onBothEngines, openShop, type Shop, testClock } from '../helper.ts';
 
 const nothingSent = 'Bearer realm="cheese"';
@@ -189,6 +190,8 @@ test('Local takes keys of both types; production refuses test keys, and sandbox 
   const trial = await local.newKey({ type: 'test' });
   // All three on one database, so that nothing but the environment can be the reason.
   const database = `sqlite:${(local.config.database as { file: string }).file}`;
+  const { database: stored } = local.app.services;
+  await storeEnvironment(stored, 'production');
   const production = await openShop(t, {
     settings: {
       CURD_ENVIRONMENT: 'production',
@@ -196,6 +199,7 @@ test('Local takes keys of both types; production refuses test keys, and sandbox 
       CURD_DATABASE: database,
     },
   });
+  await storeEnvironment(stored, 'sandbox');
   const sandbox = await openShop(t, {
     settings: { CURD_ENVIRONMENT: 'sandbox', CURD_DATABASE: database },
   });

@@ -7,7 +7,7 @@ import { ConfigError } from '../../src/setting-values.ts';
 import { bodyOf, boundary, filePart } from '../api/image-forms.ts';
 import { secret } from '../context.ts';
 import { cleanUp, temporaryFolder } from '../helper.ts';
-import { accountWithKey, freshShop, type RunningServer, serve } from './run.ts';
+import { accountWithKey, freshShop, type RunningServer, serve, storeEnvironmentOf } from './run.ts';
 
 const https = 'https://cheese.example';
 
@@ -135,6 +135,7 @@ suite('An environment', { concurrency: 2 }, () => {
     // Keys of another environment may stand in a database that was copied.
     const local = { ...shop, CURD_ENVIRONMENT: 'local' };
     const { key: live } = await accountWithKey(local, [], { type: 'live' });
+    await storeEnvironmentOf(local, 'sandbox');
     const { key } = await accountWithKey(shop);
     const server = await serve(t, shop);
     assert.doesNotMatch(server.greeting, /sk_/);
@@ -154,7 +155,9 @@ suite('An environment', { concurrency: 2 }, () => {
   test('production takes live keys alone, and asks browsers for https on every answer', async (t) => {
     const settings = { CURD_ENVIRONMENT: 'production', CURD_SECRET: secret, CURD_PUBLIC_URL: https };
     const shop = await freshShop(t, settings);
-    const { key: testKey } = await accountWithKey({ ...shop, CURD_ENVIRONMENT: 'local' });
+    const local = { ...shop, CURD_ENVIRONMENT: 'local' };
+    const { key: testKey } = await accountWithKey(local);
+    await storeEnvironmentOf(local, 'production');
     const { key: slow } = await accountWithKey(shop);
     const { key } = await accountWithKey(shop, [], { plan: 'enterprise' });
     const server = await serve(t, shop);

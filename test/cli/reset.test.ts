@@ -21,6 +21,7 @@ import {
   inShop,
   optionsOf,
   stocked,
+  storeEnvironmentOf,
 } from './run.ts';
 
 async function countsIn(database: Database): Promise<Record<string, number>> {
@@ -226,16 +227,20 @@ test('A shop in production, or one whose keeper has not said yes, is not reset',
   };
   const sandbox = { ...environment, CURD_ENVIRONMENT: 'sandbox' };
   await assertEachRefused(t, [
-    ['production', () => runReset(optionsOf(production, { yes: true })), /production shop is not reset/],
-    ['production without a yes', () => runReset(optionsOf(production)), /production shop is not reset/],
     ['local without a yes', () => runReset(optionsOf(environment)), /\(local\).*say --yes/],
-    ['sandbox without a yes', () => runReset(optionsOf(sandbox)), /\(sandbox\).*say --yes/],
+    ['sandbox settings', () => runReset(optionsOf(sandbox, { yes: true })), /This is a local shop/],
   ]);
   assertRefused(await curd(environment, 'reset', '--json'), /\(local\).*say --yes/);
+  await storeEnvironmentOf(environment, 'production');
+  await assertEachRefused(t, [
+    ['production', () => runReset(optionsOf(production, { yes: true })), /production shop is not reset/],
+    ['production without a yes', () => runReset(optionsOf(production)), /production shop is not reset/],
+    ['local settings', () => runReset(optionsOf(environment, { yes: true })), /This is a production shop/],
+  ]);
+  await storeEnvironmentOf(production, 'local');
   assert.deepEqual(await counted(), known);
 
-  // With the environment of production forgotten, the keys still tell what it is.
-  await accountWithKey(production, [], { type: 'live' });
+  await accountWithKey(environment, [], { type: 'live' });
   const withKey = await counted();
   await assert.rejects(runReset(optionsOf(environment, { yes: true })), /has live keys, as production shops/);
   assert.deepEqual(await counted(), withKey);

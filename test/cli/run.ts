@@ -15,6 +15,7 @@ import type { CheesePage } from '../../src/cheeses/listing.ts';
 import type { Cheese } from '../../src/cheeses/schemas.ts';
 import type { CommandOptions } from '../../src/cli/command.ts';
 import { loadConfig } from '../../src/config.ts';
+import { storeEnvironment } from '../../src/database/environment.ts';
 import type { Services } from '../../src/services.ts';
 import { settings } from '../../src/settings.ts';
 import { cleanUp, temporaryFolder } from '../context.ts';
@@ -150,6 +151,11 @@ export async function inShop<T>(
   } finally {
     await services.close();
   }
+}
+
+/** Makes the shop one of another environment, and keeps everything in it. */
+export function storeEnvironmentOf(environment: Environment, to: 'local' | 'sandbox' | 'production') {
+  return inShop(environment, ({ database }) => storeEnvironment(database, to));
 }
 
 let accounts = 0;

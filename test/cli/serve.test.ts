@@ -157,7 +157,7 @@ suite('curd serve', { concurrency: 2 }, () => {
 
   test('ends with status 0 when a signal arrives while it writes the demo, and completes it the next time', async (t) => {
     const shop = await freshShop(t);
-    const child = start(['serve', '--port', '0'], shop);
+    const child = start(['serve', '--port', '0'], { ...shop, CURD_LOG_LEVEL: 'warn' });
     const run = ended(child);
     const file = join(shop.CURD_DATA_DIR ?? '', 'curd.sqlite');
     await until(async () => hasCheeses(file), 'the catalogue was not filled');

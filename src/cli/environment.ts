@@ -1,0 +1,114 @@
+import { type RemovedDemo, removeDemoCheeses } from '../cheeses/demo.ts';
+import { systemClock } from '../clock.ts';
+import type { Environment } from '../config.ts';
+import type { Context } from '../database/context.ts';
+import { type Database, openDatabase, type Sql } from '../database/database.ts';
+import { findEnvironment, storeEnvironment } from '../database/environment.ts';
+import { migrate } from '../database/migrate.ts';
+import { sql } from '../database/sql.ts';
+import { removeTestOrders } from '../orders/test-orders.ts';
+import { openServices, type Services } from '../services.ts';
+import { environments } from '../setting-values.ts';
+import { amount, type CommandOptions, configOf, databaseOf, oneOf, print, requireThere } from './command.ts';
+
+interface Change {
+  /** null: the shop was never started. */
+  readonly from: Environment | null;
+  readonly to: Environment;
+  readonly dryRun: boolean;
+  readonly testOrdersRemoved: number;
+  readonly demoCheeses: RemovedDemo;
+  /** What the shop contains afterwards. */
+  readonly remaining: { readonly cheeses: number; readonly orders: number; readonly customers: number };
+}
+
+const noShop = (file: string) => `There is no shop at ${file} yet: its first start stores the environment.`;
+
+/** Prints the environment that the database stores, whatever the settings say. */
+export async function showEnvironment(options: CommandOptions): Promise<void> {
+  const place = databaseOf(options);
+  requireThere(place, noShop);
+  const database = await openDatabase({ database: place });
+  try {
+    await migrate(database);
+    const environment = await findEnvironment(database);
+    print(options, { environment }, environment ?? 'none: the shop was never started');
+  } finally {
+    await database.close();
+  }
+}
+
+/** Changes the environment of a shop. What only belongs to the other environments is removed. */
+export async function changeEnvironment(name: string, options: CommandOptions): Promise<void> {
+  const to = oneOf('The environment', name, environments);
+  requireThere(databaseOf(options), noShop);
+  // Those of the new environment must be complete before anything is removed.
+  const config = configOf({ ...options, environment: to });
+  const services = await openServices(config, systemClock, undefined, true);
+  const dryRun = options.dryRun === true;
+  try {
+    const change = await attempt(services.database, dryRun, (tx) => apply(tx, services, to, dryRun));
+    print(options, change, inWords(change));
+  } finally {
+    await services.close();
+  }
+}
+
+/** Runs `work` in a transaction; in a dry run, rolls back what it did. */
+async function attempt<T>(database: Database, dryRun: boolean, work: (tx: Sql) => Promise<T>): Promise<T> {
+  const rolledBack = new Error('dry run');
+  let result: T | undefined;
+  try {
+    await database.overhaul(async (tx) => {
+      result = await work(tx);
+      if (dryRun) {
+        throw rolledBack;
+      }
+    });
+  } catch (error) {
+    if (error !== rolledBack) {
+      throw error;
+    }
+  }
+  return result as T;
+}
+
+async function apply(
+  tx: Sql,
+  { cheeses, contextOf }: Services,
+  to: Environment,
+  dryRun: boolean,
+): Promise<Change> {
+  const context: Context = { ...contextOf('cli'), transaction: (work) => work(tx) };
+  const from = await findEnvironment(tx);
+  const isForProduction = to === 'production' && from !== to;
+  const testOrdersRemoved = isForProduction ? await removeTestOrders(tx) : 0;
+  const demoCheeses = isForProduction
+    ? await removeDemoCheeses(cheeses, tx, context)
+    : { removed: [], kept: [] };
+  await storeEnvironment(tx, to);
+  const remaining = (await tx.get<Change['remaining']>(sql`
+    select (select count(*) from cheese) as cheeses, (select count(*) from orders where id > 10) as orders,
+      (select count(*) from customer) as customers`)) as Change['remaining'];
+  return { from, to, dryRun, testOrdersRemoved, demoCheeses, remaining: { ...remaining } };
+}
+
+function inWords({ from, to, dryRun, testOrdersRemoved, demoCheeses, remaining }: Change): string {
+  const { removed, kept } = demoCheeses;
+  const { cheeses, orders, customers } = remaining;
+  return [
+    ...(dryRun ? ['This is a dry run: nothing was changed.'] : []),
+    from === to ? `The environment is ${to} already.` : `Environment: ${from ?? 'none'} -> ${to}.`,
+    ...(to === 'production' && from !== to
+      ? [
+          `Removed: ${amount(testOrdersRemoved, 'test order')} and ${amount(removed.length, 'demo cheese')}${removed.length === 0 ? '' : ` (${removed.join(', ')})`}.`,
+          `Kept: ${amount(cheeses, 'cheese')}, ${amount(orders, 'order')} and ${amount(customers, 'customer')}. Delete what was only a trial. Test keys are not accepted in production.`,
+        ]
+      : []),
+    ...(kept.length === 0
+      ? []
+      : [
+          `Demo cheeses in active orders were kept: ${kept.join(', ')}. Deliver or cancel these orders first.`,
+        ]),
+  ].join('\n');
+}

@@ -1,0 +1,43 @@
+/** The environment of a shop: stored at its first start, so that settings of another one cannot open it by mistake. */
+import { ConfigError, type Environment } from '../setting-values.ts';
+import type { Database, Sql } from './database.ts';
+import { sql } from './sql.ts';
+
+/** null before the first start. */
+export async function findEnvironment(database: Sql): Promise<Environment | null> {
+  const row = await database.get<{ environment: Environment | null }>(sql`select environment from shop`);
+  return row?.environment ?? null;
+}
+
+export async function storeEnvironment(database: Sql, environment: Environment): Promise<void> {
+  await database.run(sql`update shop set environment = ${environment}`);
+}
+
+/**
+ * Stores the environment of the first start.
+ * @throws ConfigError where the shop is of another environment
+ */
+export async function requireEnvironment(database: Database, environment: Environment): Promise<void> {
+  const stored = await findEnvironment(database);
+  if (stored === null) {
+    if (environment === 'production' && (await hasTestOrders(database))) {
+      throw anotherEnvironment('not a production shop, because it has test orders', environment);
+    }
+    await database.run(sql`update shop set environment = ${environment} where environment is null`);
+    // Another process may have been first.
+    await requireEnvironment(database, environment);
+  } else if (stored !== environment) {
+    throw anotherEnvironment(`a ${stored} shop`, environment, stored);
+  }
+}
+
+function anotherEnvironment(shop: string, environment: Environment, stored?: Environment): ConfigError {
+  const keep = stored === undefined ? 'another CURD_ENVIRONMENT' : `CURD_ENVIRONMENT=${stored}`;
+  return new ConfigError(
+    `This is ${shop}, but the settings are for ${environment}. Set ${keep}, or change the shop: curd environment change ${environment}`,
+  );
+}
+
+async function hasTestOrders(database: Sql): Promise<boolean> {
+  return (await database.get(sql`select id from orders where id <= 10 limit 1`)) !== undefined;
+}
