@@ -1,5 +1,6 @@
 /** The bounds of what is sent and stored, gathered from where each is kept. */
 import { activeKeysMax } from './auth/keys/service.ts';
+import { authorizationBytesMax } from './auth/oauth/authorization-request.ts';
 import { sessionsMax } from './auth/sessions/service.ts';
 import { imageBytesMax } from './cheeses/image-routes.ts';
 import { imagesMax } from './cheeses/images.ts';
@@ -40,6 +41,7 @@ export function boundsOf({ connectionsMax, passwordLengthMin, timeouts }: Config
     activeKeysOfAnAccount: activeKeysMax,
     idempotencyKeyCharacters: keyLengthMax,
     idempotencyHours,
+    authorizationBytes: authorizationBytesMax,
     bodyBytes: bodyBytesMax,
     bodyDepth: depthMax,
     formFields: formFieldsMax,

@@ -210,7 +210,7 @@ test('The endpoints of OAuth answer 429 in its shape and in ours', async (t) => 
 });
 
 test('The pages of OAuth answer 429 with a page', async (t) => {
-  const shop = await openListeningShop(t, { settings: limits(5, 1) });
+  const shop = await openListeningShop(t, { settings: limits(5, 2) });
   const app = await newApplication(shop);
   const urls = [
     ['GET', `/oauth/authorize?${queryOf(app)}`],
@@ -238,4 +238,15 @@ test('The pages of OAuth answer 429 with a page', async (t) => {
   }
   const tooMany = statuses.map((status) => status === 429);
   assert.deepEqual(tooMany, [false, false, false, false, true, false, true, true], String(statuses));
+});
+
+test('Authorization requests, which are stored, count like logins', async (t) => {
+  const shop = await openListeningShop(t, { settings: limits(100, 2) });
+  const app = await newApplication(shop);
+  const statuses: number[] = [];
+  for (let count = 0; count < 3; count += 1) {
+    const { status } = await fetch(`${shop.url}/oauth/authorize?${queryOf(app)}`, { redirect: 'manual' });
+    statuses.push(status);
+  }
+  assert.deepEqual(statuses, [303, 303, 429]);
 });

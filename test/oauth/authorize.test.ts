@@ -1,6 +1,7 @@
 /** The authorization endpoint: what it answers with a page, what it tells the application, and where. */
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
+import { sql } from '../../src/database/sql.ts';
 import {
   challenge,
   implicitQueryOf,
@@ -113,7 +114,7 @@ suite('The authorization endpoint', () => {
     const app = await newApplication(shop);
     const evil = { redirect_uri: 'https://evil.example/cb' };
     const other = { client_id: app.clientId.toUpperCase() };
-    const tooLong = { client_id: 'a'.repeat(5000) };
+    const tooLong = { client_id: 'a'.repeat(1500) };
     for (const more of [{ client_id: 'evil' }, other, tooLong, { client_id: "' or 1=1 --" }]) {
       for (const faults of [{}, evil, { response_type: 'x' }, { scope: 'x' }, { prompt: 'none' }]) {
         await assertPage(shop, queryOf(app, { ...more, ...faults }), 'invalid_client');
@@ -204,6 +205,26 @@ suite('The authorization endpoint', () => {
       error: 'invalid_scope',
       iss: shop.url,
     });
+  });
+
+  test('stores a query of 2,048 bytes at most', async (t) => {
+    const shop = await openListeningShop(t);
+    const app = await newApplication(shop);
+    const { database } = shop.app.services;
+    const stored = async () => (await database.all<object>(sql`select id from oauth_object`)).length;
+    const withLength = (length: number, character = 'x') => {
+      const rest = String(queryOf(app, { state: '' })).length;
+      return queryOf(app, { state: character.repeat(length - rest) });
+    };
+    const { asked } = await openBrowser(shop.url).authorize(withLength(2048), { login: 'cancel' });
+    assert.deepEqual(asked, ['login']);
+    const before = await stored();
+    await assertPage(shop, withLength(2049), 'bad_request');
+    await assertPage(shop, withLength(16_000), 'bad_request');
+    // Characters that are encoded when they are stored.
+    const short = withLength(1024, "'");
+    await assertPage(shop, String(short).replaceAll('%27', "'"), 'bad_request');
+    assert.equal(await stored(), before);
   });
 
   test('lets no one choose how the answer travels (RFC 6749, 4.1.2 and 4.2.2)', async (t) => {

@@ -10,22 +10,19 @@ import { AppError } from '../../errors.ts';
 import { Asset } from '../../http/asset.ts';
 import { text } from '../../http/descriptions.ts';
 import { revalidated } from '../../http/etag.ts';
-import type { RateLimits } from '../../http/rate-limits.ts';
+import type { AddressPurpose, RateLimits } from '../../http/rate-limits.ts';
 import type { RawCall, RawRoute } from '../../http/raw.ts';
 import { isRepeated } from '../../http/repeated-headers.ts';
 import { type Route, route } from '../../http/route.ts';
 import { scopes } from '../access.ts';
-import { isClientId } from './adapter.ts';
-import { implicitMode } from './additions.ts';
+import { readAuthorizationRequest } from './authorization-request.ts';
 import { described } from './descriptions.ts';
 import { oauthErrorBody } from './error-body.ts';
 import type { Interactions } from './interactions.ts';
 import { sendPage, setPageHeaders } from './page-io.ts';
 import { errorPage } from './pages.ts';
 import type { ProviderDependencies } from './provider.ts';
-import { oauthQueries } from './queries.ts';
 import { AuthorizationServer } from './schemas.ts';
-import { defaultScope, isScope } from './scopes.ts';
 
 export interface EndpointDependencies extends Omit<ProviderDependencies, 'issuer'> {
   /** Known once the server listens. */
@@ -79,71 +76,22 @@ export function oauthEndpoints(dependencies: EndpointDependencies): RawRoute[] {
 
   async function authorize(call: RawCall): Promise<void> {
     setPageHeaders(call.response);
-    const query = new URLSearchParams(queryOf(call.request));
-    await normalise(query);
+    const query = await readAuthorizationRequest(queryOf(call.request), dependencies.database);
     await pass(call, `/oauth/authorize?${query}`);
   }
 
-  /** Scopes and flows as we know them, in the terms of the library. */
-  async function normalise(query: URLSearchParams): Promise<void> {
-    for (const name of [
-      'x_refused',
-      'nonce',
-      'acr_values',
-      'max_age',
-      'id_token_hint',
-      'claims',
-      'claims_locales',
-    ]) {
-      query.delete(name);
-    }
-    if (query.getAll('scope').every((scope) => scope === '')) {
-      query.set('scope', defaultScope);
-    }
-    const unknown = query
-      .getAll('scope')
-      .flatMap((scope) => scope.split(' '))
-      .filter((scope) => scope !== '' && !isScope(scope));
-    const isOnce = query.getAll('response_type').length === 1;
-    const responseType = isOnce ? (query.get('response_type') ?? '') : '';
-    const mode = query.get('response_mode') ?? '';
-    const usual = responseType === 'token' ? 'fragment' : 'query';
-    if (query.getAll('response_mode').length > 1) {
-      return;
-    }
-    if (mode !== '' && mode !== usual) {
-      query.set('response_mode', 'unsupported');
-    }
-    const wantsAdmin = (query.get('scope') ?? '').split(' ').includes('admin');
-    if (!(await mayUse(responseType, query.get('client_id') ?? ''))) {
-      query.set('x_refused', 'unauthorized_client');
-    } else if (unknown.length > 0) {
-      query.set('x_refused', unknown.join(' '));
-    } else if (responseType === 'token' && wantsAdmin) {
-      query.set('x_refused', 'admin');
-    }
-    if (responseType === 'token' && (mode === '' || mode === 'fragment')) {
-      query.set('response_type', 'code');
-      query.set('response_mode', implicitMode);
-    }
-  }
-
-  /** Was the application registered for the flow? The library itself refuses those that are not known. */
-  async function mayUse(responseType: string, clientId: string): Promise<boolean> {
-    const needed = { token: 'implicit', code: 'authorization_code' }[responseType];
-    const client = isClientId(clientId)
-      ? await oauthQueries(dependencies.database).findClient(clientId)
-      : undefined;
-    return needed === undefined || client === undefined || client.grants.split(' ').includes(needed);
-  }
-
-  const counted = (method: 'GET' | 'POST', path: string, work: RawRoute['handle']) => ({
+  const counted = (
+    method: 'GET' | 'POST',
+    path: string,
+    work: RawRoute['handle'],
+    purpose: AddressPurpose = method === 'POST' ? 'account' : 'any',
+  ) => ({
     method,
     path,
     isForScripts: false,
     handle: (call: RawCall) =>
       explaining(call, () => {
-        dependencies.countAddress(call.address, method === 'POST' ? 'account' : 'any');
+        dependencies.countAddress(call.address, purpose);
         return work(call);
       }),
   });
@@ -193,7 +141,8 @@ export function oauthEndpoints(dependencies: EndpointDependencies): RawRoute[] {
     }));
 
   return described([
-    counted('GET', '/oauth/authorize', authorize),
+    // Each request is stored for an hour.
+    counted('GET', '/oauth/authorize', authorize, 'account'),
     counted('GET', '/oauth/authorize/:uid', (call) => {
       setPageHeaders(call.response);
       return pass(call, `/oauth/authorize/${encodeURIComponent(call.params.uid ?? '')}`);
