@@ -146,6 +146,9 @@ const pageHeaders = {
   'Referrer-Policy': 'no-referrer',
 };
 
+/** On a phone, the button for the list of operations covers the URL of the request. */
+const phoneStyle = '@media (width < 768px) { .scalar-container .scalar-sidebar-toggle { display: none } }';
+
 /** The package shows this in empty inputs for credentials, where it looks like a key that is already there. */
 const keyLikePlaceholder = 'QUxMIFlPVVIgQkFTRSBBUkUgQkVMT05HIFRPIFVT';
 
@@ -174,6 +177,7 @@ function createReferencePage(): () => Promise<ReferencePage> {
         mcp: { disabled: true },
         showDeveloperTools: 'never',
         hideClientButton: true,
+        customCss: phoneStyle,
       },
     });
     const [page, code] = await Promise.all([pages.inject('/docs/'), pages.inject(scriptPath)]);

@@ -6,6 +6,7 @@ import {
   assertError,
   assertFields,
   type CallAnswer,
+  fieldsOf,
   onBothEngines,
   openShop,
   type Shop,
@@ -222,6 +223,30 @@ onBothEngines('POST /cheeses/{id}', (engine) => {
     assertFields(await change('colour=blue', {}, { prefer: 'handling=strict' }), ['colour']);
     assertError(await send(url, 'name=A', 'text/plain'), 415, 'unsupported_media_type');
     await assertUntouched();
+  });
+
+  test('answers 422 for each field of a cheese that it cannot change, and ignores unknown names', async (t) => {
+    const { write, send, url, cheese, assertUntouched } = await openWithCheese(t, engine);
+    const { id, name, status, createdAt, updatedAt, ...others } = cheese;
+    const fields = Object.keys(others).toSorted();
+    assert.equal(fields.length, 7);
+    for (const field of fields) {
+      for (const answer of [
+        await write('POST', url, { name: 'Changed', [field]: others[field] }),
+        await write('POST', url, { [field]: 'nonsense' }),
+        await write('POST', `${url}?status=sold&${field}=1`),
+        await send(url, `status=sold&${field}=1`, form),
+      ]) {
+        assertFields(answer, [field]);
+        assert.match(answer.json.errors[0].message, /PUT \/v2\/cheeses/);
+      }
+    }
+    const all = await write('POST', url, { ...others, status: 'lost' }, { prefer: 'handling=strict' });
+    assert.deepEqual(fieldsOf(all).toSorted(), [...fields, 'status'].toSorted());
+    await assertUntouched();
+    const harmless = { id: 4711, createdAt, updatedAt: 'never', colour: 'blue', pricePerKg: null };
+    const changed = await write('POST', `${url}?colour=blue&id=1`, { ...harmless, name, status: 'sold' });
+    assert.deepEqual([changed.status, changed.json.id, changed.json.status], [200, id, 'sold'], status);
   });
 
   test('answers 404 for unknown ids, 422 before that, 412 by If-Match and 409 for a taken name', async (t) => {
