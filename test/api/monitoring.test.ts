@@ -1,0 +1,159 @@
+/** The dashboard and the alert rules in deploy/ use metrics and labels that /metrics exposes; docs describe all of them. */
+import assert from 'node:assert/strict';
+import { suite, test } from 'node:test';
+import { read } from '../gates/sources.ts';
+import { onBothEngines, openShop, type Shop, shared } from '../helper.ts';
+
+/** Metrics and labels that Prometheus adds itself. */
+const addedMetrics = ['up'];
+const addedLabels = ['job', 'instance'];
+
+interface Query {
+  readonly where: string;
+  readonly expression: string;
+}
+
+interface Dashboard {
+  readonly panels: readonly {
+    readonly title: string;
+    readonly targets?: readonly { readonly expr: string }[];
+  }[];
+  readonly templating: { readonly list: readonly { readonly name: string; readonly definition?: string }[] };
+}
+
+const dashboard: Dashboard = JSON.parse(read('deploy/grafana-dashboard.json'));
+const rules = read('deploy/prometheus-rules.yml');
+
+function dashboardQueries(): Query[] {
+  return dashboard.panels.flatMap(({ title, targets = [] }) =>
+    targets.map(({ expr }) => ({ where: title, expression: expr })),
+  );
+}
+
+function ruleQueries(): Query[] {
+  return [...rules.matchAll(/- alert: (\w+)\n\s+expr: '([^'\n]+)'\n/g)].map(
+    ([, where = '', expression = '']) => ({ where, expression }),
+  );
+}
+
+const matchers = /\{[^}]*\}/g;
+const grouping = /\b(?:by|without|on|ignoring|group_left|group_right)\s*\(([^)]*)\)/g;
+
+/** Names of metrics in PromQL: what is neither a label, a duration, a function nor an operator. */
+function metricsIn(expression: string): string[] {
+  const bare = expression
+    .replaceAll(matchers, '')
+    .replaceAll(/\[[^\]]*\]/g, '')
+    .replaceAll(grouping, '')
+    .replaceAll(/\b\d\w*/g, '');
+  const names = bare.match(/\b[a-z_:][\w:]*\b(?!\s*\()/gi) ?? [];
+  return names.filter((name) => !['and', 'or', 'unless', 'offset', 'bool'].includes(name));
+}
+
+/** Label matchers as name, operator and value. */
+function matchersIn(
+  expression: string,
+): { metric: string; label: string; operator: string; value: string }[] {
+  return [...expression.matchAll(/([\w:]+)\{([^}]*)\}/g)].flatMap(([, metric = '', text = '']) =>
+    [...text.matchAll(/(\w+)(=~|!~|!=|=)"([^"]*)"/g)].map(([, label = '', operator = '', value = '']) => ({
+      metric,
+      label,
+      operator,
+      value,
+    })),
+  );
+}
+
+const groupedLabels = (expression: string) =>
+  [...expression.matchAll(grouping)].flatMap(([, labels = '']) => labels.split(',').map((one) => one.trim()));
+
+/** Sets of labels by the name of a sample, after requests with different statuses. */
+async function exposed(shop: Shop): Promise<Map<string, Record<string, string>[]>> {
+  await shop.call('GET', '/v2/cheeses');
+  await shop.call('GET', '/v2/cheeses', { as: shop.reader });
+  await shop.call('GET', '/metrics', { as: shop.admin });
+  const { text } = await shop.call('GET', '/metrics', { as: shop.admin });
+  const samples = new Map<string, Record<string, string>[]>();
+  for (const [, name = '', labels = ''] of text.matchAll(/^([a-z_]+)(?:\{(.*)\})? \S+$/gm)) {
+    const one = Object.fromEntries(
+      [...labels.matchAll(/(\w+)="([^"]*)"/g)].map(([, label, value]) => [label, value]),
+    );
+    samples.set(name, [...(samples.get(name) ?? []), one]);
+  }
+  return samples;
+}
+
+onBothEngines('The dashboard and the alert rules', (engine) => {
+  const ours = shared((t) => openShop(t, { engine }));
+
+  test('use metrics, labels and values that /metrics exposes', async () => {
+    const samples = await exposed(ours());
+    for (const { where, expression } of [...dashboardQueries(), ...ruleQueries()]) {
+      const metrics = metricsIn(expression);
+      assert.ok(metrics.length > 0, `${where} uses no metric`);
+      const known = metrics.flatMap((name) => samples.get(name) ?? []);
+      const labels = new Set([...known.flatMap((one) => Object.keys(one)), ...addedLabels]);
+      for (const name of metrics) {
+        assert.ok(samples.has(name) || addedMetrics.includes(name), `${where}: ${name} is not exposed`);
+      }
+      for (const label of groupedLabels(expression)) {
+        assert.ok(labels.has(label), `${where}: no metric in it has the label ${label}`);
+      }
+      for (const { metric, label, operator, value } of matchersIn(expression)) {
+        const values = (samples.get(metric) ?? []).map((one) => one[label]);
+        const isAdded = addedLabels.includes(label);
+        assert.ok(isAdded || values.some((one) => one !== undefined), `${where}: ${metric} has no ${label}`);
+        // The statuses of requests are those that have occurred.
+        if (!isAdded && operator === '=' && !metric.startsWith('curd_http_')) {
+          assert.ok(values.includes(value), `${where}: ${metric} has no ${label}="${value}"`);
+        }
+      }
+    }
+  });
+
+  test('and docs/operations.md name every metric that is exposed, and no other', async () => {
+    const names = [...(await exposed(ours())).keys()]
+      .map((name) => name.replace(/_(bucket|sum|count)$/, ''))
+      .filter((name) => name.startsWith('curd_'));
+    const documented = read('docs/operations.md').match(/\bcurd_[a-z_]+/g) ?? [];
+    assert.deepEqual([...new Set(documented)].sort(), [...new Set(names)].sort());
+    const shown = dashboardQueries()
+      .flatMap(({ expression }) => metricsIn(expression))
+      .map((name) => name.replace(/_(bucket|sum|count)$/, ''))
+      .filter((name) => name.startsWith('curd_'));
+    assert.deepEqual([...new Set(shown)].sort(), [...new Set(names)].sort());
+  });
+});
+
+suite('The files in deploy/', () => {
+  test('have a query in every panel and every alert, and a remedy for every alert', () => {
+    const panels = dashboard.panels.filter(({ targets }) => targets !== undefined);
+    assert.ok(panels.length > 20);
+    assert.equal(new Set(panels.map(({ title }) => title)).size, panels.length);
+    const alerts = rules.match(/- alert: /g)?.length;
+    assert.ok(ruleQueries().length > 10);
+    assert.equal(ruleQueries().length, alerts);
+    for (const key of ['severity: (page|ticket)', 'summary: ', 'description: ']) {
+      assert.equal(rules.match(new RegExp(key, 'g'))?.length, alerts, key);
+    }
+  });
+
+  test('select the job that docs/operations.md configures', () => {
+    const [, job = ''] = /job_name: (\w+)/.exec(read('docs/operations.md')) ?? [];
+    assert.equal(job, 'curd');
+    for (const { where, expression } of ruleQueries()) {
+      const selected = expression.match(/\{/g)?.length;
+      assert.equal(expression.match(new RegExp(`\\{job="${job}"`, 'g'))?.length, selected, where);
+      assert.equal(metricsIn(expression).length, selected, where);
+    }
+    for (const { where, expression } of dashboardQueries()) {
+      assert.equal(expression.match(/\{job="\$job"/g)?.length, metricsIn(expression).length, where);
+    }
+  });
+
+  test('are found by docs/operations.md', () => {
+    for (const name of ['grafana-dashboard.json', 'prometheus-rules.yml']) {
+      assert.ok(read('docs/operations.md').includes(`(../deploy/${name})`), name);
+    }
+  });
+});
