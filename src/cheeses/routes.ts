@@ -74,10 +74,14 @@ export function cheeseRoutes(cheeses: CheeseService): Route[] {
       tag,
       summary: 'Change the name or status of a cheese',
       description:
-        'The two fields may come in the query or as a body: JSON, a form, or multipart. Others stay as they are.',
+        'The two fields may come in the query or as a body: JSON, a form, or multipart. Other fields of a cheese are 422, because this route cannot change them: use PUT.',
       access: anyOf(oauth('write:cheeses')),
       query: CheesePatch.properties,
       queryFailsAs: 'validation',
+      unchangeable: {
+        fields: ['category', 'photoUrls', 'tags', 'origin', 'pricePerKg', 'ageMonths', 'organic'],
+        remedy: 'send PUT /v2/cheeses with the whole cheese',
+      },
       headers: ifMatch,
       body: CheesePatch,
       bodyIsOptional: true,

@@ -45,8 +45,25 @@ export async function readBody(route: Route, request: FastifyRequest, isStrict: 
   const contentType = request.headers['content-type'] ?? 'application/json';
   const given = isForm(contentType) ? await parseForm(bytes, contentType) : parseJson(bytes);
   const { value, errors } = shape(route.body ?? {}, given, isStrict);
-  failOn(errors, 'validation');
+  const isGiven = (name: string) =>
+    Object.hasOwn(Object(given), name) && (given as Record<string, unknown>)[name] !== null;
+  failOn(withUnchangeable(route, errors, isGiven), 'validation');
   return value;
+}
+
+/** The errors of a query or body, with one for each given field that the route cannot change. */
+export function withUnchangeable(
+  { unchangeable }: Route,
+  errors: readonly FieldError[],
+  isGiven: (name: string) => boolean,
+): readonly FieldError[] {
+  const fields = unchangeable?.fields.filter(isGiven) ?? [];
+  return fields.length === 0
+    ? errors
+    : [
+        ...errors.filter(({ field }) => !fields.includes(field)),
+        ...fields.map((field) => ({ field, message: `cannot be changed here: ${unchangeable?.remedy}` })),
+      ];
 }
 
 /** The body as it came; empty where there was none. */

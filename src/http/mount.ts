@@ -8,7 +8,7 @@ import { after, type Eventual } from '../eventual.ts';
 import { addressOf } from './address.ts';
 import { type Admission, admission, type Guard, isBare } from './admission.ts';
 import { type ReportFault, send } from './answers.ts';
-import { bytesOf, failOn, readBody, requireMediaType } from './body.ts';
+import { bytesOf, failOn, readBody, requireMediaType, withUnchangeable } from './body.ts';
 import { type Idempotency, parseIdempotencyKey, type StoredAnswer } from './idempotency.ts';
 import type { ReceivedFile } from './multipart.ts';
 import type { Overload } from './overload.ts';
@@ -188,8 +188,10 @@ function handle(
   content: Content,
 ): Eventual<Answer> {
   const isStrict = isStrictly(request);
-  const query = readQuery(route.query ?? {}, request.query as URLSearchParams, isStrict);
-  failOn(query.errors, route.queryFailsAs ?? 'badRequest');
+  const search = request.query as URLSearchParams;
+  const query = readQuery(route.query ?? {}, search, isStrict);
+  const errors = withUnchangeable(route, query.errors, (name) => search.has(name));
+  failOn(errors, route.queryFailsAs ?? 'badRequest');
   failOn(readHeaders(route.headers ?? {}, request.headers).errors, 'badRequest');
   const idempotencyKey = route.method === 'POST' ? idempotencyKeyOf(request) : undefined;
   const context = {

@@ -180,6 +180,11 @@ export interface RouteDefinition<
   readonly headers?: Parameters;
   readonly body?: B;
   readonly bodyIsOptional?: boolean;
+  /**
+   * Fields of the resource that the route cannot change: naming one in the query or the body is 422, because the client
+   * expects a change. Unknown names are ignored.
+   */
+  readonly unchangeable?: { readonly fields: readonly string[]; readonly remedy: string };
   /** The body may be a form as well as JSON. */
   readonly takesForms?: boolean;
   /** The body is this form and nothing else; the handler reads it when it is ready to. */

@@ -70,3 +70,20 @@ test('An image can be uploaded from the reference page, which sends the key that
   const response = await responding;
   assert.equal(response.status(), 200, await response.text());
 });
+
+test('On a phone, nothing covers the URL of a request on the reference page', async (t) => {
+  const opened = await openPage(t, { viewport: sizes.phone });
+  if (opened === null) {
+    return;
+  }
+  const { page } = opened;
+  const { url } = await openListeningShop(t);
+  await page.goto(`${url}/docs#tag/cheeses/GET/v2/cheeses`);
+  const operation = page.getByRole('region', { name: 'List cheeses', exact: true });
+  await operation.getByRole('button', { name: /Test Request/ }).click();
+  const server = page.getByRole('dialog').getByRole('button', { name: new URL(url).host });
+  await server.first().waitFor();
+  await picture(page, 'reference-request-phone');
+  // Playwright refuses to click what something else covers.
+  await server.first().click({ trial: true, position: { x: 8, y: 8 } });
+});
