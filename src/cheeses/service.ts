@@ -6,6 +6,7 @@ import { createLookup } from '../database/lookup.ts';
 import { AppError, invalid } from '../errors.ts';
 import { after, type Eventual } from '../eventual.ts';
 import type { Precondition } from '../http/etag.ts';
+import { cheeseUpdated } from './changes.ts';
 import { ensureTerms, file, toRow } from './filing.ts';
 import { type CheeseRow, cheeseLookup, cheeseQueries } from './queries.ts';
 import {
@@ -135,7 +136,8 @@ export function createCheeseService({ database, clock, beforeDelete }: Dependenc
       const changed = toRow(after, row.version + 1);
       await refusingDuplicates(() => queries.update(changed));
       await file(tx, [{ before, after }]);
-      const event = { type: 'cheese.updated', subject: `cheese:${id}`, data: changed.body };
+      const data = JSON.stringify(cheeseUpdated(before, after));
+      const event = { type: 'cheese.updated', subject: `cheese:${id}`, data };
       await recordEvents(tx, context.origin, catalogue.last_written_at, [event]);
       return changed;
     });

@@ -57,7 +57,10 @@ onBothEngines('An uploaded picture', (engine) => {
     const [uploaded, updated] = events;
     assert.deepEqual([updated?.type, uploaded?.type], ['cheese.updated', 'cheese.image_uploaded']);
     assert.deepEqual(JSON.parse(uploaded?.data ?? ''), json);
-    assert.deepEqual(JSON.parse(updated?.data ?? '').photoUrls, [json.imageUrl]);
+    assert.deepEqual(JSON.parse(updated?.data ?? '').changes.photoUrls, {
+      from: [],
+      to: [json.imageUrl],
+    });
     for (const { subject, actor, request_id } of events) {
       assert.deepEqual([subject, request_id], [`cheese:${cheeseId}`, 'upload-1']);
       assert.match(actor ?? '', /^key:\d+$/);

@@ -62,7 +62,7 @@ onBothEngines('Events', (engine) => {
     const { id } = created.json;
     const url = `/v2/cheeses/${id}`;
     clock.advance(1000);
-    const updated = await send('POST', url, 'r-2', { body: { status: 'sold' } });
+    await send('POST', url, 'r-2', { body: { status: 'sold' } });
     clock.advance(1000);
     const whole = { id, name: 'Edam', status: 'sold' };
     const replaced = await send('PUT', '/v2/cheeses', 'r-3', { body: whole });
@@ -73,8 +73,17 @@ onBothEngines('Events', (engine) => {
     const subject = `cheese:${id}`;
     assert.equal(rows.length, 4);
     assertTold(rows[0], 'cheese.created', subject, created.json);
-    assertTold(rows[1], 'cheese.updated', subject, updated.json);
-    assertTold(rows[2], 'cheese.updated', subject, replaced.json);
+    const changes = { status: { from: 'available', to: 'sold' } };
+    assertTold(rows[1], 'cheese.updated', subject, { id, name: 'Brie', changes });
+    assertTold(rows[2], 'cheese.updated', subject, {
+      id,
+      name: 'Edam',
+      changes: {
+        name: { from: 'Brie', to: 'Edam' },
+        category: { from: 'Soft', to: null },
+        tags: { from: ['cow'], to: [] },
+      },
+    });
     assertTold(rows[3], 'cheese.deleted', subject, replaced.json);
     const actor = await actorOf(shop, shop.writer);
     for (const [index, row] of rows.entries()) {
@@ -82,6 +91,27 @@ onBothEngines('Events', (engine) => {
       assert.equal(row.created_at, timestamp(clock.now() - (3 - index) * 1000));
     }
     assert.equal(rows[2]?.created_at, replaced.json.updatedAt);
+  });
+
+  test('store what an update changed and nothing else, however large the cheese is', async (t) => {
+    const shop = await openShop(t, { engine });
+    const photoUrls = Array.from(
+      { length: 100 },
+      (_, n) => `https://photos.example/${n}/${'x'.repeat(1900)}`,
+    );
+    const whole = { name: 'Brie', photoUrls, pricePerKg: 37, ageMonths: 3 };
+    const { json } = await shop.call('POST', '/v2/cheeses', { as: shop.writer, body: whole });
+    const events = await eventsFrom(shop);
+    await shop.call('POST', `/v2/cheeses/${json.id}`, { as: shop.writer, body: { status: 'sold' } });
+    const replacement = { ...whole, id: json.id, status: 'sold', pricePerKg: 38.5, ageMonths: undefined };
+    await shop.call('PUT', '/v2/cheeses', { as: shop.writer, body: replacement });
+    const [flipped, replaced] = await events();
+    assert.ok(JSON.stringify(json).length > 190_000);
+    assert.ok(flipped !== undefined && flipped.data.length < 200, String(flipped?.data));
+    assert.deepEqual(JSON.parse(replaced?.data ?? '').changes, {
+      pricePerKg: { from: 37, to: 38.5 },
+      ageMonths: { from: 3, to: null },
+    });
   });
 
   test('tell of a key that was created, rotated and revoked, without its secret', async (t) => {
