@@ -218,7 +218,12 @@ function configure(
         const longest = asksForAdmin(token.scope) ? lifetimes.adminRefresh : lifetimes.refreshAbsolute;
         return Math.max(1, Math.min(lifetimes.refreshIdle, longest - age));
       },
-      Session: lifetimes.browserSession,
+      // From the login on, however often it is used.
+      Session: (_ctx, session) => {
+        const now = Math.floor(clock.now() / 1000);
+        const age = Math.max(0, now - (session.loginTs ?? now));
+        return Math.max(1, lifetimes.browserSession - age);
+      },
       Interaction: lifetimes.interaction,
       Grant: lifetimes.refreshAbsolute,
     },
