@@ -46,6 +46,8 @@ export interface PageRow {
   /** Bodies with `itemSeparator` between them, one more than the limit where there are more; null for none. */
   readonly items: string | null;
   readonly found: number;
+  /** How many of them are in `items`, where that is not all. */
+  readonly shown?: number;
 }
 
 export interface TermCountRow {
@@ -80,7 +82,27 @@ export const listingQueries = queriesOn((tx) => ({
     const row = await tx.get<PageRow>(sql`
       select ${totalOf(request)} as total,
         string_agg(body, ${itemSeparator}) as items, count(*) as found
-      from (${pageOf(request)}) as page`);
+      from (${pageOf(request, sql`c.body`)}) as page`);
+    return row as PageRow;
+  },
+
+  /**
+   * The first cheeses of a page in the order of ids: up to `limit`, and as few as `bytesMax` permits. Sizes are known
+   * before a body is read, so the memory that it takes is bounded however long the bodies are.
+   */
+  findPart: async (request: PageRequest, limit: number, bytesMax: number) => {
+    const row = await tx.get<PageRow>(sql`
+      select ${totalOf(request)} as total,
+        string_agg(body, ${itemSeparator}) as items, count(*) as found, count(body) as shown
+      from (
+        select c.body
+        from (
+          select id, row_number() over (order by id) as place, sum(bytes) over (order by id) - bytes as bytes_before
+          from (${pageOf(request, sql`c.id, octet_length(c.body) as bytes`)}) as candidate
+        ) as sized
+        left join cheese c on c.id = sized.id and place <= ${limit} and bytes_before < ${bytesMax}
+        order by sized.id
+      ) as page`);
     return row as PageRow;
   },
 
@@ -102,12 +124,12 @@ function totalOf({ countedTerm, statuses }: PageRequest): Statement {
     where term_id = ${countedTerm}${ofStatuses})`;
 }
 
-function pageOf(request: PageRequest): Statement {
+function pageOf(request: PageRequest, columns: Statement): Statement {
   const order = orderOf(request.sort);
   const branches = branchesOf(request);
   const [only] = branches;
   if (branches.length === 1 && only?.by === 'catalogue') {
-    return sql`select c.body ${branch(only, request)}`;
+    return sql`select ${columns} ${branch(only, request)}`;
   }
   const candidates = join(
     branches.map(
@@ -115,7 +137,7 @@ function pageOf(request: PageRequest): Statement {
     ),
     ' union ',
   );
-  return sql`select c.body from (${candidates}) as k join cheese c on c.id = k.id
+  return sql`select ${columns} from (${candidates}) as k join cheese c on c.id = k.id
     order by ${order(sql`k.name`, sql`k.id`)} limit ${request.limit}`;
 }
 

@@ -1,4 +1,5 @@
 /** Lists of cheeses: which index to walk, where a page ends, and how many match in all. */
+import { createCache } from '../database/cache.ts';
 import type { Database } from '../database/database.ts';
 import { createLookup } from '../database/lookup.ts';
 import { AppError } from '../errors.ts';
@@ -18,10 +19,9 @@ import { filed, type Term, wordLengthMax, wordsOf } from './search.ts';
 
 /** Above this many words with one prefix, their postings are not merged but passed over or through. */
 const mergedWordsMax = 20;
-const rememberedTotalsMax = 1000;
-/** Pages of one version of the catalogue. Those of 500 that long answers are made of come by once, and are too large. */
-const rememberedPagesMax = 100;
-const rememberedCharactersMax = 100_000;
+const totalsBytesMax = 2 * 1024 * 1024;
+/** A few hundred pages of 20 cheeses. */
+const pagesBytesMax = 16 * 1024 * 1024;
 
 export interface Filters {
   readonly statuses?: readonly Status[] | undefined;
@@ -61,6 +61,8 @@ export interface ListOptions {
   readonly withTotal: boolean;
   /** Says of a version of the catalogue whether the client has its page. */
   readonly isKnown?: ((version: number) => boolean) | undefined;
+  /** Ends the page early when it has so many bytes, but not before its first cheese. In the order of ids only. */
+  readonly bytesMax?: number | undefined;
 }
 
 export interface CheeseListing {
@@ -90,8 +92,8 @@ interface Query {
 
 export function createCheeseListing({ database, cursors }: Dependencies): CheeseListing {
   const queries = listingQueries(database);
-  const totals = new Map<string, number>();
-  const pages = new Map<string, CheesePage>();
+  const totals = createCache<number>(totalsBytesMax);
+  const pages = createCache<CheesePage>(pagesBytesMax);
   const findVersion = createLookup<{ version: number }>(database, versionLookup);
 
   async function totalOf(selection: Selection, filters: Filters, version: number): Promise<number> {
@@ -101,9 +103,6 @@ export function createCheeseListing({ database, cursors }: Dependencies): Cheese
       return known;
     }
     const total = await queries.count(selection);
-    if (totals.size >= rememberedTotalsMax) {
-      totals.clear();
-    }
     totals.set(key, total);
     return total;
   }
@@ -173,7 +172,11 @@ export function createCheeseListing({ database, cursors }: Dependencies): Cheese
   }
 
   /** `version` was read first: what is shown is never older than what the page's tag will say. */
-  async function findPage(request: ListRequest, withTotal: boolean, version: number): Promise<CheesePage> {
+  async function findPage(
+    request: ListRequest,
+    { withTotal, bytesMax }: ListOptions,
+    version: number,
+  ): Promise<CheesePage> {
     const { query, words } = understood(request, cursors);
     const groups = await findGroups(query.filters, words);
     if (groups.some(({ cheeses }) => cheeses === 0)) {
@@ -181,7 +184,10 @@ export function createCheeseListing({ database, cursors }: Dependencies): Cheese
     }
     const selection = await select(query.filters, groups, request.limit);
     const countedTerm = withTotal ? termThatCounts(groups) : null;
-    const page = await queries.findPage({ ...selection, ...query, limit: request.limit + 1, countedTerm });
+    const wanted = { ...selection, ...query, limit: request.limit + 1, countedTerm };
+    const page = await (bytesMax === undefined
+      ? queries.findPage(wanted)
+      : queries.findPart(wanted, request.limit, bytesMax));
     const { items, last } = cut(page, request.limit);
     return {
       version,
@@ -193,19 +199,20 @@ export function createCheeseListing({ database, cursors }: Dependencies): Cheese
   }
 
   return {
-    async list(request, { withTotal, isKnown }) {
-      const key = JSON.stringify([request, withTotal]);
+    async list(request, { withTotal, isKnown, bytesMax }) {
+      const key = JSON.stringify([request, withTotal, bytesMax]);
       const version = (await findVersion('catalogue'))?.version ?? 0;
       if (isKnown?.(version)) {
         understood(request, cursors);
         return { unchanged: true, version };
       }
       const known = pages.get(key);
-      const page = known?.version === version ? known : await findPage(request, withTotal, version);
-      if (known !== page && page.items.length <= rememberedCharactersMax) {
-        if (pages.size >= rememberedPagesMax) {
-          pages.clear();
-        }
+      if (known?.version === version) {
+        return known;
+      }
+      const page = await findPage(request, { withTotal, bytesMax }, version);
+      // The following parts of a long response are read once.
+      if (bytesMax === undefined || request.cursor === undefined) {
         pages.set(key, page);
       }
       return page;
@@ -235,11 +242,14 @@ function termThatCounts(groups: readonly Group[]): number | null {
 }
 
 /** Drops the one item beyond the limit, whose presence says that there is a next page. */
-function cut({ items, found }: PageRow, limit: number): { items: string; last: Position | null } {
-  if (items === null || found <= limit) {
+function cut(
+  { items, found, shown: whole }: PageRow,
+  limit: number,
+): { items: string; last: Position | null } {
+  if (items === null || found <= (whole ?? limit)) {
     return { items: items ?? '', last: null };
   }
-  const shown = items.slice(0, items.lastIndexOf(itemSeparator));
+  const shown = whole === undefined ? items.slice(0, items.lastIndexOf(itemSeparator)) : items;
   const last = JSON.parse(shown.slice(shown.lastIndexOf(itemSeparator) + 1)) as Cheese;
   return { items: shown, last: { id: last.id, name: last.name } };
 }

@@ -1,12 +1,14 @@
 /** Answers that are a whole array of matches: in one piece where a page holds them, streamed page by page beyond. */
 import type { IncomingHttpHeaders } from 'node:http';
-import { Readable } from 'node:stream';
+import { setImmediate } from 'node:timers/promises';
 import { isCurrent, weakTag } from '../http/etag.ts';
 import { nextLink } from '../http/link.ts';
-import { type Answer, Text } from '../http/route.ts';
+import { type Answer, Text, TextStream } from '../http/route.ts';
 import type { CheeseListing, CheesePage, Filters, Unchanged } from './listing.ts';
 
 const streamedPageSize = 500;
+/** Of a part that is read at once: the memory that a long response takes is a few times that. */
+const streamedBytes = 256 * 1024;
 
 /** All matches in the order of their ids, or `limit` of them with a link to the next. */
 export async function answerArray(
@@ -20,7 +22,7 @@ export async function answerArray(
   const read = (after: string | undefined, isKnown?: (version: number) => boolean) =>
     listing.list(
       { ...filters, sort: 'createdAt', cursor: after, limit: limit ?? streamedPageSize },
-      { withTotal: false, isKnown },
+      { withTotal: false, isKnown, bytesMax: limit === undefined ? streamedBytes : undefined },
     );
   const first = await read(cursor, knownTo(headers));
   if ('unchanged' in first) {
@@ -34,7 +36,7 @@ export async function answerArray(
     const Link = nextLink(path, { ...required(filters), cursor: first.nextCursor, limit: String(limit) });
     return { status: 200, headers: { ETag, Link }, body: new Text(`[${first.items}]`) };
   }
-  return { status: 200, headers: { ETag }, body: Readable.from(arrayText(first, read)) };
+  return { status: 200, headers: { ETag }, body: new TextStream(() => arrayText(first, read)) };
 }
 
 /** status and tags are required on these addresses, so they stand beside the cursor. */
@@ -59,8 +61,12 @@ async function* arrayText(
 ): AsyncGenerator<string> {
   yield `[${first.items}`;
   for (let cursor = first.nextCursor; cursor !== null; ) {
+    // On SQLite a page is there without waiting: without this, no other request would be handled before the last page.
+    await setImmediate();
     const page = (await read(cursor)) as CheesePage;
-    yield page.items === '' ? '' : `,${page.items}`;
+    if (page.items !== '') {
+      yield `,${page.items}`;
+    }
     cursor = page.nextCursor;
   }
   yield ']';

@@ -11,6 +11,7 @@ import { amount, type CommandOptions, print, withServices } from './command.ts';
 import { progressBar } from './progress.ts';
 
 const pageSize = 1000;
+const bytesMax = 4 * 1024 * 1024;
 
 /** Writes the catalogue to a file, which bears its name once it is whole. */
 export async function runExport(file: string, options: CommandOptions): Promise<void> {
@@ -45,7 +46,7 @@ export async function runExport(file: string, options: CommandOptions): Promise<
 async function* allCheeses(listing: CheeseListing): AsyncGenerator<Cheese> {
   const first = (await listing.list(
     { sort: 'createdAt', limit: pageSize },
-    { withTotal: true },
+    { withTotal: true, bytesMax },
   )) as CheesePage;
   const total = first.total ?? 0;
   const bar = progressBar(total);
@@ -61,7 +62,7 @@ async function* allCheeses(listing: CheeseListing): AsyncGenerator<Cheese> {
     }
     page = (await listing.list(
       { cursor: page.nextCursor, limit: pageSize },
-      { withTotal: false },
+      { withTotal: false, bytesMax },
     )) as CheesePage;
   }
 }

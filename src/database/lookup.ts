@@ -6,11 +6,12 @@
  */
 import type { Eventual } from '../eventual.ts';
 import { inBatches } from './batches.ts';
+import { createCache } from './cache.ts';
 import type { Database } from './database.ts';
 import type { Statement } from './sql.ts';
 
-/** Rows of a few hundred bytes each, as a rule. */
-const rememberedMax = 10_000;
+/** Of the rows of one lookup: tens of thousands of most kinds. */
+const cachedBytesMax = 16 * 1024 * 1024;
 
 interface LookupStatements<Row> {
   readonly one: (key: string) => Statement;
@@ -30,7 +31,7 @@ function remembering<Row>(
   database: Database,
   one: (key: string) => Statement,
 ): (key: string) => Eventual<Row | undefined> {
-  const rows = new Map<string, Row | undefined>();
+  const rows = createCache<Row | undefined>(cachedBytesMax);
   let stamp: number | null = null;
 
   async function read(key: string, now: number | null): Promise<Row | undefined> {
@@ -44,7 +45,7 @@ function remembering<Row>(
 
   return (key) => {
     const now = database.stamp();
-    if (now !== stamp || rows.size >= rememberedMax) {
+    if (now !== stamp) {
       rows.clear();
       stamp = now;
     }

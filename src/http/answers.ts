@@ -6,7 +6,7 @@ import { Asset } from './asset.ts';
 import { acceptsGzip, compressed, worthwhileBytes } from './compression.ts';
 import { deprecationHeaders } from './deprecation.ts';
 import { isCurrent } from './etag.ts';
-import { type Answer, Bytes, type Route, Text } from './route.ts';
+import { type Answer, Bytes, type Route, Text, TextStream } from './route.ts';
 
 declare module 'fastify' {
   interface FastifyInstance {
@@ -81,13 +81,16 @@ export function send(
   if (body instanceof Asset) {
     return sendAsset(body, request, reply);
   }
+  const isCompressed = route.isLong && acceptsGzip(request.headers['accept-encoding']);
+  if (request.method === 'HEAD' && (isCompressed || body instanceof TextStream)) {
+    // The body is not made, so its length is not known.
+    return reply.send(Readable.from([]));
+  }
   const text = textOf(body);
   if (text instanceof Readable) {
     watch(text, request, reply, failed);
   }
-  return route.isLong && acceptsGzip(request.headers['accept-encoding'])
-    ? sendCompressed(text, reply)
-    : reply.send(text);
+  return isCompressed ? sendCompressed(text, reply) : reply.send(text);
 }
 
 /** A client that has gone is no fault of ours. */
@@ -116,10 +119,11 @@ async function sendAsset(asset: Asset, request: FastifyRequest, reply: FastifyRe
 }
 
 function textOf(body: Exclude<Answer['body'], Asset | Bytes | undefined>): string | Readable {
-  if (body instanceof Text) {
-    return body.text;
+  if (body instanceof TextStream) {
+    // Buffered by bytes: as objects, sixteen pieces would wait for a client that does not read.
+    return Readable.from(body.open(), { objectMode: false });
   }
-  return body instanceof Readable ? body : JSON.stringify(body);
+  return body instanceof Text ? body.text : JSON.stringify(body);
 }
 
 /** Answers differ by encoding and by problem details; an allow-list of origins has put its own name there before. */

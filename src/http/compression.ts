@@ -18,13 +18,7 @@ export function acceptsGzip(header: string | string[] | undefined): boolean {
 export async function compressed(body: string | Readable): Promise<Buffer | Readable | null> {
   if (body instanceof Readable) {
     // Level 1: a stream of JSON shrinks to a tenth already, and the machine has other requests to serve.
-    return pipeline(Readable.from(bytesOf(body)), createGzip({ level: 1 }), () => {});
+    return pipeline(body, createGzip({ level: 1 }), () => {});
   }
   return body.length < worthwhileBytes ? null : compress(body, { level: 1 });
-}
-
-async function* bytesOf(texts: Readable): AsyncGenerator<Buffer> {
-  for await (const text of texts) {
-    yield Buffer.from(text);
-  }
 }

@@ -85,6 +85,15 @@ export class Text {
   }
 }
 
+/** Text that is made piece by piece, as quickly as the client reads it: not for HEAD. No piece is empty. */
+export class TextStream {
+  readonly open: () => AsyncIterable<string>;
+
+  constructor(open: () => AsyncIterable<string>) {
+    this.open = open;
+  }
+}
+
 /** Bytes that are read only where they are sent: not for HEAD, and not where the client has them already. */
 export class Bytes {
   readonly open: () => Promise<Readable>;
@@ -98,7 +107,7 @@ export class Bytes {
 export interface Answer {
   readonly status: number;
   readonly headers?: Readonly<Record<string, string>>;
-  readonly body?: Text | Bytes | Asset | Readable | Readonly<Record<string, unknown>> | readonly unknown[];
+  readonly body?: Text | TextStream | Bytes | Asset | Readonly<Record<string, unknown>> | readonly unknown[];
 }
 
 /** A body that is a form with one file, and text fields beside it. */
