@@ -12,6 +12,7 @@ import { type Clock, systemClock } from './clock.ts';
 import type { Config } from './config.ts';
 import { createLogin, type LoginService } from './customers/login.ts';
 import { createKnownNetworks, type KnownNetworks } from './customers/networks.ts';
+import { createNewPasswords } from './customers/new-passwords.ts';
 import { type CustomerService, createCustomerService } from './customers/service.ts';
 import { createThrottle, type Throttle } from './customers/throttle.ts';
 import type { Context } from './database/context.ts';
@@ -121,7 +122,7 @@ export async function openServices(
     database,
     clock,
     cheeses,
-    passwords,
+    newPasswords: createNewPasswords(passwords, environment === 'local'),
     sessions,
     grants,
     tiers,

@@ -86,7 +86,8 @@ export function customerInput(passwordLengthMin: number) {
         type: 'string',
         minLength: passwordLengthMin,
         format: 'password',
-        description: 'At most 1,024 bytes in UTF-8; never shown again',
+        description:
+          'At most 1,024 bytes in UTF-8; never shown again. Sandbox and production refuse the most common passwords',
       },
       phone,
       favouriteCheese: {

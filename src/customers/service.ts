@@ -2,7 +2,6 @@
 import { invalidToken } from '../auth/challenge.ts';
 import type { Grants } from '../auth/oauth/grants.ts';
 import type { Role } from '../auth/oauth/people.ts';
-import type { Passwords } from '../auth/passwords.ts';
 import type { Sessions } from '../auth/sessions/service.ts';
 import type { CheeseService, VersionedCheese } from '../cheeses/service.ts';
 import { type Clock, timestamp } from '../clock.ts';
@@ -12,6 +11,7 @@ import { ConstraintError, type Database, type Sql } from '../database/database.t
 import { AppError, type FieldError, invalid, inWords } from '../errors.ts';
 import type { Precondition } from '../http/etag.ts';
 import type { Principal } from '../http/principal.ts';
+import type { NewPasswords } from './new-passwords.ts';
 import {
   findByUsername,
   isUnchanged,
@@ -71,7 +71,7 @@ interface Dependencies {
   readonly database: Database;
   readonly clock: Clock;
   readonly cheeses: CheeseService;
-  readonly passwords: Passwords;
+  readonly newPasswords: NewPasswords;
   readonly sessions: Sessions;
   /** What applications may do in a customer's name. */
   readonly grants: Grants;
@@ -81,7 +81,7 @@ interface Dependencies {
 }
 
 export function createCustomerService(dependencies: Dependencies): CustomerService {
-  const { database, clock, cheeses, passwords, sessions, grants, tiers, beforeDelete } = dependencies;
+  const { database, clock, cheeses, newPasswords, sessions, grants, tiers, beforeDelete } = dependencies;
   const now = () => timestamp(clock.now());
 
   function record(tx: Sql, context: Context, type: string, id: number, data: object = {}): Promise<void> {
@@ -170,20 +170,21 @@ export function createCustomerService(dependencies: Dependencies): CustomerServi
     return row;
   }
 
-  /** The hash to keep: the one there is, where the password is still the same. */
-  async function passwordFor(row: CustomerRow, password: string): Promise<string> {
-    return (await passwords.verify(row.password, password)) ? row.password : passwords.hash(password);
-  }
-
   return {
     async register(context, input) {
-      const password = await passwords.hash(input.password);
+      const password = await newPasswords.hash(input.password);
       return context.transaction((tx) => insert(tx, context, input, password));
     },
 
-    async registerAll(context, entries) {
+    async registerAll(context, received) {
+      const entries = await Promise.all(
+        received.map(async (entry) => {
+          const errors = 'username' in entry ? await newPasswords.errorsOf(entry.password) : [];
+          return errors.length > 0 ? errors : entry;
+        }),
+      );
       const valid = entries.flatMap((entry, index) => ('username' in entry ? [{ index, input: entry }] : []));
-      const hashes = await passwords.hashAll(valid.map(({ input }) => input.password));
+      const hashes = await newPasswords.hashAll(valid.map(({ input }) => input.password));
       const prepared = new Map(
         valid.map(({ index, input }, place) => [index, { input, password: hashes[place] ?? '' }]),
       );
@@ -214,7 +215,7 @@ export function createCustomerService(dependencies: Dependencies): CustomerServi
 
     async replace(context, username, input, principal, precondition) {
       const known = await findMine(username, (id) => mayManage(principal, id));
-      const password = await passwordFor(known, input.password);
+      const password = await newPasswords.keepOrHash(known.password, input.password);
       const profile = profileOf(input, password);
       try {
         return await context.transaction(async (tx) => {

@@ -289,7 +289,7 @@ test('POST /customer wants 8 characters of a password in production, or what the
   for (const password of ['1234567', '🧀'.repeat(7), '']) {
     assertFields(await register(shop, { password }), ['password'], password);
   }
-  assert.equal((await register(shop, { password: '12345678' })).status, 201);
+  assert.equal((await register(shop, { password: 'x2345678' })).status, 201);
   assert.equal((await register(shop, { password: '🧀'.repeat(8) })).status, 201);
   const two = await openShop(t, { settings: { CURD_PASSWORD_MIN: '2' } });
   assertFields(await register(two, { password: '🧀' }), ['password']);

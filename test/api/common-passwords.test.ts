@@ -1,0 +1,99 @@
+/** New passwords: the most common are refused in sandbox and production, wherever a password is set. */
+import assert from 'node:assert/strict';
+import { readFile } from 'node:fs/promises';
+import { suite, test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { isCommonPassword } from '../../src/auth/common-passwords.ts';
+import { sql } from '../../src/database/sql.ts';
+import { shared } from '../context.ts';
+import { assertError, openShop, type Shop } from '../helper.ts';
+
+const uncommon = 'correct horse battery staple';
+const message = /password: is one of the most common.*choose another, such as four unrelated words/;
+const customer = (username: string, password: string) => ({
+  username,
+  email: `${username}@example.com`,
+  password,
+});
+
+const register = (shop: Shop, username: string, password: string) =>
+  shop.call('POST', '/v2/customer', { body: customer(username, password) });
+
+suite('A common password', () => {
+  const sandbox = shared((t) => openShop(t, { settings: { CURD_ENVIRONMENT: 'sandbox' } }));
+
+  test('is refused at a registration, whatever its case, and nobody is registered', async () => {
+    for (const password of ['password', 'PassWord1', 'ｐａｓｓｗｏｒｄ', 'qwertyuiop']) {
+      const refused = await register(sandbox(), 'ada', password);
+      assertError(refused, 422, 'validation_error');
+      assert.match(refused.json.message, message);
+    }
+    assert.equal((await register(sandbox(), 'ada', uncommon)).status, 201);
+  });
+
+  test('is refused in its entry of a batch, while the others are registered', async () => {
+    const body = [customer('b1', uncommon), customer('b2', '12345678'), { username: 'b 3' }];
+    const { status, json } = await sandbox().call('POST', '/v2/customer/createMultiple', { body });
+    assert.equal(status, 200);
+    assert.deepEqual(
+      json.created.map(({ username }: { username: string }) => username),
+      ['b1'],
+    );
+    const [common, other] = json.errors;
+    assert.equal(common.index, 1);
+    assert.match(common.message, message);
+    assert.equal(other.index, 2);
+  });
+
+  test('is refused as the new one of a profile, and the old one stays', async () => {
+    const shop = sandbox();
+    await register(shop, 'carl', uncommon);
+    const login = (password: string) =>
+      shop.call('POST', '/v2/customer/login', { body: { username: 'carl', password } });
+    const headers = { authorization: `Bearer ${(await login(uncommon)).json.token}` };
+    const put = (password: string) =>
+      shop.call('PUT', '/v2/customer/carl', { body: customer('carl', password), headers });
+    const refused = await put('Football1');
+    assertError(refused, 422, 'validation_error');
+    assert.match(refused.json.message, message);
+    assert.equal((await put(uncommon)).status, 200);
+    assert.equal((await login(uncommon)).status, 200);
+  });
+
+  test('is allowed in local', async (t) => {
+    assert.equal((await register(await openShop(t), 'ada', 'password')).status, 201);
+  });
+
+  test('that a customer has from before stays good for a login and for another change', async (t) => {
+    const local = await openShop(t);
+    await register(local, 'dora', 'password');
+    const [row] = await local.app.services.database.all<{ password: string }>(
+      sql`select password from customer`,
+    );
+    const shop = sandbox();
+    await register(shop, 'dora', uncommon);
+    await shop.app.services.database.transaction((tx) =>
+      tx.run(sql`update customer set password = ${row?.password ?? ''} where username = 'dora'`),
+    );
+    const body = { username: 'dora', password: 'password' };
+    const { status, json } = await shop.call('POST', '/v2/customer/login', { body });
+    assert.equal(status, 200);
+    const changed = await shop.call('PUT', '/v2/customer/dora', {
+      body: { ...customer('dora', 'password'), firstName: 'Dora' },
+      headers: { authorization: `Bearer ${json.token}` },
+    });
+    assert.deepEqual([changed.status, changed.json.firstName], [200, 'Dora']);
+  });
+});
+
+test('The list has at least the ten thousand most common passwords', async () => {
+  const file = import.meta.resolve('@zxcvbn-ts/language-common/src/passwords.json');
+  const list = JSON.parse(await readFile(fileURLToPath(file), 'utf8')) as string[];
+  assert.ok(list.length >= 10_000, String(list.length));
+  for (const index of [0, 9999, list.length - 1]) {
+    assert.ok(await isCommonPassword(String(list[index]).toUpperCase()), String(list[index]));
+  }
+  for (const password of [uncommon, '', '\n', '123456\npassword', 'xk7!q', 'asswor']) {
+    assert.ok(!(await isCommonPassword(password)), password);
+  }
+});
