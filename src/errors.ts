@@ -154,6 +154,15 @@ export function unavailable(message: string, seconds: number, cause?: unknown): 
   return new AppError('unavailable', message, { cause, headers: { 'Retry-After': String(seconds) } });
 }
 
+export const mayHaveBeenMade =
+  'The change may have been made: send the request again with the same Idempotency-Key, or check first.';
+
+/** A 503 for a disk that reported an error. @param mayBeMade whether the request may have changed something */
+export function diskFault(cause: unknown, mayBeMade: boolean): AppError {
+  const consequence = mayBeMade ? mayHaveBeenMade : 'Nothing was changed.';
+  return unavailable(`The disk cannot be read or written right now. ${consequence}`, 60, cause);
+}
+
 /** A 429 that says how long to wait: whole seconds, at least one, never too few (RFC 9110, section 10.2.3). */
 export function rateLimited(
   message: string,

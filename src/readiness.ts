@@ -19,7 +19,7 @@ export function createReadiness(config: Config, database: Database): () => Promi
 
   async function requireDiskSpace(): Promise<void> {
     if (database.isFull()) {
-      throw diskFull('A write failed because the disk or a quota is full.');
+      throw diskFull('A write failed: the disk or a quota is full, or the disk is faulty.');
     }
     const spaces = minFreeSpaceBytes === 0 ? [] : await diskSpaceOf(folders);
     const full = spaces.find(({ freeBytes }) => freeBytes < minFreeSpaceBytes);

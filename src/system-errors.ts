@@ -24,6 +24,24 @@ export function isSystemError(error: unknown): boolean {
   return Object.hasOwn(reasons, String((error as NodeJS.ErrnoException)?.code));
 }
 
+const diskCodes = [
+  'EIO',
+  'ENOSPC',
+  'EDQUOT',
+  'EROFS',
+  'EFBIG',
+  'ENXIO',
+  'ENODEV',
+  'ESTALE',
+  'EMFILE',
+  'ENFILE',
+];
+
+/** Whether a disk, or the number of open files, is the reason: neither the request nor the program is. */
+export function isDiskError(error: unknown): boolean {
+  return diskCodes.includes(String((error as NodeJS.ErrnoException)?.code));
+}
+
 /** Why something failed, and what to do, without a full stop; the message of the error where it is none of the known. */
 export function reasonOf(error: unknown): string {
   const { code = '', message = String(error) } = (error ?? {}) as NodeJS.ErrnoException;

@@ -5,6 +5,7 @@
 import postgres from 'postgres';
 import { unavailable } from '../errors.ts';
 import { ConstraintError, type Database, type Sql, type Transaction } from './database.ts';
+import { codeOf, isLost, isRetryable, READ_ONLY, translate, UNIQUE_VIOLATION } from './postgres-errors.ts';
 import type { Statement, Value } from './sql.ts';
 
 /** Connections, where the address does not say `?max=`. */
@@ -25,10 +26,6 @@ const reconnectSeconds = 0.25;
 const secondsToEndMax = 5;
 const connectSeconds = 5;
 
-const UNIQUE_VIOLATION = '23505';
-const READ_ONLY = '25006';
-const SERIALIZATION_FAILURE = '40001';
-const DEADLOCK_DETECTED = '40P01';
 /** Any fixed number: whoever overhauls this database takes this lock. */
 const OVERHAUL_LOCK = 4_348_468;
 
@@ -264,33 +261,4 @@ function statementsOn(connection: Connection, { columnTypes, isPrepared, answere
       );
     },
   };
-}
-
-function codeOf(error: unknown): string {
-  return error instanceof Error && 'code' in error ? String(error.code) : '';
-}
-
-/** The connection is no more: cut, or closed by a server that stops (class 57P). */
-function isLost(error: unknown): boolean {
-  return /^(CONNECTION_(CLOSED|DESTROYED|ENDED)|ECONNRESET|EPIPE|57P0[1245])$/.test(codeOf(error));
-}
-
-function isRetryable(error: unknown): boolean {
-  return [SERIALIZATION_FAILURE, DEADLOCK_DETECTED].includes(codeOf(error));
-}
-
-function translate(error: unknown): unknown {
-  return isOutOfReach(error)
-    ? unavailable('The database cannot be reached right now. Try again shortly.', 1, error)
-    : error;
-}
-
-/**
- * Refused or cut connections; a server that starts, stops, stands by, is full or took too long (classes 08, 53, 55, 57
- * and 25006 of PostgreSQL).
- */
-function isOutOfReach(error: unknown): boolean {
-  return /^(CONNECTION_|CONNECT_TIMEOUT|ECONN|EPIPE|ENOTFOUND|EAI_AGAIN|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH|08|25006|53|55P03|57)/.test(
-    codeOf(error),
-  );
 }

@@ -1,9 +1,12 @@
 /** What the error codes of SQLite mean for the rest of the program. */
-import { AppError, unavailable } from '../errors.ts';
+import { AppError, diskFault, unavailable } from '../errors.ts';
 import { ConstraintError } from './database.ts';
 
 const SQLITE_BUSY = 5;
+const SQLITE_READONLY = 8;
+const SQLITE_IOERR = 10;
 const SQLITE_FULL = 13;
+const SQLITE_CANTOPEN = 14;
 const SQLITE_CONSTRAINT_UNIQUE = 2067;
 const SQLITE_CONSTRAINT_PRIMARYKEY = 1555;
 
@@ -11,26 +14,41 @@ function errorCode(error: unknown): number | undefined {
   return error instanceof Error && 'errcode' in error ? Number(error.errcode) : undefined;
 }
 
+/** The low byte of a code; the rest says which of its kind it is. */
+function primaryCode(error: unknown): number {
+  return (errorCode(error) ?? 0) & 0xff;
+}
+
 /** Whether another process has the lock. */
 export function isBusy(error: unknown): boolean {
-  const code = errorCode(error);
-  // The low byte is the primary code; the rest says which kind of busy it was.
-  return code !== undefined && (code & 0xff) === SQLITE_BUSY;
+  return primaryCode(error) === SQLITE_BUSY;
 }
 
-/** Whether a write failed because the disk or a quota is full. @param failure as `translate` returns it */
+/**
+ * Whether the disk or a quota is full, or the disk refused access. SQLite reports an exceeded quota (EDQUOT) like a
+ * faulty disk (EIO). @param failure as `translate` returns it
+ */
 export function isFull(failure: unknown): boolean {
-  return failure instanceof AppError && errorCode(failure.cause) === SQLITE_FULL;
+  return failure instanceof AppError && [SQLITE_FULL, SQLITE_IOERR].includes(primaryCode(failure.cause));
 }
 
-/** The error that the rest of the program understands, or the same error. */
-export function translate(error: unknown): unknown {
+/**
+ * The error that the rest of the program understands, or the same error.
+ * @param isCommit thrown by a commit: where the disk failed, the log may contain all of the change or not
+ */
+export function translate(error: unknown, isCommit = false): unknown {
   switch (errorCode(error)) {
     case SQLITE_CONSTRAINT_UNIQUE:
     case SQLITE_CONSTRAINT_PRIMARYKEY:
       return new ConstraintError((error as Error).message.replace(/^UNIQUE constraint failed: /, ''), error);
+  }
+  switch (primaryCode(error)) {
     case SQLITE_FULL:
       return unavailable('The disk is full: nothing was changed.', 60, error);
+    case SQLITE_IOERR:
+    case SQLITE_READONLY:
+    case SQLITE_CANTOPEN:
+      return diskFault(error, isCommit);
     default:
       return error;
   }

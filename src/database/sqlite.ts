@@ -72,19 +72,24 @@ export function openSqlite(file: string): Database {
   async function commitGroup(group: readonly Write[]): Promise<void> {
     const answers: (() => void)[] = [];
     const startedAt = performance.now();
+    let isCommit = false;
     try {
+      rollBack();
       await begin(writer);
       // Alone, a write needs no savepoint, which keeps a second copy of every page that an import changes.
       const run = group.length === 1 ? runAlone : runInSavepoint;
       for (const write of group) {
         answers.push(await run(write));
       }
+      isCommit = true;
       writer.exec('commit');
     } catch (error) {
-      if (writer.isTransaction) {
-        writer.exec('rollback');
+      try {
+        rollBack();
+      } catch {
+        // The disk fails now: the next group tries again.
       }
-      const failure = translate(error);
+      const failure = translate(error, isCommit);
       noteFull(failure);
       for (const write of group) {
         write.reject(failure);
@@ -97,6 +102,12 @@ export function openSqlite(file: string): Database {
     }
     for (const answer of answers) {
       answer();
+    }
+  }
+
+  function rollBack(): void {
+    if (writer.isTransaction) {
+      writer.exec('rollback');
     }
   }
 

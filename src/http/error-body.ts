@@ -2,7 +2,8 @@
  * How an error becomes JSON: the contract's shape, or problem details (RFC 9457) on request. The endpoints of OAuth have
  * a shape of their own, in auth/oauth/error-body.ts.
  */
-import { AppError, type FieldError } from '../errors.ts';
+import { AppError, diskFault, type FieldError } from '../errors.ts';
+import { isDiskError } from '../system-errors.ts';
 import { qualityOf } from './quality-values.ts';
 
 interface ErrorBody {
@@ -53,6 +54,9 @@ function asksForProblem(accept: string): boolean {
 export function toAppError(thrown: unknown): AppError {
   if (thrown instanceof AppError) {
     return thrown;
+  }
+  if (isDiskError(thrown)) {
+    return diskFault(thrown, true);
   }
   const code = thrown instanceof Error && 'code' in thrown ? String(thrown.code) : '';
   const status = thrown instanceof Error && 'statusCode' in thrown ? Number(thrown.statusCode) : 500;

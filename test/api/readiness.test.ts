@@ -38,7 +38,7 @@ test('A server whose write found the disk full is not ready until a write succee
   assertError(answer, 503, 'unavailable');
   assertFull(
     await ready(shop),
-    /^A write failed because the disk or a quota is full\. .* enlarge the disk\.$/,
+    /^A write failed: the disk or a quota is full, or the disk is faulty\. .* enlarge the disk\.$/,
   );
   assert.equal((await shop.call('GET', '/healthz')).status, 200);
   assert.equal((await shop.call('GET', '/v2/cheeses', { as: shop.reader })).status, 200, 'reads work');

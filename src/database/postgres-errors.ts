@@ -1,0 +1,53 @@
+/** What the error codes of PostgreSQL and its driver mean for the rest of the program. */
+import { diskFault, mayHaveBeenMade, unavailable } from '../errors.ts';
+
+export const UNIQUE_VIOLATION = '23505';
+export const READ_ONLY = '25006';
+const SERIALIZATION_FAILURE = '40001';
+const DEADLOCK_DETECTED = '40P01';
+const DISK_FULL = '53100';
+/** Class of what is outside of PostgreSQL: its disk, its files. */
+const SYSTEM_ERRORS = '58';
+
+/** The SQLSTATE, or the code of the driver or the operating system; empty where there is none. */
+export function codeOf(error: unknown): string {
+  return error instanceof Error && 'code' in error ? String(error.code) : '';
+}
+
+/** The connection is no more: cut, or closed by a server that stops (class 57P). */
+export function isLost(error: unknown): boolean {
+  return /^(CONNECTION_(CLOSED|DESTROYED|ENDED)|ECONNRESET|EPIPE|57P0[1245])$/.test(codeOf(error));
+}
+
+/** Whether the transaction was rolled back because of others, and can be run again. */
+export function isRetryable(error: unknown): boolean {
+  return [SERIALIZATION_FAILURE, DEADLOCK_DETECTED].includes(codeOf(error));
+}
+
+/** The error that the rest of the program understands, or the same error. */
+export function translate(error: unknown): unknown {
+  const code = codeOf(error);
+  if (code === DISK_FULL) {
+    return unavailable('The disk of the database is full: nothing was changed.', 60, error);
+  }
+  if (code.startsWith(SYSTEM_ERRORS)) {
+    // It has rolled the transaction back. Where that is impossible it stops, and the connection is lost.
+    return diskFault(error, false);
+  }
+  if (isLost(error)) {
+    return unavailable(`The connection to the database was lost. ${mayHaveBeenMade}`, 1, error);
+  }
+  return isOutOfReach(error)
+    ? unavailable('The database cannot be reached right now. Try again shortly.', 1, error)
+    : error;
+}
+
+/**
+ * Refused or cut connections; a server that starts, stops, stands by, is full or took too long (classes 08, 53, 55, 57
+ * and 25006 of PostgreSQL).
+ */
+function isOutOfReach(error: unknown): boolean {
+  return /^(CONNECTION_|CONNECT_TIMEOUT|ECONN|EPIPE|ENOTFOUND|EAI_AGAIN|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH|08|25006|53|55P03|57)/.test(
+    codeOf(error),
+  );
+}

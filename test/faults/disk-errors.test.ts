@@ -1,0 +1,86 @@
+/** Disks that report errors: requests are 503, and changes are either made or not. */
+import assert from 'node:assert/strict';
+import { suite, test } from 'node:test';
+import { plain } from '../../src/database/sql.ts';
+import { translate } from '../../src/database/sqlite-errors.ts';
+import { AppError } from '../../src/errors.ts';
+import { toAppError } from '../../src/http/error-body.ts';
+import { accountWithKey, cheesesIn, curd, freshShop, serve } from '../cli/run.ts';
+import { assertError, openShop } from '../helper.ts';
+
+/** Files may not grow beyond about a megabyte: SQLite reports that as it reports EIO and EDQUOT. */
+const withSmallFiles = ['sh', '-c', 'ulimit -f 2048 && exec "$0" "$@"'];
+
+suite('A disk that reports errors', () => {
+  test('makes changes 503, which may have been made, while reads go on; and nothing is half done', async (t) => {
+    const shop = await freshShop(t, { CURD_LOG_LEVEL: 'silent' });
+    await (await serve(t, shop)).stop();
+    const { key } = await accountWithKey(shop, ['write:cheeses'], { plan: 'enterprise' });
+    const { url, stop } = await serve(t, shop, withSmallFiles);
+    const headers = { 'X-API-Key': key, 'Content-Type': 'application/json' };
+    const known = new Set((await cheesesIn(shop)).map(({ name }) => name));
+    const write = async (name: string) => {
+      const response = await fetch(`${url}/v2/cheeses`, {
+        method: 'POST',
+        headers,
+        body: JSON.stringify({ name, tags: [{ name: `tag of ${name}` }] }),
+      });
+      const { message } = (await response.json()) as { message: string };
+      return { status: response.status, message, retryAfter: response.headers.get('retry-after') };
+    };
+    let answer = await write('Cheese 0');
+    for (let count = 1; count < 2000 && answer.status === 201; count += 1) {
+      known.add(`Cheese ${count - 1}`);
+      answer = await write(`Cheese ${count}`);
+    }
+    assert.deepEqual([answer.status, answer.retryAfter], [503, '60']);
+    assert.match(answer.message, /^The disk cannot be .* change may have been made: .* Idempotency-Key/);
+    assert.equal((await write('Another')).status, 503);
+    assert.equal((await fetch(`${url}/v2/cheeses`, { headers })).status, 200);
+    assert.equal((await fetch(`${url}/readyz`)).status, 503);
+    await stop();
+    const { code, stdout } = await curd(shop, 'doctor');
+    assert.equal(code, 0, stdout);
+    const stored = new Set((await cheesesIn(shop)).map(({ name }) => name));
+    assert.deepEqual(known.difference(stored), new Set(), 'cheeses whose creation was confirmed');
+  });
+
+  test('under PostgreSQL makes changes 503, and nothing was changed', async (t) => {
+    const shop = await openShop(t, { engine: 'postgres' });
+    const { database } = shop.app.services;
+    await database.overhaul((_, runScript) =>
+      runScript(`
+        create function fail() returns trigger language plpgsql as $$
+        begin
+          if new.name like 'E%' then raise exception 'disk' using errcode = substr(new.name, 2); end if;
+          return new;
+        end $$;
+        create trigger fail before insert on cheese for each row execute function fail();`),
+    );
+    for (const [code, message] of [
+      ['58030', /^The disk cannot be read or written right now\. Nothing was changed\./],
+      ['53100', /^The disk of the database is full: nothing was changed/],
+    ] as const) {
+      const answer = await shop.call('POST', '/v2/cheeses', { as: shop.writer, body: { name: `E${code}` } });
+      assertError(answer, 503, 'unavailable');
+      assert.match(answer.json.message, message);
+      assert.equal(answer.headers['retry-after'], '60');
+    }
+    const lost = await database.run(plain('select pg_terminate_backend(pg_backend_pid())')).catch(String);
+    assert.match(String(lost), /connection to the database was lost.*may have been made/);
+  });
+
+  test('is recognized by every code, of SQLite and of the operating system', () => {
+    // READONLY, CANTOPEN and kinds of IOERR: read, write, fsync, mmap.
+    for (const errcode of [8, 14, 266, 778, 1034, 6154]) {
+      const error = translate(Object.assign(new Error('disk'), { errcode }));
+      assert.ok(error instanceof AppError && error.status === 503, String(errcode));
+    }
+    for (const code of ['EIO', 'EDQUOT', 'ENOSPC', 'EROFS', 'EFBIG', 'EMFILE']) {
+      const { status, message } = toAppError(Object.assign(new Error('disk'), { code, syscall: 'write' }));
+      assert.equal(status, 503, code);
+      assert.match(message, /may have been made/);
+    }
+    assert.equal(toAppError(Object.assign(new Error('bug'), { code: 'ENOENT' })).status, 500);
+  });
+});
