@@ -240,7 +240,8 @@ test('No garbage at the pages, the endpoints of OAuth and the operational routes
   const shop = await openListeningShop(t);
   const { json: document } = await shop.call('GET', '/openapi.json');
   const others = operationsOf(document).filter((operation) => !takesCredentials(operation));
-  const paths = [...new Set(others.map(({ path }) => path.replace(/\{\w+\}/g, 'x%00')))];
+  const pathOf = ({ path }: Operation) => path.replace(/\{\w+\}/g, 'x%00');
+  const paths = [...new Set(others.map(pathOf))];
   assert.ok(paths.length >= 20);
   const names = [
     'client_id',
@@ -290,6 +291,13 @@ test('No garbage at the pages, the endpoints of OAuth and the operational routes
       const response = await fetch(url, { method, headers, body, redirect: 'manual' });
       const text = await response.text();
       assert.ok(response.status < 500, `${what.slice(0, 900)}: ${response.status} ${text}`);
+      const operation = others.find((one) => one.method === method && pathOf(one) === path);
+      assert.ok(
+        operation === undefined ||
+          response.status === 304 ||
+          Object.hasOwn(operation.responses, response.status),
+        `${what.slice(0, 900)}: ${response.status} is not documented ${text}`,
+      );
       assert.equal(response.headers.get('x-content-type-options'), 'nosniff', what.slice(0, 900));
       assert.equal(response.headers.get('x-environment'), 'local', what.slice(0, 900));
     }

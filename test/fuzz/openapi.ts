@@ -71,6 +71,24 @@ function followed(part: unknown, document: unknown): unknown {
   return Object.fromEntries(Object.entries(part).map(([name, one]) => [name, followed(one, document)]));
 }
 
+/** A schema with no room for members that it does not name. */
+export function closed(schema: unknown): unknown {
+  if (Array.isArray(schema)) {
+    return schema.map(closed);
+  }
+  if (schema === null || typeof schema !== 'object') {
+    return schema;
+  }
+  const members = Object.entries(schema).map(([name, one]) => [
+    name,
+    name === 'examples' ? one : closed(one),
+  ]);
+  return {
+    ...('properties' in schema && 'type' in schema ? { additionalProperties: false } : {}),
+    ...Object.fromEntries(members),
+  };
+}
+
 export interface Random {
   below(limit: number): number;
   pick<T>(from: readonly T[]): T;

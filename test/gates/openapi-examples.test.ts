@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import { Compile } from 'typebox/schema';
-import { type JsonSchema, operationsOf } from '../fuzz/openapi.ts';
+import { closed, type JsonSchema, operationsOf } from '../fuzz/openapi.ts';
 import { read } from './sources.ts';
 
 interface Example {
@@ -57,24 +57,6 @@ function examplesIn(schema: JsonSchema, name: string): Example[] {
     ...(items === undefined ? [] : examplesIn(items, `${name}[]`)),
     ...anyOf.flatMap((one) => examplesIn(one, name)),
   ];
-}
-
-/** With no room for members that the schema does not name. */
-function closed(schema: unknown): unknown {
-  if (Array.isArray(schema)) {
-    return schema.map(closed);
-  }
-  if (schema === null || typeof schema !== 'object') {
-    return schema;
-  }
-  const members = Object.entries(schema).map(([name, one]) => [
-    name,
-    name === 'examples' ? one : closed(one),
-  ]);
-  return {
-    ...('properties' in schema && 'type' in schema ? { additionalProperties: false } : {}),
-    ...Object.fromEntries(members),
-  };
 }
 
 function assertValid({ name, schema, value }: Example): void {

@@ -9,9 +9,12 @@
  */
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
+import { Compile } from 'typebox/schema';
 import { scopes } from '../../src/auth/access.ts';
 import type { ClientRequest } from '../../src/auth/oauth/clients.ts';
 import { sql } from '../../src/database/sql.ts';
+import { closed, operationsOf } from '../fuzz/openapi.ts';
+import { read } from '../gates/sources.ts';
 import type { CallAnswer, Shop } from '../helper.ts';
 
 export { type ListeningShop, openListeningShop } from '../helper.ts';
@@ -206,11 +209,28 @@ export async function post(
   return answerOf(await fetch(address, { method: 'POST', body, headers }));
 }
 
+const documented = operationsOf(JSON.parse(read('openapi.json')));
+
+/** The OpenAPI document has the status of a response to POST, and a schema that its body fits. */
+function assertDocumented(url: string, status: number, text: string): void {
+  const { pathname } = new URL(url);
+  const operation = documented.find(({ method, path }) => method === 'POST' && path === pathname);
+  const response = operation?.responses[status];
+  assert.ok(response !== undefined, `POST ${pathname} does not document ${status} ${text}`);
+  const schema = response.content?.['application/json']?.schema;
+  assert.equal(text !== '', schema !== undefined, `POST ${pathname} ${status}: ${text}`);
+  assert.ok(
+    schema === undefined || Compile(closed(schema) as object).Check(JSON.parse(text)),
+    `POST ${pathname} ${status}: ${text}`,
+  );
+}
+
 /** @returns the answer, after a look at what every one must have. */
 export async function answerOf(response: Response) {
   const { status, headers, url } = response;
   const text = await response.text();
   assert.ok(status < 500, `${status} ${text}`);
+  assertDocumented(url, status, text);
   if (!url.endsWith('/revoke')) {
     assert.equal(headers.get('cache-control'), 'no-store', 'RFC 6749, section 5.1');
   }

@@ -28,6 +28,7 @@ export const OauthError = {
   properties: {
     error: string,
     error_description: string,
+    scope: { ...string, description: 'With invalid_scope: the scopes that were refused' },
     code: { type: 'integer', description: 'The HTTP status' },
     type: { ...string, description: 'The finer meaning, stable for programs' },
     message: { ...string, description: 'The same as error_description' },
