@@ -12,7 +12,10 @@ import type { Term, TermKind } from './search.ts';
 /** Between two items: JSON text never holds a raw line feed, so this one is always ours. */
 export const itemSeparator = ',\n';
 
-/** What is walked along: postings of any of some terms, postings of all words with a prefix, or the catalogue. */
+/** So many terms are each read along their own index; the postings of further ones are read as one. */
+const termsApartMax = 20;
+
+/** What is walked along: postings of any of some terms, the most frequent first, postings of all words with a prefix, or the catalogue. */
 export type Driver =
   | { readonly by: 'terms'; readonly ids: readonly number[] }
   | { readonly by: 'prefix'; readonly prefix: string }
@@ -146,7 +149,12 @@ type Branch = Driver & { readonly status?: Status };
 
 function branchesOf({ driver, statuses }: PageRequest): Branch[] {
   if (driver.by === 'terms') {
-    return driver.ids.map((id) => ({ by: 'terms', ids: [id] }));
+    const apart = driver.ids.length > termsApartMax ? driver.ids.slice(0, termsApartMax) : driver.ids;
+    const rest = driver.ids.slice(apart.length);
+    return [
+      ...apart.map((id): Branch => ({ by: 'terms', ids: [id] })),
+      ...(rest.length === 0 ? [] : [{ by: 'terms', ids: rest } as const]),
+    ];
   }
   if (driver.by === 'catalogue' && statuses !== null) {
     return statuses.map((status) => ({ by: 'catalogue', status }));
@@ -155,10 +163,11 @@ function branchesOf({ driver, statuses }: PageRequest): Branch[] {
 }
 
 function keysOf(driver: Branch): Statement {
-  // Two words of one name may begin alike: such a cheese is filed twice within one range.
+  // Two words of one name may begin alike, and a cheese has several tags: it is filed twice within one range.
+  const isRange = driver.by === 'prefix' || (driver.by === 'terms' && driver.ids.length > 1);
   return driver.by === 'catalogue'
     ? sql`c.id, c.name`
-    : sql`${driver.by === 'prefix' ? sql`distinct ` : sql``}p.cheese_id as id, p.name`;
+    : sql`${isRange ? sql`distinct ` : sql``}p.cheese_id as id, p.name`;
 }
 
 /** From, where, order and limit along one branch. */
@@ -207,7 +216,7 @@ function filedUnder(id: Statement, groups: readonly (readonly number[])[]): Stat
   const required = [...new Set(groups.filter(({ length }) => length === 1).flat())];
   const choices = groups.filter(({ length }) => length > 1);
   const filed = (ids: readonly number[]) =>
-    sql`cheese_term x where x.cheese_id = ${id} and x.term_id ${isOneOf(ids)}`;
+    sql`cheese_term x where x.cheese_id = ${id} and x.term_id ${isOneOfTerms(ids)}`;
   return [
     ...(required.length === 0 ? [] : [sql`(select count(*) from ${filed(required)}) = ${required.length}`]),
     ...choices.map((ids) => sql`exists (select 1 from ${filed(ids)})`),
@@ -217,7 +226,7 @@ function filedUnder(id: Statement, groups: readonly (readonly number[])[]): Stat
 function drivenBy(driver: Driver): Statement[] {
   switch (driver.by) {
     case 'terms':
-      return [sql`p.term_id ${isOneOf(driver.ids)}`];
+      return [sql`p.term_id ${isOneOfTerms(driver.ids)}`];
     case 'prefix':
       return [
         sql`p.term_id in (select id from term
@@ -231,4 +240,11 @@ function drivenBy(driver: Driver): Statement[] {
 /** `=` where it can be: it lets an index serve the order behind the column as well. */
 function isOneOf(values: readonly (string | number)[]): Statement {
   return values.length === 1 ? sql`= ${values[0] ?? null}` : sql`in (${list(values)})`;
+}
+
+/** The same for any number of terms: one bound value, so that the text of the statement stays short. */
+function isOneOfTerms(ids: readonly number[]): Statement {
+  return ids.length <= termsApartMax
+    ? isOneOf(ids)
+    : sql`in (select cast(value->>0 as bigint) from ${rows(ids.map((id) => [id]))})`;
 }

@@ -24,7 +24,7 @@ export const listQuery = {
   status: { type: 'array', items: statusItem, description: 'One status, or several with commas' },
   sort: { type: 'string', enum: sorts, description: 'A minus sign turns the order round; name by default' },
   category: { ...tagItem, description: 'Name of a category' },
-  categoryId: { type: 'integer', minimum: 1, description: 'Id of a category' },
+  categoryId: { type: 'integer', format: 'int64', minimum: 1, description: 'Id of a category' },
   tags: { type: 'array', items: tagItem, maxItems: 20, description: 'Cheeses with any of these tags' },
   tagsAll: {
     type: 'array',
@@ -115,7 +115,7 @@ export function listingRoutes(listing: CheeseListing): Route[] {
       isLong: true,
       tag,
       summary: 'All cheeses with any of given tags',
-      description: 'Use the list with its parameter tags instead: it takes the same value.',
+      description: 'Use the list with its parameter tags instead: it takes the same value, up to 20 tags.',
       // The release of 0.1.0, which has the successor.
       deprecated: { since: '2026-11-21', successor: '/cheeses' },
       access: anyOf(oauth('read:cheeses')),
@@ -124,9 +124,8 @@ export function listingRoutes(listing: CheeseListing): Route[] {
         tags: {
           type: 'array',
           items: tagItem,
-          maxItems: 20,
           isRequired: true,
-          description: 'Separated by commas',
+          description: 'Separated by commas, as many as fit into the request line',
         },
         ...matchQuery,
       },

@@ -1,4 +1,5 @@
 /** Lists of cheeses: which index to walk, where a page ends, and how many match in all. */
+import { hash } from 'node:crypto';
 import { createCache } from '../database/cache.ts';
 import type { Database } from '../database/database.ts';
 import { createLookup } from '../database/lookup.ts';
@@ -77,6 +78,7 @@ interface Dependencies {
 
 /** A filter as terms: any one of them must be the cheese's. */
 interface Group {
+  /** The most frequent first. */
   readonly ids: readonly number[];
   /** Matching cheeses by the counters; an upper bound where there are several terms. */
   readonly cheeses: number;
@@ -115,24 +117,29 @@ export function createCheeseListing({ database, cursors }: Dependencies): Cheese
       ...tagsAll.map((tag) => [['tag', tag] as const]),
     ];
     const prefixes = words.map((word): Term => ['prefix', filed(word)]);
-    const ids = categoryId === undefined ? [] : [categoryId];
+    // Beyond 2^53, a number would be rounded onto another; no category has such an id.
+    const ids = categoryId === undefined ? [] : [Number.isSafeInteger(categoryId) ? categoryId : -1];
     if (named.length + prefixes.length + ids.length === 0) {
       return [];
     }
     const rows = await queries.findCountedTerms([...named.flat(), ...prefixes], ids);
     const groupOf = (isMine: (row: TermCountRow) => boolean): Group => {
-      const mine = rows.filter(isMine);
-      const cheeses = mine
-        .filter(({ status }) => status !== null && (statuses?.includes(status) ?? true))
-        .reduce((sum, row) => sum + (row.cheeses ?? 0), 0);
-      return { ids: [...new Set(mine.map(({ id }) => id))], cheeses };
+      const counts = new Map<number, number>();
+      for (const { id, status, cheeses } of rows.filter(isMine)) {
+        const isCounted = status !== null && (statuses?.includes(status) ?? true);
+        counts.set(id, (counts.get(id) ?? 0) + (isCounted ? (cheeses ?? 0) : 0));
+      }
+      const byCount = [...counts].sort(([, one], [, other]) => other - one);
+      return { ids: byCount.map(([id]) => id), cheeses: byCount.reduce((sum, [, count]) => sum + count, 0) };
     };
-    const matches = (row: TermCountRow, terms: readonly Term[]) =>
-      terms.some(([kind, name]) => row.kind === kind && row.name === name);
+    const matching = (terms: readonly Term[]) => {
+      const keys = new Set(terms.map(([kind, name]) => `${kind} ${name}`));
+      return ({ kind, name }: TermCountRow) => keys.has(`${kind} ${name}`);
+    };
     return [
-      ...named.map((terms) => groupOf((row) => matches(row, terms))),
+      ...named.map((terms) => groupOf(matching(terms))),
       ...ids.map((id) => groupOf((row) => row.id === id && row.kind === 'category')),
-      ...words.map((word) => ({ ...groupOf((row) => matches(row, [['prefix', filed(word)]])), word })),
+      ...words.map((word) => ({ ...groupOf(matching([['prefix', filed(word)]])), word })),
     ];
   }
 
@@ -193,7 +200,9 @@ export function createCheeseListing({ database, cursors }: Dependencies): Cheese
       version,
       items,
       nextCursor:
-        last === null ? null : cursors.seal({ sort: query.sort, filters: query.filters, after: last }),
+        last === null
+          ? null
+          : cursors.seal({ sort: query.sort, filters: toCarried(query.filters), after: last }),
       total: withTotal ? (page.total ?? (await totalOf(selection, query.filters, version))) : null,
     };
   }
@@ -256,15 +265,35 @@ function cut(
 
 /** The query that a request continues: a cursor carries sort and filters, which may be repeated but not changed. */
 function continued(request: ListRequest, cursors: Cursors): Query {
-  const { cursor, limit: _, sort, ...given } = request;
-  const filters = canonical(given);
+  const { cursor, limit: _, sort, ...asked } = request;
+  const filters = canonical(asked);
   if (cursor === undefined) {
     return { sort: sort ?? 'name', filters, after: null };
   }
-  const position = cursors.open(cursor) as Query;
-  requireSame(
-    { ...position.filters, sort: position.sort },
-    { ...filters, ...(sort === undefined ? {} : { sort }) },
-  );
-  return position;
+  const { filters: carried, ...position } = cursors.open(cursor) as CarriedQuery;
+  const given = toCarried(filters);
+  requireSame({ ...carried, sort: position.sort }, { ...given, ...(sort === undefined ? {} : { sort }) });
+  const { tagsDigest, ...rest } = carried;
+  if (tagsDigest === undefined) {
+    return { ...position, filters: rest };
+  }
+  if (given.tagsDigest === undefined) {
+    throw new AppError('badRequest', 'cursor: it belongs to a query with many tags; repeat them beside it.');
+  }
+  return { ...position, filters: { ...rest, tags: filters.tags } };
+}
+
+/** More tags than these are not in a cursor: it would not fit into the request line beside them. */
+const carriedTagsMax = 20;
+
+type CarriedFilters = Filters & { readonly tagsDigest?: string };
+type CarriedQuery = Omit<Query, 'filters'> & { readonly filters: CarriedFilters };
+
+/** The filters that a cursor carries. */
+function toCarried({ tags, ...rest }: Filters): CarriedFilters {
+  return tags === undefined
+    ? rest
+    : tags.length <= carriedTagsMax
+      ? { ...rest, tags }
+      : { ...rest, tagsDigest: hash('sha256', JSON.stringify(tags), 'base64url') };
 }

@@ -15,6 +15,7 @@ import type { Database, Sql } from '../database/database.ts';
 import { asynchronousCommit, lockOn } from '../database/sql.ts';
 import { rateLimited } from '../errors.ts';
 import { networkOf } from '../http/address.ts';
+import { secondsLeft } from '../http/rate-limits.ts';
 import { customerQueries, type FailureRow } from './queries.ts';
 
 const quarterHourMs = 15 * 60_000;
@@ -270,6 +271,6 @@ function millisecondsOf(time = ''): number {
 function refusal({ limit, windowMs }: Counter, waitMs: number, why: string) {
   return rateLimited(`${why} Wait as long as Retry-After says.`, waitMs, {
     'RateLimit-Policy': `"login";q=${limit};w=${windowMs / 1000}`,
-    RateLimit: `"login";r=0;t=${Math.ceil(waitMs / 1000)}`,
+    RateLimit: `"login";r=0;t=${secondsLeft(waitMs, windowMs / 1000)}`,
   });
 }

@@ -53,7 +53,7 @@ export function canonical<F extends object>(filters: F): F {
 export function requireSame(carried: object, given: object): void {
   for (const [name, value] of Object.entries(given)) {
     if (JSON.stringify(carried[name as keyof object]) !== JSON.stringify(value)) {
-      const shown = name === 'statuses' ? 'status' : name;
+      const shown = { statuses: 'status', tagsDigest: 'tags' }[name] ?? name;
       throw new AppError(
         'badRequest',
         `cursor: it belongs to a query with another ${shown}; start without it.`,

@@ -94,13 +94,18 @@ function readList(name: string, parameter: Parameter, texts: readonly string[], 
 function convert(parameter: Parameter, text: string): unknown {
   switch (parameter.type) {
     case 'integer':
-      return /^-?\d{1,16}$/.test(text) ? Number(text) : undefined;
+      return isInt64(text) ? Number(text) : undefined;
     case 'boolean':
       return /^true$/i.test(text) ? true : /^false$/i.test(text) ? false : undefined;
     default:
       // What was no UTF-8 between the percent signs has become U+FFFD.
       return text.includes('\uFFFD') ? undefined : text;
   }
+}
+
+/** Beyond 2^53 the number is rounded: no id is so large, and no other parameter may be. */
+function isInt64(text: string): boolean {
+  return /^-?\d{1,19}$/.test(text) && BigInt.asIntN(64, BigInt(text)) === BigInt(text);
 }
 
 function wanted(parameter: Parameter): string {

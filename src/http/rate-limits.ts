@@ -118,10 +118,11 @@ export function createRateLimits({ config, clock, counts }: Dependencies): RateL
 
   function tooMany(limit: number, waitMs: number) {
     const reset = Math.ceil(waitMs / secondMs);
+    const t = secondsLeft(waitMs, minuteMs / secondMs);
     return rateLimited(
       `Too many such requests from one address within a minute: without a valid credential, ${limit} are permitted. Wait as long as Retry-After says.`,
       waitMs,
-      headersOf(clock, `"address";q=${limit};w=60`, `"address";r=0;t=${reset}`, limit, 0, reset),
+      headersOf(clock, `"address";q=${limit};w=60`, `"address";r=0;t=${t}`, limit, 0, reset),
     );
   }
 
@@ -200,7 +201,7 @@ class PlanCharge implements Charge {
     }
     const { limit, remaining, resetMs } = hour;
     const reset = Math.ceil(resetMs / secondMs);
-    const ofBoth = `"hour";r=${remaining};t=${reset}, ${ofBurst}`;
+    const ofBoth = `"hour";r=${remaining};t=${secondsLeft(resetMs, hourSeconds)}, ${ofBurst}`;
     return headersOf(this.#clock, policy, ofBoth, limit, remaining, reset);
   }
 
@@ -213,6 +214,14 @@ class PlanCharge implements Charge {
   waive(): void {
     this.#count.giveBack();
   }
+}
+
+/**
+ * The parameter `t` of RateLimit, in seconds. It never exceeds the window: counting in slots can make the wait up to one
+ * slot longer than that, which Retry-After and X-RateLimit-Reset say.
+ */
+export function secondsLeft(waitMs: number, windowSeconds: number): number {
+  return Math.min(Math.ceil(waitMs / secondMs), windowSeconds);
 }
 
 function headersOf(

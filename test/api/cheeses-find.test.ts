@@ -196,6 +196,43 @@ onBothEngines('GET /cheeses/findByStatus', (engine) => {
 });
 
 onBothEngines('GET /cheeses/findByTags', (engine) => {
+  test('takes thousands of tags, up to the length of the request line', async (t) => {
+    const cheeses = Array.from(
+      { length: 700 },
+      (_, index): CheeseInput => ({
+        name: `Cheese ${index}`,
+        tags: index % 7 === 0 ? named('other') : named(`t${index % 300}`, `u${index % 11}`),
+      }),
+    );
+    const { shop, find } = await openWith(t, engine, cheeses);
+    const expected = cheeses.map(({ name }) => name).filter((_, index) => index % 7 !== 0);
+    const tags = Array.from({ length: 2000 }, (_, index) => `t${index}`).join();
+    assert.deepEqual(namesOf(await find(`findByTags?tags=${tags}`)), expected);
+    assert.deepEqual(namesOf(await find(`findByTags?tags=${tags},u3,other`)), [
+      ...cheeses.map(({ name }) => name),
+    ]);
+
+    const paged: string[] = [];
+    for (let url: string | undefined = `/v2/cheeses/findByTags?tags=${tags}&limit=90`; url !== undefined; ) {
+      assert.ok(url.length < 16_000, `a request line of ${url.length}`);
+      const answer: CallAnswer = await shop.call('GET', url, { as: shop.writer });
+      paged.push(...namesOf(answer));
+      url = /<([^>]+)>; rel="next"/.exec(answer.headers.link ?? '')?.[1];
+    }
+    assert.deepEqual(paged, expected);
+
+    const { headers } = await find(`findByTags?tags=${tags}&limit=1`);
+    const cursor = /cursor=([^&>]+)/.exec(headers.link ?? '')?.[1] ?? '';
+    const reversed = tags.split(',').reverse().join();
+    assert.deepEqual(
+      namesOf(await find(`findByTags?tags=${reversed}&limit=2&cursor=${cursor}`)),
+      expected.slice(1, 3),
+    );
+    for (const query of [`findByTags?tags=${tags},more`, 'findByTags?tags=t1', '?limit=5', '?tags=t1,t2']) {
+      await assertRefused(find, `${query}&cursor=${cursor}`);
+    }
+  });
+
   test('answers 200 with every cheese that has any of the tags, once and ordered by id', async (t) => {
     const { find } = await openWith(t, engine, few);
     for (const [query, names] of [

@@ -235,6 +235,17 @@ onBothEngines('GET /cheeses', (engine) => {
     await assertRefused(shop, '', 'colour=blue limit=1&Sort=name', { prefer: 'handling=strict' });
   });
 
+  test('is empty for an id that no category has, up to the largest int64', async (t) => {
+    const shop = await openShop(t, { engine });
+    await fill(shop, named('Comté', 'Brie'), { category: { name: 'Soft' } });
+    for (const id of ['4711', '9007199254740991', '9007199254740993', '9223372036854775807']) {
+      const answer = await list(shop, `categoryId=${id}`);
+      assert.equal(answer.status, 200, answer.text);
+      assert.deepEqual([answer.json.items, answer.json.total, answer.json.hasMore], [[], 0, false], id);
+    }
+    await assertRefused(shop, '', 'categoryId=9223372036854775808 categoryId=0 categoryId=-1');
+  });
+
   test('takes a cursor only as it was given, with the query that it belongs to', async (t) => {
     const shop = await openShop(t, { engine });
     await fill(shop, named('gra', 'grb', 'grc', 'x'), { tags: named('cow') });
