@@ -5,6 +5,7 @@ export const UNIQUE_VIOLATION = '23505';
 export const READ_ONLY = '25006';
 const SERIALIZATION_FAILURE = '40001';
 const DEADLOCK_DETECTED = '40P01';
+const LOCK_NOT_AVAILABLE = '55P03';
 const DISK_FULL = '53100';
 /** Class of what is outside of PostgreSQL: its disk, its files. */
 const SYSTEM_ERRORS = '58';
@@ -27,6 +28,9 @@ export function isRetryable(error: unknown): boolean {
 /** The error that the rest of the program understands, or the same error. */
 export function translate(error: unknown): unknown {
   const code = codeOf(error);
+  if (code === LOCK_NOT_AVAILABLE) {
+    return unavailable('Other changes are in progress. Try again shortly.', 2, error);
+  }
   if (code === DISK_FULL) {
     return unavailable('The disk of the database is full: nothing was changed.', 60, error);
   }
@@ -43,11 +47,11 @@ export function translate(error: unknown): unknown {
 }
 
 /**
- * Refused or cut connections; a server that starts, stops, stands by, is full or took too long (classes 08, 53, 55, 57
- * and 25006 of PostgreSQL).
+ * Refused or cut connections; a server that starts, stops, stands by, is full or took too long (classes 08, 53, 57 and
+ * 25006 of PostgreSQL).
  */
 function isOutOfReach(error: unknown): boolean {
-  return /^(CONNECTION_|CONNECT_TIMEOUT|ECONN|EPIPE|ENOTFOUND|EAI_AGAIN|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH|08|25006|53|55P03|57)/.test(
+  return /^(CONNECTION_|CONNECT_TIMEOUT|ECONN|EPIPE|ENOTFOUND|EAI_AGAIN|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH|08|25006|53|57)/.test(
     codeOf(error),
   );
 }

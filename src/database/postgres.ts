@@ -6,6 +6,7 @@ import postgres from 'postgres';
 import { unavailable } from '../errors.ts';
 import { ConstraintError, type Database, type Sql, type Transaction } from './database.ts';
 import { codeOf, isLost, isRetryable, READ_ONLY, translate, UNIQUE_VIOLATION } from './postgres-errors.ts';
+import { createSlots } from './slots.ts';
 import type { Statement, Value } from './sql.ts';
 
 /** Connections, where the address does not say `?max=`. */
@@ -15,6 +16,15 @@ const attemptsMax = 5;
 const fewRows = 8;
 /** Of one statement, waiting for locks included. Nothing that a request does takes as long. */
 const statementMs = 30_000;
+/**
+ * For one lock. All changes to the catalogue lock one row: without this bound they would wait as long as whoever holds
+ * it, and occupy all connections meanwhile.
+ */
+const lockMs = 2500;
+/** Connections that changes leave to reads and to readiness, where the pool has as many. */
+const reservedForReads = 2;
+/** How long a change waits for one of the other connections. */
+const slotWaitMs = 5000;
 /** The server keeps a plan for each text on each connection; lists of any length make texts without number. */
 const preparedMax = 500;
 /** Of a server of ours that was stopped or cut off in the middle of a transaction, whose locks hold up all others. */
@@ -35,6 +45,11 @@ type Pool = postgres.Sql<{ bigint: number }>;
 /** Opens a pool; connections are made when first needed, and anew when they were lost. */
 export function openPostgres(url: string): Database {
   const prepared = new Set<string>();
+  const connections = connectionsOf(url);
+  const changes = createSlots(
+    connections - Math.min(reservedForReads, Math.floor(connections / 2)),
+    slotWaitMs,
+  );
   let pool = connect(url);
   let underWay = 0;
   let done = 0;
@@ -132,20 +147,22 @@ export function openPostgres(url: string): Database {
   const on = (connection: Connection): Sql => statementsOn(connection, shared);
 
   const transaction: Transaction = <T>(work: (sql: Sql) => Promise<T>) =>
-    attempt((used) => begin(used, '', (connection) => work(on(connection))));
+    changes.during(() => attempt((used) => begin(used, '', (connection) => work(on(connection)))));
 
   /** Without the bounds that hold for requests. */
-  const patient = 'set local statement_timeout = 0; set local idle_in_transaction_session_timeout = 0';
+  const patient =
+    'set local statement_timeout = 0; set local lock_timeout = 0; set local idle_in_transaction_session_timeout = 0';
 
   return {
     engine: 'postgres',
     all: (statement) => attempt((used) => on(used).all(statement)),
     get: (statement) => attempt((used) => on(used).get(statement)),
-    run: (statement) => attempt((used) => on(used).run(statement)),
-    insert: (table, columns, rows) => attempt((used) => on(used).insert(table, columns, rows)),
+    run: (statement) => changes.during(() => attempt((used) => on(used).run(statement))),
+    insert: (table, columns, rows) =>
+      changes.during(() => attempt((used) => on(used).insert(table, columns, rows))),
     transaction,
     stamp: () => null,
-    standing: () => ({ done, seconds: doneMs / 1000, waiting: underWay }),
+    standing: () => ({ done, seconds: doneMs / 1000, waiting: underWay + changes.waiting() }),
     isFull: () => false,
     snapshot: (work) =>
       retrying((used) =>
@@ -166,14 +183,20 @@ export function openPostgres(url: string): Database {
       ),
     async close() {
       clearInterval(watch);
+      // The last in line: those before it have begun, and the pool waits for them.
+      await changes.during(async () => {}).catch(() => {});
       await pool.end({ timeout: 5 });
     },
   };
 }
 
+function connectionsOf(url: string): number {
+  return Number(/[?&]max=(\d+)/.exec(url)?.[1] ?? poolSize);
+}
+
 function connect(url: string): Pool {
   return postgres(url, {
-    max: Number(/[?&]max=(\d+)/.exec(url)?.[1] ?? poolSize),
+    max: connectionsOf(url),
     backoff: () => reconnectSeconds,
     connect_timeout: connectSeconds,
     // We read no arrays; and a connection that breaks while their types are asked for would end the process.
@@ -184,6 +207,7 @@ function connect(url: string): Pool {
     connection: {
       application_name: 'curd',
       statement_timeout: statementMs,
+      lock_timeout: lockMs,
       idle_in_transaction_session_timeout: idleInTransactionMs,
     },
   });

@@ -1,0 +1,57 @@
+/** Bounds how many of something run at once. */
+import { unavailable } from '../errors.ts';
+
+export interface Slots {
+  /** Runs `work` as soon as there is a slot. @throws AppError unavailable after waiting too long for one */
+  during<T>(work: () => Promise<T>): Promise<T>;
+  /** How many wait for a slot. */
+  waiting(): number;
+}
+
+/** @param waitMs how long the others wait, first come, first served */
+export function createSlots(count: number, waitMs: number): Slots {
+  /** In the order of arrival. */
+  const line = new Set<() => void>();
+  let free = count;
+
+  function enter(): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const timer = setTimeout(() => {
+        line.delete(start);
+        reject(unavailable('Too many changes are waiting for the database. Try again shortly.', 2));
+      }, waitMs);
+      function start(): void {
+        clearTimeout(timer);
+        resolve();
+      }
+      line.add(start);
+    });
+  }
+
+  /** The slot goes to the first in line. */
+  function leave(): void {
+    const [next] = line;
+    if (next === undefined) {
+      free += 1;
+    } else {
+      line.delete(next);
+      next();
+    }
+  }
+
+  return {
+    async during(work) {
+      if (free > 0) {
+        free -= 1;
+      } else {
+        await enter();
+      }
+      try {
+        return await work();
+      } finally {
+        leave();
+      }
+    },
+    waiting: () => line.size,
+  };
+}

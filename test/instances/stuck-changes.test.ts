@@ -1,0 +1,141 @@
+/** A lock that is held for long, on PostgreSQL: changes that need it are refused after a while, and reads go on. */
+import assert from 'node:assert/strict';
+import { suite, test } from 'node:test';
+import { createSlots } from '../../src/database/slots.ts';
+import { sql } from '../../src/database/sql.ts';
+import { assertError, bern, openShop, type Shop } from '../helper.ts';
+
+/** More than an instance has connections. */
+const changesAtOnce = 14;
+
+/** Holds what `lock` locks until `work` has ended. */
+async function holding(other: Shop, lock: ReturnType<typeof sql>, work: () => Promise<void>): Promise<void> {
+  await other.app.services.database.transaction(async (tx) => {
+    await tx.run(lock);
+    await work();
+  });
+}
+
+suite('While another instance holds a lock', () => {
+  test('on the catalogue, changes are 503 with Retry-After, and reads and readiness go on', async (t) => {
+    const shop = await openShop(t, { engine: 'postgres' });
+    const other = await shop.another();
+    const { json: cheese } = await shop.call('POST', '/v2/cheeses', {
+      as: shop.writer,
+      body: { name: 'Locked', pricePerKg: 1 },
+    });
+    const path = `/v2/cheeses/${cheese.id}`;
+    let settled = 0;
+    await holding(other, sql`update catalogue set version = version`, async () => {
+      const changes = Array.from({ length: changesAtOnce }, async (_, place) => {
+        const body = { name: `Locked ${place}` };
+        const answer = await shop.call('POST', place % 2 === 0 ? path : '/v2/cheeses', {
+          as: shop.writer,
+          body,
+        });
+        settled += 1;
+        return answer;
+      });
+      for (const [url, as] of [
+        [path, shop.reader],
+        ['/v2/cheeses?limit=5', shop.reader],
+        ['/v2/cheeses/findByStatus?status=available', shop.writer],
+        ['/v2/whoami', shop.reader],
+        ['/readyz', undefined],
+      ] as const) {
+        const answer = await shop.call('GET', url, as === undefined ? {} : { as });
+        assert.equal(answer.status, 200, answer.text);
+      }
+      const order = { items: [{ cheeseId: cheese.id, quantity: 1 }], shippingAddress: bern };
+      assert.equal(settled, 0, 'all that was before the first change was refused');
+      for (const answer of await Promise.all(changes)) {
+        assertError(answer, 503, 'unavailable');
+        assert.ok(Number(answer.headers['retry-after']) > 0);
+      }
+      const placed = await shop.call('POST', '/v2/store/order', { as: shop.admin, body: order });
+      assert.equal(placed.status, 201, 'orders do not need that lock');
+    });
+    const { json: list } = await shop.call('GET', '/v2/cheeses', { as: shop.reader });
+    assert.deepEqual(list.items, [cheese], 'nothing was changed');
+    const body = { name: 'Free again' };
+    assert.equal((await shop.call('POST', path, { as: shop.writer, body })).status, 200);
+  });
+
+  test('on a customer, changes to the profile are 503', async (t) => {
+    const shop = await openShop(t, { engine: 'postgres' });
+    const other = await shop.another();
+    const profile = { username: 'ada', email: 'ada@example.com', password: 'right and long' };
+    await shop.call('POST', '/v2/customer', { body: profile });
+    const { json } = await shop.call('POST', '/v2/customer/login', { body: profile });
+    const headers = { authorization: `Bearer ${json.token}` };
+    await holding(other, sql`select id from customer for update`, async () => {
+      const body = { ...profile, phone: '1' };
+      assertError(await shop.call('PUT', '/v2/customer/ada', { headers, body }), 503, 'unavailable');
+    });
+    assert.equal((await shop.call('DELETE', '/v2/customer/ada', { headers })).status, 204);
+  });
+
+  test('commands that go over whole tables wait for it', async (t) => {
+    const shop = await openShop(t, { engine: 'postgres' });
+    const other = await shop.another();
+    const { database } = shop.app.services;
+    let overhaul: Promise<number> | undefined;
+    await holding(other, sql`update catalogue set version = version`, async () => {
+      overhaul = database.overhaul((tx) => tx.run(sql`update catalogue set version = version`));
+      const refused = database.run(sql`update catalogue set version = version`);
+      await assert.rejects(refused, { code: 'unavailable' });
+    });
+    assert.equal(await overhaul, 1);
+  });
+});
+
+suite('Slots', () => {
+  test('go to the first in line, whether the work before succeeds or fails', async () => {
+    const slots = createSlots(2, 60_000);
+    const [events, ends]: [string[], (() => void)[]] = [[], []];
+    const work = (name: string, fails = false) =>
+      slots
+        .during(async () => {
+          events.push(name);
+          await new Promise<void>((resolve) => ends.push(resolve));
+          if (fails) {
+            throw new Error(name);
+          }
+        })
+        .catch(() => events.push(`${name} failed`));
+    const all = [work('a', true), work('b'), work('c'), work('d')];
+    const turn = () => new Promise((resolve) => setImmediate(resolve));
+    await turn();
+    assert.deepEqual([events, slots.waiting()], [['a', 'b'], 2]);
+    ends[0]?.();
+    await turn();
+    assert.deepEqual(events.toSorted(), ['a', 'a failed', 'b', 'c']);
+    ends[1]?.();
+    await turn();
+    assert.deepEqual([events.at(-1), slots.waiting()], ['d', 0]);
+    for (const end of ends) {
+      end();
+    }
+    await Promise.all(all);
+    assert.equal(await slots.during(async () => 'free'), 'free');
+  });
+
+  test('are refused after the wait, and the place in line is given up', async () => {
+    const slots = createSlots(1, 20);
+    let end: () => void = () => {};
+    const first = slots.during(
+      () =>
+        new Promise<void>((resolve) => {
+          end = resolve;
+        }),
+    );
+    await assert.rejects(
+      slots.during(async () => {}),
+      { code: 'unavailable' },
+    );
+    assert.equal(slots.waiting(), 0);
+    end();
+    await first;
+    assert.equal(await slots.during(async () => 'free'), 'free');
+  });
+});
