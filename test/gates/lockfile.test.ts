@@ -1,0 +1,77 @@
+/** The lockfile: whatever is installed has a hash, and nothing that production needs runs an install script. */
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { cpSync, mkdirSync, readlinkSync, symlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { suite, test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { temporaryFolder } from '../context.ts';
+import { read } from './sources.ts';
+
+interface Package {
+  readonly version?: string;
+  readonly integrity?: string;
+  readonly dev?: boolean;
+  readonly optional?: boolean;
+  readonly hasInstallScript?: boolean;
+  readonly os?: string | readonly string[];
+  readonly cpu?: string | readonly string[];
+}
+
+const packages: [string, Package][] = Object.entries(
+  JSON.parse(read('package-lock.json')).packages as Record<string, Package>,
+).filter(([path]) => path !== '');
+
+suite('package-lock.json', () => {
+  test('has a hash of every package', () => {
+    const unlocked = packages.filter(([, { integrity = '' }]) => !integrity.startsWith('sha512-'));
+    assert.deepEqual(unlocked, []);
+  });
+
+  test('has no package with an install script among those of production', () => {
+    const scripts = packages.filter(([, { dev, hasInstallScript }]) => hasInstallScript && !dev);
+    assert.deepEqual(scripts, []);
+  });
+
+  test('has the same Node for each platform, of which npm installs the one that fits', () => {
+    const node = packages.filter(([path]) => /^node_modules\/node-(bin-)?(darwin|linux|win)-/.test(path));
+    const { optionalDependencies } = JSON.parse(read('package.json'));
+    assert.deepEqual(
+      node.map(([path]) => path.replace('node_modules/', '')),
+      Object.keys(optionalDependencies),
+    );
+    for (const [path, { version = '', optional, os, cpu }] of node) {
+      assert.equal(optionalDependencies[path.replace('node_modules/', '')], version, 'an exact version');
+      assert.equal(version, node[0]?.[1].version);
+      assert.ok(optional && os !== undefined && cpu !== undefined, path);
+    }
+  });
+});
+
+suite('bin/link-node.js', { skip: process.platform === 'win32' }, () => {
+  test('links the Node of the platform package where npm has not, and leaves what is there', async (t) => {
+    const folder = await temporaryFolder(t);
+    mkdirSync(join(folder, 'bin'));
+    cpSync(
+      fileURLToPath(new URL('../../bin/link-node.js', import.meta.url)),
+      join(folder, 'bin', 'link-node.js'),
+    );
+    writeFileSync(join(folder, 'package.json'), '{"type": "module"}');
+    const run = () => {
+      const { status, stderr } = spawnSync(process.execPath, [join(folder, 'bin', 'link-node.js')]);
+      assert.equal(status, 0, String(stderr));
+    };
+    run();
+    const { optionalDependencies } = JSON.parse(read('package.json'));
+    for (const name of Object.keys(optionalDependencies)) {
+      mkdirSync(join(folder, 'node_modules', name, 'bin'), { recursive: true });
+      symlinkSync(process.execPath, join(folder, 'node_modules', name, 'bin', 'node'));
+    }
+    const link = join(folder, 'node_modules', '.bin', 'node');
+    run();
+    const { platform, arch } = process;
+    assert.match(readlinkSync(link), new RegExp(`^\\.\\./node-(bin-)?${platform}-${arch}/bin/node$`));
+    assert.equal(spawnSync(link, ['--version']).stdout.toString().trim(), process.version);
+    run();
+  });
+});
