@@ -16,6 +16,7 @@ const collect = (value: string, previous: string[] = []) => [...previous, value]
 
 withSettings(program.command('serve'))
   .description('start the server')
+  .option('--allow-second-server', 'start even if another server has the SQLite database open')
   .addHelpText(
     'after',
     '\nThe first start in the environment local makes an account, prints an API key and fills a demo catalogue.',

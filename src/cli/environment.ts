@@ -8,7 +8,7 @@ import { migrate } from '../database/migrate.ts';
 import { sql } from '../database/sql.ts';
 import { removeTestOrders } from '../orders/test-orders.ts';
 import { openServices, type Services } from '../services.ts';
-import { environments } from '../setting-values.ts';
+import { ConfigError, type DatabasePlace, environments } from '../setting-values.ts';
 import { amount, type CommandOptions, configOf, databaseOf, oneOf, print, requireThere } from './command.ts';
 
 interface Change {
@@ -41,17 +41,34 @@ export async function showEnvironment(options: CommandOptions): Promise<void> {
 /** Changes the environment of a shop. What only belongs to the other environments is removed. */
 export async function changeEnvironment(name: string, options: CommandOptions): Promise<void> {
   const to = oneOf('The environment', name, environments);
-  requireThere(databaseOf(options), noShop);
+  const place = databaseOf(options);
+  requireThere(place, noShop);
   // Those of the new environment must be complete before anything is removed.
   const config = configOf({ ...options, environment: to });
-  const services = await openServices(config, systemClock, undefined, true);
+  const unlock = await requireNoServer(place);
   const dryRun = options.dryRun === true;
   try {
-    const change = await attempt(services.database, dryRun, (tx) => apply(tx, services, to, dryRun));
+    const services = await openServices(config, systemClock, undefined, true);
+    const change = await attempt(services.database, dryRun, (tx) => apply(tx, services, to, dryRun)).finally(
+      services.close,
+    );
     print(options, change, inWords(change));
   } finally {
-    await services.close();
+    unlock();
   }
+}
+
+/** A server that runs would go on with the environment of its start. @throws ConfigError */
+async function requireNoServer(place: DatabasePlace): Promise<() => void> {
+  if (place.engine === 'postgres') {
+    return () => {};
+  }
+  const { lockServer } = await import('../database/server-lock.ts');
+  const unlock = lockServer(place.file);
+  if (unlock === null) {
+    throw new ConfigError(`A server has ${place.file} open: stop it first.`);
+  }
+  return unlock;
 }
 
 /** Runs `work` in a transaction; in a dry run, rolls back what it did. */

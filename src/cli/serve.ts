@@ -2,7 +2,7 @@ import type { AddressInfo } from 'node:net';
 import { about } from '../about.ts';
 import { type App, buildApp } from '../app.ts';
 import { seedDemoCatalogue, seedDemoPictures } from '../cheeses/demo.ts';
-import { baseUrlOf } from '../config.ts';
+import { baseUrlOf, type Config } from '../config.ts';
 import { AppError } from '../errors.ts';
 import { restoreTestOrders } from '../orders/test-orders.ts';
 import { ConfigError } from '../setting-values.ts';
@@ -12,20 +12,47 @@ import { type CommandOptions, configOf, unknownVariables } from './command.ts';
 /** Starts the server and returns; it runs until it is told to stop by SIGTERM or SIGINT. */
 export async function serve(options: CommandOptions): Promise<void> {
   const config = configOf(options);
-  const app = await buildApp(config);
+  const unlock = await lock(config, options.allowSecondServer === true);
+  try {
+    await run(await buildApp(config), options, unlock);
+  } catch (error) {
+    unlock();
+    const text = listenErrorText(error, config.host, config.port);
+    throw text === null ? error : new ConfigError(text);
+  }
+}
+
+/**
+ * Makes this the only server on an SQLite database: it counts rate limits alone. Returns how to release that.
+ * @throws ConfigError where there is one, unless `isSecondAllowed`
+ */
+async function lock({ database }: Config, isSecondAllowed: boolean): Promise<() => void> {
+  if (database.engine === 'postgres') {
+    return () => {};
+  }
+  const { lockServer } = await import('../database/server-lock.ts');
+  const unlock = lockServer(database.file);
+  if (unlock === null && !isSecondAllowed) {
+    throw new ConfigError(
+      `Another server has ${database.file} open. Stop it first, or add --allow-second-server: then each of them counts rate limits alone.`,
+    );
+  }
+  return unlock ?? (() => {});
+}
+
+async function run(app: App, options: CommandOptions, unlock: () => void): Promise<void> {
   for (const variable of unknownVariables()) {
     app.log.warn(`${variable} is no setting of Curd: is it misspelt?`);
   }
   const stopping = new AbortController();
   const started = start(app, options, stopping.signal);
   // Before the start writes anything: signals arrive in a later turn of the event loop.
-  stopOnSignals(app, started, stopping);
+  stopOnSignals(app, started, stopping, unlock);
   try {
     await started;
   } catch (error) {
     await app.close();
-    const text = listenErrorText(error, config.host, config.port);
-    throw text === null ? error : new ConfigError(text);
+    throw error;
   }
 }
 
@@ -139,7 +166,12 @@ There is no account yet. Make one, and a key for it, with the settings of this s
 `;
 
 /** The first signal finishes what runs, then ends the process; a second one ends it at once. */
-function stopOnSignals(app: App, started: Promise<void>, stopping: AbortController): void {
+function stopOnSignals(
+  app: App,
+  started: Promise<void>,
+  stopping: AbortController,
+  unlock: () => void,
+): void {
   for (const signal of ['SIGTERM', 'SIGINT'] as const) {
     process.on(signal, async () => {
       if (stopping.signal.aborted) {
@@ -150,6 +182,7 @@ function stopOnSignals(app: App, started: Promise<void>, stopping: AbortControll
       try {
         await started;
         await app.close();
+        unlock();
         app.log.info({ signal, uptimeSeconds: Math.round(process.uptime()) }, 'stopped');
         process.exit(0);
       } catch (error) {

@@ -215,8 +215,9 @@ export async function serve(
   t: TestContext,
   environment: Environment,
   within: readonly string[] = [],
+  flags: readonly string[] = [],
 ): Promise<RunningServer> {
-  const child = start(['serve', '--port', '0'], environment, within);
+  const child = start(['serve', '--port', '0', ...flags], environment, within);
   const stderr = text(child.stderr);
   const closed = once(child, 'close');
   cleanUp(t, async () => {
