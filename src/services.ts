@@ -106,8 +106,9 @@ export async function openServices(
     database,
     clock,
     beforeDelete: async (tx, context, cheese) => {
-      await release.releaseCheese(tx, context, cheese);
+      // Customers before orders, as everywhere.
       await customers.forgetCheese(tx, cheese);
+      await release.releaseCheese(tx, context, cheese);
       await images.forgetCheese(tx, cheese.id);
     },
   });

@@ -1,6 +1,6 @@
 /** Statements on the pictures of cheeses and the files they are kept in. */
 import { queriesOn } from '../database/database.ts';
-import { list, rows, type Statement, skippingLocked, sql } from '../database/sql.ts';
+import { forUpdate, list, rows, type Statement, skippingLocked, sql } from '../database/sql.ts';
 
 export interface ImageFileRow {
   readonly name: string;
@@ -36,13 +36,13 @@ export const imageQueries = queriesOn((tx) => ({
     tx.run(sql`
       insert into image_file (name, media_type, bytes, state, since)
       select value->>0, value->>1, cast(value->>2 as bigint), 'pending', ${now}
-      from ${rows(files.map(({ name, media_type, bytes }) => [name, media_type, bytes]))} where true
+      from ${rows(files.map(({ name, media_type, bytes }) => [name, media_type, bytes]).toSorted())} where true
       on conflict (name) do update set since = excluded.since where image_file.state <> 'deleting'`),
 
   /** Their bytes are there; counts those that are not being deleted meanwhile. */
   markStored: (names: readonly string[]) =>
     tx.run(
-      sql`update image_file set state = 'stored' where name in (${list(names)}) and state <> 'deleting'`,
+      sql`update image_file set state = 'stored' where name in (${inOrder(names, sql`state <> 'deleting'`)})`,
     ),
 
   /** A picture that the cheese has already keeps its place, and its caption unless there is a new one. */
@@ -72,7 +72,7 @@ export const imageQueries = queriesOn((tx) => ({
   loosen: (names: readonly string[], now: string) =>
     tx.run(sql`
       update image_file set state = 'pending', since = ${now}
-      where name in (${list(names)}) and state = 'stored'
+      where name in (${inOrder(names, sql`state = 'stored'`)})
         and not exists (select 1 from cheese_image where image_name = name or thumbnail_name = name)`),
 
   /** Takes files to delete that have been loose since before `before`. */
@@ -87,13 +87,18 @@ export const imageQueries = queriesOn((tx) => ({
   /** Those that are still there were not deleted after all. */
   release: (names: readonly string[]) =>
     tx.run(
-      sql`update image_file set state = 'pending' where name in (${list(names)}) and state = 'deleting'`,
+      sql`update image_file set state = 'pending' where name in (${inOrder(names, sql`state = 'deleting'`)})`,
     ),
 
   /** Their bytes are gone. */
   forget: async (names: readonly string[]) => {
     if (names.length > 0) {
-      await tx.run(sql`delete from image_file where name in (${list(names)}) and state = 'deleting'`);
+      await tx.run(sql`delete from image_file where name in (${inOrder(names, sql`state = 'deleting'`)})`);
     }
   },
 }));
+
+/** Names of files, which are locked in one order: the same image may be uploaded and deleted at the same time. */
+function inOrder(names: readonly string[], condition: Statement): Statement {
+  return sql`select name from image_file where name in (${list(names)}) and ${condition} order by name${forUpdate}`;
+}

@@ -1,7 +1,7 @@
 /** Statements on customers, and on their failed logins. */
 import type { Person } from '../auth/oauth/people.ts';
 import { queriesOn } from '../database/database.ts';
-import { forShare, forUpdate, rows, skippingLocked, sql } from '../database/sql.ts';
+import { deleteUnlocked, forShare, forUpdate, lockOn, rows, sql } from '../database/sql.ts';
 import type { Tier } from './tiers.ts';
 
 /** What a customer can change of a row. */
@@ -46,6 +46,9 @@ const columns = sql`id, username, username_key, email, email_key, first_name, la
   delivered_cents, favourite_id, favourite_name, version, created_at`;
 
 export const customerQueries = queriesOn((tx) => ({
+  /** Other transactions that insert several customers wait until this one ends. */
+  lockBatches: () => tx.get(lockOn('batches of customers')),
+
   /** Undefined where username or e-mail address belong to somebody already. */
   insert: (profile: Profile, tier: Tier, createdAt: string) =>
     tx.get<CustomerRow>(sql`
@@ -145,7 +148,5 @@ export const customerQueries = queriesOn((tx) => ({
 
   /** Skips rows that a login has locked. */
   deletePastNetworks: (oldest: string) =>
-    tx.run(sql`
-      delete from login_network where (customer_id, network) in (
-        select customer_id, network from login_network where seen_at <= ${oldest}${skippingLocked})`),
+    tx.run(deleteUnlocked('login_network', 'customer_id, network', sql`seen_at <= ${oldest}`)),
 }));

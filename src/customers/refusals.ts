@@ -1,4 +1,6 @@
+/** Why requests of and about customers are refused. */
 import { AppError, inWords } from '../errors.ts';
+import type { Principal } from '../http/principal.ts';
 
 /** Why an entry of a batch was refused. What is no fault of the entry fails the batch. */
 export function refusal(error: unknown): string {
@@ -9,4 +11,13 @@ export function refusal(error: unknown): string {
     return error.message;
   }
   throw error;
+}
+
+/** The customer themselves, or an admin. */
+export function mayManage({ scopes, customerId }: Principal, id: number): boolean {
+  return scopes.has('admin') || customerId === id;
+}
+
+export function notFound(): AppError {
+  return new AppError('notFound', 'There is no customer with this username.');
 }

@@ -21,7 +21,7 @@ import {
   type VersionedCustomer,
 } from './profile.ts';
 import { type CustomerRow, customerQueries } from './queries.ts';
-import { refusal } from './refusals.ts';
+import { mayManage, notFound, refusal } from './refusals.ts';
 import type { CustomerInput } from './schemas.ts';
 import { tierOf } from './tiers.ts';
 
@@ -113,6 +113,12 @@ export function createCustomerService(dependencies: Dependencies): CustomerServi
     return cheese;
   }
 
+  /** Cheeses before customers, as everywhere: a favourite may be deleted at the same time. */
+  async function lockFavourites(tx: Sql, ...ids: readonly (number | null | undefined)[]): Promise<void> {
+    const known = ids.flatMap((id) => (Number.isSafeInteger(id) ? [id as number] : []));
+    await cheeses.hold(tx, known);
+  }
+
   async function favouriteNow(tx: Sql, row: CustomerRow): Promise<VersionedCheese | undefined> {
     return row.favourite_id === null
       ? undefined
@@ -189,6 +195,9 @@ export function createCustomerService(dependencies: Dependencies): CustomerServi
         valid.map(({ index, input }, place) => [index, { input, password: hashes[place] ?? '' }]),
       );
       return context.transaction(async (tx) => {
+        // Two batches with the same names in another order would wait for each other.
+        await customerQueries(tx).lockBatches();
+        await lockFavourites(tx, ...valid.map(({ input }) => input.favouriteCheese?.id));
         const created: VersionedCustomer[] = [];
         const errors: { index: number; message: string }[] = [];
         for (const [index, entry] of entries.entries()) {
@@ -219,6 +228,7 @@ export function createCustomerService(dependencies: Dependencies): CustomerServi
       const profile = profileOf(input, password);
       try {
         return await context.transaction(async (tx) => {
+          await lockFavourites(tx, known.favourite_id, input.favouriteCheese?.id);
           const row = await claimMine(tx, known.id, principal);
           const favourite = await favouriteOf(tx, input);
           const stored = await favouriteNow(tx, row);
@@ -244,6 +254,7 @@ export function createCustomerService(dependencies: Dependencies): CustomerServi
     async delete(context, username, principal, precondition) {
       const known = await findMine(username, (id) => mayManage(principal, id));
       await context.transaction(async (tx) => {
+        await lockFavourites(tx, known.favourite_id);
         const row = await claimMine(tx, known.id, principal);
         precondition?.(toCustomer(row, await favouriteNow(tx, row)).version);
         await beforeDelete(tx, context, known.id);
@@ -284,13 +295,4 @@ export function createCustomerService(dependencies: Dependencies): CustomerServi
       await customerQueries(tx).updateFavourite(id, name);
     },
   };
-}
-
-/** The customer themselves, or an admin. */
-function mayManage({ scopes, customerId }: Principal, id: number): boolean {
-  return scopes.has('admin') || customerId === id;
-}
-
-function notFound(): AppError {
-  return new AppError('notFound', 'There is no customer with this username.');
 }

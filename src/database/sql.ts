@@ -125,6 +125,21 @@ export function lockOn(name: string): Statement {
 export const skippingLocked: Statement = sql`${new DialectText({ sqlite: '', postgres: ' for update skip locked' })}`;
 
 /**
+ * Deletes rows in the order of their key, so that two statements which delete the same rows cannot deadlock. Names of
+ * tables and columns are ours, never input.
+ */
+export function deleteInOrder(table: string, key: string, condition: Statement): Statement {
+  const ordered = sql`select ${plain(key)} from ${plain(table)} where ${condition} order by ${plain(key)}${forUpdate}`;
+  return sql`delete from ${plain(table)} where (${plain(key)}) in (${ordered})`;
+}
+
+/** Deletes rows except those that another transaction has locked: for purges, which come back to them later. */
+export function deleteUnlocked(table: string, key: string, condition: Statement): Statement {
+  const unlocked = sql`select ${plain(key)} from ${plain(table)} where ${condition}${skippingLocked}`;
+  return sql`delete from ${plain(table)} where (${plain(key)}) in (${unlocked})`;
+}
+
+/**
  * Lets the transaction commit before PostgreSQL has written it to disk: for counters, of which a crash may lose the
  * last milliseconds. SQLite commits in groups and has no such setting.
  */

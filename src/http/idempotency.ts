@@ -7,7 +7,7 @@
 import { createCipheriv, createDecipheriv, createHmac, hash, hkdfSync } from 'node:crypto';
 import { type Clock, timestamp } from '../clock.ts';
 import type { Database, Transaction } from '../database/database.ts';
-import { sql } from '../database/sql.ts';
+import { deleteUnlocked, sql } from '../database/sql.ts';
 import { AppError, invalid } from '../errors.ts';
 
 export const idempotencyHours = 24;
@@ -177,7 +177,9 @@ export function createIdempotency(database: Database, clock: Clock, secret: stri
       }
     },
     async purge() {
-      await database.run(sql`delete from idempotent_answer where expires_at <= ${timestamp(clock.now())}`);
+      await database.run(
+        deleteUnlocked('idempotent_answer', 'id', sql`expires_at <= ${timestamp(clock.now())}`),
+      );
     },
   };
 }

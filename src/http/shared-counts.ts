@@ -6,7 +6,7 @@ import type { Clock } from '../clock.ts';
 import type { PlanLimits } from '../config.ts';
 import { inBatches } from '../database/batches.ts';
 import type { Database } from '../database/database.ts';
-import { sql } from '../database/sql.ts';
+import { deleteUnlocked, sql } from '../database/sql.ts';
 import type { Count, Counts, Room } from './counts.ts';
 
 /** Twice as long as calls count: no clock is as wrong as that. */
@@ -89,10 +89,9 @@ export function createSharedCounts(database: Database, clock: Clock): Counts {
     close: async () => {},
     async purge() {
       const [over, ahead] = [clock.now() - keptMs, clock.now() + keptMs];
-      await database.run(sql`
-        delete from quota
-        where coalesce(hour_times[cardinality(hour_times)], 0) not between ${over} and ${ahead}
-          and coalesce(second_times[cardinality(second_times)], 0) not between ${over} and ${ahead}`);
+      const isOver = sql`coalesce(hour_times[cardinality(hour_times)], 0) not between ${over} and ${ahead}
+        and coalesce(second_times[cardinality(second_times)], 0) not between ${over} and ${ahead}`;
+      await database.run(deleteUnlocked('quota', 'subject', isOver));
     },
   };
 }

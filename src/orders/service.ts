@@ -65,11 +65,10 @@ export function createOrderService(dependencies: Dependencies): OrderService {
   const { database, clock, cheeses, customers, steps, settings, firstId } = dependencies;
 
   /** The lines of an order with the names and prices of now. @throws AppError validation */
-  async function price(
-    tx: Sql,
+  function price(
     lines: OrderInput['items'],
-  ): Promise<{ items: OrderItem[]; isPriced: boolean }> {
-    const rows = await cheeses.hold(tx, cheesesOf(lines).filter(Number.isSafeInteger));
+    rows: Awaited<ReturnType<CheeseService['hold']>>,
+  ): { items: OrderItem[]; isPriced: boolean } {
     const known = new Map([...rows].map(([id, { body }]) => [id, JSON.parse(body)]));
     const errors: FieldError[] = [];
     const items = lines.map(({ cheeseId, quantity }, index): OrderItem => {
@@ -146,11 +145,13 @@ export function createOrderService(dependencies: Dependencies): OrderService {
     place: (context, principal, input) =>
       context.transaction(async (tx) => {
         const { customerId } = principal;
+        // Cheeses before the customer, as everywhere: their favourite may be deleted right now.
+        const rows = await cheeses.hold(tx, cheesesOf(input.items).filter(Number.isSafeInteger));
         if (customerId !== null && !(await customers.hold(tx, customerId))) {
           throw invalidToken('The customer of this session is gone.');
         }
         await requireVelocity(tx, principal.id);
-        const { items, isPriced } = await price(tx, input.items);
+        const { items, isPriced } = price(input.items, rows);
         const now = clock.now();
         const queries = orderQueries(tx);
         const row = await queries.insert({

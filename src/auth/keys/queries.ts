@@ -112,8 +112,14 @@ export const keyQueries = queriesOn((tx) => ({
     tx.run(sql`update api_key set replaced_by = ${successorId} where id = ${id}`),
 
   updateLastUsed: (used: readonly (readonly [id: number, at: string])[]) =>
+    // Locked in the order of their ids, because every instance writes here at the same time.
     tx.run(sql`
       update api_key set last_used_at = used.at
-      from (select cast(value->>0 as bigint) as id, value->>1 as at from ${rows(used)}) as used
-      where api_key.id = used.id and (last_used_at is null or last_used_at < used.at)`),
+      from (
+        select k.id, u.at
+        from (select cast(value->>0 as bigint) as id, value->>1 as at from ${rows(used)}) as u
+          join api_key k on k.id = u.id
+        where k.last_used_at is null or k.last_used_at < u.at order by k.id${forUpdate}
+      ) as used
+      where api_key.id = used.id`),
 }));

@@ -1,6 +1,6 @@
 /** Statements on applications, on what the authorization server keeps, and on approvals of the scope admin. */
 import { queriesOn, type Sql } from '../../database/database.ts';
-import { forShare, rows, type Statement, sql } from '../../database/sql.ts';
+import { deleteInOrder, deleteUnlocked, forShare, rows, type Statement, sql } from '../../database/sql.ts';
 import type { Role } from './people.ts';
 
 export interface ClientRow {
@@ -132,9 +132,9 @@ export const oauthQueries = queriesOn((tx) => ({
     tx.get(sql`select id from oauth_object where model = 'Grant' and id = ${id}${forShare}`),
 
   deleteObjectsOfGrant: (model: string, grantId: string) =>
-    tx.run(sql`delete from oauth_object where grant_id = ${grantId} and model = ${model}`),
+    tx.run(inOrder(sql`grant_id = ${grantId} and model = ${model}`)),
 
-  deleteAllOfGrant: (grantId: string) => tx.run(sql`delete from oauth_object where grant_id = ${grantId}`),
+  deleteAllOfGrant: (grantId: string) => tx.run(inOrder(sql`grant_id = ${grantId}`)),
 
   deleteObjectsOfCustomer: (customerId: number) => deleteObjects(tx, sql`customer_id = ${customerId}`),
 
@@ -144,7 +144,8 @@ export const oauthQueries = queriesOn((tx) => ({
   deleteObjectsOfPair: (clientId: string, customerId: number | null) =>
     deleteObjects(tx, sql`client_id = ${clientId} and coalesce(customer_id, 0) = ${customerId ?? 0}`),
 
-  deleteExpiredObjects: (now: string) => tx.run(sql`delete from oauth_object where expires_at <= ${now}`),
+  deleteExpiredObjects: (now: string) =>
+    tx.run(deleteUnlocked('oauth_object', 'model, id', sql`expires_at <= ${now}`)),
 
   /** Asks for an approval. What was decided stands; what has run out is asked for anew. */
   upsertRequest: (clientId: string, customerId: number, now: string) =>
@@ -187,6 +188,10 @@ export const oauthQueries = queriesOn((tx) => ({
 
 /** Grants first: that waits for tokens which are being stored under them, and the second statement sees those. */
 async function deleteObjects(tx: Sql, which: Statement): Promise<void> {
-  await tx.run(sql`delete from oauth_object where model = 'Grant' and ${which}`);
-  await tx.run(sql`delete from oauth_object where ${which}`);
+  await tx.run(inOrder(sql`model = 'Grant' and ${which}`));
+  await tx.run(inOrder(which));
+}
+
+function inOrder(which: Statement): Statement {
+  return deleteInOrder('oauth_object', 'model, id', which);
 }

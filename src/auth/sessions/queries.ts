@@ -1,6 +1,6 @@
 /** Statements on the sessions of customers. */
 import { queriesOn } from '../../database/database.ts';
-import { forShare, rows, type Statement, sql } from '../../database/sql.ts';
+import { deleteUnlocked, forShare, rows, type Statement, sql } from '../../database/sql.ts';
 
 export interface SessionRow {
   readonly token_hash: string;
@@ -40,5 +40,5 @@ export const sessionQueries = queriesOn((tx) => ({
   deleteOfCustomer: (customerId: number, except: string | null) =>
     tx.run(sql`delete from session where customer_id = ${customerId} and token_hash <> ${except ?? ''}`),
 
-  deleteExpired: (now: string) => tx.run(sql`delete from session where expires_at <= ${now}`),
+  deleteExpired: (now: string) => tx.run(deleteUnlocked('session', 'token_hash', sql`expires_at <= ${now}`)),
 }));

@@ -1,0 +1,163 @@
+/**
+ * The order in which transactions on PostgreSQL lock rows: cheeses, customers, jobs, orders, and rows of one table by
+ * their keys. Each test holds one lock, lets a request run into it, and looks at what the request has locked by then.
+ */
+import assert from 'node:assert/strict';
+import { suite, test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { forUpdate, type Statement, skippingLocked, sql } from '../../src/database/sql.ts';
+import { shared, until } from '../helper.ts';
+import {
+  deleteCheese,
+  type Instances,
+  newCheese,
+  newCustomer,
+  newUsername,
+  openInstances,
+  password,
+  place,
+} from './instances.ts';
+
+const instances = shared((t) => openInstances(t, 2));
+
+const databaseOf = ({ all: [, { app }] }: Instances) => app.services.database;
+
+/** Until so many transactions wait for a lock. */
+function untilWaiting(shops: Instances, transactions: number): Promise<void> {
+  return until(async () => {
+    const row = await databaseOf(shops).get<{ waiting: number }>(sql`
+      select count(*) as waiting from pg_stat_activity
+      where datname = current_database() and wait_event_type = 'Lock'`);
+    return row?.waiting === transactions;
+  });
+}
+
+/** Whether the row of `probe` is free while `work` waits for the row of `held`. */
+async function isFreeMeanwhile<T>(
+  shops: Instances,
+  held: Statement,
+  probe: Statement,
+  work: () => Promise<T>,
+): Promise<{ isFree: boolean; result: T }> {
+  const database = databaseOf(shops);
+  const { isFree, working } = await database.transaction(async (tx) => {
+    await tx.get(sql`${held}${forUpdate}`);
+    const working = work();
+    await untilWaiting(shops, 1);
+    return { isFree: (await tx.get(sql`${probe}${skippingLocked}`)) !== undefined, working: { working } };
+  });
+  return { isFree, result: await working.working };
+}
+
+suite('Transactions lock rows in one order:', () => {
+  test('cheeses before the customer, where an order is placed or a profile replaced', async () => {
+    const shops = instances();
+    const { id } = await newCheese(shops);
+    const username = newUsername();
+    const headers = await newCustomer(shops, username);
+    const cheese = sql`select id from cheese where id = ${id}`;
+    const customer = sql`select id from customer where username = ${username}`;
+    const placed = await isFreeMeanwhile(shops, cheese, customer, () =>
+      place(shops.next(), shops.admin, id, headers),
+    );
+    assert.deepEqual([placed.result.status, placed.isFree], [201, true], placed.result.text);
+    const body = { username, email: `${username}@example.com`, password, favouriteCheese: { id } };
+    for (const request of [
+      { method: 'PUT', body },
+      { method: 'PUT', body: { ...body, firstName: 'Ada' } },
+      { method: 'DELETE', body: undefined },
+    ]) {
+      const { method, ...options } = request;
+      const changed = await isFreeMeanwhile(shops, cheese, customer, () =>
+        shops.call(method, `/v2/customer/${username}`, { headers, ...options }),
+      );
+      assert.ok(changed.result.status < 300, changed.result.text);
+      assert.ok(changed.isFree, method);
+    }
+  });
+
+  test('customers before orders, where a cheese is deleted', async () => {
+    const shops = instances();
+    const { id } = await newCheese(shops);
+    const username = newUsername();
+    const headers = await newCustomer(shops, username);
+    const body = { username, email: `${username}@example.com`, password, favouriteCheese: { id } };
+    assert.equal((await shops.call('PUT', `/v2/customer/${username}`, { headers, body })).status, 200);
+    const order = await place(shops.next(), shops.admin, id, headers);
+    const { isFree, result } = await isFreeMeanwhile(
+      shops,
+      sql`select id from customer where username = ${username}`,
+      sql`select id from orders where id = ${order.json.id}`,
+      () => deleteCheese(shops.next(), shops.writer, id),
+    );
+    assert.deepEqual([result.status, isFree], [204, true], result.text);
+  });
+
+  test('keys by their ids, whichever was used first', async (t) => {
+    const shops = await openInstances(t, 2);
+    const [shop] = shops.all;
+    const keys = [await shop.newKey(), await shop.newKey(), await shop.newKey()];
+    const database = databaseOf(shops);
+    for (const as of keys.toReversed()) {
+      assert.equal((await shop.call('GET', '/v2/cheeses', { as })).status, 200);
+    }
+    const rows = await database.all<{ id: number }>(sql`select id from api_key order by id desc limit 3`);
+    const [last, , first] = rows.map(({ id }) => id);
+    const { isFree } = await isFreeMeanwhile(
+      shops,
+      sql`select id from api_key where id = ${first ?? 0}`,
+      sql`select id from api_key where id = ${last ?? 0}`,
+      () => shop.app.close(),
+    );
+    assert.ok(isFree);
+  });
+});
+
+test('Batches with the same customers in another order never deadlock', async () => {
+  const shops = instances();
+  const database = databaseOf(shops);
+  const [first, second, third] = [newUsername(), newUsername(), newUsername()];
+  const entry = (username: string) => ({ username, email: `${username}@example.com`, password });
+  const send = (usernames: readonly string[]) =>
+    shops.all[1].call('POST', '/v2/customer/createMultiple', { body: usernames.map(entry) });
+  const { answers } = await database.transaction(async (tx) => {
+    const [name, email] = [third, `${third}@example.com`];
+    // The first batch waits for it after its first customer.
+    await tx.run(sql`
+      insert into customer (username, username_key, email, email_key, first_name, last_name, password, tier, created_at)
+      values (${name}, ${name}, ${email}, ${email}, '', '', '', 'bronze', '')`);
+    const one = send([first, third, second]);
+    await untilWaiting(shops, 1);
+    const other = send([second, first]);
+    await untilWaiting(shops, 2);
+    return { answers: [one, other] };
+  });
+  const created = (await Promise.all(answers)).map(({ json }) =>
+    json.created.map(({ username }: { username: string }) => username),
+  );
+  assert.deepEqual(created, [[first, second], []]);
+  // A connection reports what it counted within a second.
+  await sleep(1100);
+  await database.get(sql`select pg_stat_force_next_flush() is null as done`);
+  const row = await database.get<{ deadlocks: number }>(
+    sql`select deadlocks from pg_stat_database where datname = current_database()`,
+  );
+  assert.equal(row?.deadlocks, 0);
+});
+
+test('Purges pass over rows that a transaction has locked', async (t) => {
+  const shops = await openInstances(t, 2);
+  const database = databaseOf(shops);
+  const { sessions } = shops.all[0].app.services;
+  await newCustomer(shops, newUsername());
+  await newCustomer(shops, newUsername());
+  await database.run(sql`update session set expires_at = '2020-01-01T00:00:00.000Z'`);
+  const count = async () => (await database.all<object>(sql`select token_hash from session`)).length;
+  await database.transaction(async (tx) => {
+    await tx.get(sql`select token_hash from session order by token_hash limit 1${forUpdate}`);
+    await sessions.purge();
+    assert.equal(await count(), 1);
+  });
+  await sessions.purge();
+  assert.equal(await count(), 0);
+});
