@@ -1,6 +1,14 @@
 /** Backups that are made again and again: into a folder, or under a name with a date, of which the newest stay. */
 import assert from 'node:assert/strict';
-import { mkdirSync, readdirSync, renameSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs';
+import {
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  renameSync,
+  symlinkSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { suite, test } from 'node:test';
 import { temporaryFolder } from '../context.ts';
@@ -37,6 +45,20 @@ suite('curd backup', { concurrency: 2 }, () => {
     );
     assert.deepEqual(readdirSync(folder).sort(), [made, days[2], ...others, link, running].sort());
     assert.equal((await curdJson(shop, 'restore', file)).restored, file);
+  });
+
+  test('does not follow symbolic links planted at its temporary and its final name', async (t) => {
+    const shop = await freshShop(t);
+    await curdJson(shop, 'migrate');
+    const [folder, victim] = [await temporaryFolder(t), await temporaryFolder(t)];
+    writeFileSync(join(victim, 'kept'), 'untouched');
+    const file = join(folder, 'a.tar');
+    symlinkSync(victim, `${file}.unfinished`);
+    symlinkSync(join(victim, 'made'), file);
+    assert.equal((await curdJson(shop, 'backup', file)).file, file);
+    assert.deepEqual(readdirSync(victim), ['kept']);
+    assert.ok(lstatSync(file).isFile());
+    assert.deepEqual(readdirSync(folder), ['a.tar']);
   });
 
   test('under a name with {date} says what it removed, and without --keep removes nothing', async (t) => {
