@@ -120,12 +120,12 @@ export function createThrottle({ database, clock, limits, secret }: Dependencies
     const counters = new Map(entries.flatMap(({ counters }) => counters.map((one) => [one.id, one])));
     return database.transaction(async (tx) => {
       await lock(tx);
-      const rows = await customerQueries(tx).listFailures([...counters.keys()]);
+      const found = await customerQueries(tx).listFailures([...counters.keys()]);
+      const rows = new Map(found.map((row) => [row.id, row]));
       const now = clock.now();
       const states = new Map<string, State>();
       for (const [id, counter] of counters) {
-        const row = rows.find((one) => one.id === id);
-        states.set(id, stateOf(row, counter, now));
+        states.set(id, stateOf(rows.get(id), counter, now));
       }
       const changed = new Set<string>();
       const verdicts: Verdict[] = [];
@@ -139,7 +139,10 @@ export function createThrottle({ database, clock, limits, secret }: Dependencies
           }
         }
       }
-      await customerQueries(tx).upsertFailures([...changed].map((id) => rowOf(id, states.get(id) as State)));
+      if (changed.size > 0) {
+        const written = [...changed].map((id) => rowOf(id, states.get(id) as State));
+        await customerQueries(tx).upsertFailures(written);
+      }
       return verdicts;
     });
   }
@@ -215,7 +218,9 @@ interface Counted {
 
 function begin(counted: readonly Counted[], now: number, mayWait: boolean): Verdict {
   const reached = counted.filter(({ counter, state }) => state.failures >= counter.limit);
-  const refusing = reached.find(({ counter }) => !counter.isSlowing);
+  const [refusing] = reached
+    .filter(({ counter }) => !counter.isSlowing)
+    .toSorted((a, b) => b.state.endsAt - a.state.endsAt);
   if (refusing !== undefined) {
     return { kind: 'refused', by: refusing.counter, waitMs: refusing.state.endsAt - now };
   }

@@ -194,6 +194,21 @@ onBothEngines('Logging in', (engine) => {
     assert.equal(await attempt(shop, 'ada', password, '10.1.1.2'), 'in');
   });
 
+  test('is told the longest of several waits', async (t) => {
+    const clock = testClock();
+    const shop = await openShop(t, { engine, clock, settings: limits });
+    assert.deepEqual(await attempts(shop, 1, 'x'), ['wrong']);
+    clock.advance(10 * minuteMs);
+    assert.deepEqual(await attempts(shop, 1, 'ada'), ['wrong']);
+    clock.advance(6 * minuteMs);
+    // The window of the client IP begins again here, and ends after that of the pair.
+    for (const username of ['a', 'b', 'c', 'ada', 'ada', 'd']) {
+      assert.deepEqual(await attempts(shop, 1, username), ['wrong']);
+    }
+    clock.advance(minuteMs);
+    assert.deepEqual(await attempts(shop, 2, 'ada'), [840, 840]);
+  });
+
   test('is slowed down after the failures that a username may have, on all instances, for an hour', async (t) => {
     const clock = testClock();
     const shop = await openShop(t, { engine, clock, settings: limits });
