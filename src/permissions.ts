@@ -2,6 +2,9 @@
 import { chmodSync, statSync } from 'node:fs';
 import { ConfigError } from './setting-values.ts';
 
+/** Set on folders that several users share, such as /tmp. Without access to them, other programs break. */
+const stickyBit = 0o1000;
+
 /**
  * The permissions that a file or folder should have, given its current mode. Access for everyone is the default of
  * most systems, so it is removed together with that of the group. Access for the group alone was granted on purpose.
@@ -11,14 +14,16 @@ export function restrictedMode(mode: number): number {
 }
 
 /**
- * Removes the access of other users to files and folders. Ignores those that do not exist.
+ * Removes the access of other users to files and folders. Ignores those that do not exist, and shared folders.
  * @throws ConfigError where the process may not do that
  */
 export function restrict(...paths: readonly string[]): void {
   for (const path of paths) {
-    const mode = (statSync(path, { throwIfNoEntry: false })?.mode ?? 0) & 0o777;
+    const fullMode = statSync(path, { throwIfNoEntry: false })?.mode ?? 0;
+    const mode = fullMode & 0o777;
     const restricted = restrictedMode(mode);
-    if (restricted !== mode) {
+    const isShared = (fullMode & stickyBit) !== 0;
+    if (restricted !== mode && !isShared) {
       try {
         chmodSync(path, restricted);
       } catch (error) {

@@ -63,6 +63,15 @@ suite('Other users of the machine', { concurrency: 2 }, () => {
     assert.deepEqual([mode('curd.sqlite'), mode('images'), mode('secret')], [0o640, 0o750, 0o600]);
   });
 
+  test('keep their access to a folder that they share, such as /tmp', async (t) => {
+    const [folder, shop] = await openFolder(t);
+    const shared = join(folder, 'shared');
+    mkdirSync(shared);
+    chmodSync(shared, 0o1777);
+    await inShop({ ...shop, CURD_IMAGES: `file:${shared}` }, () => {});
+    assert.equal(statSync(shared).mode & 0o7777, 0o1777);
+  });
+
   test('make a command refuse to run where it may not change their access', async (t) => {
     if (process.getuid?.() !== 0) {
       t.skip('only root can make a file of another user');
