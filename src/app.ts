@@ -32,6 +32,7 @@ import { createServer } from './http/server.ts';
 import { createSharedCounts } from './http/shared-counts.ts';
 import { createUploads } from './http/uploads.ts';
 import { createLog, type Log } from './log.ts';
+import { customerOrderRoutes } from './orders/customer-routes.ts';
 import { storeRoutes } from './orders/routes.ts';
 import { createOrderWorker, type OrderWorker } from './orders/worker.ts';
 import { createReadiness } from './readiness.ts';
@@ -67,7 +68,7 @@ export async function buildApp(config: Config, clock: Clock = systemClock, share
   const services = await openServices(config, clock, shared);
   const { database, keys, sessions, cheeses, listing, customers, throttle, login, orders, history } =
     services;
-  const { approvals, grants, images } = services;
+  const { approvals, grants, images, directory } = services;
   const { environment, secret, registration, passwordLengthMin } = config;
 
   const keyResolver = createKeyResolver({ database, clock, environment });
@@ -90,8 +91,9 @@ export async function buildApp(config: Config, clock: Clock = systemClock, share
     ...listingRoutes(listing),
     ...cheeseRoutes(cheeses),
     ...imageRoutes({ cheeses, images, urlOf: imageUrl, isRedirecting }),
-    ...storeRoutes({ cheeses, orders, history }),
+    ...storeRoutes({ cheeses, orders, history, directory }),
     ...customerRoutes({ customers, login, registration, passwordLengthMin }),
+    ...customerOrderRoutes({ directory, orders, history }),
     ...keyRoutes(keys),
     ...selfRoutes({ keys, people: login, config, bounds: boundsOf(config) }),
     metadataRoute(issuer),

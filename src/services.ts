@@ -10,6 +10,7 @@ import { type CheeseListing, createCheeseListing } from './cheeses/listing.ts';
 import { type CheeseService, createCheeseService } from './cheeses/service.ts';
 import { type Clock, systemClock } from './clock.ts';
 import type { Config } from './config.ts';
+import { type CustomerDirectory, createCustomerDirectory } from './customers/directory.ts';
 import { createLogin, type LoginService } from './customers/login.ts';
 import { createKnownNetworks, type KnownNetworks } from './customers/networks.ts';
 import { createNewPasswords } from './customers/new-passwords.ts';
@@ -57,6 +58,7 @@ export interface Services extends Helpers {
   readonly throttle: Throttle;
   readonly networks: KnownNetworks;
   readonly login: LoginService;
+  readonly directory: CustomerDirectory;
   readonly orders: OrderService;
   readonly history: OrderHistory;
   /** A context for what nobody asked for over HTTP: `cli` or `system`. */
@@ -154,6 +156,7 @@ export async function openServices(
     throttle,
     networks,
     login: createLogin({ database, passwords, sessions, throttle, networks }),
+    directory: createCustomerDirectory(database, cheeses),
     orders,
     passwords,
     pictures,

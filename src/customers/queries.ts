@@ -69,6 +69,8 @@ export const customerQueries = queriesOn((tx) => ({
   findByUsername: (usernameKey: string) =>
     tx.get<CustomerRow>(sql`select ${columns} from customer where username_key = ${usernameKey}`),
 
+  find: (id: number) => tx.get<CustomerRow>(sql`select ${columns} from customer where id = ${id}`),
+
   /** Locked, as it is about to change. */
   claim: (id: number) =>
     tx.get<CustomerRow>(sql`select ${columns} from customer where id = ${id}${forUpdate}`),

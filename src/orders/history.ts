@@ -1,5 +1,6 @@
 /** Orders read back: lists of them, and what happened to one. */
 import type { Database } from '../database/database.ts';
+import { AppError } from '../errors.ts';
 import { type Cursors, canonical, requireSame } from '../http/cursor.ts';
 import type { Principal } from '../http/principal.ts';
 import { findRow, ownerOf, requireOwner, toOrder } from './order.ts';
@@ -21,12 +22,20 @@ export interface Happening {
   readonly reason: string | null;
 }
 
+export interface OrderRequest extends OrderFilters {
+  readonly cursor?: string | undefined;
+  readonly limit: number;
+}
+
 export interface OrderHistory {
   /** The newest first; without test orders. @throws AppError badRequest where the cursor is of another query */
-  list(
-    principal: Principal,
-    request: OrderFilters & { readonly cursor?: string | undefined; readonly limit: number },
-  ): Promise<OrderPage>;
+  list(principal: Principal, request: OrderRequest): Promise<OrderPage>;
+  /** The same of one customer, for a caller who reaches their orders. */
+  listOf(customerId: number, principal: Principal, request: OrderRequest): Promise<OrderPage>;
+  /** An order that is not in a customer's list does not exist for them. @throws AppError notFound */
+  requireOf(customerId: number, id: number): Promise<void>;
+  /** Whose order it is; null where it has no customer. @throws AppError notFound, forbidden */
+  customerOf(id: number, principal: Principal): Promise<number | null>;
   /** @throws AppError notFound, forbidden */
   timeline(id: number, principal: Principal): Promise<Happening[]>;
   /** Orders in each status, test orders left out. */
@@ -53,7 +62,7 @@ export function createOrderHistory(database: Database, cursors: Cursors, firstId
     return position;
   }
 
-  return {
+  const history: OrderHistory = {
     async list(principal, { cursor, limit, ...rest }) {
       const { filters, before } = continued(cursor, canonical(rest));
       const owner = ownerOf(principal);
@@ -69,6 +78,22 @@ export function createOrderHistory(database: Database, cursors: Cursors, firstId
         hasMore: last !== undefined,
         total,
       };
+    },
+
+    listOf: (customerId, principal, request) =>
+      history.list({ ...principal, confinedTo: customerId }, request),
+
+    async requireOf(customerId, id) {
+      const row = await queries.find(id);
+      if (row?.customer_id !== customerId) {
+        throw new AppError('notFound', `The customer has no order with the id ${id}.`);
+      }
+    },
+
+    async customerOf(id, principal) {
+      const row = await findRow(database, id, firstId);
+      requireOwner(row, principal);
+      return row.customer_id;
     },
 
     async countByStatus() {
@@ -88,4 +113,5 @@ export function createOrderHistory(database: Database, cursors: Cursors, firstId
       });
     },
   };
+  return history;
 }

@@ -1,25 +1,35 @@
 /** The store over HTTP: everything under /store. */
 import { anyOf, apiKey, oauth } from '../auth/access.ts';
 import type { CheeseService } from '../cheeses/service.ts';
+import type { CustomerDirectory } from '../customers/directory.ts';
+import { Customer } from '../customers/schemas.ts';
+import { AppError } from '../errors.ts';
 import { badRequest, conflict, notFound, preconditionFailed, unprocessable } from '../http/descriptions.ts';
 import { ifMatchFor, preconditionOf, shown, tagOf } from '../http/etag.ts';
 import { nextLink } from '../http/link.ts';
 import { pathId } from '../http/path-id.ts';
 import type { Principal } from '../http/principal.ts';
-import { type Parameters, type Route, route, Text } from '../http/route.ts';
-import type { OrderHistory } from './history.ts';
+import {
+  type Answer,
+  type Parameters,
+  type ParameterValues,
+  type Route,
+  route,
+  Text,
+} from '../http/route.ts';
+import type { OrderHistory, OrderPage, OrderRequest } from './history.ts';
 import { requireOperator } from './order.ts';
 import { orderStatuses } from './order-status.ts';
 import { Inventory, Order, OrderInput, OrderList, Timeline } from './schemas.ts';
 import type { OrderService } from './service.ts';
 
 const tag = 'Store';
-const noOrder = notFound('There is no such order');
-const ifMatch = ifMatchFor('order');
-const oneOrder = (description: string) => ({ description, schema: Order });
+export const noOrder = notFound('There is no such order');
+export const ifMatch = ifMatchFor('order');
+export const oneOrder = (description: string) => ({ description, schema: Order });
 const time = { type: 'string', format: 'moment', maxLength: 40 } as const;
 
-const listQuery = {
+export const listQuery = {
   cursor: { type: 'string', minLength: 1, maxLength: 2000, description: 'nextCursor of an earlier page' },
   limit: { type: 'integer', minimum: 1, maximum: 100, default: 20, description: 'Orders on a page' },
   status: {
@@ -35,9 +45,10 @@ interface Dependencies {
   readonly cheeses: CheeseService;
   readonly orders: OrderService;
   readonly history: OrderHistory;
+  readonly directory: CustomerDirectory;
 }
 
-export function storeRoutes({ cheeses, orders, history }: Dependencies): Route[] {
+export function storeRoutes({ cheeses, orders, history, directory }: Dependencies): Route[] {
   return [
     route({
       method: 'GET',
@@ -63,26 +74,9 @@ export function storeRoutes({ cheeses, orders, history }: Dependencies): Route[]
         200: { description: 'A page of orders', schema: OrderList },
         ...badRequest('A parameter is not valid'),
       },
-      handle: async ({ query: { status, createdFrom, createdBefore, ...paging }, principal }) => {
-        const page = await history.list(principal as Principal, {
-          ...paging,
-          statuses: status,
-          createdFrom: stored(createdFrom),
-          createdBefore: stored(createdBefore),
-        });
-        const Link =
-          page.nextCursor === null
-            ? {}
-            : {
-                Link: nextLink('/v2/store/orders', { cursor: page.nextCursor, limit: String(paging.limit) }),
-              };
-        const { items, ...rest } = page;
-        const text = `{"items":[${items}],${JSON.stringify(rest).slice(1)}`;
-        return {
-          status: 200,
-          headers: { 'Cache-Control': 'private, no-cache', ...Link },
-          body: new Text(text),
-        };
+      handle: async ({ query, principal }) => {
+        const page = await history.list(principal as Principal, requestOf(query));
+        return shownPage(page, '/v2/store/orders', query.limit);
       },
     }),
     route({
@@ -155,6 +149,28 @@ export function storeRoutes({ cheeses, orders, history }: Dependencies): Route[]
         body: { items: await history.timeline(orderId(params), principal as Principal) },
       }),
     }),
+    route({
+      method: 'GET',
+      path: '/store/order/:orderId/customer',
+      operationId: 'getOrderCustomer',
+      examples: { orderId: 11 },
+      tag,
+      summary: 'Read the customer of an order',
+      description: 'An order that a key or a client placed without a customer has none.',
+      access: anyOf(apiKey, oauth('admin')),
+      answers: {
+        200: { description: 'The customer', schema: Customer },
+        ...notFound('There is no such order, or it has no customer'),
+      },
+      handle: async ({ params, principal }) => {
+        const id = await history.customerOf(orderId(params), principal as Principal);
+        const customer = id === null ? undefined : await directory.findById(id);
+        if (customer === undefined) {
+          throw new AppError('notFound', 'The order has no customer.');
+        }
+        return shown(customer, 200);
+      },
+    }),
     step('approve', 'Approve an order', 'Its cheeses must be available.', orders.approve),
     step('ship', 'Ship an approved order', 'shipDate becomes now.', orders.ship),
     step('deliver', 'Mark a shipped order as delivered', "Counts for the customer's tier.", orders.deliver),
@@ -206,8 +222,31 @@ function step(
   });
 }
 
-function orderId(params: Readonly<Record<string, string>>): number {
+export function orderId(params: Readonly<Record<string, string>>): number {
   return pathId(params.orderId, 'There is no such order.');
+}
+
+/** What a list is asked for, from its query. */
+export function requestOf(query: ParameterValues<typeof listQuery>): OrderRequest {
+  const { status, createdFrom, createdBefore, ...paging } = query;
+  return {
+    ...paging,
+    statuses: status,
+    createdFrom: stored(createdFrom),
+    createdBefore: stored(createdBefore),
+  };
+}
+
+/** @param path of the list, for the link to the next page */
+export function shownPage({ items, ...rest }: OrderPage, path: string, limit: number): Answer {
+  const { nextCursor } = rest;
+  const Link =
+    nextCursor === null ? {} : { Link: nextLink(path, { cursor: nextCursor, limit: String(limit) }) };
+  return {
+    status: 200,
+    headers: { 'Cache-Control': 'private, no-cache', ...Link },
+    body: new Text(`{"items":[${items}],${JSON.stringify(rest).slice(1)}`),
+  };
 }
 
 /** As times are stored. */

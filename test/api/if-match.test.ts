@@ -30,10 +30,14 @@ async function newCheese(shop: Shop): Promise<number> {
   return (await shop.call('POST', '/v2/cheeses', { as: shop.writer, body })).json.id;
 }
 
+async function place(shop: Shop, headers: Readonly<Record<string, string>> = {}): Promise<CallAnswer> {
+  const body = { items: [{ cheeseId: await newCheese(shop), quantity: 1 }], shippingAddress: bern };
+  return shop.call('POST', '/v2/store/order', { as: shop.admin, headers, body });
+}
+
 /** An order in a status. */
 async function newOrder(shop: Shop, ...steps: readonly string[]): Promise<string> {
-  const body = { items: [{ cheeseId: await newCheese(shop), quantity: 1 }], shippingAddress: bern };
-  const { json } = await shop.call('POST', '/v2/store/order', { as: shop.admin, body });
+  const { json } = await place(shop);
   for (const step of steps) {
     await shop.call('POST', `/v2/store/order/${json.id}/${step}`, { as: shop.admin });
   }
@@ -63,7 +67,10 @@ async function changesOf(shop: Shop): Promise<Change[]> {
   const [placed, toApprove] = [await newOrder(shop), await newOrder(shop)];
   const [approved, shipped] = [await newOrder(shop, 'approve'), await newOrder(shop, 'approve', 'ship')];
   const admin = { as: shop.admin };
+  const buyer = await logIn(shop);
+  const own = `${buyer.path}/orders/${(await place(shop, buyer.headers)).json.id}`;
   return [
+    { operationId: 'cancelCustomerOrder', resource: own, path: own, options: { headers: buyer.headers } },
     {
       operationId: 'replaceCheese',
       resource: replaced,

@@ -6,6 +6,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Compile } from 'typebox/schema';
 import { pictureOf } from '../api/image-forms.ts';
+import { newSession } from '../auth/holders.ts';
 import { bern, type CallAnswer, onBothEngines, openShop, type Shop } from '../helper.ts';
 import { openListeningShop } from '../oauth/flow.ts';
 import {
@@ -30,11 +31,12 @@ function createWorld(shop: Shop) {
 
   const makers: Readonly<Record<string, () => Promise<string>>> = {
     cheeseId: () => idOf('POST', '/v2/cheeses', { name: `Cheese ${made}`, status: 'available' }),
-    orderId: async () =>
-      idOf('POST', '/v2/store/order', {
-        items: [{ cheeseId: Number(await get('cheeseId')), quantity: 1 }],
-        shippingAddress: bern,
-      }),
+    // Of the customer, as some operations need it.
+    orderId: async () => {
+      const items = [{ cheeseId: Number(await get('cheeseId')), quantity: 1 }];
+      const headers = { authorization: `Bearer ${await get('session')}` };
+      return idOf('POST', '/v2/store/order', { items, shippingAddress: bern }, headers);
+    },
     account: async () => {
       const { keys, contextOf } = shop.app.services;
       return (await keys.createAccount(contextOf('test'), `account ${made}`)).name;
@@ -51,15 +53,15 @@ function createWorld(shop: Shop) {
       return username;
     },
     session: async () => {
-      const body = { username: await get('username'), password: 'correct horse' };
-      const { status, json, text } = await shop.call('POST', '/v2/customer/login', { body });
+      const path = `/v2/customer/${await get('username')}`;
+      const { status, json, text } = await shop.call('GET', path, { as: shop.admin });
       assert.equal(status, 200, text);
-      return json.token;
+      return newSession(shop, json.id);
     },
   };
 
-  async function idOf(method: string, url: string, body: object): Promise<string> {
-    const answer = await shop.call(method, url, { as: shop.admin, body });
+  async function idOf(method: string, url: string, body: object, headers = {}): Promise<string> {
+    const answer = await shop.call(method, url, { as: shop.admin, headers, body });
     assert.ok(answer.status < 300, answer.text);
     return String(answer.json.id);
   }
@@ -212,7 +214,8 @@ onBothEngines('Every operation that takes credentials', (engine) => {
           if (operation.method !== 'GET' || operation.path.endsWith('logout')) {
             // An order goes on from approved to shipped and delivered.
             const isStep = /\/(approve|ship)$/.test(operation.path);
-            world.forget(isStep ? [] : [...Object.keys(values), 'session', 'account']);
+            const others = 'username' in values ? ['orderId'] : [];
+            world.forget(isStep ? [] : [...Object.keys(values), ...others, 'session', 'account']);
           }
         }
       } catch (error) {

@@ -1,0 +1,50 @@
+/** Finds customers for other areas, and decides who reaches what belongs to them. */
+import type { CheeseService } from '../cheeses/service.ts';
+import type { Database } from '../database/database.ts';
+import { AppError } from '../errors.ts';
+import type { Principal } from '../http/principal.ts';
+import { findByUsername, toCustomer, type VersionedCustomer } from './profile.ts';
+import { customerQueries } from './queries.ts';
+
+export interface CustomerDirectory {
+  /**
+   * The id of a customer whose orders the caller reaches: their own, or all with an API key alone or the scope admin.
+   * @throws AppError notFound, forbidden
+   */
+  idOf(username: string, principal: Principal): Promise<number>;
+  /** Undefined where the customer was deleted. */
+  findById(id: number): Promise<VersionedCustomer | undefined>;
+}
+
+export function createCustomerDirectory(database: Database, cheeses: CheeseService): CustomerDirectory {
+  return {
+    async idOf(username, principal) {
+      const row = await findByUsername(database, username);
+      if (row === undefined) {
+        throw new AppError('notFound', 'There is no customer with this username.');
+      }
+      if (!reaches(principal, row.id)) {
+        throw new AppError(
+          'forbidden',
+          'These are the orders of another customer. An API key alone reaches the orders of every customer.',
+        );
+      }
+      return row.id;
+    },
+
+    async findById(id) {
+      const row = await customerQueries(database).find(id);
+      if (row === undefined) {
+        return undefined;
+      }
+      const favourite = row.favourite_id === null ? undefined : await cheeses.findIfThere(row.favourite_id);
+      return toCustomer(row, favourite);
+    },
+  };
+}
+
+function reaches({ kind, scopes, customerId, confinedTo }: Principal, id: number): boolean {
+  return confinedTo === null
+    ? kind === 'apiKey' || scopes.has('admin') || customerId === id
+    : confinedTo === id;
+}

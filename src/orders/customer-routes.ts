@@ -1,0 +1,112 @@
+/** The orders of one customer over HTTP. Here a customer's session is a credential; under /store it is not. */
+import { anyOf, apiKey, oauth, session } from '../auth/access.ts';
+import type { CustomerDirectory } from '../customers/directory.ts';
+import { badRequest, conflict, notFound, preconditionFailed } from '../http/descriptions.ts';
+import { preconditionOf, shown } from '../http/etag.ts';
+import type { Principal } from '../http/principal.ts';
+import { type Route, route } from '../http/route.ts';
+import type { OrderHistory } from './history.ts';
+import { ifMatch, listQuery, oneOrder, orderId, requestOf, shownPage } from './routes.ts';
+import { OrderList, Timeline } from './schemas.ts';
+import type { OrderService } from './service.ts';
+
+const tag = 'Customers';
+const path = '/customer/:username/orders';
+const access = anyOf(apiKey, session, oauth('read:orders'));
+const noCustomer = notFound('There is no customer with this username');
+const noOrder = notFound('There is no customer with this username, or the customer has no such order');
+/** The first order that is not for testing. */
+const examples = { orderId: 11 };
+
+interface Dependencies {
+  readonly directory: CustomerDirectory;
+  readonly orders: OrderService;
+  readonly history: OrderHistory;
+}
+
+export function customerOrderRoutes({ directory, orders, history }: Dependencies): Route[] {
+  /** The id of the order, if it is one of the customer and the caller reaches it. */
+  async function ownOrder(
+    params: Readonly<Record<string, string>>,
+    principal: Principal | null,
+  ): Promise<number> {
+    const customerId = await directory.idOf(params.username ?? '', principal as Principal);
+    const id = orderId(params);
+    await history.requireOf(customerId, id);
+    return id;
+  }
+
+  return [
+    route({
+      method: 'GET',
+      path,
+      operationId: 'listCustomerOrders',
+      tag,
+      summary: 'List the orders of a customer, the newest first',
+      description:
+        "A customer's session or token lists the customer's own orders; an API key alone lists those of any customer.",
+      access,
+      query: listQuery,
+      answers: {
+        200: { description: 'A page of orders', schema: OrderList },
+        ...badRequest('A parameter is not valid'),
+        ...noCustomer,
+      },
+      handle: async ({ params, query, principal }) => {
+        const { username = '' } = params;
+        const customerId = await directory.idOf(username, principal as Principal);
+        const page = await history.listOf(customerId, principal as Principal, requestOf(query));
+        return shownPage(page, `/v2/customer/${encodeURIComponent(username)}/orders`, query.limit);
+      },
+    }),
+    route({
+      method: 'GET',
+      path: `${path}/:orderId`,
+      operationId: 'getCustomerOrder',
+      examples,
+      tag,
+      summary: 'Read an order of a customer',
+      access,
+      answers: { 200: oneOrder('The order'), ...noOrder },
+      handle: async ({ params, principal }) =>
+        shown(await orders.find(await ownOrder(params, principal), principal as Principal), 200),
+    }),
+    route({
+      method: 'GET',
+      path: `${path}/:orderId/timeline`,
+      operationId: 'getCustomerOrderTimeline',
+      examples,
+      tag,
+      summary: 'What happened to an order of a customer, when, and who did it',
+      access,
+      answers: { 200: { description: 'The steps so far', schema: Timeline }, ...noOrder },
+      handle: async ({ params, principal }) => ({
+        status: 200,
+        headers: { 'Cache-Control': 'private, no-cache' },
+        body: { items: await history.timeline(await ownOrder(params, principal), principal as Principal) },
+      }),
+    }),
+    route({
+      method: 'DELETE',
+      path: `${path}/:orderId`,
+      operationId: 'cancelCustomerOrder',
+      examples,
+      tag,
+      summary: 'Cancel an order of a customer that has not shipped',
+      description: 'It can still be read. Cancelling it again changes nothing.',
+      access: anyOf(session, oauth('write:orders')),
+      headers: ifMatch,
+      answers: {
+        204: { description: 'The order is cancelled' },
+        ...noOrder,
+        ...conflict('The order has shipped'),
+        ...preconditionFailed,
+      },
+      handle: async ({ params, headers, principal, context }) => {
+        const id = await ownOrder(params, principal);
+        await orders.cancel(context, id, principal as Principal, preconditionOf(headers['if-match']));
+        return { status: 204 };
+      },
+    }),
+  ];
+}
