@@ -249,9 +249,9 @@ export function parseDatabase(
   );
 }
 
-/** Whether only the machine itself is reached by the host name of a URL. */
+/** Whether a host name, or that of a URL, is the machine itself. */
 export function isLoopback(hostname: string): boolean {
-  return ['localhost', '127.0.0.1', '[::1]'].includes(hostname);
+  return ['localhost', '127.0.0.1', '[::1]', '::1'].includes(hostname);
 }
 
 /** @throws ConfigError */

@@ -6,6 +6,7 @@ import { type Config, imageUrlOf } from '../config.ts';
 import { inspectCustomers } from '../customers/inspection.ts';
 import type { Database, Sql } from '../database/database.ts';
 import { Faults, type Finding } from '../database/inspection.ts';
+import { isTlsForgotten } from '../database/postgres-tls.ts';
 import { sql } from '../database/sql.ts';
 import { openFiles } from '../files/files.ts';
 import { inspectOrders } from '../orders/inspection.ts';
@@ -95,6 +96,9 @@ function inspectSettings(config: Config): Finding[] {
       unsafe.add(
         'CURD_TRUSTED_PROXIES is not set: behind a proxy, all visitors share the limits of one address',
       );
+    }
+    if (config.database.engine === 'postgres' && isTlsForgotten(config.database.url)) {
+      unsafe.add('CURD_DATABASE has no sslmode: the connection is not encrypted; set require, or disable');
     }
     if (config.database.engine === 'postgres' && config.images.kind === 'folder') {
       unsafe.add('CURD_IMAGES is a folder: other instances see its pictures only where they share it');

