@@ -43,6 +43,7 @@ export function imageRoutes({ cheeses, images, urlOf, isRedirecting }: Dependenc
       summary: 'Upload a picture',
       description:
         'What is kept is upright and free of what cameras write into pictures, with a thumbnail of at most 320 pixels a side. The addresses never change their content.',
+      replay: 'beforeWork',
       access: anyOf(oauth('write:cheeses')),
       headers: ifMatch,
       upload: {

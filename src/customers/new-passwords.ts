@@ -32,7 +32,7 @@ export function createNewPasswords(passwords: Passwords, allowsCommon: boolean):
   return {
     errorsOf,
     hash,
-    hashAll: passwords.hashAll,
+    hashAll: (given) => passwords.hashAll(given),
     // A common password from before stays good: only a new one is refused.
     keepOrHash: async (stored, password) =>
       (await passwords.verify(stored, password)) ? stored : hash(password),

@@ -42,6 +42,7 @@ export function customerRoutes(dependencies: Dependencies): Route[] {
       summary: 'Register a customer',
       access: mayRegister,
       isForAccounts: true,
+      replay: 'beforeWork',
       body: input,
       answers: {
         201: oneCustomer('The new customer'),
@@ -70,6 +71,7 @@ export function customerRoutes(dependencies: Dependencies): Route[] {
         'Each entry counts on its own: those that are valid are registered, whatever the others are.',
       access: mayRegister,
       isForAccounts: true,
+      replay: 'beforeWork',
       body: {
         type: 'array',
         maxItems: customerBatchMax,
@@ -108,7 +110,7 @@ export function customerRoutes(dependencies: Dependencies): Route[] {
       access: 'open',
       isForAccounts: true,
       // Otherwise the response to a key that was used would tell a right password from a wrong one without limit.
-      replay: 'inTransaction',
+      replay: 'afterChecks',
       body: Login,
       answers: {
         200: { description: 'The session', schema: LoginResult },

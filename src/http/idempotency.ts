@@ -21,6 +21,13 @@ export interface StoredAnswer {
   readonly text: string;
 }
 
+/**
+ * When the stored response is looked up. In the transaction of the work, as a rule: a look-up of its own costs a tenth of
+ * the CPU time of an order. `beforeWork` is for work that costs far more than that. `afterChecks` is for work whose
+ * checks a look-up must not skip or replace: only its transaction looks.
+ */
+export type ReplayTime = 'inTransaction' | 'beforeWork' | 'afterChecks';
+
 export interface Attempt {
   /** Who sends it: keys of different callers never meet. */
   readonly scope: string;
@@ -29,8 +36,7 @@ export interface Attempt {
   readonly url: string;
   readonly key: string;
   readonly body: Uint8Array;
-  /** As the route declares it. */
-  readonly replay: 'first' | 'inTransaction';
+  readonly replay: ReplayTime;
 }
 
 /** Thrown out of a transaction that need not run, because its answer is known. */
@@ -143,16 +149,16 @@ export function createIdempotency(database: Database, clock: Clock, secret: stri
         .update(`${attempt.method} ${attempt.url}\n`)
         .update(attempt.body)
         .digest('hex');
-      const isFirst = attempt.replay === 'first';
-      if (isFirst && running.has(id)) {
+      const isAfterChecks = attempt.replay === 'afterChecks';
+      if (!isAfterChecks && running.has(id)) {
         throw new AppError('conflict', 'The first request with this Idempotency-Key is still running.', {
           headers: { 'Retry-After': '1' },
         });
       }
       running.add(id);
       try {
-        // Before costly work. The look-up in the transaction stays: another instance may run the same attempt.
-        const earlier = isFirst ? await findStored(id, fingerprint, database) : null;
+        // The look-up in the transaction stays: another instance may run the same attempt.
+        const earlier = attempt.replay === 'beforeWork' ? await findStored(id, fingerprint, database) : null;
         if (earlier !== null) {
           return { answer: earlier, isReplay: true };
         }
@@ -163,7 +169,7 @@ export function createIdempotency(database: Database, clock: Clock, secret: stri
           return { answer: error.answer, isReplay: true };
         }
         // The route's own refusals come first: they are thrown by the checks that a look-up would skip.
-        if (!isFirst && error instanceof AppError) {
+        if (isAfterChecks && error instanceof AppError) {
           throw error;
         }
         // Another instance may have been quicker with the same key: what we did was rolled back, its answer stands.

@@ -247,7 +247,7 @@ function idempotencyKeyOf(request: FastifyRequest): string | undefined {
 async function runOnce<T>(
   verb: (context: Context) => Promise<T>,
   render: (result: T) => Answer,
-  { replay = 'first' }: Route,
+  { replay = 'inTransaction' }: Route,
   key: string | undefined,
   context: Context,
   request: FastifyRequest,

@@ -8,6 +8,7 @@ import type { XStatic } from 'typebox/schema';
 import type { Context } from '../database/context.ts';
 import type { Eventual } from '../eventual.ts';
 import type { Asset } from './asset.ts';
+import type { ReplayTime } from './idempotency.ts';
 import type { ReceivedFile } from './multipart.ts';
 import type { Principal } from './principal.ts';
 import type { Standing } from './rate-limits.ts';
@@ -201,11 +202,8 @@ export interface RouteDefinition<
   readonly answers: Answers;
   /** Whoever logs in or registers: without a valid credential, an address may do so less often than anything else. */
   readonly isForAccounts?: boolean;
-  /**
-   * When the stored response of an Idempotency-Key is looked up: before the work of `once`, or in its transaction alone,
-   * where an earlier look-up would skip checks of the work.
-   */
-  readonly replay?: 'first' | 'inTransaction';
+  /** When the stored response of an Idempotency-Key is looked up, unless in the transaction. */
+  readonly replay?: ReplayTime;
   /** A GET that changes something: it does not answer HEAD. */
   readonly isUnsafe?: boolean;
   /** Values of parameters with which to try the operation, where those that openapi.ts knows are not fit for it. */
