@@ -96,5 +96,3 @@ begin
   end loop;
 end
 $$;
-
-drop function quota_since;
