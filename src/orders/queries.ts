@@ -100,10 +100,11 @@ export const orderQueries = queriesOn((tx) => ({
   /** Other placements by the credential wait until the transaction ends. */
   lockPlacer: (placedBy: string) => tx.get(lockOn(`orders of ${placedBy}`)),
 
-  /** Creation times of a credential's orders since a moment, the oldest first. */
-  listRecent: (placedBy: string, since: string) =>
+  /** Creation times of a credential's orders between two moments, the oldest first. */
+  listRecent: (placedBy: string, since: string, until: string) =>
     tx.all<{ created_at: string }>(sql`
-      select created_at from orders where placed_by = ${placedBy} and created_at > ${since} order by id`),
+      select created_at from orders
+      where placed_by = ${placedBy} and created_at > ${since} and created_at <= ${until} order by id`),
 
   listOfCustomer: (customerId: number) =>
     tx.all<OrderRow>(sql`select ${columns} from orders where customer_id = ${customerId} order by id`),

@@ -98,7 +98,9 @@ export function createOrderService(dependencies: Dependencies): OrderService {
       return;
     }
     await orderQueries(tx).lockPlacer(placedBy);
-    const recent = await orderQueries(tx).listRecent(placedBy, timestamp(clock.now() - hourMs));
+    // Orders that are further ahead than an hour were placed while the clock was ahead.
+    const [since, until] = [timestamp(clock.now() - hourMs), timestamp(clock.now() + hourMs)];
+    const recent = await orderQueries(tx).listRecent(placedBy, since, until);
     const oldest = recent.at(-settings.ordersPerHour);
     if (oldest !== undefined) {
       throw rateLimited(

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { sql } from '../../src/database/sql.ts';
-import { type CallAnswer, onBothEngines, openShop, testClock } from '../helper.ts';
+import { bern, type CallAnswer, onBothEngines, openShop, testClock } from '../helper.ts';
 
 const dayMs = 24 * 60 * 60_000;
 
@@ -54,6 +54,24 @@ onBothEngines('After a clock was ahead by a day', (engine) => {
         statuses.push(await anonymous());
       }
       assert.deepEqual(statuses, [401, 401, 401, 401, 429]);
+      clock.advance(-dayMs);
+    }
+  });
+
+  test('the limit of orders an hour is whole again', async (t) => {
+    const clock = testClock();
+    const shop = await openShop(t, { engine, clock, settings: { CURD_ORDERS_PER_HOUR: '2' } });
+    const cheese = await shop.call('POST', '/v2/cheeses', {
+      as: shop.writer,
+      body: { name: 'Brie', pricePerKg: 20 },
+    });
+    const body = { items: [{ cheeseId: cheese.json.id, quantity: 1 }], shippingAddress: bern };
+    for (let round = 0; round < 2; round += 1) {
+      const statuses: number[] = [];
+      for (let index = 0; index < 3; index += 1) {
+        statuses.push((await shop.call('POST', '/v2/store/order', { as: shop.admin, body })).status);
+      }
+      assert.deepEqual(statuses, [201, 201, 429]);
       clock.advance(-dayMs);
     }
   });
