@@ -55,8 +55,11 @@ async function makeShop(t: TestContext): Promise<Environment> {
   const shop = await openShop(t);
   const cheese = await newCheese(shop);
   const bytes = await Promise.all(Array.from({ length: pictures }, (_, seed) => picture(seed)));
-  const answers = await Promise.all(bytes.map((one) => upload(shop, cheese, one)));
-  assert.ok(answers.every(({ status }) => status === 200));
+  // One credential may send 16 images at the same time.
+  for (let from = 0; from < bytes.length; from += 16) {
+    const responses = await Promise.all(bytes.slice(from, from + 16).map((one) => upload(shop, cheese, one)));
+    assert.ok(responses.every(({ status }) => status === 200));
+  }
   const { keys, contextOf } = shop.app.services;
   await keys.createAccount(contextOf('test'), 'new');
   await shop.app.close();
