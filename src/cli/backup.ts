@@ -14,7 +14,7 @@ import { openFiles } from '../files/files.ts';
 import { flush, openFolder } from '../files/folder.ts';
 import { ConfigError } from '../setting-values.ts';
 import { dateOf, datePlaceholder, keepOf, patternOf, removeOld, unfinishedEnding } from './backup-names.ts';
-import { amount, type CommandOptions, configOf, databaseOf, print, requireThere } from './command.ts';
+import { amount, type CommandOptions, configOfShop, databaseOf, print, requireThere } from './command.ts';
 import { progressBar } from './progress.ts';
 
 /** What a backup says of itself, as its last entry. */
@@ -42,7 +42,7 @@ export const manifestEntry = 'manifest.json';
  */
 export async function runBackup(target: string, options: CommandOptions): Promise<void> {
   requireThere(databaseOf(options), (place) => `There is no database at ${place}.`);
-  const config = configOf(options);
+  const config = await configOfShop(options);
   if (config.database.engine === 'postgres') {
     throw new ConfigError(
       'PostgreSQL has backups of its own (pg_basebackup, pg_dump): see docs/operations.md. "curd copy --to sqlite:<file>" writes one file as well.',

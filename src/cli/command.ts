@@ -3,6 +3,7 @@ import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { type Command, Option } from 'commander';
 import { type Config, loadConfig, type RawSettings } from '../config.ts';
+import { anotherEnvironment } from '../database/environment.ts';
 import { AppError } from '../errors.ts';
 import type { Services } from '../services.ts';
 import { ConfigError, type DatabasePlace, parseDatabase } from '../setting-values.ts';
@@ -48,6 +49,23 @@ export function rawSettingsOf(options: CommandOptions): RawSettings {
 /** The settings, complete and checked; a secret is made where one is missing. @throws ConfigError */
 export function configOf(options: CommandOptions): Config {
   return namingFlags(options, () => loadConfig(rawSettingsOf(options)));
+}
+
+/**
+ * The settings for a shop that may exist already. Settings of `local`, which is the default, complete themselves with a
+ * new secret, so they are compared with the stored environment before that. @throws ConfigError
+ */
+export async function configOfShop(options: CommandOptions): Promise<Config> {
+  const place = databaseOf(options);
+  const environment = rawSettingsOf(options).CURD_ENVIRONMENT ?? 'local';
+  if (environment === 'local' && place.engine === 'sqlite' && existsSync(place.file)) {
+    const { environmentIn } = await import('../database/sqlite-file.ts');
+    const stored = environmentIn(place.file) ?? environment;
+    if (stored !== environment) {
+      throw anotherEnvironment(environment, stored);
+    }
+  }
+  return configOf(options);
 }
 
 /** An error about a setting names the flag where the operator typed a flag, and the variable otherwise. */
@@ -105,7 +123,7 @@ export async function withServices(
     );
   }
   const { openServices } = await import('../services.ts');
-  const services = await openServices(configOf(options));
+  const services = await openServices(await configOfShop(options));
   try {
     await run(services);
   } finally {

@@ -11,7 +11,7 @@ import { sql } from '../database/sql.ts';
 import { openFiles } from '../files/files.ts';
 import { inspectOrders } from '../orders/inspection.ts';
 import { openServices } from '../services.ts';
-import { type CommandOptions, configOf, databaseOf, print, requireThere } from './command.ts';
+import { type CommandOptions, configOfShop, databaseOf, print, requireThere } from './command.ts';
 import { colored } from './style.ts';
 
 const faultsExitCode = 2;
@@ -25,7 +25,7 @@ interface Check {
 /** Looks a shop over, open or not, and says what to do about what is wrong. */
 export async function runDoctor(options: CommandOptions): Promise<void> {
   requireThere(databaseOf(options), (file) => `There is no database at ${file}: nothing to look over yet.`);
-  const config = configOf(options);
+  const config = await configOfShop(options);
   const broken = await inspectDatabase(config);
   if (broken.length > 0) {
     report(options, [{ check: 'database', findings: broken }]);

@@ -7,11 +7,11 @@ import { AppError } from '../errors.ts';
 import { restoreTestOrders } from '../orders/test-orders.ts';
 import { ConfigError } from '../setting-values.ts';
 import { listenErrorText } from '../system-errors.ts';
-import { type CommandOptions, configOf, unknownVariables } from './command.ts';
+import { type CommandOptions, configOfShop, unknownVariables } from './command.ts';
 
 /** Starts the server and returns; it runs until it is told to stop by SIGTERM or SIGINT. */
 export async function serve(options: CommandOptions): Promise<void> {
-  const config = configOf(options);
+  const config = await configOfShop(options);
   const unlock = await lock(config, options.allowSecondServer === true);
   try {
     await run(await buildApp(config), options, unlock);

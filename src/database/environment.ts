@@ -21,20 +21,24 @@ export async function requireEnvironment(database: Database, environment: Enviro
   const stored = await findEnvironment(database);
   if (stored === null) {
     if (environment === 'production' && (await hasTestOrders(database))) {
-      throw anotherEnvironment('not a production shop, because it has test orders', environment);
+      throw anotherEnvironment(environment, null);
     }
     await database.run(sql`update shop set environment = ${environment} where environment is null`);
     // Another process may have been first.
     await requireEnvironment(database, environment);
   } else if (stored !== environment) {
-    throw anotherEnvironment(`a ${stored} shop`, environment, stored);
+    throw anotherEnvironment(environment, stored);
   }
 }
 
-function anotherEnvironment(shop: string, environment: Environment, stored?: Environment): ConfigError {
-  const keep = stored === undefined ? 'another CURD_ENVIRONMENT' : `CURD_ENVIRONMENT=${stored}`;
+/** Settings of one environment for a shop of another one. @param stored null where only that much is known */
+export function anotherEnvironment(environment: Environment, stored: Environment | null): ConfigError {
+  const [shop, remedy] =
+    stored === null
+      ? ['not a production shop, because it has test orders', 'another CURD_ENVIRONMENT']
+      : [`a ${stored} shop`, `CURD_ENVIRONMENT=${stored}`];
   return new ConfigError(
-    `This is ${shop}, but the settings are for ${environment}. Set ${keep}, or change the shop: curd environment change ${environment}`,
+    `This is ${shop}, but the settings are for ${environment}. Set ${remedy}, or change the shop: curd environment change ${environment}`,
   );
 }
 

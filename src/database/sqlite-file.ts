@@ -34,11 +34,15 @@ export function faultsOf(file: string): string[] {
   }
 }
 
-/** The environment of the shop in the file; null where it is unknown. */
+/** The environment of the shop in the file; null where it is unknown, or there is no file. */
 export function environmentIn(file: string): Environment | null {
+  if (!existsSync(file)) {
+    return null;
+  }
   let connection: DatabaseSync | undefined;
   try {
-    connection = new DatabaseSync(file, { readOnly: true });
+    // Not read-only: such a connection would leave the files of the log behind.
+    connection = new DatabaseSync(file);
     const row = connection.prepare('select environment from shop').get();
     return (row?.environment ?? null) as Environment | null;
   } catch {

@@ -1,5 +1,6 @@
 /** The stored environment of a shop: no settings of another one open it, and "curd environment change" changes it. */
 import assert from 'node:assert/strict';
+import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { suite, type TestContext, test } from 'node:test';
 import { changeEnvironment } from '../../src/cli/environment.ts';
@@ -117,6 +118,23 @@ test('A demo cheese in an active order is kept and named', async (t) => {
   );
   assert.deepEqual(demoCheeses.kept, [first?.name]);
   assert.deepEqual([remaining.cheeses, remaining.orders], [1, 1]);
+});
+
+test('A command without the settings of a production shop is refused, and writes nothing', async (t) => {
+  const production: Environment = { ...(await newShop(t, 'sqlite')), ...forProduction };
+  await inShop(production, () => {});
+  const folder = production.CURD_DATA_DIR ?? '';
+  const before = readdirSync(folder);
+  for (const args of [
+    ['keys', 'create', '--account', 'shop'],
+    ['doctor'],
+    ['backup', 'shop.tar'],
+    ['migrate'],
+    ['serve', '--port', '0'],
+  ]) {
+    assertRefused(await curd({ CURD_DATA_DIR: folder }, ...args), /production shop.*settings are for local/);
+  }
+  assert.deepEqual(readdirSync(folder), before);
 });
 
 suite('Test orders in production', () => {
