@@ -1,6 +1,7 @@
 /** A catalogue of any size, made up but shaped like a real one; the same for the same size. */
+
+import type { Services } from '../src/app/services.ts';
 import type { CheeseInput } from '../src/cheeses/schemas.ts';
-import type { Services } from '../src/services.ts';
 
 /** An import touches most pages of every index; the more rows it brings, the fewer times each page is written. */
 const batchSize = 50_000;

@@ -2,9 +2,9 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { Agent, request } from 'node:http';
 import sharp from 'sharp';
+import { openServices } from '../src/app/services.ts';
 import { loadConfig } from '../src/config.ts';
 import type { Engine } from '../src/database/sql.ts';
-import { openServices } from '../src/services.ts';
 import { startCurd, startLimits } from './process.ts';
 import type { Tools } from './store.ts';
 

@@ -2,10 +2,10 @@
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { type Command, Option } from 'commander';
+import type { Services } from '../app/services.ts';
 import { type Config, loadConfig, type RawSettings } from '../config.ts';
 import { anotherEnvironment } from '../database/environment.ts';
 import { AppError } from '../errors.ts';
-import type { Services } from '../services.ts';
 import { ConfigError, type DatabasePlace, parseDatabase } from '../setting-values.ts';
 import { settings } from '../settings.ts';
 import { reasonOf, systemErrorText } from '../system-errors.ts';
@@ -122,7 +122,7 @@ export async function withServices(
         `There is no shop at ${file} yet: start the server first, or say with --data-dir or --database where the shop is.`,
     );
   }
-  const { openServices } = await import('../services.ts');
+  const { openServices } = await import('../app/services.ts');
   const services = await openServices(await configOfShop(options));
   try {
     await run(services);

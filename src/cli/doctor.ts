@@ -1,3 +1,4 @@
+import { openServices } from '../app/services.ts';
 import { inspectImages } from '../cheeses/image-inspection.ts';
 import { inspectImageUrls } from '../cheeses/image-urls.ts';
 import { inspectCatalogue, refileCatalogue } from '../cheeses/inspection.ts';
@@ -10,7 +11,6 @@ import { isTlsForgotten } from '../database/postgres-tls.ts';
 import { sql } from '../database/sql.ts';
 import { openFiles } from '../files/files.ts';
 import { inspectOrders } from '../orders/inspection.ts';
-import { openServices } from '../services.ts';
 import { type CommandOptions, configOfShop, databaseOf, print, requireThere } from './command.ts';
 import { colored } from './style.ts';
 

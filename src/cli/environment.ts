@@ -1,3 +1,4 @@
+import { openServices, type Services } from '../app/services.ts';
 import { type RemovedDemo, removeDemoCheeses } from '../cheeses/demo.ts';
 import { systemClock } from '../clock.ts';
 import type { Environment } from '../config.ts';
@@ -7,7 +8,6 @@ import { findEnvironment, storeEnvironment } from '../database/environment.ts';
 import { migrate } from '../database/migrate.ts';
 import { sql } from '../database/sql.ts';
 import { removeTestOrders } from '../orders/test-orders.ts';
-import { openServices, type Services } from '../services.ts';
 import { ConfigError, type DatabasePlace, environments } from '../setting-values.ts';
 import { amount, type CommandOptions, configOf, databaseOf, oneOf, print, requireThere } from './command.ts';
 

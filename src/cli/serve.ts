@@ -1,6 +1,6 @@
 import type { AddressInfo } from 'node:net';
-import { about } from '../about.ts';
-import { type App, buildApp } from '../app.ts';
+import { about } from '../app/api-info.ts';
+import { type App, buildApp } from '../app/compose.ts';
 import { seedDemoCatalogue, seedDemoPictures } from '../cheeses/demo.ts';
 import { baseUrlOf, type Config } from '../config.ts';
 import { AppError } from '../errors.ts';

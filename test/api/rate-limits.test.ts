@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { type TestContext, test } from 'node:test';
-import { buildApp } from '../../src/app.ts';
+import { buildApp } from '../../src/app/compose.ts';
 import type { Engine } from '../../src/database/sql.ts';
 import {
   assertError,

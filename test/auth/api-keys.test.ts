@@ -1,7 +1,7 @@
 /** API keys as credentials: which are taken, which are refused, and in which words. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { buildApp } from '../../src/app.ts';
+import { buildApp } from '../../src/app/compose.ts';
 import { makeKey } from '../../src/auth/keys/format.ts';
 import { systemClock, timestamp } from '../../src/clock.ts';
 import { storeEnvironment } from '../../src/database/environment.ts';

@@ -10,13 +10,13 @@ import type { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import type { TestContext } from 'node:test';
 import { fileURLToPath } from 'node:url';
+import type { Services } from '../../src/app/services.ts';
 import type { Scope } from '../../src/auth/access.ts';
 import type { CheesePage } from '../../src/cheeses/listing.ts';
 import type { Cheese } from '../../src/cheeses/schemas.ts';
 import type { CommandOptions } from '../../src/cli/command.ts';
 import { loadConfig } from '../../src/config.ts';
 import { storeEnvironment } from '../../src/database/environment.ts';
-import type { Services } from '../../src/services.ts';
 import { settings } from '../../src/settings.ts';
 import { cleanUp, temporaryFolder } from '../context.ts';
 
@@ -144,7 +144,7 @@ export async function inShop<T>(
   environment: Environment,
   work: (services: Services) => T,
 ): Promise<Awaited<T>> {
-  const { openServices } = await import('../../src/services.ts');
+  const { openServices } = await import('../../src/app/services.ts');
   const services = await openServices(loadConfig(environment));
   try {
     return await work(services);

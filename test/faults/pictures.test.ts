@@ -15,10 +15,10 @@ import {
 import { join } from 'node:path';
 import { suite, type TestContext, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { openServices } from '../../src/app/services.ts';
 import { loadConfig } from '../../src/config.ts';
 import { sql } from '../../src/database/sql.ts';
 import { createUploads } from '../../src/http/uploads.ts';
-import { openServices } from '../../src/services.ts';
 import { type Environment, freshShop, type RunningServer, serve, stocked } from '../cli/run.ts';
 import * as photos from '../files/photos.ts';
 import { type Addresses, assertWhole, nameOf, namesIn, noise, picture } from '../files/photos.ts';

@@ -1,7 +1,7 @@
 /** Servers that start at the same instant on a database where nothing is yet. */
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
-import { buildApp } from '../../src/app.ts';
+import { buildApp } from '../../src/app/compose.ts';
 import { loadConfig } from '../../src/config.ts';
 import { listMigrations } from '../../src/database/migrate.ts';
 import { sql } from '../../src/database/sql.ts';

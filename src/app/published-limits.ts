@@ -1,21 +1,21 @@
 /** The bounds of what is sent and stored, gathered from where each is kept. */
-import { activeKeysMax } from './auth/keys/service.ts';
-import { authorizationBytesMax } from './auth/oauth/authorization-request.ts';
-import { sessionsMax } from './auth/sessions/service.ts';
-import { imageBytesMax } from './cheeses/image-routes.ts';
-import { imagesMax } from './cheeses/images.ts';
-import { listQuery } from './cheeses/listing-routes.ts';
-import { CheeseInput } from './cheeses/schemas.ts';
-import type { Config } from './config.ts';
-import { customerBatchMax } from './customers/schemas.ts';
-import { errorsMax } from './errors.ts';
-import { pixelsMax } from './files/pictures.ts';
-import { formFieldsMax } from './http/body.ts';
-import { idempotencyHours, keyLengthMax } from './http/idempotency.ts';
-import { depthMax } from './http/json-body.ts';
-import { bodyBytesMax, headerBytesMax } from './http/server.ts';
-import { uploadsMax, uploadsOfPrincipalMax } from './http/uploads.ts';
-import { OrderInput, quantity } from './orders/schemas.ts';
+import { activeKeysMax } from '../auth/keys/service.ts';
+import { authorizationBytesMax } from '../auth/oauth/authorization-request.ts';
+import { sessionsMax } from '../auth/sessions/service.ts';
+import { imageBytesMax } from '../cheeses/image-routes.ts';
+import { imagesMax } from '../cheeses/images.ts';
+import { listQuery } from '../cheeses/listing-routes.ts';
+import { CheeseInput } from '../cheeses/schemas.ts';
+import type { Config } from '../config.ts';
+import { customerBatchMax } from '../customers/schemas.ts';
+import { errorsMax } from '../errors.ts';
+import { pixelsMax } from '../files/pictures.ts';
+import { formFieldsMax } from '../http/body.ts';
+import { idempotencyHours, keyLengthMax } from '../http/idempotency.ts';
+import { depthMax } from '../http/json-body.ts';
+import { bodyBytesMax, headerBytesMax } from '../http/server.ts';
+import { uploadsMax, uploadsOfPrincipalMax } from '../http/uploads.ts';
+import { OrderInput, quantity } from '../orders/schemas.ts';
 
 /** By name, which says the unit where it is not a number of things. */
 export function boundsOf({ connectionsMax, passwordLengthMin, timeouts }: Config): Record<string, number> {

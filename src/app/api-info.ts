@@ -1,7 +1,7 @@
 /** What the description of the API says beside its routes. */
-import packageJson from '../package.json' with { type: 'json' };
-import { scopeSummaries } from './auth/access.ts';
-import type { About } from './http/openapi.ts';
+import packageJson from '../../package.json' with { type: 'json' };
+import { scopeSummaries } from '../auth/access.ts';
+import type { About } from '../http/openapi.ts';
 
 export const about: About = {
   version: packageJson.version,

@@ -1,11 +1,12 @@
 /** What a server knows of itself besides the requests it has answered, for whoever watches it. */
-import { about } from './about.ts';
-import type { Clock } from './clock.ts';
-import { databaseSize } from './database/size.ts';
-import { type DiskSpace, diskSpaceOf, storageFoldersOf } from './files/disk-space.ts';
-import type { Figure } from './http/metrics.ts';
-import type { Overload } from './http/overload.ts';
-import type { Uploads } from './http/uploads.ts';
+
+import type { Clock } from '../clock.ts';
+import { databaseSize } from '../database/size.ts';
+import { type DiskSpace, diskSpaceOf, storageFoldersOf } from '../files/disk-space.ts';
+import type { Figure } from '../http/metrics.ts';
+import type { Overload } from '../http/overload.ts';
+import type { Uploads } from '../http/uploads.ts';
+import { about } from './api-info.ts';
 import type { Services } from './services.ts';
 
 /** Figures that cost a query are at most so old. */
