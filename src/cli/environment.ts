@@ -1,5 +1,5 @@
+import { type RemovedDemo, removeDemoCheeses } from '../app/demo/demo.ts';
 import { openServices, type Services } from '../app/services.ts';
-import { type RemovedDemo, removeDemoCheeses } from '../cheeses/demo.ts';
 import { systemClock } from '../clock.ts';
 import type { Environment } from '../config.ts';
 import type { Context } from '../database/context.ts';

@@ -1,4 +1,4 @@
-import { fillDemoCatalogue, seedDemoPictures } from '../cheeses/demo.ts';
+import { fillDemoCatalogue, seedDemoPictures } from '../app/demo/demo.ts';
 import { systemClock, timestamp } from '../clock.ts';
 import { imageUrlOf } from '../config.ts';
 import { recordEvents } from '../database/context.ts';

@@ -1,7 +1,7 @@
 import type { AddressInfo } from 'node:net';
 import { about } from '../app/api-info.ts';
 import { type App, buildApp } from '../app/compose.ts';
-import { seedDemoCatalogue, seedDemoPictures } from '../cheeses/demo.ts';
+import { seedDemoCatalogue, seedDemoPictures } from '../app/demo/demo.ts';
 import { baseUrlOf, type Config } from '../config.ts';
 import { AppError } from '../errors.ts';
 import { restoreTestOrders } from '../orders/test-orders.ts';

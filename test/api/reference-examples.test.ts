@@ -1,7 +1,7 @@
 /** The reference page is tried with the examples it shows: each of them does what its operation says. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { fillDemoCatalogue } from '../../src/cheeses/demo.ts';
+import { fillDemoCatalogue } from '../../src/app/demo/demo.ts';
 import { restoreTestOrders } from '../../src/orders/test-orders.ts';
 import { onBothEngines, openShop } from '../helper.ts';
 import { bodyOf, boundary, filePart, pictureOf } from './image-forms.ts';

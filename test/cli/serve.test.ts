@@ -26,7 +26,7 @@ import {
   start,
 } from './run.ts';
 
-const drawings = fileURLToPath(new URL('../../src/cheeses/demo-pictures/', import.meta.url));
+const drawings = fileURLToPath(new URL('../../src/app/demo/images/', import.meta.url));
 
 interface ListedCheese {
   readonly id: number;

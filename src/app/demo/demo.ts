@@ -2,13 +2,13 @@
 import { hash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
-import type { Context } from '../database/context.ts';
-import type { Database, Sql } from '../database/database.ts';
-import { AppError } from '../errors.ts';
-import type { Rendition } from '../files/pictures.ts';
-import type { ImageService } from './images.ts';
-import type { Cheese, CheeseInput } from './schemas.ts';
-import type { CheeseService } from './service.ts';
+import type { ImageService } from '../../cheeses/images.ts';
+import type { Cheese, CheeseInput } from '../../cheeses/schemas.ts';
+import type { CheeseService } from '../../cheeses/service.ts';
+import type { Context } from '../../database/context.ts';
+import type { Database, Sql } from '../../database/database.ts';
+import { AppError } from '../../errors.ts';
+import type { Rendition } from '../../files/pictures.ts';
 
 interface DemoServices {
   readonly cheeses: CheeseService;
