@@ -3,8 +3,8 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { Agent, request } from 'node:http';
 import sharp from 'sharp';
 import { openServices } from '../src/app/services.ts';
-import { loadConfig } from '../src/config.ts';
 import type { Engine } from '../src/database/sql.ts';
+import { loadConfig } from '../src/settings/config.ts';
 import { startCurd, startLimits } from './process.ts';
 import type { Tools } from './store.ts';
 

@@ -1,8 +1,8 @@
 /** The rows of the store and of the login. What they are held against runs in processes of its own (limits.ts). */
 import { randomUUID } from 'node:crypto';
 import { openServices } from '../src/app/services.ts';
-import { loadConfig } from '../src/config.ts';
 import { type Engine, sql } from '../src/database/sql.ts';
+import { loadConfig } from '../src/settings/config.ts';
 import { httpRequest, runLoad } from './load.ts';
 import { type Running, startCurd, startLimits } from './process.ts';
 

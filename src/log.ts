@@ -3,7 +3,7 @@
  * expect them.
  */
 import { pino } from 'pino';
-import type { LogLevel } from './config.ts';
+import type { LogLevel } from './settings/config.ts';
 
 export type Log = ReturnType<typeof createLog>;
 

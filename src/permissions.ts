@@ -1,6 +1,6 @@
 /** File permissions of what a shop stores: customers' addresses and secrets, which other users must not read. */
 import { chmodSync, statSync } from 'node:fs';
-import { ConfigError } from './setting-values.ts';
+import { ConfigError } from './settings/parsers.ts';
 
 /** Set on folders that several users share, such as /tmp. Without access to them, other programs break. */
 const stickyBit = 0o1000;

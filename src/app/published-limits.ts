@@ -6,7 +6,6 @@ import { imageBytesMax } from '../cheeses/image-routes.ts';
 import { imagesMax } from '../cheeses/images.ts';
 import { listQuery } from '../cheeses/listing-routes.ts';
 import { CheeseInput } from '../cheeses/schemas.ts';
-import type { Config } from '../config.ts';
 import { customerBatchMax } from '../customers/schemas.ts';
 import { errorsMax } from '../errors.ts';
 import { pixelsMax } from '../files/pictures.ts';
@@ -16,6 +15,7 @@ import { depthMax } from '../http/json-body.ts';
 import { bodyBytesMax, headerBytesMax } from '../http/server.ts';
 import { uploadsMax, uploadsOfPrincipalMax } from '../http/uploads.ts';
 import { OrderInput, quantity } from '../orders/schemas.ts';
+import type { Config } from '../settings/config.ts';
 
 /** By name, which says the unit where it is not a number of things. */
 export function boundsOf({ connectionsMax, passwordLengthMin, timeouts }: Config): Record<string, number> {

@@ -1,10 +1,10 @@
 /** Whether a server can process requests: what load balancers ask for. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Config } from '../config.ts';
 import type { Database } from '../database/database.ts';
 import { sql } from '../database/sql.ts';
 import { unavailable } from '../errors.ts';
 import { diskSpaceOf, storageFoldersOf } from '../files/disk-space.ts';
+import type { Config } from '../settings/config.ts';
 
 const answerMs = 2000;
 const mebibyte = 1024 * 1024;

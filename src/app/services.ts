@@ -9,7 +9,6 @@ import { createImageService, type ImageService } from '../cheeses/images.ts';
 import { type CheeseListing, createCheeseListing } from '../cheeses/listing.ts';
 import { type CheeseService, createCheeseService } from '../cheeses/service.ts';
 import { type Clock, systemClock } from '../clock.ts';
-import type { Config } from '../config.ts';
 import { type CustomerDirectory, createCustomerDirectory } from '../customers/directory.ts';
 import { createLogin, type LoginService } from '../customers/login.ts';
 import { createKnownNetworks, type KnownNetworks } from '../customers/networks.ts';
@@ -30,7 +29,8 @@ import { firstIdIn } from '../orders/order.ts';
 import { createOrderRelease } from '../orders/release.ts';
 import { createOrderService, type OrderService } from '../orders/service.ts';
 import { createSteps } from '../orders/steps.ts';
-import { ConfigError } from '../setting-values.ts';
+import type { Config } from '../settings/config.ts';
+import { ConfigError } from '../settings/parsers.ts';
 
 /** What works in processes of its own. */
 export interface Helpers {

@@ -3,7 +3,7 @@ import { statSync } from 'node:fs';
 import { readdir, rm, stat } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import { systemClock } from '../clock.ts';
-import { ConfigError } from '../setting-values.ts';
+import { ConfigError } from '../settings/parsers.ts';
 import type { CommandOptions } from './command.ts';
 
 /** Stands for the time of the backup in the name of its file. */

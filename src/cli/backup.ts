@@ -12,7 +12,7 @@ import { copyFiles, type StoredFile } from '../files/copy.ts';
 import { digestOf } from '../files/digest.ts';
 import { openFiles } from '../files/files.ts';
 import { flush, openFolder } from '../files/folder.ts';
-import { ConfigError } from '../setting-values.ts';
+import { ConfigError } from '../settings/parsers.ts';
 import { dateOf, datePlaceholder, keepOf, patternOf, removeOld, unfinishedEnding } from './backup-names.ts';
 import { amount, type CommandOptions, configOfShop, databaseOf, print, requireThere } from './command.ts';
 import { progressBar } from './progress.ts';

@@ -3,11 +3,11 @@ import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { type Command, Option } from 'commander';
 import type { Services } from '../app/services.ts';
-import { type Config, loadConfig, type RawSettings } from '../config.ts';
 import { anotherEnvironment } from '../database/environment.ts';
 import { AppError } from '../errors.ts';
-import { ConfigError, type DatabasePlace, parseDatabase } from '../setting-values.ts';
-import { settings } from '../settings.ts';
+import { type Config, loadConfig, type RawSettings } from '../settings/config.ts';
+import { ConfigError, type DatabasePlace, parseDatabase } from '../settings/parsers.ts';
+import { settings } from '../settings/table.ts';
 import { reasonOf, systemErrorText } from '../system-errors.ts';
 import { colored, errorPrefix } from './style.ts';
 

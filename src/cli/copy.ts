@@ -19,7 +19,7 @@ import {
   type ImagesPlace,
   parseDatabase,
   parseImages,
-} from '../setting-values.ts';
+} from '../settings/parsers.ts';
 import { amount, type CommandOptions, print, rawSettingsOf, requireThere } from './command.ts';
 import { progressBar } from './progress.ts';
 

@@ -3,7 +3,6 @@ import { inspectImages } from '../cheeses/image-inspection.ts';
 import { inspectImageUrls } from '../cheeses/image-urls.ts';
 import { inspectCatalogue, refileCatalogue } from '../cheeses/inspection.ts';
 import { systemClock, timestamp } from '../clock.ts';
-import { type Config, imageUrlOf } from '../config.ts';
 import { inspectCustomers } from '../customers/inspection.ts';
 import type { Database, Sql } from '../database/database.ts';
 import { Faults, type Finding } from '../database/inspection.ts';
@@ -11,6 +10,7 @@ import { isTlsForgotten } from '../database/postgres-tls.ts';
 import { sql } from '../database/sql.ts';
 import { openFiles } from '../files/files.ts';
 import { inspectOrders } from '../orders/inspection.ts';
+import { type Config, imageUrlOf } from '../settings/config.ts';
 import { type CommandOptions, configOfShop, databaseOf, print, requireThere } from './command.ts';
 import { colored } from './style.ts';
 

@@ -1,14 +1,14 @@
 import { type RemovedDemo, removeDemoCheeses } from '../app/demo/demo.ts';
 import { openServices, type Services } from '../app/services.ts';
 import { systemClock } from '../clock.ts';
-import type { Environment } from '../config.ts';
 import type { Context } from '../database/context.ts';
 import { type Database, openDatabase, type Sql } from '../database/database.ts';
 import { findEnvironment, storeEnvironment } from '../database/environment.ts';
 import { migrate } from '../database/migrate.ts';
 import { sql } from '../database/sql.ts';
 import { removeTestOrders } from '../orders/test-orders.ts';
-import { ConfigError, type DatabasePlace, environments } from '../setting-values.ts';
+import type { Environment } from '../settings/config.ts';
+import { ConfigError, type DatabasePlace, environments } from '../settings/parsers.ts';
 import { amount, type CommandOptions, configOf, databaseOf, oneOf, print, requireThere } from './command.ts';
 
 interface Change {

@@ -5,7 +5,7 @@ import { formatOf, writerFor } from '../cheeses/import/files.ts';
 import type { CheeseListing, CheesePage } from '../cheeses/listing.ts';
 import type { Cheese } from '../cheeses/schemas.ts';
 import { systemClock } from '../clock.ts';
-import { ConfigError } from '../setting-values.ts';
+import { ConfigError } from '../settings/parsers.ts';
 import { isSystemError, reasonOf } from '../system-errors.ts';
 import { amount, type CommandOptions, print, withServices } from './command.ts';
 import { progressBar } from './progress.ts';

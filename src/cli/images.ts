@@ -1,5 +1,5 @@
 import { rebaseImages } from '../cheeses/image-urls.ts';
-import { imageUrlOf } from '../config.ts';
+import { imageUrlOf } from '../settings/config.ts';
 import { amount, type CommandOptions, print, withServices } from './command.ts';
 
 /** Replaces the URLs of uploaded images by those that follow from the settings. */

@@ -1,7 +1,7 @@
 import { scopes } from '../auth/access.ts';
 import type { NewApiKey } from '../auth/keys/service.ts';
 import { parseDuration } from '../duration.ts';
-import { ConfigError } from '../setting-values.ts';
+import { ConfigError } from '../settings/parsers.ts';
 import {
   type CommandOptions,
   idOf,

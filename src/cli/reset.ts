@@ -1,11 +1,11 @@
 import { fillDemoCatalogue, seedDemoPictures } from '../app/demo/demo.ts';
 import { systemClock, timestamp } from '../clock.ts';
-import { imageUrlOf } from '../config.ts';
 import { recordEvents } from '../database/context.ts';
 import { plain, sql } from '../database/sql.ts';
 import { listTables, lockTables } from '../database/tables.ts';
 import { restoreTestOrders } from '../orders/test-orders.ts';
-import { ConfigError } from '../setting-values.ts';
+import { imageUrlOf } from '../settings/config.ts';
+import { ConfigError } from '../settings/parsers.ts';
 import { type CommandOptions, print, withServices } from './command.ts';
 
 /** Who may come in, and how far the schema is. */

@@ -2,10 +2,10 @@ import type { AddressInfo } from 'node:net';
 import { about } from '../app/api-info.ts';
 import { type App, buildApp } from '../app/compose.ts';
 import { seedDemoCatalogue, seedDemoPictures } from '../app/demo/demo.ts';
-import { baseUrlOf, type Config } from '../config.ts';
 import { AppError } from '../errors.ts';
 import { restoreTestOrders } from '../orders/test-orders.ts';
-import { ConfigError } from '../setting-values.ts';
+import { baseUrlOf, type Config } from '../settings/config.ts';
+import { ConfigError } from '../settings/parsers.ts';
 import { listenErrorText } from '../system-errors.ts';
 import { type CommandOptions, configOfShop, unknownVariables } from './command.ts';
 

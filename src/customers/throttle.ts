@@ -9,13 +9,13 @@
 import { createHmac } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Clock, timestamp } from '../clock.ts';
-import type { LoginLimits } from '../config.ts';
 import { inBatches } from '../database/batches.ts';
 import type { Database, Sql } from '../database/database.ts';
 import { asynchronousCommit, lockOn } from '../database/sql.ts';
 import { rateLimited } from '../errors.ts';
 import { networkOf } from '../http/address.ts';
 import { secondsLeft } from '../http/rate-limits.ts';
+import type { LoginLimits } from '../settings/config.ts';
 import { customerQueries, type FailureRow } from './queries.ts';
 
 const quarterHourMs = 15 * 60_000;

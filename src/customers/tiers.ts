@@ -1,5 +1,5 @@
 /** Tiers of customers, by what was delivered to them in all. */
-import type { TierThresholds } from '../config.ts';
+import type { TierThresholds } from '../settings/config.ts';
 
 export const tiers = ['bronze', 'silver', 'gold', 'platinum'] as const;
 export type Tier = (typeof tiers)[number];

@@ -1,5 +1,5 @@
 /** The port to the database. Two adapters implement it: sqlite.ts and postgres.ts. */
-import type { Config } from '../config.ts';
+import type { Config } from '../settings/config.ts';
 import type { Engine, Statement, Value } from './sql.ts';
 
 /** Runs statements, alone or within a transaction. The type of a row is promised by whoever writes the statement. */

@@ -1,5 +1,5 @@
 /** The environment of a shop: stored at its first start, so that settings of another one cannot open it by mistake. */
-import { ConfigError, type Environment } from '../setting-values.ts';
+import { ConfigError, type Environment } from '../settings/parsers.ts';
 import type { Database, Sql } from './database.ts';
 import { sql } from './sql.ts';
 

@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { isIP } from 'node:net';
 import { type ConnectionOptions, checkServerIdentity } from 'node:tls';
-import { ConfigError, isLoopback } from '../setting-values.ts';
+import { ConfigError, isLoopback } from '../settings/parsers.ts';
 import { reasonOf } from '../system-errors.ts';
 
 const modes = ['disable', 'require', 'verify-full', 'verify-ca', 'no-verify'];

@@ -2,9 +2,9 @@
 import { chmodSync, existsSync, linkSync, renameSync, rmSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import type { Environment } from '../config.ts';
 import { flush } from '../files/folder.ts';
 import { restrict } from '../permissions.ts';
+import type { Environment } from '../settings/config.ts';
 
 /** Writes the database as it is at this moment to a new file, while others read and write it. */
 export function copyDatabaseFile(file: string, target: string): void {

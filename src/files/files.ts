@@ -1,8 +1,8 @@
 /** Where the bytes of pictures are kept: a folder, or a bucket that speaks S3. Who may see them is decided elsewhere. */
 import type { Readable } from 'node:stream';
 import type { Clock } from '../clock.ts';
-import type { Config } from '../config.ts';
 import { type AppError, unavailable } from '../errors.ts';
+import type { Config } from '../settings/config.ts';
 
 /** Bytes from `first` to `last`, both included, counted from 0. */
 export interface ByteRange {

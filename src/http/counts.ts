@@ -1,6 +1,7 @@
 /** What was called lately on whose account. A server by itself counts in own-counts.ts, several in shared-counts.ts. */
-import type { PlanLimits } from '../config.ts';
+
 import type { Eventual } from '../eventual.ts';
+import type { PlanLimits } from '../settings/config.ts';
 
 /** Where somebody stands with one limit. */
 export interface Room {

@@ -6,9 +6,9 @@
  * Fields: RateLimit and RateLimit-Policy (IETF draft, ratelimit-headers), and X-RateLimit-* as older clients know them.
  */
 import type { Clock } from '../clock.ts';
-import type { Config, PlanLimits } from '../config.ts';
 import { rateLimited } from '../errors.ts';
 import { after, type Eventual } from '../eventual.ts';
+import type { Config, PlanLimits } from '../settings/config.ts';
 import type { Count, Counts, Room } from './counts.ts';
 import type { Principal } from './principal.ts';
 import { createRecent, type Recent } from './recent.ts';

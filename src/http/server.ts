@@ -6,9 +6,9 @@ import { type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:ht
 import type { Socket } from 'node:net';
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import type { Clock } from '../clock.ts';
-import type { Config } from '../config.ts';
 import { AppError } from '../errors.ts';
 import type { Log } from '../log.ts';
+import type { Config } from '../settings/config.ts';
 import { type Addresses, createAddresses } from './addresses.ts';
 import { leaveIfClosing } from './answers.ts';
 import { errorBody, toAppError } from './error-body.ts';

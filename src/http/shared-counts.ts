@@ -3,10 +3,10 @@
  * calls that come while the one before is under way. The function is in migrations/0008-clock-ahead.postgres.sql.
  */
 import type { Clock } from '../clock.ts';
-import type { PlanLimits } from '../config.ts';
 import { inBatches } from '../database/batches.ts';
 import type { Database } from '../database/database.ts';
 import { deleteUnlocked, sql } from '../database/sql.ts';
+import type { PlanLimits } from '../settings/config.ts';
 import type { Count, Counts, Room } from './counts.ts';
 
 /** Twice as long as calls count: no clock is as wrong as that. */

@@ -6,7 +6,7 @@ import { type AddressInfo, connect } from 'node:net';
 import { suite, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { openServices } from '../../src/app/services.ts';
-import { loadConfig } from '../../src/config.ts';
+import { loadConfig } from '../../src/settings/config.ts';
 import { freshShop, start } from '../cli/run.ts';
 import { secret, until } from '../context.ts';
 import { cleanUp, openShop, type Shop } from '../helper.ts';

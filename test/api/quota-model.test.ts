@@ -2,7 +2,6 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import fc from 'fast-check';
-import type { PlanLimits } from '../../src/config.ts';
 import type { Database } from '../../src/database/database.ts';
 import { migrate } from '../../src/database/migrate.ts';
 import type { Engine } from '../../src/database/sql.ts';
@@ -12,6 +11,7 @@ import { createOwnCounts } from '../../src/http/own-counts.ts';
 import type { Principal } from '../../src/http/principal.ts';
 import { type Charge, createRateLimits, type RateLimits } from '../../src/http/rate-limits.ts';
 import { createSharedCounts } from '../../src/http/shared-counts.ts';
+import type { PlanLimits } from '../../src/settings/config.ts';
 import { onBothEngines, type TestClock, testClock } from '../context.ts';
 import { freshConfig, open } from '../database/notes.ts';
 

@@ -6,7 +6,7 @@ import { connect } from 'node:net';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { type TestContext, test } from 'node:test';
-import { loadConfig } from '../../src/config.ts';
+import { loadConfig } from '../../src/settings/config.ts';
 import { curd, curdJson, freshShop, serve } from '../cli/run.ts';
 import { cleanUp, createDatabase, temporaryFolder } from '../context.ts';
 import { basic } from '../oauth/flow.ts';

@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict';
 import { connect } from 'node:net';
 import { suite, type TestContext, test } from 'node:test';
-import { loadConfig } from '../../src/config.ts';
-import { ConfigError } from '../../src/setting-values.ts';
+import { loadConfig } from '../../src/settings/config.ts';
+import { ConfigError } from '../../src/settings/parsers.ts';
 import { bodyOf, boundary, filePart } from '../api/image-forms.ts';
 import { secret } from '../context.ts';
 import { cleanUp, temporaryFolder } from '../helper.ts';

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import packageJson from '../../package.json' with { type: 'json' };
-import { settings } from '../../src/settings.ts';
+import { settings } from '../../src/settings/table.ts';
 import { curd } from './run.ts';
 
 /** Every command, with what its help must name besides the settings. */

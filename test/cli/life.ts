@@ -1,8 +1,8 @@
 /** A shop to which everything has happened that happens to shops: for commands that look at all of it. */
 import assert from 'node:assert/strict';
 import type { TestContext } from 'node:test';
-import type { RawSettings } from '../../src/config.ts';
 import type { Engine } from '../../src/database/sql.ts';
+import type { RawSettings } from '../../src/settings/config.ts';
 import { secret } from '../context.ts';
 import { deleteCheese, picture, uploaded } from '../files/photos.ts';
 import { type CallOptions, openShop, type Shop } from '../helper.ts';

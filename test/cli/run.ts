@@ -15,9 +15,9 @@ import type { Scope } from '../../src/auth/access.ts';
 import type { CheesePage } from '../../src/cheeses/listing.ts';
 import type { Cheese } from '../../src/cheeses/schemas.ts';
 import type { CommandOptions } from '../../src/cli/command.ts';
-import { loadConfig } from '../../src/config.ts';
 import { storeEnvironment } from '../../src/database/environment.ts';
-import { settings } from '../../src/settings.ts';
+import { loadConfig } from '../../src/settings/config.ts';
+import { settings } from '../../src/settings/table.ts';
 import { cleanUp, temporaryFolder } from '../context.ts';
 
 const executable = fileURLToPath(new URL('../../bin/curd.js', import.meta.url));

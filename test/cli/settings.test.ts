@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict';
 import { readdirSync } from 'node:fs';
 import { suite, test } from 'node:test';
-import { loadConfig } from '../../src/config.ts';
-import { settings } from '../../src/settings.ts';
+import { loadConfig } from '../../src/settings/config.ts';
+import { settings } from '../../src/settings/table.ts';
 import { secret } from '../context.ts';
 import {
   assertEachRefused,

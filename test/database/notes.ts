@@ -1,7 +1,8 @@
 /** A small table that has nothing to do with cheeses, for tests of the database port itself. */
-import { type Config, loadConfig } from '../../src/config.ts';
+
 import { type Database, openDatabase } from '../../src/database/database.ts';
 import { type Engine, type Statement, sql, type Value } from '../../src/database/sql.ts';
+import { type Config, loadConfig } from '../../src/settings/config.ts';
 import { cleanUp, createDatabase, type Scope, secret, temporaryFolder } from '../context.ts';
 
 /** Settings that lead to a database which is not there yet, or empty. */

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import { errorCatalogue } from '../../src/errors.ts';
-import { settings } from '../../src/settings.ts';
+import { settings } from '../../src/settings/table.ts';
 import { read } from './sources.ts';
 
 /** The rows of all tables of a page, without their heads, each as its cells. */

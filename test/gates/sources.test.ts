@@ -47,14 +47,14 @@ suite('The sources', () => {
   });
 
   test('read the environment in one place', () => {
-    const places = placesOf(/process\.env\b/, ['src/config.ts', 'src/cli/command.ts']);
-    assert.deepEqual(places, [], 'make it a setting in src/settings.ts');
+    const places = placesOf(/process\.env\b/, ['src/settings/config.ts', 'src/cli/command.ts']);
+    assert.deepEqual(places, [], 'make it a setting in src/settings/table.ts');
   });
 
   test('take time and randomness from the clock alone', () => {
     const sources =
       /\bDate\.now\b|\bnew Date\(\)|\bMath\.random\b|\brandom(Bytes|UUID|Int|Fill)|\bgetRandomValues\b/;
-    const places = placesOf(sources, ['src/clock.ts', 'src/config.ts']);
+    const places = placesOf(sources, ['src/clock.ts', 'src/settings/config.ts']);
     assert.deepEqual(places, [], 'ask the Clock that is handed in, so that tests can');
   });
 

@@ -7,7 +7,7 @@ import assert from 'node:assert/strict';
 import type { TestContext } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { openServices } from '../../src/app/services.ts';
-import { loadConfig } from '../../src/config.ts';
+import { loadConfig } from '../../src/settings/config.ts';
 import { type Environment, freshShop, type RunningServer, serve } from '../cli/run.ts';
 import { secret, until } from '../context.ts';
 import { type OwnPostgres, ownPostgres } from './own-postgres.ts';

@@ -2,9 +2,9 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import { buildApp } from '../../src/app/compose.ts';
-import { loadConfig } from '../../src/config.ts';
 import { listMigrations } from '../../src/database/migrate.ts';
 import { sql } from '../../src/database/sql.ts';
+import { loadConfig } from '../../src/settings/config.ts';
 import { freshShop, serve } from '../cli/run.ts';
 import { cleanUp, createDatabase, secret } from '../context.ts';
 

@@ -1,7 +1,7 @@
 /** The pages that people see on their way to an application: what they carry, and who cannot make use of them. */
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
-import type { RawSettings } from '../../src/config.ts';
+import type { RawSettings } from '../../src/settings/config.ts';
 import {
   type Application,
   newApplication,

@@ -1,7 +1,7 @@
 /** Where clients reach a server, by its settings and the port that it listens on. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { baseUrlOf, type Config, imageUrlOf } from '../../src/config.ts';
+import { baseUrlOf, type Config, imageUrlOf } from '../../src/settings/config.ts';
 
 const at = (host: string, more: Partial<Config> = {}) =>
   ({ host, port: 8080, publicUrl: null, imagesUrl: null, ...more }) as Config;

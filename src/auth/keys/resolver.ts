@@ -1,9 +1,9 @@
 /** API keys in the chain of credentials, and the record of when each was last used. */
 import { type Clock, timestamp } from '../../clock.ts';
-import type { Environment } from '../../config.ts';
 import type { Database } from '../../database/database.ts';
 import { createLookup } from '../../database/lookup.ts';
 import { after } from '../../eventual.ts';
+import type { Environment } from '../../settings/config.ts';
 import type { Resolution, Resolver } from '../guard.ts';
 import { hashKey, type KeyType, typeOfKey } from './format.ts';
 import { type CredentialRow, credentialByHash, keyQueries } from './queries.ts';

@@ -1,9 +1,9 @@
 /** Accounts and API keys: what may be created, how keys take over from each other, and when they end. */
 import { type Clock, timestamp } from '../../clock.ts';
-import type { Environment } from '../../config.ts';
 import { type Context, recordEvents } from '../../database/context.ts';
 import { ConstraintError, type Database, type Sql } from '../../database/database.ts';
 import { AppError } from '../../errors.ts';
+import type { Environment } from '../../settings/config.ts';
 import { hashKey, type KeyType, makeKey } from './format.ts';
 import { type AccountRow, type KeyRow, keyQueries } from './queries.ts';
 

@@ -2,7 +2,8 @@
 import { randomBytes } from 'node:crypto';
 import { existsSync, linkSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { restrict } from './permissions.ts';
+import { restrict } from '../permissions.ts';
+import { reasonOf } from '../system-errors.ts';
 import {
   type AddressLimits,
   ConfigError,
@@ -28,8 +29,7 @@ import {
   timeout,
   type Variable,
   wholeNumber,
-} from './setting-values.ts';
-import { reasonOf } from './system-errors.ts';
+} from './parsers.ts';
 
 export type {
   AddressLimits,
@@ -37,7 +37,7 @@ export type {
   LoginLimits,
   PlanLimits,
   TierThresholds,
-} from './setting-values.ts';
+} from './parsers.ts';
 export type LogLevel = 'debug' | 'info' | 'warn' | 'error' | 'silent';
 
 /** How long things may take to arrive, in milliseconds. */

@@ -1,8 +1,8 @@
 /** Reads the text of single settings, and says in a sentence what to set instead where it cannot be used. */
 import { isIP } from 'node:net';
 import { join, resolve } from 'node:path';
-import { parseDuration } from './duration.ts';
-import type { settings } from './settings.ts';
+import { parseDuration } from '../duration.ts';
+import type { settings } from './table.ts';
 
 export const environments = ['local', 'sandbox', 'production'] as const;
 export type Environment = (typeof environments)[number];
