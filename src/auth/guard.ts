@@ -3,11 +3,11 @@
  * any one of them may be the one that suffices. An ordered chain of resolvers knows the kinds.
  */
 import type { AppError } from '../errors.ts';
-import { after, type Eventual } from '../eventual.ts';
 import type { Guard } from '../http/admission.ts';
 import type { Principal } from '../http/principal.ts';
 import { isRepeated } from '../http/repeated-headers.ts';
 import type { Access, Requirement } from '../http/route.ts';
+import { after, type Eventual } from '../maybe-promise.ts';
 import { permits } from './access.ts';
 import { invalidToken, unauthorized } from './challenge.ts';
 import { forbidden } from './forbidden.ts';

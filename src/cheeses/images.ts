@@ -9,12 +9,12 @@ import { type Context, recordEvents } from '../database/context.ts';
 import type { Database, Sql } from '../database/database.ts';
 import { createLookup } from '../database/lookup.ts';
 import { AppError, invalid, unavailable } from '../errors.ts';
-import type { Eventual } from '../eventual.ts';
 import type { StoredFile } from '../files/copy.ts';
 import type { ByteRange, Files } from '../files/files.ts';
 import type { PictureFormat, Pictures, Rendition } from '../files/pictures.ts';
 import type { Precondition } from '../http/etag.ts';
 import type { ReceivedFile } from '../http/multipart.ts';
+import type { Eventual } from '../maybe-promise.ts';
 import { type ImageFileRow, imageFileLookup, imageQueries } from './image-queries.ts';
 import type { CheeseService } from './service.ts';
 

@@ -1,10 +1,10 @@
 /** Lists of cheeses: which index to walk, where a page ends, and how many match in all. */
 import { hash } from 'node:crypto';
+import { type Cursors, canonical, requireSame } from '../cursor.ts';
 import { createCache } from '../database/cache.ts';
 import type { Database } from '../database/database.ts';
 import { createLookup } from '../database/lookup.ts';
 import { AppError } from '../errors.ts';
-import { type Cursors, canonical, requireSame } from '../http/cursor.ts';
 import {
   type Driver,
   itemSeparator,

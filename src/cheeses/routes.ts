@@ -1,11 +1,11 @@
 /** Single cheeses over HTTP. */
 import { anyOf, apiKey, oauth } from '../auth/access.ts';
 import { invalid } from '../errors.ts';
-import { after } from '../eventual.ts';
 import { badRequest, conflict, notFound, preconditionFailed, unprocessable } from '../http/descriptions.ts';
 import { ifMatchFor, preconditionOf, shown, tagOf } from '../http/etag.ts';
 import { pathId } from '../http/path-id.ts';
 import { type Route, route } from '../http/route.ts';
+import { after } from '../maybe-promise.ts';
 import { Cheese, CheeseInput, CheesePatch, CheeseReplacement } from './schemas.ts';
 import type { CheeseService } from './service.ts';
 

@@ -4,7 +4,7 @@
  * On PostgreSQL they travel in batches. On SQLite rows are remembered as long as no process has committed anything: a
  * read takes 6 us in a loop, and 30 between requests, when its pages and its code have left the processor's cache.
  */
-import type { Eventual } from '../eventual.ts';
+import type { Eventual } from '../maybe-promise.ts';
 import { inBatches } from './batches.ts';
 import { createCache } from './cache.ts';
 import type { Database } from './database.ts';

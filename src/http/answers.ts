@@ -1,7 +1,7 @@
 /** How an answer goes out: conditions, compression, and the headers that go along. */
 import { Readable } from 'node:stream';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { after, type Eventual } from '../eventual.ts';
+import { after, type Eventual } from '../maybe-promise.ts';
 import { Asset } from './asset.ts';
 import { acceptsGzip, compressed, worthwhileBytes } from './compression.ts';
 import { deprecationHeaders } from './deprecation.ts';

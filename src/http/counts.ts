@@ -1,6 +1,6 @@
 /** What was called lately on whose account. A server by itself counts in own-counts.ts, several in shared-counts.ts. */
 
-import type { Eventual } from '../eventual.ts';
+import type { Eventual } from '../maybe-promise.ts';
 import type { PlanLimits } from '../settings/config.ts';
 
 /** Where somebody stands with one limit. */

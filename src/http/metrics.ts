@@ -1,6 +1,6 @@
 /** What a server has done and has to do, in the text format of Prometheus (version 0.0.4). */
 import type { FastifyRequest } from 'fastify';
-import type { Eventual } from '../eventual.ts';
+import type { Eventual } from '../maybe-promise.ts';
 
 export const metricsType = 'text/plain; version=0.0.4; charset=utf-8';
 

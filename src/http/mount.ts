@@ -4,7 +4,7 @@ import type { Clock } from '../clock.ts';
 import type { Context, Origin } from '../database/context.ts';
 import type { Transaction } from '../database/database.ts';
 import { AppError, type FieldError } from '../errors.ts';
-import { after, type Eventual } from '../eventual.ts';
+import { after, type Eventual } from '../maybe-promise.ts';
 import { addressOf } from './address.ts';
 import { type Admission, admission, type Guard, isBare } from './admission.ts';
 import { type ReportFault, send } from './answers.ts';

@@ -1,7 +1,7 @@
 /** Calls counted by the only server of a database: seconds in memory, hours by leases that are written down before. */
 import type { Clock } from '../clock.ts';
 import type { Database } from '../database/database.ts';
-import { after } from '../eventual.ts';
+import { after } from '../maybe-promise.ts';
 import type { PlanLimits } from '../settings/config.ts';
 import type { Count, Counts, Room } from './counts.ts';
 import { createQuotas, type Lease, type Quotas } from './quotas.ts';

@@ -9,7 +9,7 @@
 import { type Clock, timestamp } from '../clock.ts';
 import type { Database } from '../database/database.ts';
 import { sql } from '../database/sql.ts';
-import type { Eventual } from '../eventual.ts';
+import type { Eventual } from '../maybe-promise.ts';
 import type { Room } from './counts.ts';
 import { createRecent } from './recent.ts';
 

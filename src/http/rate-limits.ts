@@ -7,7 +7,7 @@
  */
 import type { Clock } from '../clock.ts';
 import { rateLimited } from '../errors.ts';
-import { after, type Eventual } from '../eventual.ts';
+import { after, type Eventual } from '../maybe-promise.ts';
 import type { Config, PlanLimits } from '../settings/config.ts';
 import type { Count, Counts, Room } from './counts.ts';
 import type { Principal } from './principal.ts';

@@ -6,7 +6,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { Readable } from 'node:stream';
 import type { XStatic } from 'typebox/schema';
 import type { Context } from '../database/context.ts';
-import type { Eventual } from '../eventual.ts';
+import type { Eventual } from '../maybe-promise.ts';
 import type { Asset } from './asset.ts';
 import type { ReplayTime } from './idempotency.ts';
 import type { ReceivedFile } from './multipart.ts';

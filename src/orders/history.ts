@@ -1,7 +1,8 @@
 /** Orders read back: lists of them, and what happened to one. */
+
+import { type Cursors, canonical, requireSame } from '../cursor.ts';
 import type { Database } from '../database/database.ts';
 import { AppError } from '../errors.ts';
-import { type Cursors, canonical, requireSame } from '../http/cursor.ts';
 import type { Principal } from '../http/principal.ts';
 import { findRow, ownerOf, requireOwner, toOrder } from './order.ts';
 import { type OrderStatus, orderStatuses } from './order-status.ts';

@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import fc from 'fast-check';
+import { createCursors } from '../../src/cursor.ts';
 import { AppError } from '../../src/errors.ts';
-import { createCursors } from '../../src/http/cursor.ts';
 import { secret } from '../context.ts';
 
 const cursors = createCursors(secret, 'cheeses');

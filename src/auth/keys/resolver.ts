@@ -2,7 +2,7 @@
 import { type Clock, timestamp } from '../../clock.ts';
 import type { Database } from '../../database/database.ts';
 import { createLookup } from '../../database/lookup.ts';
-import { after } from '../../eventual.ts';
+import { after } from '../../maybe-promise.ts';
 import type { Environment } from '../../settings/config.ts';
 import type { Resolution, Resolver } from '../guard.ts';
 import { hashKey, type KeyType, typeOfKey } from './format.ts';

@@ -3,7 +3,7 @@ import { hash } from 'node:crypto';
 import type { Clock } from '../../clock.ts';
 import type { Database } from '../../database/database.ts';
 import { createLookup } from '../../database/lookup.ts';
-import { after } from '../../eventual.ts';
+import { after } from '../../maybe-promise.ts';
 import type { Resolution, Resolver } from '../guard.ts';
 import { holds } from './approvals.ts';
 import { type TokenRow, tokenById } from './queries.ts';

@@ -7,7 +7,7 @@ import { hash, hkdfSync } from 'node:crypto';
 import { type Clock, timestamp } from '../../clock.ts';
 import type { Database, Sql } from '../../database/database.ts';
 import { createLookup } from '../../database/lookup.ts';
-import { after } from '../../eventual.ts';
+import { after } from '../../maybe-promise.ts';
 import type { Config } from '../../settings/config.ts';
 import type { Resolution, Resolver } from '../guard.ts';
 import { type SessionRow, sessionByHash, sessionQueries } from './queries.ts';

@@ -1,6 +1,6 @@
 /** Opaque page cursors: a position and the query it belongs to, signed so that nobody can make one up. */
 import { hash, timingSafeEqual } from 'node:crypto';
-import { AppError } from '../errors.ts';
+import { AppError } from './errors.ts';
 
 export interface Cursors {
   seal(position: unknown): string;
