@@ -8,8 +8,8 @@
  */
 import type { Clock } from '../clock.ts';
 import { unavailable } from '../errors.ts';
-import { HelperGone, startHelperProcess } from '../helper-process.ts';
-import type { Task } from './password-helper.ts';
+import type { Task } from '../workers/password-worker.ts';
+import { HelperGone, startHelperProcess } from '../workers/process.ts';
 
 const cost = { memoryCost: 19_456, timeCost: 2, parallelism: 1 };
 const costText = `$argon2id$v=19$m=${cost.memoryCost},t=${cost.timeCost},p=${cost.parallelism}$`;

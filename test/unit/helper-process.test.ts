@@ -2,11 +2,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { HelperGone, startHelperProcess } from '../../src/helper-process.ts';
+import { HelperGone, startHelperProcess } from '../../src/workers/process.ts';
 
 test('Tasks that are handed to a helper just killed fail, each of them, and nothing else does', async () => {
   let ends = 0;
-  const file = new URL('../../src/auth/password-helper.ts', import.meta.url);
+  const file = new URL('../../src/workers/password-worker.ts', import.meta.url);
   const helper = startHelperProcess<object, string>(file, () => {
     ends += 1;
   });

@@ -1,6 +1,6 @@
 /** Works passwords out in a process of its own. */
 import { hashSync, type Options, verifySync } from '@node-rs/argon2';
-import { serveTasks } from '../helper-process.ts';
+import { serveTasks } from './process.ts';
 
 /** To be hashed, or held against a PHC string. */
 export interface Task {

@@ -2,8 +2,8 @@
 import { mkdir } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import sharp, { type Sharp } from 'sharp';
-import { serveTasks } from '../helper-process.ts';
-import { digestOf } from './digest.ts';
+import { digestOf } from '../files/digest.ts';
+import { serveTasks } from './process.ts';
 
 export type PictureFormat = 'jpeg' | 'png' | 'webp';
 
