@@ -17,7 +17,7 @@ import { createHelpers } from '../src/app/services.ts';
 import type { KeyRequest } from '../src/auth/keys/service.ts';
 import { type Clock, systemClock } from '../src/clock.ts';
 import type { Engine } from '../src/database/sql.ts';
-import { answersOf } from '../src/http/descriptions.ts';
+import { answersOf } from '../src/http/error-responses.ts';
 import { fullPath, type Route, type Schema } from '../src/http/route.ts';
 import { type Config, loadConfig, type RawSettings } from '../src/settings/config.ts';
 import { cleanUp, createDatabase, type Scope, secret, temporaryFolder } from './context.ts';

@@ -3,7 +3,7 @@
  * any one of them may be the one that suffices. An ordered chain of resolvers knows the kinds.
  */
 import type { AppError } from '../errors.ts';
-import type { Guard } from '../http/admission.ts';
+import type { Guard } from '../http/authenticate.ts';
 import type { Principal } from '../http/principal.ts';
 import { isRepeated } from '../http/repeated-headers.ts';
 import type { Access, Requirement } from '../http/route.ts';

@@ -10,7 +10,7 @@ import {
   text,
   unprocessable,
   unsupportedMediaType,
-} from '../http/descriptions.ts';
+} from '../http/error-responses.ts';
 import { isCurrent, keptForever, preconditionOf, strongTag } from '../http/etag.ts';
 import { isRangeWanted, parseRange } from '../http/range.ts';
 import { type Answer, Bytes, type Route, route } from '../http/route.ts';

@@ -1,6 +1,6 @@
 /** Lists of cheeses over HTTP. */
 import { anyOf, apiKey, oauth } from '../auth/access.ts';
-import { badRequest } from '../http/descriptions.ts';
+import { badRequest } from '../http/error-responses.ts';
 import { weakTag } from '../http/etag.ts';
 import { nextLink } from '../http/link.ts';
 import { type Parameters, type Route, route, Text } from '../http/route.ts';

@@ -1,7 +1,13 @@
 /** Single cheeses over HTTP. */
 import { anyOf, apiKey, oauth } from '../auth/access.ts';
 import { invalid } from '../errors.ts';
-import { badRequest, conflict, notFound, preconditionFailed, unprocessable } from '../http/descriptions.ts';
+import {
+  badRequest,
+  conflict,
+  notFound,
+  preconditionFailed,
+  unprocessable,
+} from '../http/error-responses.ts';
 import { ifMatchFor, preconditionOf, shown, tagOf } from '../http/etag.ts';
 import { pathId } from '../http/path-id.ts';
 import { type Route, route } from '../http/route.ts';

@@ -5,7 +5,7 @@
 import { createHmac } from 'node:crypto';
 import { type Clock, timestamp } from '../clock.ts';
 import type { Database, Sql } from '../database/database.ts';
-import { networkOf } from '../http/address.ts';
+import { networkOf } from '../http/client-ip.ts';
 import { customerQueries } from './queries.ts';
 
 const keptMs = 30 * 24 * 60 * 60_000;

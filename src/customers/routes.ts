@@ -1,7 +1,13 @@
 /** Customers over HTTP: everything under /customer. */
 import { anyOf, apiKey, oauth, session } from '../auth/access.ts';
 import type { FieldError } from '../errors.ts';
-import { conflict, notFound, preconditionFailed, unauthorized, unprocessable } from '../http/descriptions.ts';
+import {
+  conflict,
+  notFound,
+  preconditionFailed,
+  unauthorized,
+  unprocessable,
+} from '../http/error-responses.ts';
 import { ifMatchFor, preconditionOf, shown, tagOf } from '../http/etag.ts';
 import type { Principal } from '../http/principal.ts';
 import { type Route, type RouteDefinition, route, Text } from '../http/route.ts';

@@ -13,7 +13,7 @@ import { inBatches } from '../database/batches.ts';
 import type { Database, Sql } from '../database/database.ts';
 import { asynchronousCommit, lockOn } from '../database/sql.ts';
 import { rateLimited } from '../errors.ts';
-import { networkOf } from '../http/address.ts';
+import { networkOf } from '../http/client-ip.ts';
 import { secondsLeft } from '../http/rate-limits.ts';
 import type { LoginLimits } from '../settings/config.ts';
 import { customerQueries, type FailureRow } from './queries.ts';

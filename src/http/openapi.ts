@@ -1,5 +1,5 @@
 /** The OpenAPI 3.1 document, made from the routes: what validates is what is described. */
-import { answersOf } from './descriptions.ts';
+import { answersOf } from './error-responses.ts';
 import { idempotencyHours, keyLengthMax } from './idempotency.ts';
 import {
   type Access,

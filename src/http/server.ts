@@ -9,15 +9,15 @@ import type { Clock } from '../clock.ts';
 import { AppError } from '../errors.ts';
 import type { Log } from '../log.ts';
 import type { Config } from '../settings/config.ts';
-import { type Addresses, createAddresses } from './addresses.ts';
-import { leaveIfClosing } from './answers.ts';
 import { errorBody, toAppError } from './error-body.ts';
 import type { Metrics } from './metrics.ts';
-import { type MountDependencies, mount } from './mount.ts';
-import { mountRaw, type RawRoute } from './raw.ts';
+import { type MountDependencies, mount } from './pipeline.ts';
+import { mountRaw, type RawRoute } from './raw-routes.ts';
 import { repeatedHeader } from './repeated-headers.ts';
 import { createAnswerLog, createFaultLog } from './request-log.ts';
 import { fullPath, type Route } from './route.ts';
+import { type Addresses, createAddresses } from './route-table.ts';
+import { leaveIfClosing } from './send-response.ts';
 import { createRequestIds } from './trace.ts';
 
 /** The size of a JSON body. */

@@ -1,7 +1,7 @@
 /** The orders of one customer over HTTP. Here a customer's session is a credential; under /store it is not. */
 import { anyOf, apiKey, oauth, session } from '../auth/access.ts';
 import type { CustomerDirectory } from '../customers/directory.ts';
-import { badRequest, conflict, notFound, preconditionFailed } from '../http/descriptions.ts';
+import { badRequest, conflict, notFound, preconditionFailed } from '../http/error-responses.ts';
 import { preconditionOf, shown } from '../http/etag.ts';
 import type { Principal } from '../http/principal.ts';
 import { type Route, route } from '../http/route.ts';

@@ -4,7 +4,13 @@ import type { CheeseService } from '../cheeses/service.ts';
 import type { CustomerDirectory } from '../customers/directory.ts';
 import { Customer } from '../customers/schemas.ts';
 import { AppError } from '../errors.ts';
-import { badRequest, conflict, notFound, preconditionFailed, unprocessable } from '../http/descriptions.ts';
+import {
+  badRequest,
+  conflict,
+  notFound,
+  preconditionFailed,
+  unprocessable,
+} from '../http/error-responses.ts';
 import { ifMatchFor, preconditionOf, shown, tagOf } from '../http/etag.ts';
 import { nextLink } from '../http/link.ts';
 import { pathId } from '../http/path-id.ts';

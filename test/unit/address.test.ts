@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import fc from 'fast-check';
-import { addressOf } from '../../src/http/address.ts';
+import { addressOf } from '../../src/http/client-ip.ts';
 
 suite('addressOf', () => {
   test('gives an IPv4 address one name, however it is written', () => {

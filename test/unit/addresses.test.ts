@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import fc from 'fast-check';
-import { createAddresses } from '../../src/http/addresses.ts';
+import { createAddresses } from '../../src/http/route-table.ts';
 
 const addresses = createAddresses([
   { method: 'GET', path: '/v2/cheeses' },

@@ -1,6 +1,6 @@
 /** API keys over HTTP, for whoever has the scope admin. The same verbs stand on the command line. */
 import { parseDuration } from '../../duration.ts';
-import { badRequest, conflict, notFound, unprocessable } from '../../http/descriptions.ts';
+import { badRequest, conflict, notFound, unprocessable } from '../../http/error-responses.ts';
 import { pathId } from '../../http/path-id.ts';
 import type { Principal } from '../../http/principal.ts';
 import { type Route, route } from '../../http/route.ts';

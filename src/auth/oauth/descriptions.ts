@@ -1,6 +1,6 @@
 /** What the OpenAPI document says of the authorization server. */
-import { text } from '../../http/descriptions.ts';
-import type { RawDescription, RawRoute } from '../../http/raw.ts';
+import { text } from '../../http/error-responses.ts';
+import type { RawDescription, RawRoute } from '../../http/raw-routes.ts';
 import type { Answers, Schema } from '../../http/route.ts';
 import { scopes } from '../access.ts';
 import {

@@ -2,7 +2,7 @@
 import type { default as Provider, Session } from 'oidc-provider';
 import type { Clock } from '../../clock.ts';
 import { AppError } from '../../errors.ts';
-import type { RawCall } from '../../http/raw.ts';
+import type { RawCall } from '../../http/raw-routes.ts';
 import type { ApprovalService } from './approvals.ts';
 import { createProofs, readForm, seeOther, sendPage } from './page-io.ts';
 import { type Asking, consentPage, loginPage, logoutPage } from './pages.ts';

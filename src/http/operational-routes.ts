@@ -1,7 +1,7 @@
 /** Routes for whoever runs the server: health, the OpenAPI document and the reference page. */
 import Fastify from 'fastify';
 import { Asset } from './asset.ts';
-import { unavailable as notReady, text } from './descriptions.ts';
+import { unavailable as notReady, text } from './error-responses.ts';
 import { immutable, revalidated } from './etag.ts';
 import { type Figure, type Metrics, metricsType } from './metrics.ts';
 import { type Answer, type Route, route, Text } from './route.ts';

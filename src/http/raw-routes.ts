@@ -1,7 +1,7 @@
 /** Addresses that write their own answers: pages for people, and endpoints that a library serves whole. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import { addressOf } from './address.ts';
+import { addressOf } from './client-ip.ts';
 import type { Described } from './route.ts';
 
 export interface RawCall {
