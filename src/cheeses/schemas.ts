@@ -1,6 +1,6 @@
 /** The cheese as the API shows and takes it. */
 import type { XStatic } from 'typebox/schema';
-import { int64, moment } from '../http/schema-parts.ts';
+import { int64, moment } from '../schema/parts.ts';
 
 export const statuses = ['available', 'pending', 'sold'] as const;
 export type Status = (typeof statuses)[number];

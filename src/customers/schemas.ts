@@ -1,7 +1,7 @@
 /** The customer as the API shows and takes it. */
 import type { XStatic } from 'typebox/schema';
 import { Cheese } from '../cheeses/schemas.ts';
-import { int64, moment } from '../http/schema-parts.ts';
+import { int64, moment } from '../schema/parts.ts';
 import { tiers } from './tiers.ts';
 
 const cheeseName = { type: 'string', minLength: 1, maxLength: 255, format: 'line' } as const;

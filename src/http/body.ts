@@ -1,10 +1,10 @@
 /** Bodies of requests: which media types a route takes, and what is in them once they were read whole. */
 import type { FastifyRequest } from 'fastify';
 import { AppError, addError, type FieldError, invalid, inWords } from '../errors.ts';
+import { shape } from '../schema/validate.ts';
 import { requireIdentity } from './content-encoding.ts';
 import { parseJson } from './json-body.ts';
 import type { Route } from './route.ts';
-import { shape } from './shape.ts';
 
 const jsonTypes = 'application/json, application/*+json';
 const formTypes = 'application/x-www-form-urlencoded, multipart/form-data';

@@ -1,6 +1,6 @@
 /** What the store shows and takes. */
 import type { XStatic } from 'typebox/schema';
-import { int64, maybeMoment, moment } from '../http/schema-parts.ts';
+import { int64, maybeMoment, moment } from '../schema/parts.ts';
 import { orderStatuses } from './order-status.ts';
 
 const count = { type: 'integer', minimum: 0 } as const;

@@ -7,7 +7,7 @@ import fc from 'fast-check';
 import { readRows, writerFor } from '../../src/cheeses/import/files.ts';
 import { plainMapping, toCheeseInput } from '../../src/cheeses/import/mapping.ts';
 import { type Cheese, CheeseInput } from '../../src/cheeses/schemas.ts';
-import { shape } from '../../src/http/shape.ts';
+import { shape } from '../../src/schema/validate.ts';
 import { temporaryFolder } from '../context.ts';
 
 const letters = fc.constantFrom(...'aBé🧀1.-=\'"/; \u0301\u00a0\u2028\uFEFF');

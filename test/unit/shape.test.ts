@@ -11,7 +11,7 @@ import {
   CheeseReplacement,
 } from '../../src/cheeses/schemas.ts';
 import type { Schema } from '../../src/http/route.ts';
-import { shape } from '../../src/http/shape.ts';
+import { shape } from '../../src/schema/validate.ts';
 
 const schemas: Record<string, Schema> = { Cheese, CheeseInput, CheeseList, CheesePatch, CheeseReplacement };
 

@@ -1,5 +1,5 @@
 /** API keys as they are shown, and what a new one may ask for. */
-import { int64, maybeMoment, moment } from '../../http/schema-parts.ts';
+import { int64, maybeMoment, moment } from '../../schema/parts.ts';
 import { scopes } from '../access.ts';
 
 const keyType = { type: 'string', enum: ['live', 'test'] } as const;

@@ -1,6 +1,6 @@
 /** From the columns of somebody's file to the fields of a cheese. */
 import { invalid } from '../../errors.ts';
-import { shape } from '../../http/shape.ts';
+import { shape } from '../../schema/validate.ts';
 import { CheeseInput } from '../schemas.ts';
 import { parseRipening } from './ripening.ts';
 

@@ -6,8 +6,8 @@
  * counts as absent, and unknown members are dropped unless the caller asked for strictness (RFC 7240).
  */
 import { addError, type FieldError, isFull } from '../errors.ts';
-import { formats } from './formats.ts';
-import type { Schema } from './route.ts';
+import type { Schema } from '../http/route.ts';
+import { formats } from './text-rules.ts';
 
 /** Checks `value`; where `errors` is empty, `value` is the clean copy. */
 export function shape(
