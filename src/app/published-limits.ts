@@ -10,10 +10,10 @@ import { customerBatchMax } from '../customers/schemas.ts';
 import { errorsMax } from '../errors.ts';
 import { pixelsMax } from '../files/pictures.ts';
 import { formFieldsMax } from '../http/body.ts';
-import { idempotencyHours, keyLengthMax } from '../http/idempotency.ts';
 import { depthMax } from '../http/json-body.ts';
 import { bodyBytesMax, headerBytesMax } from '../http/server.ts';
 import { uploadsMax, uploadsOfPrincipalMax } from '../http/uploads.ts';
+import { idempotencyHours, keyLengthMax } from '../idempotency/store.ts';
 import { OrderInput, quantity } from '../orders/schemas.ts';
 import type { Config } from '../settings/config.ts';
 

@@ -1,6 +1,7 @@
 /** The OpenAPI 3.1 document, made from the routes: what validates is what is described. */
+
+import { idempotencyHours, keyLengthMax } from '../idempotency/store.ts';
 import { answersOf } from './error-responses.ts';
-import { idempotencyHours, keyLengthMax } from './idempotency.ts';
 import {
   type Access,
   type Answers,
