@@ -4,8 +4,8 @@ import type { Clock } from '../clock.ts';
 import { databaseSize } from '../database/size.ts';
 import { type DiskSpace, diskSpaceOf, storageFoldersOf } from '../files/disk-space.ts';
 import type { Figure } from '../http/metrics.ts';
-import type { Overload } from '../http/overload.ts';
 import type { Uploads } from '../http/uploads.ts';
+import type { Overload } from '../limits/overload.ts';
 import { about } from './api-info.ts';
 import type { Services } from './services.ts';
 

@@ -14,7 +14,7 @@ import type { Database, Sql } from '../database/database.ts';
 import { asynchronousCommit, lockOn } from '../database/sql.ts';
 import { rateLimited } from '../errors.ts';
 import { networkOf } from '../http/client-ip.ts';
-import { secondsLeft } from '../http/rate-limits.ts';
+import { secondsLeft } from '../limits/rate-limits.ts';
 import type { LoginLimits } from '../settings/config.ts';
 import { customerQueries, type FailureRow } from './queries.ts';
 

@@ -2,10 +2,10 @@
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { AppError } from '../errors.ts';
+import type { Charge, ClientIpCount, RateLimits } from '../limits/rate-limits.ts';
 import { after, type Eventual } from '../maybe-promise.ts';
 import { addressOf } from './client-ip.ts';
 import type { Principal } from './principal.ts';
-import type { Charge, ClientIpCount, RateLimits } from './rate-limits.ts';
 import type { Access, Route } from './route.ts';
 
 declare module 'fastify' {

@@ -5,8 +5,8 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { migrate } from '../../src/database/migrate.ts';
 import { sql } from '../../src/database/sql.ts';
-import { createOwnCounts } from '../../src/http/own-counts.ts';
-import { createRateLimits } from '../../src/http/rate-limits.ts';
+import { createOwnCounts } from '../../src/limits/local-counter.ts';
+import { createRateLimits } from '../../src/limits/rate-limits.ts';
 import { freshConfig, open } from '../database/notes.ts';
 import { assertError, openShop, type Shop, testClock } from '../helper.ts';
 

@@ -4,7 +4,7 @@ import { connect } from 'node:net';
 import { suite, type TestContext, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { AppError } from '../../src/errors.ts';
-import { createOverload } from '../../src/http/overload.ts';
+import { createOverload } from '../../src/limits/overload.ts';
 import { cleanUp, openListeningShop, openShop } from '../helper.ts';
 import { bodyOf, boundary, filePart, pictureOf } from './image-forms.ts';
 

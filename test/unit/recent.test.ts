@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import fc from 'fast-check';
-import { createRecent } from '../../src/http/recent.ts';
+import { createRecent } from '../../src/limits/generational-cache.ts';
 import { testClock } from '../context.ts';
 
 const keptMs = 100;

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import fc from 'fast-check';
-import { SlidingWindow } from '../../src/http/sliding-window.ts';
+import { SlidingWindow } from '../../src/limits/sliding-window.ts';
 
 const start = Date.parse('2026-06-01T12:00:00.000Z');
 

@@ -10,8 +10,8 @@ import { type Clock, timestamp } from '../clock.ts';
 import type { Database } from '../database/database.ts';
 import { sql } from '../database/sql.ts';
 import type { Eventual } from '../maybe-promise.ts';
-import type { Room } from './counts.ts';
-import { createRecent } from './recent.ts';
+import { createRecent } from './generational-cache.ts';
+import type { Room } from './usage-counter.ts';
 
 const minuteMs = 60_000;
 /** The minute that runs and the 60 before it: an hour, wherever in a minute it begins. */

@@ -7,7 +7,7 @@ import { inBatches } from '../database/batches.ts';
 import type { Database } from '../database/database.ts';
 import { deleteUnlocked, sql } from '../database/sql.ts';
 import type { PlanLimits } from '../settings/config.ts';
-import type { Count, Counts, Room } from './counts.ts';
+import type { Count, Counts, Room } from './usage-counter.ts';
 
 /** Twice as long as calls count: no clock is as wrong as that. */
 const keptMs = 2 * 60 * 60 * 1000;

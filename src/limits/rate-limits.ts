@@ -7,12 +7,12 @@
  */
 import type { Clock } from '../clock.ts';
 import { rateLimited } from '../errors.ts';
+import type { Principal } from '../http/principal.ts';
 import { after, type Eventual } from '../maybe-promise.ts';
 import type { Config, PlanLimits } from '../settings/config.ts';
-import type { Count, Counts, Room } from './counts.ts';
-import type { Principal } from './principal.ts';
-import { createRecent, type Recent } from './recent.ts';
+import { createRecent, type Recent } from './generational-cache.ts';
 import { SlidingWindow } from './sliding-window.ts';
+import type { Count, Counts, Room } from './usage-counter.ts';
 
 const secondMs = 1000;
 const minuteMs = 60_000;

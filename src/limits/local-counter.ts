@@ -3,10 +3,10 @@ import type { Clock } from '../clock.ts';
 import type { Database } from '../database/database.ts';
 import { after } from '../maybe-promise.ts';
 import type { PlanLimits } from '../settings/config.ts';
-import type { Count, Counts, Room } from './counts.ts';
-import { createQuotas, type Lease, type Quotas } from './quotas.ts';
-import { createRecent } from './recent.ts';
+import { createRecent } from './generational-cache.ts';
+import { createQuotas, type Lease, type Quotas } from './hourly-lease.ts';
 import { SlidingWindow } from './sliding-window.ts';
+import type { Count, Counts, Room } from './usage-counter.ts';
 
 const secondMs = 1000;
 /** Of accounts and customers within two seconds. */
