@@ -1,6 +1,7 @@
 /** Access as data, and the one place that decides on it. */
-import type { Principal } from '../http/principal.ts';
+
 import type { Access, Requirement } from '../http/route.ts';
+import type { Principal } from './principal.ts';
 
 /** The scopes of the contract. Nothing implies anything, except that `admin` satisfies every scope. */
 export const scopeSummaries = {

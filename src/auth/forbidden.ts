@@ -1,8 +1,8 @@
 /** The 403 of a valid credential that does not meet the access of a route. */
 import { AppError } from '../errors.ts';
-import type { Principal } from '../http/principal.ts';
 import type { Requirement } from '../http/route.ts';
 import { bearer } from './challenge.ts';
+import type { Principal } from './principal.ts';
 
 /**
  * Says what the route needs and how the client gets it.

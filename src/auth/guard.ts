@@ -4,13 +4,13 @@
  */
 import type { AppError } from '../errors.ts';
 import type { Guard } from '../http/authenticate.ts';
-import type { Principal } from '../http/principal.ts';
 import { isRepeated } from '../http/repeated-headers.ts';
 import type { Access, Requirement } from '../http/route.ts';
 import { after, type Eventual } from '../maybe-promise.ts';
 import { permits } from './access.ts';
 import { invalidToken, unauthorized } from './challenge.ts';
 import { forbidden } from './forbidden.ts';
+import type { Principal } from './principal.ts';
 
 /** One credential as it was sent: in X-API-Key, or as the bearer value of Authorization. */
 export interface Credential {

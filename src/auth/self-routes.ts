@@ -1,11 +1,11 @@
 /** What the server tells a caller about itself: every limit, and what it makes of the credential in use. */
 
-import type { Principal } from '../http/principal.ts';
 import { type Route, route } from '../http/route.ts';
 import type { Standing } from '../limits/rate-limits.ts';
 import type { Config } from '../settings/config.ts';
 import type { KeyService } from './keys/service.ts';
 import type { People } from './oauth/people.ts';
+import type { Principal } from './principal.ts';
 import { Limits, WhoAmI } from './self-schemas.ts';
 
 const tag = 'About';

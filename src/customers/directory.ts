@@ -1,8 +1,9 @@
 /** Finds customers for other areas, and decides who reaches what belongs to them. */
+
+import type { Principal } from '../auth/principal.ts';
 import type { CheeseService } from '../cheeses/service.ts';
 import type { Database } from '../database/database.ts';
 import { AppError } from '../errors.ts';
-import type { Principal } from '../http/principal.ts';
 import { findByUsername, toCustomer, type VersionedCustomer } from './profile.ts';
 import { customerQueries } from './queries.ts';
 

@@ -1,6 +1,7 @@
 /** Why requests of and about customers are refused. */
+
+import type { Principal } from '../auth/principal.ts';
 import { AppError, inWords } from '../errors.ts';
-import type { Principal } from '../http/principal.ts';
 
 /** Why an entry of a batch was refused. What is no fault of the entry fails the batch. */
 export function refusal(error: unknown): string {

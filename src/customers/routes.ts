@@ -1,5 +1,6 @@
 /** Customers over HTTP: everything under /customer. */
 import { anyOf, apiKey, oauth, session } from '../auth/access.ts';
+import type { Principal } from '../auth/principal.ts';
 import type { FieldError } from '../errors.ts';
 import {
   conflict,
@@ -9,7 +10,6 @@ import {
   unprocessable,
 } from '../http/error-responses.ts';
 import { ifMatchFor, preconditionOf, shown, tagOf } from '../http/etag.ts';
-import type { Principal } from '../http/principal.ts';
 import { type Route, type RouteDefinition, route, Text } from '../http/route.ts';
 import type { LoginService } from './login.ts';
 import {

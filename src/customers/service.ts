@@ -2,6 +2,7 @@
 import { invalidToken } from '../auth/challenge.ts';
 import type { Grants } from '../auth/oauth/grants.ts';
 import type { Role } from '../auth/oauth/people.ts';
+import type { Principal } from '../auth/principal.ts';
 import type { Sessions } from '../auth/sessions/service.ts';
 import type { CheeseService, VersionedCheese } from '../cheeses/service.ts';
 import { type Clock, timestamp } from '../clock.ts';
@@ -9,7 +10,6 @@ import { type Context, recordEvents } from '../database/context.ts';
 import { ConstraintError, type Database, type Sql } from '../database/database.ts';
 import { AppError, type FieldError, invalid, inWords } from '../errors.ts';
 import type { Precondition } from '../http/etag.ts';
-import type { Principal } from '../http/principal.ts';
 import type { TierThresholds } from '../settings/config.ts';
 import type { NewPasswords } from './new-passwords.ts';
 import {

@@ -1,11 +1,11 @@
 /** What stands in front of every route: who is calling, how much of the server they may still take, whether they may. */
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { Principal } from '../auth/principal.ts';
 import { AppError } from '../errors.ts';
 import type { Charge, ClientIpCount, RateLimits } from '../limits/rate-limits.ts';
 import { after, type Eventual } from '../maybe-promise.ts';
 import { addressOf } from './client-ip.ts';
-import type { Principal } from './principal.ts';
 import type { Access, Route } from './route.ts';
 
 declare module 'fastify' {

@@ -1,5 +1,6 @@
 /** Turns a route, which is data, into what happens when a request comes: the one chain that all requests share. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { Principal } from '../auth/principal.ts';
 import type { Clock } from '../clock.ts';
 import type { Context, Origin } from '../database/context.ts';
 import type { Transaction } from '../database/database.ts';
@@ -13,7 +14,6 @@ import { bytesOf, failOn, readBody, requireMediaType, withUnchangeable } from '.
 import { addressOf } from './client-ip.ts';
 import type { ReceivedFile } from './multipart.ts';
 import { readHeaders, readQuery } from './parameters.ts';
-import type { Principal } from './principal.ts';
 import { withUnreadBodies } from './raw-routes.ts';
 import { type Answer, fullPath, type ReceivedUpload, type Route, Text } from './route.ts';
 import { type ReportFault, send } from './send-response.ts';

@@ -5,13 +5,13 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Readable } from 'node:stream';
 import type { XStatic } from 'typebox/schema';
+import type { Principal } from '../auth/principal.ts';
 import type { Context } from '../database/context.ts';
 import type { ReplayTime } from '../idempotency/store.ts';
 import type { Standing } from '../limits/rate-limits.ts';
 import type { Eventual } from '../maybe-promise.ts';
 import type { Asset } from './asset.ts';
 import type { ReceivedFile } from './multipart.ts';
-import type { Principal } from './principal.ts';
 
 /** A JSON Schema 2020-12, written as a literal so that TypeScript can read its type from it. */
 export interface Schema {

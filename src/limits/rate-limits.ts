@@ -5,9 +5,10 @@
  *
  * Fields: RateLimit and RateLimit-Policy (IETF draft, ratelimit-headers), and X-RateLimit-* as older clients know them.
  */
+
+import type { Principal } from '../auth/principal.ts';
 import type { Clock } from '../clock.ts';
 import { rateLimited } from '../errors.ts';
-import type { Principal } from '../http/principal.ts';
 import { after, type Eventual } from '../maybe-promise.ts';
 import type { Config, PlanLimits } from '../settings/config.ts';
 import { createRecent, type Recent } from './generational-cache.ts';

@@ -1,9 +1,9 @@
 /** The orders of one customer over HTTP. Here a customer's session is a credential; under /store it is not. */
 import { anyOf, apiKey, oauth, session } from '../auth/access.ts';
+import type { Principal } from '../auth/principal.ts';
 import type { CustomerDirectory } from '../customers/directory.ts';
 import { badRequest, conflict, notFound, preconditionFailed } from '../http/error-responses.ts';
 import { preconditionOf, shown } from '../http/etag.ts';
-import type { Principal } from '../http/principal.ts';
 import { type Route, route } from '../http/route.ts';
 import type { OrderHistory } from './history.ts';
 import { ifMatch, listQuery, oneOrder, orderId, requestOf, shownPage } from './routes.ts';

@@ -1,9 +1,9 @@
 /** Orders read back: lists of them, and what happened to one. */
 
+import type { Principal } from '../auth/principal.ts';
 import { type Cursors, canonical, requireSame } from '../cursor.ts';
 import type { Database } from '../database/database.ts';
 import { AppError } from '../errors.ts';
-import type { Principal } from '../http/principal.ts';
 import { findRow, ownerOf, requireOwner, toOrder } from './order.ts';
 import { type OrderStatus, orderStatuses } from './order-status.ts';
 import { type OrderFilters, orderQueries } from './queries.ts';

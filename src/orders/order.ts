@@ -1,8 +1,8 @@
 /** An order as it is answered, and who may see it. */
 
+import type { Principal } from '../auth/principal.ts';
 import type { Sql } from '../database/database.ts';
 import { AppError } from '../errors.ts';
-import type { Principal } from '../http/principal.ts';
 import type { Environment } from '../settings/config.ts';
 import { dollars } from './money.ts';
 import { firstRealId, type OrderRow, type Owner, orderQueries } from './queries.ts';

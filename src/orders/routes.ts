@@ -1,5 +1,6 @@
 /** The store over HTTP: everything under /store. */
 import { anyOf, apiKey, oauth } from '../auth/access.ts';
+import type { Principal } from '../auth/principal.ts';
 import type { CheeseService } from '../cheeses/service.ts';
 import type { CustomerDirectory } from '../customers/directory.ts';
 import { Customer } from '../customers/schemas.ts';
@@ -14,7 +15,6 @@ import {
 import { ifMatchFor, preconditionOf, shown, tagOf } from '../http/etag.ts';
 import { nextLink } from '../http/link.ts';
 import { pathId } from '../http/path-id.ts';
-import type { Principal } from '../http/principal.ts';
 import {
   type Answer,
   type Parameters,

@@ -5,6 +5,7 @@
  * then the cheeses, then the job, then the order.
  */
 import { invalidToken } from '../auth/challenge.ts';
+import type { Principal } from '../auth/principal.ts';
 import type { CheeseService } from '../cheeses/service.ts';
 import { type Clock, timestamp } from '../clock.ts';
 import type { CustomerService } from '../customers/service.ts';
@@ -12,7 +13,6 @@ import type { Context } from '../database/context.ts';
 import type { Database, Sql } from '../database/database.ts';
 import { AppError, type FieldError, invalid, rateLimited } from '../errors.ts';
 import type { Precondition } from '../http/etag.ts';
-import type { Principal } from '../http/principal.ts';
 import { totalCents } from './money.ts';
 import { cheesesOf, findRow, requireOwner, toOrder, type VersionedOrder } from './order.ts';
 import { firstRealId, type OrderRow, orderQueries } from './queries.ts';

@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Scope } from '../../src/auth/access.ts';
+import type { Principal } from '../../src/auth/principal.ts';
 import { AppError } from '../../src/errors.ts';
-import type { Principal } from '../../src/http/principal.ts';
 import { restoreTestOrders } from '../../src/orders/test-orders.ts';
 import { assertError, bern, onBothEngines, openShop, type Shop, testClock } from '../helper.ts';
 

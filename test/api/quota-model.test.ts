@@ -2,11 +2,11 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import fc from 'fast-check';
+import type { Principal } from '../../src/auth/principal.ts';
 import type { Database } from '../../src/database/database.ts';
 import { migrate } from '../../src/database/migrate.ts';
 import type { Engine } from '../../src/database/sql.ts';
 import { AppError } from '../../src/errors.ts';
-import type { Principal } from '../../src/http/principal.ts';
 import { createOwnCounts } from '../../src/limits/local-counter.ts';
 import { createSharedCounts } from '../../src/limits/postgres-counter.ts';
 import { type Charge, createRateLimits, type RateLimits } from '../../src/limits/rate-limits.ts';

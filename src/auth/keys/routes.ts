@@ -2,9 +2,9 @@
 import { parseDuration } from '../../duration.ts';
 import { badRequest, conflict, notFound, unprocessable } from '../../http/error-responses.ts';
 import { pathId } from '../../http/path-id.ts';
-import type { Principal } from '../../http/principal.ts';
 import { type Route, route } from '../../http/route.ts';
 import { anyOf, oauth } from '../access.ts';
+import type { Principal } from '../principal.ts';
 import { ApiKeyInput, ApiKeyList, account, NewApiKey, RotationInput } from './schemas.ts';
 import type { KeyService } from './service.ts';
 
