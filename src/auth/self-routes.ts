@@ -4,7 +4,7 @@ import { type Route, route } from '../http/route.ts';
 import type { Standing } from '../limits/rate-limits.ts';
 import type { Config } from '../settings/config.ts';
 import type { KeyService } from './keys/service.ts';
-import type { People } from './oauth/people.ts';
+import type { People } from './oauth/customer-directory.ts';
 import type { Principal } from './principal.ts';
 import { Limits, WhoAmI } from './self-schemas.ts';
 

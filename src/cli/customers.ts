@@ -1,4 +1,4 @@
-import { roles } from '../auth/oauth/people.ts';
+import { roles } from '../auth/oauth/customer-directory.ts';
 import { type CommandOptions, oneOf, print, withServices } from './command.ts';
 
 /** Makes a customer staff, or a customer again. */

@@ -1,6 +1,6 @@
 /** Lets customers in: the throttle first, then the password, then a session. */
 import { invalidToken, unauthorized } from '../auth/challenge.ts';
-import type { People } from '../auth/oauth/people.ts';
+import type { People } from '../auth/oauth/customer-directory.ts';
 import type { Passwords } from '../auth/passwords.ts';
 import type { Sessions } from '../auth/sessions/service.ts';
 import type { Context } from '../database/context.ts';

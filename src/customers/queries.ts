@@ -1,5 +1,5 @@
 /** Statements on customers, and on their failed logins. */
-import type { Person } from '../auth/oauth/people.ts';
+import type { Person } from '../auth/oauth/customer-directory.ts';
 import { queriesOn } from '../database/database.ts';
 import { deleteUnlocked, forShare, forUpdate, lockOn, rows, sql } from '../database/sql.ts';
 import type { Tier } from './tiers.ts';

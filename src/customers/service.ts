@@ -1,7 +1,7 @@
 /** Customers: who may be one, what they may change, and what goes with them. login.ts lets them in. */
 import { invalidToken } from '../auth/challenge.ts';
+import type { Role } from '../auth/oauth/customer-directory.ts';
 import type { Grants } from '../auth/oauth/grants.ts';
-import type { Role } from '../auth/oauth/people.ts';
 import type { Principal } from '../auth/principal.ts';
 import type { Sessions } from '../auth/sessions/service.ts';
 import type { CheeseService, VersionedCheese } from '../cheeses/service.ts';

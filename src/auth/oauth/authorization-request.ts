@@ -2,7 +2,7 @@
 import type { Database } from '../../database/database.ts';
 import { AppError } from '../../errors.ts';
 import { isClientId } from './adapter.ts';
-import { implicitMode } from './additions.ts';
+import { implicitMode } from './provider-extensions.ts';
 import { oauthQueries } from './queries.ts';
 import { defaultScope, isScope } from './scopes.ts';
 

@@ -9,10 +9,10 @@ import type { Database } from '../../database/database.ts';
 import type { Log } from '../../log.ts';
 import { scopes as knownScopes } from '../access.ts';
 import { createAdapters } from './adapter.ts';
-import { addToProvider, implicitMode } from './additions.ts';
 import type { ApprovalService } from './approvals.ts';
+import type { People } from './customer-directory.ts';
 import { errorPage } from './pages.ts';
-import type { People } from './people.ts';
+import { addToProvider, implicitMode } from './provider-extensions.ts';
 import { permittedScopes } from './scopes.ts';
 
 const minute = 60;

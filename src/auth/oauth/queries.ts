@@ -1,7 +1,7 @@
 /** Statements on applications, on what the authorization server keeps, and on approvals of the scope admin. */
 import { queriesOn, type Sql } from '../../database/database.ts';
 import { deleteInOrder, deleteUnlocked, forShare, rows, type Statement, sql } from '../../database/sql.ts';
-import type { Role } from './people.ts';
+import type { Role } from './customer-directory.ts';
 
 export interface ClientRow {
   readonly id: string;

@@ -1,6 +1,6 @@
 /** Which scopes somebody may be granted, whatever an application asks for. */
 import { type Scope, scopes } from '../access.ts';
-import type { Role } from './people.ts';
+import type { Role } from './customer-directory.ts';
 
 const ofCustomers: readonly Scope[] = [
   'read:cheeses',
