@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import fc from 'fast-check';
-import { Html, html } from '../../src/http/html.ts';
+import { Html, html } from '../../src/http/pages/html.ts';
 import { newApplication, openBrowser, openListeningShop, password, queryOf } from './flow.ts';
 
 /** What a browser reads where a character was written as an entity (HTML, section 13.2.5.72). */

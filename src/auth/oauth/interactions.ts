@@ -2,10 +2,10 @@
 import type { default as Provider, Session } from 'oidc-provider';
 import type { Clock } from '../../clock.ts';
 import { AppError } from '../../errors.ts';
+import { createProofs, readForm, seeOther, sendPage } from '../../http/pages/send-page.ts';
 import type { RawCall } from '../../http/raw-routes.ts';
 import type { ApprovalService } from './approvals.ts';
 import type { People, Person } from './customer-directory.ts';
-import { createProofs, readForm, seeOther, sendPage } from './page-io.ts';
 import { type Asking, consentPage, loginPage, logoutPage } from './pages.ts';
 import { isScope, permittedScopes } from './scopes.ts';
 

@@ -1,6 +1,6 @@
 /** The pages that people see on their way to an application: plain HTML without scripts. */
 
-import { type Html, html } from '../../http/html.ts';
+import { type Html, html } from '../../http/pages/html.ts';
 import type { Scope } from '../access.ts';
 import { scopesInWords } from './scopes.ts';
 

@@ -1,11 +1,11 @@
 /** What a browser asks for at the root of the server: a page, an icon, and rules for crawlers. */
 import { createHash } from 'node:crypto';
-import { Asset } from './asset.ts';
-import { text } from './error-responses.ts';
-import { revalidated } from './etag.ts';
+import { Asset } from '../asset.ts';
+import { text } from '../error-responses.ts';
+import { revalidated } from '../etag.ts';
+import { qualityOf } from '../quality-values.ts';
+import { type Answer, type Route, route, Text } from '../route.ts';
 import { Html, html } from './html.ts';
-import { qualityOf } from './quality-values.ts';
-import { type Answer, type Route, route, Text } from './route.ts';
 
 const tag = 'Operation';
 const name = 'Curd';
