@@ -7,7 +7,7 @@
 import { queriesOn } from '../database/database.ts';
 import { allOf, join, list, rows, type Statement, sql } from '../database/sql.ts';
 import type { Sort, Status } from './schemas.ts';
-import type { Term, TermKind } from './search.ts';
+import type { Term, TermKind } from './search-terms.ts';
 
 /** Between two items: JSON text never holds a raw line feed, so this one is always ours. */
 export const itemSeparator = ',\n';

@@ -4,8 +4,8 @@ import { badRequest } from '../http/error-responses.ts';
 import { weakTag } from '../http/etag.ts';
 import { nextLink } from '../http/link.ts';
 import { type Parameters, type Route, route, Text } from '../http/route.ts';
+import { answerArray, knownTo, unchanged } from './array-response.ts';
 import type { CheeseListing } from './listing.ts';
-import { answerArray, knownTo, unchanged } from './matches.ts';
 import { Cheese, CheeseList, sorts, statuses } from './schemas.ts';
 
 const tag = 'Cheeses';

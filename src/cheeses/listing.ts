@@ -16,7 +16,7 @@ import {
 } from './listing-queries.ts';
 import { cheeseQueries, versionLookup } from './queries.ts';
 import type { Cheese, Sort, Status } from './schemas.ts';
-import { filed, type Term, wordLengthMax, wordsOf } from './search.ts';
+import { filed, type Term, wordLengthMax, wordsOf } from './search-terms.ts';
 
 /** Above this many words with one prefix, their postings are not merged but passed over or through. */
 const mergedWordsMax = 20;

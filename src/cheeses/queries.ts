@@ -2,7 +2,7 @@
 import { queriesOn } from '../database/database.ts';
 import { forShare, forUpdate, list, rows, type Statement, sql } from '../database/sql.ts';
 import type { Status } from './schemas.ts';
-import type { Term, TermKind } from './search.ts';
+import type { Term, TermKind } from './search-terms.ts';
 
 export interface CheeseRow {
   readonly id: number;

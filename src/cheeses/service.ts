@@ -7,7 +7,6 @@ import { AppError, invalid } from '../errors.ts';
 import type { Precondition } from '../http/etag.ts';
 import { after, type Eventual } from '../maybe-promise.ts';
 import { cheeseUpdated } from './changes.ts';
-import { ensureTerms, file, toRow } from './filing.ts';
 import { type CheeseRow, cheeseLookup, cheeseQueries } from './queries.ts';
 import {
   type Cheese,
@@ -17,7 +16,8 @@ import {
   type Status,
   statuses,
 } from './schemas.ts';
-import type { Term } from './search.ts';
+import { ensureTerms, file, toRow } from './search-index.ts';
+import type { Term } from './search-terms.ts';
 
 /** A cheese as it is answered: its JSON, and the version that its ETag carries. */
 export interface VersionedCheese {

@@ -1,7 +1,7 @@
 import { openServices } from '../app/services.ts';
+import { inspectCatalogue, refileCatalogue } from '../cheeses/consistency-check.ts';
 import { inspectImages } from '../cheeses/image-inspection.ts';
 import { inspectImageUrls } from '../cheeses/image-urls.ts';
-import { inspectCatalogue, refileCatalogue } from '../cheeses/inspection.ts';
 import { systemClock, timestamp } from '../clock.ts';
 import { inspectCustomers } from '../customers/inspection.ts';
 import type { Database, Sql } from '../database/database.ts';

@@ -2,7 +2,14 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import fc from 'fast-check';
-import { createTerms, filed, fold, searchText, wordLengthMax, wordsOf } from '../../src/cheeses/search.ts';
+import {
+  createTerms,
+  filed,
+  fold,
+  searchText,
+  wordLengthMax,
+  wordsOf,
+} from '../../src/cheeses/search-terms.ts';
 
 /** Any text, names as people write them, and words long enough to be cut. */
 const texts = fc.oneof(

@@ -2,7 +2,7 @@
 import type { Sql } from '../database/database.ts';
 import { cheeseQueries, type NewCheeseRow, type Posting } from './queries.ts';
 import { type Cheese, type Status, statuses } from './schemas.ts';
-import { createTerms, searchText, type Term } from './search.ts';
+import { createTerms, searchText, type Term } from './search-terms.ts';
 
 /** A cheese before and after: null where it was not there, or is no more. */
 export interface Change {

@@ -2,10 +2,10 @@
 import type { Database, Sql } from '../database/database.ts';
 import { Faults, type Finding, inPages, parsed } from '../database/inspection.ts';
 import { sql } from '../database/sql.ts';
-import { file, toRow } from './filing.ts';
 import { cheeseQueries } from './queries.ts';
 import type { Cheese } from './schemas.ts';
-import { createTerms } from './search.ts';
+import { file, toRow } from './search-index.ts';
+import { createTerms } from './search-terms.ts';
 
 interface StoredCheese {
   readonly id: number;
