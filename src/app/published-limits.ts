@@ -2,18 +2,18 @@
 import { activeKeysMax } from '../auth/keys/service.ts';
 import { authorizationBytesMax } from '../auth/oauth/authorization-request.ts';
 import { sessionsMax } from '../auth/sessions/service.ts';
-import { imageBytesMax } from '../cheeses/image-routes.ts';
-import { imagesMax } from '../cheeses/images.ts';
 import { listQuery } from '../cheeses/listing-routes.ts';
 import { CheeseInput } from '../cheeses/schemas.ts';
 import { customerBatchMax } from '../customers/schemas.ts';
 import { errorsMax } from '../errors.ts';
-import { pixelsMax } from '../files/pictures.ts';
 import { formFieldsMax } from '../http/body.ts';
 import { depthMax } from '../http/json-body.ts';
 import { bodyBytesMax, headerBytesMax } from '../http/server.ts';
 import { uploadsMax, uploadsOfPrincipalMax } from '../http/uploads.ts';
 import { idempotencyHours, keyLengthMax } from '../idempotency/store.ts';
+import { pixelsMax } from '../images/renderer.ts';
+import { imageBytesMax } from '../images/routes.ts';
+import { imagesMax } from '../images/service.ts';
 import { OrderInput, quantity } from '../orders/schemas.ts';
 import type { Config } from '../settings/config.ts';
 

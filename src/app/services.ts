@@ -5,7 +5,6 @@ import { type ClientService, createClientService } from '../auth/oauth/clients.t
 import { createGrants, type Grants } from '../auth/oauth/grants.ts';
 import { createPasswords, type Passwords } from '../auth/passwords.ts';
 import { createSessions, type Sessions } from '../auth/sessions/service.ts';
-import { createImageService, type ImageService } from '../cheeses/images.ts';
 import { type CheeseListing, createCheeseListing } from '../cheeses/listing.ts';
 import { type CheeseService, createCheeseService } from '../cheeses/service.ts';
 import { type Clock, systemClock } from '../clock.ts';
@@ -23,7 +22,8 @@ import { requireEnvironment } from '../database/environment.ts';
 import { migrate } from '../database/migrate.ts';
 import { AppError } from '../errors.ts';
 import { openFiles } from '../files/files.ts';
-import { createPictures, type Pictures } from '../files/pictures.ts';
+import { createPictures, type Pictures } from '../images/renderer.ts';
+import { createImageService, type ImageService } from '../images/service.ts';
 import { createOrderHistory, type OrderHistory } from '../orders/history.ts';
 import { firstIdIn } from '../orders/order.ts';
 import { createOrderRelease } from '../orders/release.ts';

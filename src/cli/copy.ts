@@ -1,5 +1,4 @@
 import { dirname, join, resolve } from 'node:path';
-import { storedFiles } from '../cheeses/images.ts';
 import { systemClock, timestamp } from '../clock.ts';
 import {
   beginCopy,
@@ -13,6 +12,7 @@ import { type Database, openDatabase, type Sql } from '../database/database.ts';
 import { migrate } from '../database/migrate.ts';
 import { type CopiedFiles, copyFiles } from '../files/copy.ts';
 import { openFiles } from '../files/files.ts';
+import { storedFiles } from '../images/service.ts';
 import {
   ConfigError,
   type DatabasePlace,

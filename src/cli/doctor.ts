@@ -1,6 +1,5 @@
 import { openServices } from '../app/services.ts';
 import { inspectCatalogue, refileCatalogue } from '../cheeses/consistency-check.ts';
-import { inspectImages } from '../cheeses/image-inspection.ts';
 import { inspectImageUrls } from '../cheeses/image-urls.ts';
 import { systemClock, timestamp } from '../clock.ts';
 import { inspectCustomers } from '../customers/inspection.ts';
@@ -9,6 +8,7 @@ import { Faults, type Finding } from '../database/inspection.ts';
 import { isTlsForgotten } from '../database/postgres-tls.ts';
 import { sql } from '../database/sql.ts';
 import { openFiles } from '../files/files.ts';
+import { inspectImages } from '../images/consistency-check.ts';
 import { inspectOrders } from '../orders/inspection.ts';
 import { type Config, imageUrlOf } from '../settings/config.ts';
 import { type CommandOptions, configOfShop, databaseOf, print, requireThere } from './command.ts';

@@ -6,8 +6,8 @@ import { join } from 'node:path';
 import { suite, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { typeOfKey } from '../../src/auth/keys/format.ts';
-import { imageBytesMax } from '../../src/cheeses/image-routes.ts';
 import { headerBytesMax } from '../../src/http/server.ts';
+import { imageBytesMax } from '../../src/images/routes.ts';
 import { secret, temporaryFolder } from '../context.ts';
 import { filesIn, read } from '../gates/sources.ts';
 

@@ -2,13 +2,13 @@
 import { hash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
-import type { ImageService } from '../../cheeses/images.ts';
 import type { Cheese, CheeseInput } from '../../cheeses/schemas.ts';
 import type { CheeseService } from '../../cheeses/service.ts';
 import type { Context } from '../../database/context.ts';
 import type { Database, Sql } from '../../database/database.ts';
 import { AppError } from '../../errors.ts';
-import type { Rendition } from '../../files/pictures.ts';
+import type { Rendition } from '../../images/renderer.ts';
+import type { ImageService } from '../../images/service.ts';
 
 interface DemoServices {
   readonly cheeses: CheeseService;

@@ -1,5 +1,7 @@
 /** Pictures over HTTP: uploading them, listing them, and showing them to anybody. */
 import { anyOf, apiKey, oauth } from '../auth/access.ts';
+import { cheeseId, ifMatch, noCheese } from '../cheeses/routes.ts';
+import type { CheeseService } from '../cheeses/service.ts';
 import { AppError } from '../errors.ts';
 import type { ByteRange } from '../files/files.ts';
 import {
@@ -14,10 +16,8 @@ import {
 import { isCurrent, keptForever, preconditionOf, strongTag } from '../http/etag.ts';
 import { isRangeWanted, parseRange } from '../http/range.ts';
 import { type Answer, Bytes, type Route, route } from '../http/route.ts';
-import { CheeseImageList, ImageUploadResult } from './image-schemas.ts';
-import { formatOf, type ImageService } from './images.ts';
-import { cheeseId, ifMatch, noCheese } from './routes.ts';
-import type { CheeseService } from './service.ts';
+import { CheeseImageList, ImageUploadResult } from './schemas.ts';
+import { formatOf, type ImageService } from './service.ts';
 
 const tag = 'Cheeses';
 const fileField = 'file';

@@ -6,9 +6,9 @@
 import { rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { Clock } from '../clock.ts';
+import { storageFault } from '../files/files.ts';
 import type { Made, Outcome, PictureFormat, Task } from '../workers/image-worker.ts';
 import { HelperGone, type HelperProcess, startHelperProcess } from '../workers/process.ts';
-import { storageFault } from './files.ts';
 
 export type { PictureFormat };
 

@@ -4,6 +4,8 @@
  * Files are named after their content and shared: a row in image_file is announced before the bytes are written, and
  * deleted after they are. So a crash in between leaves nothing that `sweep` does not find.
  */
+
+import type { CheeseService } from '../cheeses/service.ts';
 import { type Clock, timestamp } from '../clock.ts';
 import { type Context, recordEvents } from '../database/context.ts';
 import type { Database, Sql } from '../database/database.ts';
@@ -11,12 +13,11 @@ import { createLookup } from '../database/lookup.ts';
 import { AppError, invalid, unavailable } from '../errors.ts';
 import type { StoredFile } from '../files/copy.ts';
 import type { ByteRange, Files } from '../files/files.ts';
-import type { PictureFormat, Pictures, Rendition } from '../files/pictures.ts';
 import type { Precondition } from '../http/etag.ts';
 import type { ReceivedFile } from '../http/multipart.ts';
 import type { Eventual } from '../maybe-promise.ts';
-import { type ImageFileRow, imageFileLookup, imageQueries } from './image-queries.ts';
-import type { CheeseService } from './service.ts';
+import { type ImageFileRow, imageFileLookup, imageQueries } from './queries.ts';
+import type { PictureFormat, Pictures, Rendition } from './renderer.ts';
 
 /** As many as a cheese has photoUrls. */
 export const imagesMax = 100;
