@@ -24,11 +24,11 @@ import { AppError } from '../errors.ts';
 import { openFiles } from '../files/files.ts';
 import { createPictures, type Pictures } from '../images/renderer.ts';
 import { createImageService, type ImageService } from '../images/service.ts';
-import { createOrderHistory, type OrderHistory } from '../orders/history.ts';
+import { createOrderRelease } from '../orders/on-delete.ts';
 import { firstIdIn } from '../orders/order.ts';
-import { createOrderRelease } from '../orders/release.ts';
+import { createOrderHistory, type OrderHistory } from '../orders/order-reader.ts';
 import { createOrderService, type OrderService } from '../orders/service.ts';
-import { createSteps } from '../orders/steps.ts';
+import { createSteps } from '../orders/transitions.ts';
 import type { Config } from '../settings/config.ts';
 import { ConfigError } from '../settings/parsers.ts';
 

@@ -9,7 +9,7 @@ import { isTlsForgotten } from '../database/postgres-tls.ts';
 import { sql } from '../database/sql.ts';
 import { openFiles } from '../files/files.ts';
 import { inspectImages } from '../images/consistency-check.ts';
-import { inspectOrders } from '../orders/inspection.ts';
+import { inspectOrders } from '../orders/consistency-check.ts';
 import { type Config, imageUrlOf } from '../settings/config.ts';
 import { type CommandOptions, configOfShop, databaseOf, print, requireThere } from './command.ts';
 import { colored } from './style.ts';

@@ -5,7 +5,7 @@ import type { CustomerDirectory } from '../customers/directory.ts';
 import { badRequest, conflict, notFound, preconditionFailed } from '../http/error-responses.ts';
 import { preconditionOf, shown } from '../http/etag.ts';
 import { type Route, route } from '../http/route.ts';
-import type { OrderHistory } from './history.ts';
+import type { OrderHistory } from './order-reader.ts';
 import { ifMatch, listQuery, oneOrder, orderId, requestOf, shownPage } from './routes.ts';
 import { OrderList, Timeline } from './schemas.ts';
 import type { OrderService } from './service.ts';

@@ -23,8 +23,8 @@ import {
   route,
   Text,
 } from '../http/route.ts';
-import type { OrderHistory, OrderPage, OrderRequest } from './history.ts';
 import { requireOperator } from './order.ts';
+import type { OrderHistory, OrderPage, OrderRequest } from './order-reader.ts';
 import { orderStatuses } from './order-status.ts';
 import { Inventory, Order, OrderInput, OrderList, Timeline } from './schemas.ts';
 import type { OrderService } from './service.ts';

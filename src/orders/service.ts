@@ -17,7 +17,7 @@ import { totalCents } from './money.ts';
 import { cheesesOf, findRow, requireOwner, toOrder, type VersionedOrder } from './order.ts';
 import { firstRealId, type OrderRow, orderQueries } from './queries.ts';
 import type { OrderInput, OrderItem, ShownAddress } from './schemas.ts';
-import type { Step, Steps } from './steps.ts';
+import type { Step, Steps } from './transitions.ts';
 
 const hourMs = 60 * 60_000;
 

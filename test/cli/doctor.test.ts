@@ -15,7 +15,7 @@ import type { Finding } from '../../src/database/inspection.ts';
 import { type Statement, sql } from '../../src/database/sql.ts';
 import { openFiles } from '../../src/files/files.ts';
 import { inspectImages } from '../../src/images/consistency-check.ts';
-import { inspectOrders } from '../../src/orders/inspection.ts';
+import { inspectOrders } from '../../src/orders/consistency-check.ts';
 import { secret } from '../context.ts';
 import { nameOf, picture, uploaded } from '../files/photos.ts';
 import { createDatabase, engines } from '../helper.ts';

@@ -6,7 +6,7 @@ import { AppError } from '../errors.ts';
 import { sourcesOf } from './order-status.ts';
 import { orderQueries } from './queries.ts';
 import type { ShownAddress } from './schemas.ts';
-import type { Steps } from './steps.ts';
+import type { Steps } from './transitions.ts';
 
 const namedMax = 5;
 
