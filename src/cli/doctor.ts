@@ -2,7 +2,7 @@ import { openServices } from '../app/services.ts';
 import { inspectCatalogue, refileCatalogue } from '../cheeses/consistency-check.ts';
 import { inspectImageUrls } from '../cheeses/image-urls.ts';
 import { systemClock, timestamp } from '../clock.ts';
-import { inspectCustomers } from '../customers/inspection.ts';
+import { inspectCustomers } from '../customers/consistency-check.ts';
 import type { Database, Sql } from '../database/database.ts';
 import { Faults, type Finding } from '../database/inspection.ts';
 import { isTlsForgotten } from '../database/postgres-tls.ts';

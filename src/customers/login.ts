@@ -6,11 +6,11 @@ import type { Sessions } from '../auth/sessions/service.ts';
 import type { Context } from '../database/context.ts';
 import type { Database, Sql, Transaction } from '../database/database.ts';
 import { AppError } from '../errors.ts';
-import { sameName } from './names.ts';
+import { sameName } from './case-fold.ts';
+import type { Outcome, Throttle } from './login-throttle.ts';
 import type { KnownNetworks } from './networks.ts';
 import { findByUsername } from './profile.ts';
 import { type CustomerRow, customerQueries } from './queries.ts';
-import type { Outcome, Throttle } from './throttle.ts';
 
 export interface LoginService extends People {
   /**

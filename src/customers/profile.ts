@@ -3,7 +3,7 @@ import type { VersionedCheese } from '../cheeses/service.ts';
 import type { Sql } from '../database/database.ts';
 import type { FieldError } from '../errors.ts';
 import { formats } from '../schema/text-rules.ts';
-import { sameName } from './names.ts';
+import { sameName } from './case-fold.ts';
 import { type CustomerRow, customerQueries, type Profile } from './queries.ts';
 import type { CustomerInput } from './schemas.ts';
 

@@ -11,6 +11,7 @@ import { ConstraintError, type Database, type Sql } from '../database/database.t
 import { AppError, type FieldError, invalid, inWords } from '../errors.ts';
 import type { Precondition } from '../http/etag.ts';
 import type { TierThresholds } from '../settings/config.ts';
+import { mayManage, notFound, refusal } from './batch-errors.ts';
 import type { NewPasswords } from './new-passwords.ts';
 import {
   findByUsername,
@@ -21,7 +22,6 @@ import {
   type VersionedCustomer,
 } from './profile.ts';
 import { type CustomerRow, customerQueries } from './queries.ts';
-import { mayManage, notFound, refusal } from './refusals.ts';
 import type { CustomerInput } from './schemas.ts';
 import { tierOf } from './tiers.ts';
 

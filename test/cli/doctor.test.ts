@@ -9,7 +9,7 @@ import { suite, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { inspectCatalogue } from '../../src/cheeses/consistency-check.ts';
 import { systemClock } from '../../src/clock.ts';
-import { inspectCustomers } from '../../src/customers/inspection.ts';
+import { inspectCustomers } from '../../src/customers/consistency-check.ts';
 import type { Database } from '../../src/database/database.ts';
 import type { Finding } from '../../src/database/inspection.ts';
 import { type Statement, sql } from '../../src/database/sql.ts';

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import fc from 'fast-check';
-import { sameName } from '../../src/customers/names.ts';
+import { sameName } from '../../src/customers/case-fold.ts';
 import { tierOf, tiers } from '../../src/customers/tiers.ts';
 
 /** Any text, and text of the letters whose case or width is out of the ordinary. */
