@@ -16,7 +16,7 @@ import { createKnownNetworks, type KnownNetworks } from '../customers/networks.t
 import { createNewPasswords } from '../customers/new-passwords.ts';
 import { type CustomerService, createCustomerService } from '../customers/service.ts';
 import type { Context } from '../database/context.ts';
-import { isBeingCopiedTo } from '../database/copy.ts';
+import { isBeingCopiedTo } from '../database/copy-tables.ts';
 import { type Database, openDatabase } from '../database/database.ts';
 import { requireEnvironment } from '../database/environment.ts';
 import { migrate } from '../database/migrate.ts';

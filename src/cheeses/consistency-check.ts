@@ -1,6 +1,6 @@
 /** Whether the catalogue is filed as its cheeses are, and filing it anew. */
 import type { Database, Sql } from '../database/database.ts';
-import { Faults, type Finding, inPages, parsed } from '../database/inspection.ts';
+import { Faults, type Finding, inPages, parsed } from '../database/findings.ts';
 import { sql } from '../database/sql.ts';
 import { cheeseQueries } from './queries.ts';
 import type { Cheese } from './schemas.ts';

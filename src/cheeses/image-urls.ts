@@ -1,7 +1,7 @@
 /** Public URLs of uploaded images in photoUrls. They contain the host of the settings at the time of the upload. */
 import type { Context } from '../database/context.ts';
 import type { Database, Sql } from '../database/database.ts';
-import { Faults, type Finding, inPages } from '../database/inspection.ts';
+import { Faults, type Finding, inPages } from '../database/findings.ts';
 import { sql } from '../database/sql.ts';
 import { isLoopback } from '../settings/parsers.ts';
 import type { Cheese } from './schemas.ts';

@@ -7,7 +7,7 @@ import {
   endCopy,
   holdsShop,
   isBeingCopiedTo,
-} from '../database/copy.ts';
+} from '../database/copy-tables.ts';
 import { type Database, openDatabase, type Sql } from '../database/database.ts';
 import { migrate } from '../database/migrate.ts';
 import { type CopiedFiles, copyFiles } from '../files/copy.ts';

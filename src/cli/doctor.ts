@@ -4,7 +4,7 @@ import { inspectImageUrls } from '../cheeses/image-urls.ts';
 import { systemClock, timestamp } from '../clock.ts';
 import { inspectCustomers } from '../customers/consistency-check.ts';
 import type { Database, Sql } from '../database/database.ts';
-import { Faults, type Finding } from '../database/inspection.ts';
+import { Faults, type Finding } from '../database/findings.ts';
 import { isTlsForgotten } from '../database/postgres-tls.ts';
 import { sql } from '../database/sql.ts';
 import { openFiles } from '../files/files.ts';

@@ -1,6 +1,6 @@
 /** Whether what customers were credited with is what was delivered to them. */
 import type { Sql } from '../database/database.ts';
-import { Faults, type Finding } from '../database/inspection.ts';
+import { Faults, type Finding } from '../database/findings.ts';
 import { sql } from '../database/sql.ts';
 
 export async function inspectCustomers(database: Sql): Promise<Finding[]> {

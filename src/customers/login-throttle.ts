@@ -9,7 +9,7 @@
 import { createHmac } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Clock, timestamp } from '../clock.ts';
-import { inBatches } from '../database/batches.ts';
+import { inBatches } from '../database/batch-calls.ts';
 import type { Database, Sql } from '../database/database.ts';
 import { asynchronousCommit, lockOn } from '../database/sql.ts';
 import { rateLimited } from '../errors.ts';

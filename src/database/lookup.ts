@@ -5,7 +5,7 @@
  * read takes 6 us in a loop, and 30 between requests, when its pages and its code have left the processor's cache.
  */
 import type { Eventual } from '../maybe-promise.ts';
-import { inBatches } from './batches.ts';
+import { inBatches } from './batch-calls.ts';
 import { createCache } from './cache.ts';
 import type { Database } from './database.ts';
 import type { Statement } from './sql.ts';

@@ -1,6 +1,6 @@
 /** Whether pictures have their files, and files their pictures. */
 import type { Sql } from '../database/database.ts';
-import { Faults, type Finding } from '../database/inspection.ts';
+import { Faults, type Finding } from '../database/findings.ts';
 import { sql } from '../database/sql.ts';
 import type { Files } from '../files/files.ts';
 

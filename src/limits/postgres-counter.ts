@@ -3,7 +3,7 @@
  * calls that come while the one before is under way. The function is in migrations/0008-clock-ahead.postgres.sql.
  */
 import type { Clock } from '../clock.ts';
-import { inBatches } from '../database/batches.ts';
+import { inBatches } from '../database/batch-calls.ts';
 import type { Database } from '../database/database.ts';
 import { deleteUnlocked, sql } from '../database/sql.ts';
 import type { PlanLimits } from '../settings/config.ts';

@@ -1,6 +1,6 @@
 /** Whether orders add up, and came to where they are by steps that are allowed. */
 import type { Sql } from '../database/database.ts';
-import { Faults, type Finding, inPages, parsed } from '../database/inspection.ts';
+import { Faults, type Finding, inPages, parsed } from '../database/findings.ts';
 import { list, sql } from '../database/sql.ts';
 import { totalCents } from './money.ts';
 import { cheesesOf } from './order.ts';

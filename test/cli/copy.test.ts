@@ -7,7 +7,7 @@ import fc from 'fast-check';
 import { buildApp } from '../../src/app/compose.ts';
 import { openServices } from '../../src/app/services.ts';
 import { runCopy } from '../../src/cli/copy.ts';
-import { beginCopy, copyTables } from '../../src/database/copy.ts';
+import { beginCopy, copyTables } from '../../src/database/copy-tables.ts';
 import type { Database } from '../../src/database/database.ts';
 import { migrate } from '../../src/database/migrate.ts';
 import { type Engine, sql } from '../../src/database/sql.ts';

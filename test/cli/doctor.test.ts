@@ -11,7 +11,7 @@ import { inspectCatalogue } from '../../src/cheeses/consistency-check.ts';
 import { systemClock } from '../../src/clock.ts';
 import { inspectCustomers } from '../../src/customers/consistency-check.ts';
 import type { Database } from '../../src/database/database.ts';
-import type { Finding } from '../../src/database/inspection.ts';
+import type { Finding } from '../../src/database/findings.ts';
 import { type Statement, sql } from '../../src/database/sql.ts';
 import { openFiles } from '../../src/files/files.ts';
 import { inspectImages } from '../../src/images/consistency-check.ts';

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { DatabaseSync } from 'node:sqlite';
 import { suite, test } from 'node:test';
-import { copyTables } from '../../src/database/copy.ts';
+import { copyTables } from '../../src/database/copy-tables.ts';
 import type { Database } from '../../src/database/database.ts';
 import { migrate } from '../../src/database/migrate.ts';
 import { type Engine, sql, type Value } from '../../src/database/sql.ts';

@@ -3,9 +3,9 @@
  * already stays: so a copy that was interrupted goes on where it was, and one that is made again writes what changed.
  */
 import { AppError } from '../errors.ts';
-import { compare } from './comparison.ts';
 import { ConstraintError, type Database, type Sql } from './database.ts';
 import { plain, sql, type Value } from './sql.ts';
+import { compare } from './table-diff.ts';
 import { countRows, keyIs, listTables, type Row, readLastIds, type Table, writeLastIds } from './tables.ts';
 
 const removedAtOnce = 1000;
