@@ -1,7 +1,7 @@
 import { statSync } from 'node:fs';
-import { formatOf } from '../cheeses/import/files.ts';
-import { type ImportReport, importCheeses } from '../cheeses/import/import.ts';
-import { parseMapping } from '../cheeses/import/mapping.ts';
+import { parseMapping } from '../cheeses/import/column-mapping.ts';
+import { formatOf } from '../cheeses/import/file-formats.ts';
+import { type ImportReport, importCheeses } from '../cheeses/import/import-cheeses.ts';
 import { ConfigError } from '../settings/parsers.ts';
 import { reasonOf } from '../system-errors.ts';
 import { amount, type CommandOptions, print, withServices } from './command.ts';

@@ -2,8 +2,8 @@
 import type { Context } from '../../database/context.ts';
 import type { CheeseInput } from '../schemas.ts';
 import type { CheeseService } from '../service.ts';
-import { formatOf, type ReadRow, readRows } from './files.ts';
-import { type Mapping, requireColumns, toCheeseInput } from './mapping.ts';
+import { type Mapping, requireColumns, toCheeseInput } from './column-mapping.ts';
+import { formatOf, type ReadRow, readRows } from './file-formats.ts';
 
 const batchSize = 500;
 

@@ -5,8 +5,8 @@ import { parse } from 'csv-parse';
 import { streamArray } from 'stream-json/streamers/stream-array.js';
 import { isWellFormed } from '../../http/json-body.ts';
 import type { Cheese } from '../schemas.ts';
+import { importFields, type Row } from './column-mapping.ts';
 import { fromCell, toCell } from './csv-cells.ts';
-import { importFields, type Row } from './mapping.ts';
 
 export interface ReadRow {
   /** Where it stands: `line 12`, or `element 3` of a JSON array. */
