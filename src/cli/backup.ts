@@ -7,7 +7,7 @@ import packageJson from '../../package.json' with { type: 'json' };
 import { systemClock, timestamp } from '../clock.ts';
 import { openDatabase } from '../database/database.ts';
 import { copyDatabaseFile } from '../database/sqlite-file.ts';
-import { copyFiles, type StoredFile } from '../files/copy.ts';
+import { copyFiles, type StoredFile } from '../files/copy-files.ts';
 import { digestOf } from '../files/digest.ts';
 import { openFiles } from '../files/files.ts';
 import { flush, openFolder } from '../files/folder.ts';

@@ -10,7 +10,7 @@ import {
 } from '../database/copy-tables.ts';
 import { type Database, openDatabase, type Sql } from '../database/database.ts';
 import { migrate } from '../database/migrate.ts';
-import { type CopiedFiles, copyFiles } from '../files/copy.ts';
+import { type CopiedFiles, copyFiles } from '../files/copy-files.ts';
 import { openFiles } from '../files/files.ts';
 import { storedFiles } from '../images/service.ts';
 import {

@@ -6,7 +6,7 @@ import { systemClock, timestamp } from '../clock.ts';
 import { openDatabase } from '../database/database.ts';
 import { migrate } from '../database/migrate.ts';
 import { environmentIn, faultsOf, isInUse, replaceDatabaseFile } from '../database/sqlite-file.ts';
-import { copyFiles, type StoredFile } from '../files/copy.ts';
+import { copyFiles, type StoredFile } from '../files/copy-files.ts';
 import { digestOf } from '../files/digest.ts';
 import { openFiles } from '../files/files.ts';
 import { openFolder } from '../files/folder.ts';

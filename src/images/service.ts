@@ -11,7 +11,7 @@ import { type Context, recordEvents } from '../database/context.ts';
 import type { Database, Sql } from '../database/database.ts';
 import { createLookup } from '../database/lookup.ts';
 import { AppError, invalid, unavailable } from '../errors.ts';
-import type { StoredFile } from '../files/copy.ts';
+import type { StoredFile } from '../files/copy-files.ts';
 import type { ByteRange, Files } from '../files/files.ts';
 import type { Precondition } from '../http/etag.ts';
 import type { ReceivedFile } from '../http/multipart.ts';
