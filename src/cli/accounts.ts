@@ -1,4 +1,4 @@
-import { type CommandOptions, oneOf, oneOfIf, print, table, withServices } from './command.ts';
+import { type CommandOptions, oneOf, oneOfIf, print, table, withServices } from './run-command.ts';
 
 export function createAccount(name: string, options: CommandOptions): Promise<void> {
   return withServices(

@@ -1,4 +1,4 @@
-import { type CommandOptions, idOf, print, table, withServices } from './command.ts';
+import { type CommandOptions, idOf, print, table, withServices } from './run-command.ts';
 
 export function listApprovals(options: CommandOptions): Promise<void> {
   return withServices(options, async ({ approvals }) => {

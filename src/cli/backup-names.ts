@@ -4,7 +4,7 @@ import { readdir, rm, stat } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import { systemClock } from '../clock.ts';
 import { ConfigError } from '../settings/parsers.ts';
-import type { CommandOptions } from './command.ts';
+import type { CommandOptions } from './run-command.ts';
 
 /** Stands for the time of the backup in the name of its file. */
 export const datePlaceholder = '{date}';

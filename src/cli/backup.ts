@@ -14,8 +14,8 @@ import { flush, openFolder } from '../files/folder.ts';
 import { storedFiles } from '../images/service.ts';
 import { ConfigError } from '../settings/parsers.ts';
 import { dateOf, datePlaceholder, keepOf, patternOf, removeOld, unfinishedEnding } from './backup-names.ts';
-import { amount, type CommandOptions, configOfShop, databaseOf, print, requireThere } from './command.ts';
 import { progressBar } from './progress.ts';
+import { amount, type CommandOptions, configOfShop, databaseOf, print, requireThere } from './run-command.ts';
 
 /** What a backup says of itself, as its last entry. */
 export interface Manifest {

@@ -1,6 +1,6 @@
 import { scopes } from '../auth/access.ts';
 import { grantTypes } from '../auth/oauth/clients.ts';
-import { type CommandOptions, oneOf, print, printSecret, table, withServices, words } from './command.ts';
+import { type CommandOptions, oneOf, print, printSecret, table, withServices, words } from './run-command.ts';
 
 /** Registers an application and prints its secret, once; of a public application, which has none, the client id. */
 export function createClient(name: string, options: CommandOptions): Promise<void> {

@@ -20,8 +20,8 @@ import {
   parseDatabase,
   parseImages,
 } from '../settings/parsers.ts';
-import { amount, type CommandOptions, print, rawSettingsOf, requireThere } from './command.ts';
 import { progressBar } from './progress.ts';
+import { amount, type CommandOptions, print, rawSettingsOf, requireThere } from './run-command.ts';
 
 const missingExitCode = 2;
 const sameDatabase = '--from and --to are the same database.';

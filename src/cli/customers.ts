@@ -1,5 +1,5 @@
 import { roles } from '../auth/oauth/customer-directory.ts';
-import { type CommandOptions, oneOf, print, withServices } from './command.ts';
+import { type CommandOptions, oneOf, print, withServices } from './run-command.ts';
 
 /** Makes a customer staff, or a customer again. */
 export function setRole(username: string, role: string, options: CommandOptions): Promise<void> {

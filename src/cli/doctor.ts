@@ -11,7 +11,7 @@ import { openFiles } from '../files/files.ts';
 import { inspectImages } from '../images/consistency-check.ts';
 import { inspectOrders } from '../orders/consistency-check.ts';
 import { type Config, imageUrlOf } from '../settings/config.ts';
-import { type CommandOptions, configOfShop, databaseOf, print, requireThere } from './command.ts';
+import { type CommandOptions, configOfShop, databaseOf, print, requireThere } from './run-command.ts';
 import { colored } from './style.ts';
 
 const faultsExitCode = 2;

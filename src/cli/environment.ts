@@ -9,7 +9,15 @@ import { sql } from '../database/sql.ts';
 import { removeTestOrders } from '../orders/test-orders.ts';
 import type { Environment } from '../settings/config.ts';
 import { ConfigError, type DatabasePlace, environments } from '../settings/parsers.ts';
-import { amount, type CommandOptions, configOf, databaseOf, oneOf, print, requireThere } from './command.ts';
+import {
+  amount,
+  type CommandOptions,
+  configOf,
+  databaseOf,
+  oneOf,
+  print,
+  requireThere,
+} from './run-command.ts';
 
 interface Change {
   /** null: the shop was never started. */

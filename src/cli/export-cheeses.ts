@@ -7,8 +7,8 @@ import type { Cheese } from '../cheeses/schemas.ts';
 import { systemClock } from '../clock.ts';
 import { ConfigError } from '../settings/parsers.ts';
 import { isSystemError, reasonOf } from '../system-errors.ts';
-import { amount, type CommandOptions, print, withServices } from './command.ts';
 import { progressBar } from './progress.ts';
+import { amount, type CommandOptions, print, withServices } from './run-command.ts';
 
 const pageSize = 1000;
 const bytesMax = 4 * 1024 * 1024;

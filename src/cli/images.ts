@@ -1,6 +1,6 @@
 import { rebaseImages } from '../cheeses/image-urls.ts';
 import { imageUrlOf } from '../settings/config.ts';
-import { amount, type CommandOptions, print, withServices } from './command.ts';
+import { amount, type CommandOptions, print, withServices } from './run-command.ts';
 
 /** Replaces the URLs of uploaded images by those that follow from the settings. */
 export function runRebase(options: CommandOptions): Promise<void> {

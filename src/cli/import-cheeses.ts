@@ -4,8 +4,8 @@ import { formatOf } from '../cheeses/import/file-formats.ts';
 import { type ImportReport, importCheeses } from '../cheeses/import/import-cheeses.ts';
 import { ConfigError } from '../settings/parsers.ts';
 import { reasonOf } from '../system-errors.ts';
-import { amount, type CommandOptions, print, withServices } from './command.ts';
 import { progressBar } from './progress.ts';
+import { amount, type CommandOptions, print, withServices } from './run-command.ts';
 
 const refusedExitCode = 2;
 const shownRows = 20;

@@ -12,7 +12,7 @@ import {
   table,
   withServices,
   words,
-} from './command.ts';
+} from './run-command.ts';
 
 /** Makes a key and prints it, this once. */
 export function createKey(options: CommandOptions): Promise<void> {

@@ -1,6 +1,6 @@
 import { openDatabase } from '../database/database.ts';
 import { migrate } from '../database/migrate.ts';
-import { type CommandOptions, configOfShop, print } from './command.ts';
+import { type CommandOptions, configOfShop, print } from './run-command.ts';
 
 export async function runMigrate(options: CommandOptions): Promise<void> {
   const database = await openDatabase(await configOfShop(options));

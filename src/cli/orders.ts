@@ -2,7 +2,7 @@ import type { Context } from '../database/context.ts';
 import type { VersionedOrder } from '../orders/order.ts';
 import type { Order } from '../orders/schemas.ts';
 import type { OrderService } from '../orders/service.ts';
-import { type CommandOptions, idOf, print, withServices } from './command.ts';
+import { type CommandOptions, idOf, print, withServices } from './run-command.ts';
 
 type Verb = 'approve' | 'ship' | 'deliver' | 'cancel';
 

@@ -6,7 +6,7 @@ import { listTables, lockTables } from '../database/tables.ts';
 import { restoreTestOrders } from '../orders/test-orders.ts';
 import { imageUrlOf } from '../settings/config.ts';
 import { ConfigError } from '../settings/parsers.ts';
-import { type CommandOptions, print, withServices } from './command.ts';
+import { type CommandOptions, print, withServices } from './run-command.ts';
 
 /** Who may come in, and how far the schema is. */
 const kept = ['migration', 'shop', 'account', 'api_key', 'oauth_client', 'quota'];

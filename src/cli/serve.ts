@@ -7,7 +7,7 @@ import { restoreTestOrders } from '../orders/test-orders.ts';
 import { baseUrlOf, type Config } from '../settings/config.ts';
 import { ConfigError } from '../settings/parsers.ts';
 import { listenErrorText } from '../system-errors.ts';
-import { type CommandOptions, configOfShop, unknownVariables } from './command.ts';
+import { type CommandOptions, configOfShop, unknownVariables } from './run-command.ts';
 
 /** Starts the server and returns; it runs until it is told to stop by SIGTERM or SIGINT. */
 export async function serve(options: CommandOptions): Promise<void> {

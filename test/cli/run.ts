@@ -14,7 +14,7 @@ import type { Services } from '../../src/app/services.ts';
 import type { Scope } from '../../src/auth/access.ts';
 import type { CheesePage } from '../../src/cheeses/listing.ts';
 import type { Cheese } from '../../src/cheeses/schemas.ts';
-import type { CommandOptions } from '../../src/cli/command.ts';
+import type { CommandOptions } from '../../src/cli/run-command.ts';
 import { storeEnvironment } from '../../src/database/environment.ts';
 import { loadConfig } from '../../src/settings/config.ts';
 import { settings } from '../../src/settings/table.ts';
