@@ -16,9 +16,9 @@ import { fillCatalogue } from './catalogue.ts';
 import { benchInstances } from './instances.ts';
 import { fetchText, get, lists, samePages } from './lists.ts';
 import { httpRequest, runLoad } from './load.ts';
-import { benchPhotos } from './photos.ts';
 import { type Running, startCurd, startLimits } from './process.ts';
 import { benchLogin, benchPlacement } from './store.ts';
+import { benchPhotos } from './uploads.ts';
 
 const { values: options } = parseArgs({
   options: {
