@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { newCustomer, newSession } from '../auth/holders.ts';
-import { formOf, picture } from '../files/photos.ts';
+import { formOf, picture } from '../files/images.ts';
 import {
   assertError,
   bern,

@@ -12,7 +12,7 @@ import { faultsOf } from '../../src/database/sqlite-file.ts';
 import { openFiles } from '../../src/files/files.ts';
 import { inspectImages } from '../../src/images/consistency-check.ts';
 import { loadConfig } from '../../src/settings/config.ts';
-import { newCheese, picture, upload } from '../files/photos.ts';
+import { newCheese, picture, upload } from '../files/images.ts';
 import { openShop, temporaryFolder } from '../helper.ts';
 import { environmentOf } from './life.ts';
 import { assertRefused, curd, curdJson, type Environment, ended, inShop, start } from './run.ts';

@@ -10,7 +10,7 @@ import { dollars } from '../../src/orders/money.ts';
 import { secret } from '../context.ts';
 import { createLoad, type Load, type Memory } from '../faults/load.ts';
 import { awsSettings, bucket, openBucket } from '../files/bucket.ts';
-import { assertWhole, nameOf, namesIn, picture, uploaded } from '../files/photos.ts';
+import { assertWhole, nameOf, namesIn, picture, uploaded } from '../files/images.ts';
 import { temporaryFolder } from '../helper.ts';
 import { liveOn } from './life.ts';
 import {

@@ -14,7 +14,7 @@ import { type Engine, sql } from '../../src/database/sql.ts';
 import { loadConfig } from '../../src/settings/config.ts';
 import { contentsOf } from '../database/contents.ts';
 import { freshConfig, open } from '../database/notes.ts';
-import { imagesFolder, nameOf, newCheese, picture, uploaded } from '../files/photos.ts';
+import { imagesFolder, nameOf, newCheese, picture, uploaded } from '../files/images.ts';
 import { cleanUp, createDatabase, engines, openShop, temporaryFolder } from '../helper.ts';
 import {
   newApplication,

@@ -17,7 +17,7 @@ import { openFiles } from '../../src/files/files.ts';
 import { inspectImages } from '../../src/images/consistency-check.ts';
 import { inspectOrders } from '../../src/orders/consistency-check.ts';
 import { secret } from '../context.ts';
-import { nameOf, picture, uploaded } from '../files/photos.ts';
+import { nameOf, picture, uploaded } from '../files/images.ts';
 import { createDatabase, engines } from '../helper.ts';
 import { type Life, liveOn } from './life.ts';
 import { assertRefused, curd, freshShop, stocked } from './run.ts';

@@ -4,7 +4,7 @@ import type { TestContext } from 'node:test';
 import type { Engine } from '../../src/database/sql.ts';
 import type { RawSettings } from '../../src/settings/config.ts';
 import { secret } from '../context.ts';
-import { deleteCheese, picture, uploaded } from '../files/photos.ts';
+import { deleteCheese, picture, uploaded } from '../files/images.ts';
 import { type CallOptions, openShop, type Shop } from '../helper.ts';
 import type { Environment } from './run.ts';
 

@@ -6,7 +6,7 @@ import type { Database } from '../../src/database/database.ts';
 import { type Engine, plain, sql } from '../../src/database/sql.ts';
 import { listTables } from '../../src/database/tables.ts';
 import { secret } from '../context.ts';
-import { shown } from '../files/photos.ts';
+import { shown } from '../files/images.ts';
 import { assertError, createDatabase, engines, type Shop } from '../helper.ts';
 import { newApplication } from '../oauth/flow.ts';
 import { did, liveOn, orderOf } from './life.ts';

@@ -11,7 +11,7 @@ import { typeOfKey } from '../../src/auth/keys/format.ts';
 import { sql } from '../../src/database/sql.ts';
 import { secret, until } from '../context.ts';
 import { awsSettings, openSilence } from '../files/bucket.ts';
-import { type Addresses, assertWhole, nameOf, namesIn } from '../files/photos.ts';
+import { type Addresses, assertWhole, nameOf, namesIn } from '../files/images.ts';
 import { cleanUp } from '../helper.ts';
 import {
   assertRefused,

@@ -25,7 +25,7 @@ import {
   picture,
   upload,
   uploaded,
-} from '../files/photos.ts';
+} from '../files/images.ts';
 import { assertError, onBothEngines, openListeningShop, openShop, type Shop } from '../helper.ts';
 import { sendHeaders } from '../late-body.ts';
 

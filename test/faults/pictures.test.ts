@@ -20,8 +20,8 @@ import { sql } from '../../src/database/sql.ts';
 import { createUploads } from '../../src/http/uploads.ts';
 import { loadConfig } from '../../src/settings/config.ts';
 import { type Environment, freshShop, type RunningServer, serve, stocked } from '../cli/run.ts';
-import * as photos from '../files/photos.ts';
-import { type Addresses, assertWhole, nameOf, namesIn, noise, picture } from '../files/photos.ts';
+import * as photos from '../files/images.ts';
+import { type Addresses, assertWhole, nameOf, namesIn, noise, picture } from '../files/images.ts';
 import { assertError, openShop, temporaryFolder, testClock } from '../helper.ts';
 import { pick } from './load.ts';
 

@@ -15,7 +15,7 @@ import {
   serve,
 } from '../cli/run.ts';
 import { secret } from '../context.ts';
-import { nameOf, namesIn } from '../files/photos.ts';
+import { nameOf, namesIn } from '../files/images.ts';
 import { cleanUp } from '../helper.ts';
 
 interface Started {

@@ -21,7 +21,7 @@ import {
   shown,
   upload,
   uploaded,
-} from './photos.ts';
+} from './images.ts';
 
 const quickly = 8000;
 

@@ -19,7 +19,7 @@ import {
   shown,
   upload,
   uploaded,
-} from './photos.ts';
+} from './images.ts';
 
 const minuteMs = 60_000;
 

@@ -1,7 +1,7 @@
 /** Several instances change the same cheese at the same instant: one after the other, whichever came first. */
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
-import { nameOf, picture, shown, upload } from '../files/photos.ts';
+import { nameOf, picture, shown, upload } from '../files/images.ts';
 import { assertError, shared } from '../helper.ts';
 import {
   assertOneWon,

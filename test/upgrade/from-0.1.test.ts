@@ -11,7 +11,7 @@ import { suite, test } from 'node:test';
 import { gunzipSync } from 'node:zlib';
 import { curd, curdJson } from '../cli/run.ts';
 import { createDatabase, engines, secret, shared, temporaryFolder, testClock } from '../context.ts';
-import { picture } from '../files/photos.ts';
+import { picture } from '../files/images.ts';
 import { openListeningShop } from '../helper.ts';
 
 const fixture = (name: string) => readFileSync(new URL(`../fixtures/${name}`, import.meta.url));
