@@ -13,7 +13,7 @@ import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import type { AddressInfo } from 'node:net';
 import { type App, buildApp } from '../src/app/compose.ts';
-import { createHelpers } from '../src/app/services.ts';
+import { createWorkerPools } from '../src/app/services.ts';
 import type { KeyRequest } from '../src/auth/keys/service.ts';
 import { type Clock, systemClock } from '../src/clock.ts';
 import type { Engine } from '../src/database/sql.ts';
@@ -109,7 +109,7 @@ export async function openListeningShop(t: Scope, options: ShopOptions = {}): Pr
 }
 
 /** Processes that work out passwords and pictures: started once for all shops of a file. */
-const helpers = createHelpers(systemClock);
+const helpers = createWorkerPools(systemClock);
 
 async function shopOn(t: Scope, config: Config, clock: Clock): Promise<Shop> {
   const app = await buildApp(config, clock, helpers);

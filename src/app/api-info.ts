@@ -3,7 +3,7 @@ import packageJson from '../../package.json' with { type: 'json' };
 import { scopeSummaries } from '../auth/access.ts';
 import type { About } from '../http/openapi.ts';
 
-export const about: About = {
+export const apiInfo: About = {
   version: packageJson.version,
   tags: [
     {

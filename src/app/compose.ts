@@ -32,17 +32,17 @@ import { createLog, type Log } from '../log.ts';
 import { customerOrderRoutes } from '../orders/customer-routes.ts';
 import { storeRoutes } from '../orders/routes.ts';
 import { baseUrlOf, type Config, imageUrlOf } from '../settings/config.ts';
-import { about } from './api-info.ts';
-import { figuresOf } from './gauges.ts';
-import { boundsOf } from './published-limits.ts';
+import { apiInfo } from './api-info.ts';
+import { createGauges } from './gauges.ts';
+import { publishedLimits } from './published-limits.ts';
 import { createReadiness } from './readiness.ts';
-import { type Helpers, openServices, type Services } from './services.ts';
+import { openServices, type Services, type WorkerPools } from './services.ts';
 
 /** How often what can wait is written down or cleared away. */
-const housekeepingMs = 60_000;
+const maintenanceMs = 60_000;
 
 /** How long requests that run are waited for before the server stops. */
-const stoppingMs = 30_000;
+const stopTimeoutMs = 30_000;
 
 export interface App {
   readonly server: FastifyInstance;
@@ -63,10 +63,14 @@ export interface App {
  * Puts the server together on an open database. Close it when done, whether it listened or not.
  * @param shared as for `openServices` @throws ConfigError, AppError unavailable
  */
-export async function buildApp(config: Config, clock: Clock = systemClock, shared?: Helpers): Promise<App> {
+export async function buildApp(
+  config: Config,
+  clock: Clock = systemClock,
+  shared?: WorkerPools,
+): Promise<App> {
   const log = createLog(config.logLevel);
   const services = await openServices(config, clock, shared);
-  const { database, keys, sessions, cheeses, listing, customers, throttle, login, orders, history } =
+  const { database, keys, sessions, cheeses, listing, customers, loginThrottle, login, orders, orderReader } =
     services;
   const { approvals, grants, images, directory } = services;
   const { environment, secret, registration, passwordLengthMin } = config;
@@ -84,21 +88,21 @@ export async function buildApp(config: Config, clock: Clock = systemClock, share
   const uploads = createUploads(config.incomingDir, clock);
   const metrics = createMetrics();
   const { refusals } = rateLimits;
-  const figures = figuresOf({ services, clock, overload, uploads, refusals });
+  const figures = createGauges({ services, clock, overload, uploads, refusals });
   const isRedirecting = config.images.kind === 'bucket' && config.imagesUrl !== null;
 
   const routes = [
     ...listingRoutes(listing),
     ...cheeseRoutes(cheeses),
     ...imageRoutes({ cheeses, images, urlOf: imageUrl, isRedirecting }),
-    ...storeRoutes({ cheeses, orders, history, directory }),
+    ...storeRoutes({ cheeses, orders, history: orderReader, directory }),
     ...customerRoutes({ customers, login, registration, passwordLengthMin }),
-    ...customerOrderRoutes({ directory, orders, history }),
+    ...customerOrderRoutes({ directory, orders, history: orderReader }),
     ...keyRoutes(keys),
-    ...selfRoutes({ keys, people: login, config, bounds: boundsOf(config) }),
+    ...selfRoutes({ keys, people: login, config, bounds: publishedLimits(config) }),
     metadataRoute(issuer),
     styleRoute(),
-    ...landingRoutes({ version: about.version, environment }),
+    ...landingRoutes({ version: apiInfo.version, environment }),
     ...operationalRoutes({ requireReady: createReadiness(config, database), describe, metrics, figures }),
   ];
   const { transaction } = database;
@@ -129,7 +133,7 @@ export async function buildApp(config: Config, clock: Clock = systemClock, share
   });
 
   function describe(): unknown {
-    return describeApi([...routes, ...rawRoutes.map(describeRaw)], about);
+    return describeApi([...routes, ...rawRoutes.map(describeRaw)], apiInfo);
   }
 
   /** Another than that of the settings where those say 0. */
@@ -146,46 +150,46 @@ export async function buildApp(config: Config, clock: Clock = systemClock, share
   }
 
   /** One after the other: what fails keeps none of the others from being done. */
-  async function doAll(what: string, steps: readonly (() => Promise<unknown>)[]): Promise<void> {
+  async function runAll(what: string, steps: readonly (() => Promise<unknown>)[]): Promise<void> {
     for (const step of steps) {
       await step().catch((error) => log.error({ err: error }, what));
     }
   }
 
-  const keepHouse = () =>
-    doAll('housekeeping failed; it is tried again in a minute', [
+  const runMaintenance = () =>
+    runAll('housekeeping failed; it is tried again in a minute', [
       keyResolver.flushLastUsed,
       idempotency.purge,
       sessions.purge,
-      throttle.purge,
+      loginThrottle.purge,
       services.networks.purge,
       grants.purge,
       counts.purge,
       uploads.purge,
       images.sweep,
     ]);
-  let housekeeping: Promise<void> | null = null;
+  let maintenance: Promise<void> | null = null;
   const writeRefusals = createRefusalLog(log, metrics);
   const timer = setInterval(() => {
     writeRefusals();
-    housekeeping ??= keepHouse().finally(() => {
-      housekeeping = null;
+    maintenance ??= runMaintenance().finally(() => {
+      maintenance = null;
     });
-  }, housekeepingMs).unref();
+  }, maintenanceMs).unref();
 
   async function close(): Promise<void> {
     clearInterval(timer);
     overload.stop();
     // Connections that were answered last are open for more; what hangs is not worth everybody's wait.
     const closing = setInterval(() => server.server.closeIdleConnections(), 50);
-    const impatience = setTimeout(() => server.server.closeAllConnections(), stoppingMs);
+    const impatience = setTimeout(() => server.server.closeAllConnections(), stopTimeoutMs);
     await server.close();
     clearInterval(closing);
     clearTimeout(impatience);
     writeRefusals();
-    await housekeeping;
+    await maintenance;
     await worker.stop();
-    await doAll('what was to be written at the end is lost', [keyResolver.flushLastUsed, counts.close]);
+    await runAll('what was to be written at the end is lost', [keyResolver.flushLastUsed, counts.close]);
     await services.close();
   }
   let closed: Promise<void> | null = null;

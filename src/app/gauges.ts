@@ -6,7 +6,7 @@ import { type DiskSpace, diskSpaceOf, storageFoldersOf } from '../files/disk-spa
 import type { Figure } from '../http/metrics.ts';
 import type { Uploads } from '../http/uploads.ts';
 import type { Overload } from '../limits/overload.ts';
-import { about } from './api-info.ts';
+import { apiInfo } from './api-info.ts';
 import type { Services } from './services.ts';
 
 /** Figures that cost a query are at most so old. */
@@ -23,8 +23,8 @@ interface Dependencies {
   readonly refusals: () => Readonly<Record<string, number>>;
 }
 
-export function figuresOf({ services, clock, overload, uploads, refusals }: Dependencies): Figure[] {
-  const { config, database, history, passwords, pictures } = services;
+export function createGauges({ services, clock, overload, uploads, refusals }: Dependencies): Figure[] {
+  const { config, database, orderReader, passwords, imageRenderer } = services;
   const folders = storageFoldersOf(config);
 
   /** Reads a figure again when the last one is too old. */
@@ -39,7 +39,7 @@ export function figuresOf({ services, clock, overload, uploads, refusals }: Depe
   }
 
   async function ordersByStatus(): Promise<Record<string, number>> {
-    const counts = Object.entries(await history.countByStatus());
+    const counts = Object.entries(await orderReader.countByStatus());
     return Object.fromEntries(counts.map(([status, count]) => [`{status="${status}"}`, count]));
   }
 
@@ -83,7 +83,7 @@ export function figuresOf({ services, clock, overload, uploads, refusals }: Depe
     ),
     gauge('curd_uploads_under_way', 'Pictures that are received, wait or are worked on.', uploads.count),
     gauge('curd_pictures', 'Pictures that are worked on, or wait for it.', () =>
-      byState(pictures.standing()),
+      byState(imageRenderer.standing()),
     ),
     gauge('curd_passwords', 'Passwords that are worked on, or wait for it.', () =>
       byState(passwords.standing()),
@@ -115,7 +115,7 @@ export function figuresOf({ services, clock, overload, uploads, refusals }: Depe
       space(({ totalBytes }) => totalBytes),
     ),
     gauge('curd_build_info', 'Always 1; the labels say what runs.', () => ({
-      [`{version="${about.version}",node="${process.versions.node}",engine="${database.engine}",environment="${config.environment}"}`]: 1,
+      [`{version="${apiInfo.version}",node="${process.versions.node}",engine="${database.engine}",environment="${config.environment}"}`]: 1,
     })),
     gauge('process_resident_memory_bytes', 'Memory of this process.', () => process.memoryUsage.rss()),
     counter('process_cpu_seconds_total', 'Processor time of this process.', () => {

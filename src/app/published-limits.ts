@@ -18,7 +18,11 @@ import { OrderInput, quantity } from '../orders/schemas.ts';
 import type { Config } from '../settings/config.ts';
 
 /** By name, which says the unit where it is not a number of things. */
-export function boundsOf({ connectionsMax, passwordLengthMin, timeouts }: Config): Record<string, number> {
+export function publishedLimits({
+  connectionsMax,
+  passwordLengthMin,
+  timeouts,
+}: Config): Record<string, number> {
   const { photoUrls, tags, name } = CheeseInput.properties;
   return {
     pageItems: listQuery.limit.maximum,

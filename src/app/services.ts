@@ -33,16 +33,16 @@ import type { Config } from '../settings/config.ts';
 import { ConfigError } from '../settings/parsers.ts';
 
 /** What works in processes of its own. */
-export interface Helpers {
+export interface WorkerPools {
   readonly passwords: Passwords;
-  readonly pictures: Pictures;
+  readonly imageRenderer: Pictures;
 }
 
-export function createHelpers(clock: Clock): Helpers {
-  return { passwords: createPasswords(clock), pictures: createPictures(clock) };
+export function createWorkerPools(clock: Clock): WorkerPools {
+  return { passwords: createPasswords(clock), imageRenderer: createPictures(clock) };
 }
 
-export interface Services extends Helpers {
+export interface Services extends WorkerPools {
   readonly config: Config;
   readonly clock: Clock;
   readonly database: Database;
@@ -55,12 +55,12 @@ export interface Services extends Helpers {
   readonly listing: CheeseListing;
   readonly images: ImageService;
   readonly customers: CustomerService;
-  readonly throttle: Throttle;
+  readonly loginThrottle: Throttle;
   readonly networks: KnownNetworks;
   readonly login: LoginService;
   readonly directory: CustomerDirectory;
   readonly orders: OrderService;
-  readonly history: OrderHistory;
+  readonly orderReader: OrderHistory;
   /** A context for what nobody asked for over HTTP: `cli` or `system`. */
   contextOf(actor: string): Context;
   /** Ends what was started, and closes the database. */
@@ -76,7 +76,7 @@ export interface Services extends Helpers {
 export async function openServices(
   config: Config,
   clock: Clock = systemClock,
-  shared?: Helpers,
+  shared?: WorkerPools,
   isChangingEnvironment = false,
 ): Promise<Services> {
   const database = await openDatabase(config);
@@ -96,7 +96,7 @@ export async function openServices(
   }
   const { environment, defaultPlan, secret, tiers } = config;
   const keys = createKeyService({ database, clock, environment, defaultPlan });
-  const { passwords, pictures } = shared ?? createHelpers(clock);
+  const { passwords, imageRenderer } = shared ?? createWorkerPools(clock);
   const sessions = createSessions({ database, clock, config });
   const grants = createGrants(database, clock);
   const throttle = createThrottle({ database, clock, limits: config.loginLimits, secret });
@@ -118,7 +118,7 @@ export async function openServices(
     database,
     clock,
     cheeses,
-    pictures,
+    pictures: imageRenderer,
     files: await openFiles(config, clock),
   });
   const customers: CustomerService = createCustomerService({
@@ -153,14 +153,14 @@ export async function openServices(
     listing: createCheeseListing({ database, cursors: createCursors(secret, 'cheeses') }),
     images,
     customers,
-    throttle,
+    loginThrottle: throttle,
     networks,
     login: createLogin({ database, passwords, sessions, throttle, networks }),
     directory: createCustomerDirectory(database, cheeses),
     orders,
     passwords,
-    pictures,
-    history: createOrderHistory(database, createCursors(secret, 'orders'), firstId),
+    imageRenderer,
+    orderReader: createOrderHistory(database, createCursors(secret, 'orders'), firstId),
     contextOf: (actor) => ({
       transaction: database.transaction,
       origin: { actor, requestId: null, traceId: null },
@@ -168,7 +168,7 @@ export async function openServices(
     async close() {
       if (shared === undefined) {
         passwords.close();
-        pictures.close();
+        imageRenderer.close();
       }
       await database.close();
     },

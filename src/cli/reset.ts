@@ -1,4 +1,4 @@
-import { fillDemoCatalogue, seedDemoPictures } from '../app/demo/demo.ts';
+import { fillDemoCatalogue, seedDemoImages } from '../app/demo/demo.ts';
 import { systemClock, timestamp } from '../clock.ts';
 import { recordEvents } from '../database/context.ts';
 import { plain, sql } from '../database/sql.ts';
@@ -48,7 +48,7 @@ export function runReset(options: CommandOptions): Promise<void> {
         await recordEvents(tx, origin, now, [{ type: 'shop.reset', subject: 'shop', data: '{}' }]);
       });
       await fillDemoCatalogue(cheeses, contextOf('cli'));
-      await seedDemoPictures({ cheeses, images, database }, contextOf('cli'), (name) =>
+      await seedDemoImages({ cheeses, images, database }, contextOf('cli'), (name) =>
         imageUrlOf(config, name),
       );
       await restoreTestOrders(contextOf('cli'));

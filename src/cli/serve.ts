@@ -1,7 +1,7 @@
 import type { AddressInfo } from 'node:net';
-import { about } from '../app/api-info.ts';
+import { apiInfo } from '../app/api-info.ts';
 import { type App, buildApp } from '../app/compose.ts';
-import { seedDemoCatalogue, seedDemoPictures } from '../app/demo/demo.ts';
+import { seedDemoCatalogue, seedDemoImages } from '../app/demo/demo.ts';
 import { AppError } from '../errors.ts';
 import { restoreTestOrders } from '../orders/test-orders.ts';
 import { baseUrlOf, type Config } from '../settings/config.ts';
@@ -106,7 +106,7 @@ function logStart({ server, services, log }: App): void {
   const { config, database } = services;
   const { address, port } = server.server.address() as AddressInfo;
   const { environment } = config;
-  const { version } = about;
+  const { version } = apiInfo;
   log.info(
     { version, environment, engine: database.engine, node: process.version, address, port },
     'started',
@@ -123,7 +123,7 @@ async function seed({ services }: App): Promise<void> {
 /** A shop works without images. */
 async function seedPictures({ services, imageUrl, log }: App): Promise<void> {
   try {
-    await seedDemoPictures(services, services.contextOf('system'), imageUrl);
+    await seedDemoImages(services, services.contextOf('system'), imageUrl);
   } catch (error) {
     log.warn({ err: error }, 'the demo pictures could not be stored');
   }

@@ -39,8 +39,8 @@ onBothEngines('After a clock was ahead by a day', (engine) => {
     assert.deepEqual(await use('ada'), used);
     // What is over is deleted, whichever clock wrote it.
     clock.advance(-dayMs);
-    const { database, throttle } = shop.app.services;
-    await throttle.purge();
+    const { database, loginThrottle } = shop.app.services;
+    await loginThrottle.purge();
     assert.equal((await database.all<object>(sql`select id from login_failure`)).length, 0);
   });
 

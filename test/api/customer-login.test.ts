@@ -226,7 +226,7 @@ onBothEngines('Logging in', (engine) => {
     // The network is known now.
     assert.deepEqual(await attempts(shop, 3, 'ada', password, '10.4.4.4'), ['in', 'in', 'in']);
     clock.advance(60 * minuteMs);
-    await shop.app.services.throttle.purge();
+    await shop.app.services.loginThrottle.purge();
     const free = Array.from({ length: 3 }, (_, index) => attempt(shop, 'ada', password, `10.${index}.6.6`));
     assert.deepEqual(await Promise.all(free), ['in', 'in', 'in']);
   });
@@ -299,8 +299,8 @@ onBothEngines('Logging in', (engine) => {
     const shop = await openShop(t, { engine, clock, settings: limits });
     await register(shop, 'ada');
     // What remains of a process that was killed: attempts without a result.
-    const { database, throttle } = shop.app.services;
-    await Promise.all([1, 2, 3].map(() => throttle.begin('ada', '10.0.0.1', false)));
+    const { database, loginThrottle } = shop.app.services;
+    await Promise.all([1, 2, 3].map(() => loginThrottle.begin('ada', '10.0.0.1', false)));
     const rows = await database.all<{ running: number }>(sql`select running from login_failure`);
     assert.deepEqual(new Set(rows.map(({ running }) => running)), new Set([3]));
     clock.advance(minuteMs);

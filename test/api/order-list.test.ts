@@ -245,7 +245,7 @@ const isForbidden = (error: unknown) => error instanceof AppError && error.code 
 onBothEngines('Orders', (engine) => {
   test('belong to the customer, or to the program without one, who placed them', async (t) => {
     const shop = await openShop(t, { engine });
-    const { orders, history, customers, contextOf } = shop.app.services;
+    const { orders, orderReader, customers, contextOf } = shop.app.services;
     await restoreTestOrders(contextOf('system'));
     const cheeseId = await cheese(shop);
     const context = contextOf('test');
@@ -278,7 +278,7 @@ onBothEngines('Orders', (engine) => {
         const may = principal === owner || principal === admin;
         for (const verb of [
           () => orders.find(id, principal),
-          () => history.timeline(id, principal),
+          () => orderReader.timeline(id, principal),
           ...(may ? [] : [() => orders.cancel(context, id, principal)]),
         ]) {
           await (may ? assert.doesNotReject(verb()) : assert.rejects(verb(), isForbidden));
@@ -287,15 +287,15 @@ onBothEngines('Orders', (engine) => {
     }
     for (const principal of everybody) {
       const mine = [...owners.keys()].filter((id) => principal === admin || owners.get(id) === principal);
-      const { items, total, nextCursor } = await history.list(principal, { limit: 1 });
+      const { items, total, nextCursor } = await orderReader.list(principal, { limit: 1 });
       assert.equal(total, mine.length);
       assert.deepEqual(idsIn(items), mine.slice(-1));
       assert.equal(nextCursor === null, mine.length < 2);
       assert.equal(statusIn((await orders.find(1, principal)).body), 'placed');
-      assert.equal((await history.timeline(10, principal)).length, 2);
+      assert.equal((await orderReader.timeline(10, principal)).length, 2);
     }
-    const { nextCursor } = await history.list(ada, { limit: 1 });
-    const stolen = await history.list(eve, { limit: 10, cursor: nextCursor ?? '' });
+    const { nextCursor } = await orderReader.list(ada, { limit: 1 });
+    const stolen = await orderReader.list(eve, { limit: 10, cursor: nextCursor ?? '' });
     assert.ok(idsIn(stolen.items).every((id) => owners.get(id) === eve));
     const [first] = [...owners.keys()];
     assert.equal(statusIn((await orders.cancel(context, first ?? 0, ada)).body), 'cancelled');

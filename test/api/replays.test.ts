@@ -16,7 +16,7 @@ function assertReplayOf(first: CallAnswer, again: CallAnswer): void {
 
 test('The replay of an upload decodes nothing and writes no file', async (t) => {
   const { shop, upload } = await openImageShop(t, 'sqlite');
-  const render = t.mock.method(shop.app.services.pictures, 'render');
+  const render = t.mock.method(shop.app.services.imageRenderer, 'render');
   const files = async () => (await readdir(shop.config.dataDir, { recursive: true })).sort();
   const send = async () => upload([filePart(await pictureOf('png'))], key('photo'));
   const first = await send();

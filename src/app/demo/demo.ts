@@ -32,7 +32,7 @@ export async function fillDemoCatalogue(cheeses: CheeseService, context: Context
  * Gives each demo cheese that was never changed the drawing of its category. A cheese has none where the start that
  * made it ended too early. `urlOf` returns the public URL of an image.
  */
-export async function seedDemoPictures(
+export async function seedDemoImages(
   { cheeses, images, database }: DemoServices,
   context: Context,
   urlOf: (name: string) => string,
