@@ -31,7 +31,7 @@ import { createRateLimits } from '../limits/rate-limits.ts';
 import { createLog, type Log } from '../log.ts';
 import { customerOrderRoutes } from '../orders/customer-routes.ts';
 import { storeRoutes } from '../orders/routes.ts';
-import { baseUrlOf, type Config, imageUrlOf } from '../settings/config.ts';
+import { type Config, publicBaseUrl, publicImageUrl } from '../settings/config.ts';
 import { apiInfo } from './api-info.ts';
 import { createGauges } from './gauges.ts';
 import { publishedLimits } from './published-limits.ts';
@@ -142,11 +142,11 @@ export async function buildApp(
   }
 
   function imageUrl(name: string): string {
-    return imageUrlOf(config, name, listeningPort());
+    return publicImageUrl(config, name, listeningPort());
   }
 
   function issuer(): string {
-    return new URL(baseUrlOf(config, listeningPort())).origin;
+    return new URL(publicBaseUrl(config, listeningPort())).origin;
   }
 
   /** One after the other: what fails keeps none of the others from being done. */

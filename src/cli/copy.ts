@@ -15,8 +15,8 @@ import { openFiles } from '../files/files.ts';
 import { storedFiles } from '../images/service.ts';
 import {
   ConfigError,
-  type DatabasePlace,
-  type ImagesPlace,
+  type DatabaseLocation,
+  type ImageLocation,
   parseDatabase,
   parseImages,
 } from '../settings/parsers.ts';
@@ -28,8 +28,8 @@ const sameDatabase = '--from and --to are the same database.';
 
 /** Where a shop is, or shall be. */
 interface House {
-  readonly database: DatabasePlace;
-  readonly images: ImagesPlace;
+  readonly database: DatabaseLocation;
+  readonly images: ImageLocation;
 }
 
 /** Brings a shop to another database, and its pictures to another place. */
@@ -94,7 +94,7 @@ function housesOf(options: CommandOptions): { from: House; to: House } {
 }
 
 /** Pictures lie beside the file of the database, where nothing else is said. */
-function folderOf(place: DatabasePlace, dataDir: string): string {
+function folderOf(place: DatabaseLocation, dataDir: string): string {
   return place.engine === 'sqlite' ? dirname(place.file) : dataDir;
 }
 
@@ -116,7 +116,11 @@ async function copyRows(snapshot: Sql, source: Database, target: Database): Prom
 }
 
 /** null where the pictures stay where they are. */
-async function copyPictures(snapshot: Sql, from: ImagesPlace, to: ImagesPlace): Promise<CopiedFiles | null> {
+async function copyPictures(
+  snapshot: Sql,
+  from: ImageLocation,
+  to: ImageLocation,
+): Promise<CopiedFiles | null> {
   if (isSame(from, to)) {
     return null;
   }
@@ -134,11 +138,11 @@ function isSame(one: object, other: object): boolean {
 }
 
 /** Without the password. */
-function nameOf(place: DatabasePlace): string {
+function nameOf(place: DatabaseLocation): string {
   return place.engine === 'sqlite' ? place.file : place.url.replace(/\/\/[^/]*@/, '//').replace(/\?.*/, '');
 }
 
-function placeOf(images: ImagesPlace): string {
+function placeOf(images: ImageLocation): string {
   return images.kind === 'folder' ? `file:${images.folder}` : `s3://${join(images.bucket, images.prefix)}`;
 }
 

@@ -10,7 +10,7 @@ import { sql } from '../database/sql.ts';
 import { openFiles } from '../files/files.ts';
 import { inspectImages } from '../images/consistency-check.ts';
 import { inspectOrders } from '../orders/consistency-check.ts';
-import { type Config, imageUrlOf } from '../settings/config.ts';
+import { type Config, publicImageUrl } from '../settings/config.ts';
 import { type CommandOptions, configOfShop, databaseOf, print, requireThere } from './run-command.ts';
 import { colored } from './style.ts';
 
@@ -49,7 +49,7 @@ export async function runDoctor(options: CommandOptions): Promise<void> {
         name: 'pictures',
         inspect: async (snapshot) => [
           ...(await inspectImages(database, files, systemClock.now())),
-          ...(await inspectImageUrls(snapshot, (name) => imageUrlOf(config, name))),
+          ...(await inspectImageUrls(snapshot, (name) => publicImageUrl(config, name))),
         ],
       },
     ];

@@ -8,7 +8,7 @@ import { migrate } from '../database/migrate.ts';
 import { sql } from '../database/sql.ts';
 import { removeTestOrders } from '../orders/test-orders.ts';
 import type { Environment } from '../settings/config.ts';
-import { ConfigError, type DatabasePlace, environments } from '../settings/parsers.ts';
+import { ConfigError, type DatabaseLocation, environments } from '../settings/parsers.ts';
 import {
   amount,
   type CommandOptions,
@@ -67,7 +67,7 @@ export async function changeEnvironment(name: string, options: CommandOptions): 
 }
 
 /** A server that runs would go on with the environment of its start. @throws ConfigError */
-async function requireNoServer(place: DatabasePlace): Promise<() => void> {
+async function requireNoServer(place: DatabaseLocation): Promise<() => void> {
   if (place.engine === 'postgres') {
     return () => {};
   }

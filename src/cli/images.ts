@@ -1,13 +1,13 @@
 import { rebaseImages } from '../cheeses/image-urls.ts';
-import { imageUrlOf } from '../settings/config.ts';
+import { publicImageUrl } from '../settings/config.ts';
 import { amount, type CommandOptions, print, withServices } from './run-command.ts';
 
 /** Replaces the URLs of uploaded images by those that follow from the settings. */
 export function runRebase(options: CommandOptions): Promise<void> {
   return withServices(options, async (services) => {
     const { config, contextOf } = services;
-    const cheeses = await rebaseImages(services, contextOf('cli'), (name) => imageUrlOf(config, name));
-    const to = imageUrlOf(config, '');
+    const cheeses = await rebaseImages(services, contextOf('cli'), (name) => publicImageUrl(config, name));
+    const to = publicImageUrl(config, '');
     print(options, { cheeses, to }, `Image URLs of ${amount(cheeses.length, 'cheese')} now begin with ${to}`);
   });
 }

@@ -4,7 +4,7 @@ import { recordEvents } from '../database/context.ts';
 import { plain, sql } from '../database/sql.ts';
 import { listTables, lockTables } from '../database/tables.ts';
 import { restoreTestOrders } from '../orders/test-orders.ts';
-import { imageUrlOf } from '../settings/config.ts';
+import { publicImageUrl } from '../settings/config.ts';
 import { ConfigError } from '../settings/parsers.ts';
 import { type CommandOptions, print, withServices } from './run-command.ts';
 
@@ -49,7 +49,7 @@ export function runReset(options: CommandOptions): Promise<void> {
       });
       await fillDemoCatalogue(cheeses, contextOf('cli'));
       await seedDemoImages({ cheeses, images, database }, contextOf('cli'), (name) =>
-        imageUrlOf(config, name),
+        publicImageUrl(config, name),
       );
       await restoreTestOrders(contextOf('cli'));
       print(options, { reset: true }, 'The shop is as new; accounts, keys and applications are kept.');

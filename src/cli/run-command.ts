@@ -6,7 +6,7 @@ import type { Services } from '../app/services.ts';
 import { anotherEnvironment } from '../database/environment.ts';
 import { AppError } from '../errors.ts';
 import { type Config, loadConfig, type RawSettings } from '../settings/config.ts';
-import { ConfigError, type DatabasePlace, parseDatabase } from '../settings/parsers.ts';
+import { ConfigError, type DatabaseLocation, parseDatabase } from '../settings/parsers.ts';
 import { settings } from '../settings/table.ts';
 import { reasonOf, systemErrorText } from '../system-errors.ts';
 import { colored, errorPrefix } from './style.ts';
@@ -87,14 +87,14 @@ function optionName(flag: string): string {
 }
 
 /** Where the settings say that the database is: this alone makes nothing. @throws ConfigError */
-export function databaseOf(options: CommandOptions): DatabasePlace {
+export function databaseOf(options: CommandOptions): DatabaseLocation {
   const raw = rawSettingsOf(options);
   const dataDir = resolve(raw.CURD_DATA_DIR ?? './data');
   return namingFlags(options, () => parseDatabase(raw.CURD_DATABASE, dataDir));
 }
 
 /** @throws ConfigError with the words of `refusal` where the file of an embedded database is not there */
-export function requireThere(place: DatabasePlace, refusal: (file: string) => string): void {
+export function requireThere(place: DatabaseLocation, refusal: (file: string) => string): void {
   if (place.engine === 'sqlite' && !existsSync(place.file)) {
     throw new ConfigError(refusal(place.file));
   }

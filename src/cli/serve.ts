@@ -4,7 +4,7 @@ import { type App, buildApp } from '../app/compose.ts';
 import { seedDemoCatalogue, seedDemoImages } from '../app/demo/demo.ts';
 import { AppError } from '../errors.ts';
 import { restoreTestOrders } from '../orders/test-orders.ts';
-import { baseUrlOf, type Config } from '../settings/config.ts';
+import { type Config, publicBaseUrl } from '../settings/config.ts';
 import { ConfigError } from '../settings/parsers.ts';
 import { listenErrorText } from '../system-errors.ts';
 import { type CommandOptions, configOfShop, unknownVariables } from './run-command.ts';
@@ -98,7 +98,7 @@ function greet(
   process.stdout.write(
     options.json
       ? `${JSON.stringify({ url, key })}\n`
-      : `Curd is listening on ${url} (${config.environment})\n${isEmpty ? noAccountYet : first}\nReference: ${baseUrlOf(config, port)}/docs   Commands: npx curd --help   Stop: Ctrl+C\n`,
+      : `Curd is listening on ${url} (${config.environment})\n${isEmpty ? noAccountYet : first}\nReference: ${publicBaseUrl(config, port)}/docs   Commands: npx curd --help   Stop: Ctrl+C\n`,
   );
 }
 

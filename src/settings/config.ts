@@ -5,34 +5,34 @@ import { join, resolve } from 'node:path';
 import { restrict } from '../permissions.ts';
 import { reasonOf } from '../system-errors.ts';
 import {
-  type AddressLimits,
+  type ClientIpLimits,
   ConfigError,
-  type DatabasePlace,
-  duration,
+  type DatabaseLocation,
   type Environment,
   environments,
-  type ImagesPlace,
+  type ImageLocation,
   type LoginLimits,
-  oneOf,
   type PlanLimits,
-  parseAddressLimits,
+  parseClientIpLimits,
   parseDatabase,
+  parseDurationSetting,
+  parseEnum,
   parseImages,
+  parseInteger,
   parseLoginLimits,
   parseOrigins,
   parsePlans,
   parseProxies,
   parsePublicUrl,
   parseTiers,
+  parseTimeout,
   parseUrl,
   type TierThresholds,
-  timeout,
   type Variable,
-  wholeNumber,
 } from './parsers.ts';
 
 export type {
-  AddressLimits,
+  ClientIpLimits,
   Environment,
   LoginLimits,
   PlanLimits,
@@ -56,10 +56,10 @@ export interface Config {
   /** Where clients reach the server, without a trailing slash; null where it follows from host and port. */
   readonly publicUrl: string | null;
   readonly dataDir: string;
-  readonly database: DatabasePlace;
+  readonly database: DatabaseLocation;
   /** Where files lie while they are received and worked on. */
   readonly incomingDir: string;
-  readonly images: ImagesPlace;
+  readonly images: ImageLocation;
   /** Where pictures can be read besides this server, without a trailing slash. */
   readonly imagesUrl: string | null;
   /** At least 32 bytes: signs cursors and seals what must be stored but not read. */
@@ -69,7 +69,7 @@ export interface Config {
   /** Of accounts that were given none: nothing is held back where people try things. */
   readonly defaultPlan: string;
   readonly sessionPlan: string;
-  readonly addressLimits: AddressLimits;
+  readonly addressLimits: ClientIpLimits;
   readonly approvalDelayMs: number;
   readonly shippingTimeMs: number;
   readonly requirePrice: boolean;
@@ -104,7 +104,7 @@ export type RawSettings = Partial<Record<Variable, string | undefined>>;
 export function loadConfig(raw: RawSettings): Config {
   const { read, throwFaults } = collectFaults();
   const environment = read(
-    () => oneOf('CURD_ENVIRONMENT', raw.CURD_ENVIRONMENT ?? 'local', environments),
+    () => parseEnum('CURD_ENVIRONMENT', raw.CURD_ENVIRONMENT ?? 'local', environments),
     'local',
   );
   const dataDir = resolve(raw.CURD_DATA_DIR ?? './data');
@@ -116,7 +116,7 @@ export function loadConfig(raw: RawSettings): Config {
   const checked = {
     environment,
     host: raw.CURD_HOST ?? '127.0.0.1',
-    port: read(() => wholeNumber('CURD_PORT', raw.CURD_PORT ?? '8080', 0, 65_535)),
+    port: read(() => parseInteger('CURD_PORT', raw.CURD_PORT ?? '8080', 0, 65_535)),
     publicUrl,
     dataDir,
     database,
@@ -128,23 +128,25 @@ export function loadConfig(raw: RawSettings): Config {
     plans,
     defaultPlan,
     sessionPlan: read(() =>
-      oneOf('CURD_SESSION_PLAN', raw.CURD_SESSION_PLAN ?? defaultPlan, Object.keys(plans)),
+      parseEnum('CURD_SESSION_PLAN', raw.CURD_SESSION_PLAN ?? defaultPlan, Object.keys(plans)),
     ),
-    addressLimits: read(() => parseAddressLimits(raw.CURD_ADDRESS_LIMITS, environment)),
-    approvalDelayMs: read(() => duration('CURD_APPROVAL_DELAY', raw.CURD_APPROVAL_DELAY ?? '5s')),
-    shippingTimeMs: read(() => duration('CURD_SHIPPING_TIME', raw.CURD_SHIPPING_TIME ?? '2d')),
+    addressLimits: read(() => parseClientIpLimits(raw.CURD_ADDRESS_LIMITS, environment)),
+    approvalDelayMs: read(() => parseDurationSetting('CURD_APPROVAL_DELAY', raw.CURD_APPROVAL_DELAY ?? '5s')),
+    shippingTimeMs: read(() => parseDurationSetting('CURD_SHIPPING_TIME', raw.CURD_SHIPPING_TIME ?? '2d')),
     requirePrice: read(
-      () => oneOf('CURD_REQUIRE_PRICE', raw.CURD_REQUIRE_PRICE ?? 'false', ['true', 'false']) === 'true',
+      () => parseEnum('CURD_REQUIRE_PRICE', raw.CURD_REQUIRE_PRICE ?? 'false', ['true', 'false']) === 'true',
     ),
     ordersPerHour: read(() =>
       (raw.CURD_ORDERS_PER_HOUR ?? 'off') === 'off'
         ? null
-        : wholeNumber('CURD_ORDERS_PER_HOUR', raw.CURD_ORDERS_PER_HOUR ?? '', 1, 1_000_000),
+        : parseInteger('CURD_ORDERS_PER_HOUR', raw.CURD_ORDERS_PER_HOUR ?? '', 1, 1_000_000),
     ),
     tiers: read(() => parseTiers(raw.CURD_TIERS)),
-    registration: read(() => oneOf('CURD_REGISTRATION', raw.CURD_REGISTRATION ?? 'open', ['open', 'key'])),
+    registration: read(() =>
+      parseEnum('CURD_REGISTRATION', raw.CURD_REGISTRATION ?? 'open', ['open', 'key']),
+    ),
     passwordLengthMin: read(() =>
-      wholeNumber(
+      parseInteger(
         'CURD_PASSWORD_MIN',
         raw.CURD_PASSWORD_MIN ?? (environment === 'production' ? '8' : '1'),
         1,
@@ -155,28 +157,28 @@ export function loadConfig(raw: RawSettings): Config {
     trustedProxies: read(() => parseProxies(raw.CURD_TRUSTED_PROXIES ?? 'none')),
     corsOrigins: read(() => parseOrigins(raw.CURD_CORS_ORIGINS ?? '*')),
     connectionsMax: read(() =>
-      wholeNumber('CURD_MAX_CONNECTIONS', raw.CURD_MAX_CONNECTIONS ?? '10000', 1, 1_000_000),
+      parseInteger('CURD_MAX_CONNECTIONS', raw.CURD_MAX_CONNECTIONS ?? '10000', 1, 1_000_000),
     ),
     timeouts: {
-      headersMs: read(() => timeout('CURD_HEADERS_TIMEOUT', raw.CURD_HEADERS_TIMEOUT ?? '15s')),
-      requestMs: read(() => timeout('CURD_REQUEST_TIMEOUT', raw.CURD_REQUEST_TIMEOUT ?? '60s')),
-      uploadMs: read(() => timeout('CURD_UPLOAD_TIMEOUT', raw.CURD_UPLOAD_TIMEOUT ?? '120s')),
-      idleMs: read(() => timeout('CURD_IDLE_TIMEOUT', raw.CURD_IDLE_TIMEOUT ?? '75s')),
+      headersMs: read(() => parseTimeout('CURD_HEADERS_TIMEOUT', raw.CURD_HEADERS_TIMEOUT ?? '15s')),
+      requestMs: read(() => parseTimeout('CURD_REQUEST_TIMEOUT', raw.CURD_REQUEST_TIMEOUT ?? '60s')),
+      uploadMs: read(() => parseTimeout('CURD_UPLOAD_TIMEOUT', raw.CURD_UPLOAD_TIMEOUT ?? '120s')),
+      idleMs: read(() => parseTimeout('CURD_IDLE_TIMEOUT', raw.CURD_IDLE_TIMEOUT ?? '75s')),
     },
     minFreeSpaceBytes: read(
       () =>
-        wholeNumber('CURD_MIN_FREE_SPACE', raw.CURD_MIN_FREE_SPACE ?? '32', 0, 1_000_000_000) * 1024 * 1024,
+        parseInteger('CURD_MIN_FREE_SPACE', raw.CURD_MIN_FREE_SPACE ?? '32', 0, 1_000_000_000) * 1024 * 1024,
     ),
     logLevel: read(() =>
-      oneOf('CURD_LOG_LEVEL', raw.CURD_LOG_LEVEL ?? 'info', ['debug', 'info', 'warn', 'error', 'silent']),
+      parseEnum('CURD_LOG_LEVEL', raw.CURD_LOG_LEVEL ?? 'info', ['debug', 'info', 'warn', 'error', 'silent']),
     ),
     logClientIp: read(
-      () => oneOf('CURD_LOG_CLIENT_IP', raw.CURD_LOG_CLIENT_IP ?? 'true', ['true', 'false']) === 'true',
+      () => parseEnum('CURD_LOG_CLIENT_IP', raw.CURD_LOG_CLIENT_IP ?? 'true', ['true', 'false']) === 'true',
     ),
   };
   throwFaults();
   // Only now: nothing is written while a setting is wrong.
-  const secret = raw.CURD_SECRET ?? keptSecret(dataDir);
+  const secret = raw.CURD_SECRET ?? loadOrCreateSecret(dataDir);
   requireSecret(secret, environment, database.engine);
   return Object.freeze({ ...checked, secret });
 }
@@ -221,7 +223,7 @@ function collectFaults(): FaultCollector {
 function requireSecret(
   secret: string | undefined,
   environment: Environment,
-  engine: DatabasePlace['engine'],
+  engine: DatabaseLocation['engine'],
 ): void {
   if (secret === undefined && (environment !== 'local' || engine === 'postgres')) {
     const where = environment === 'local' ? 'PostgreSQL' : environment;
@@ -237,19 +239,19 @@ function requireSecret(
 }
 
 /** Where clients reach the server: what was set, or where it listens. Without a trailing slash. */
-export function baseUrlOf({ publicUrl, host, port }: Config, listeningPort = port): string {
+export function publicBaseUrl({ publicUrl, host, port }: Config, listeningPort = port): string {
   // All interfaces are no address that anybody could open.
   const name = ['0.0.0.0', '::'].includes(host) ? 'localhost' : host;
   return publicUrl ?? `http://${name.includes(':') ? `[${name}]` : name}:${listeningPort}`;
 }
 
 /** Where the world finds a picture of this name. */
-export function imageUrlOf(config: Config, name: string, listeningPort = config.port): string {
-  return `${config.imagesUrl ?? `${baseUrlOf(config, listeningPort)}/images`}/${name}`;
+export function publicImageUrl(config: Config, name: string, listeningPort = config.port): string {
+  return `${config.imagesUrl ?? `${publicBaseUrl(config, listeningPort)}/images`}/${name}`;
 }
 
 /** The secret of a local shop on SQLite, which is made with the first start. */
-function keptSecret(dataDir: string): string {
+function loadOrCreateSecret(dataDir: string): string {
   const file = join(dataDir, 'secret');
   if (existsSync(file)) {
     restrict(file);

@@ -24,7 +24,7 @@ export interface PlanLimits {
  * Requests a minute from one client IP without a valid credential: of any kind, to log in or register, and to public
  * paths such as pages and images.
  */
-export interface AddressLimits {
+export interface ClientIpLimits {
   readonly perMinute: number;
   readonly accountsPerMinute: number;
   readonly publicPerMinute: number;
@@ -37,11 +37,11 @@ export interface LoginLimits {
   readonly username: number;
 }
 
-export type DatabasePlace =
+export type DatabaseLocation =
   | { readonly engine: 'sqlite'; readonly file: string }
   | { readonly engine: 'postgres'; readonly url: string };
 
-export type ImagesPlace =
+export type ImageLocation =
   | { readonly kind: 'folder'; readonly folder: string }
   /** The prefix ends in a slash, or is empty. */
   | { readonly kind: 'bucket'; readonly bucket: string; readonly prefix: string };
@@ -52,7 +52,11 @@ export type Variable = (typeof settings)[number]['variable'];
 export class ConfigError extends Error {}
 
 /** @throws ConfigError */
-export function oneOf<const T extends string>(variable: Variable, value: string, allowed: readonly T[]): T {
+export function parseEnum<const T extends string>(
+  variable: Variable,
+  value: string,
+  allowed: readonly T[],
+): T {
   const found = allowed.find((candidate) => candidate === value);
   if (found === undefined) {
     throw new ConfigError(`${variable} is "${value}": set it to one of ${allowed.join(', ')}.`);
@@ -61,7 +65,7 @@ export function oneOf<const T extends string>(variable: Variable, value: string,
 }
 
 /** @throws ConfigError */
-export function wholeNumber(variable: Variable, text: string, least: number, most: number): number {
+export function parseInteger(variable: Variable, text: string, least: number, most: number): number {
   const number = Number(text);
   if (!/^\d{1,15}$/.test(text) || number < least || number > most) {
     throw new ConfigError(`${variable} is "${text}": set it to a number from ${least} to ${most}.`);
@@ -70,7 +74,7 @@ export function wholeNumber(variable: Variable, text: string, least: number, mos
 }
 
 /** Milliseconds. @throws ConfigError */
-export function duration(variable: Variable, text: string): number {
+export function parseDurationSetting(variable: Variable, text: string): number {
   const milliseconds = parseDuration(text);
   if (milliseconds === null) {
     throw new ConfigError(
@@ -81,8 +85,8 @@ export function duration(variable: Variable, text: string): number {
 }
 
 /** Milliseconds that a timer can count. @throws ConfigError */
-export function timeout(variable: Variable, text: string): number {
-  const milliseconds = duration(variable, text);
+export function parseTimeout(variable: Variable, text: string): number {
+  const milliseconds = parseDurationSetting(variable, text);
   if (milliseconds < 1 || milliseconds > timeoutMsMax) {
     throw new ConfigError(`${variable} is "${text}": set it to something from 1ms to 24h.`);
   }
@@ -92,7 +96,11 @@ export function timeout(variable: Variable, text: string): number {
 const timeoutMsMax = 24 * 60 * 60 * 1000;
 
 /** A JSON object of numbers, laid over the defaults. @throws ConfigError */
-export function numbers<T extends object>(variable: Variable, text: string | undefined, defaults: T): T {
+export function parseNumberMap<T extends object>(
+  variable: Variable,
+  text: string | undefined,
+  defaults: T,
+): T {
   if (text === undefined) {
     return defaults;
   }
@@ -159,7 +167,7 @@ export function parseProxies(text: string): string[] {
 
 /** @throws ConfigError */
 export function parseTiers(text: string | undefined): TierThresholds {
-  const tiers = numbers('CURD_TIERS', text, { silver: 500, gold: 2000, platinum: 10_000 });
+  const tiers = parseNumberMap('CURD_TIERS', text, { silver: 500, gold: 2000, platinum: 10_000 });
   if (tiers.silver > tiers.gold || tiers.gold > tiers.platinum) {
     throw new ConfigError('CURD_TIERS must rise from silver over gold to platinum.');
   }
@@ -207,11 +215,15 @@ function isCount(value: unknown): value is number {
 }
 
 /** @throws ConfigError */
-export function parseAddressLimits(text: string | undefined, environment: Environment): AddressLimits {
+export function parseClientIpLimits(text: string | undefined, environment: Environment): ClientIpLimits {
   const perMinute = { production: 600, sandbox: 6000, local: 60_000 }[environment];
   const accountsPerMinute = environment === 'production' ? 60 : perMinute;
   const publicPerMinute = environment === 'production' ? 6000 : 60_000;
-  const limits = numbers('CURD_ADDRESS_LIMITS', text, { perMinute, accountsPerMinute, publicPerMinute });
+  const limits = parseNumberMap('CURD_ADDRESS_LIMITS', text, {
+    perMinute,
+    accountsPerMinute,
+    publicPerMinute,
+  });
   if (!Object.values(limits).every((one) => isCount(one) && one <= countedMax)) {
     throw new ConfigError(`CURD_ADDRESS_LIMITS is "${text}": set whole numbers from 1 to ${countedMax}.`);
   }
@@ -221,7 +233,7 @@ export function parseAddressLimits(text: string | undefined, environment: Enviro
 /** @throws ConfigError */
 export function parseLoginLimits(text: string | undefined, environment: Environment): LoginLimits {
   const factor = environment === 'local' ? 10 : 1;
-  return numbers('CURD_LOGIN_LIMITS', text, {
+  return parseNumberMap('CURD_LOGIN_LIMITS', text, {
     pair: 10 * factor,
     address: 100 * factor,
     username: 100 * factor,
@@ -233,7 +245,7 @@ export function parseDatabase(
   text: string | undefined,
   dataDir: string,
   name = 'CURD_DATABASE',
-): DatabasePlace {
+): DatabaseLocation {
   if (text === undefined) {
     return { engine: 'sqlite', file: join(dataDir, 'curd.sqlite') };
   }
@@ -274,7 +286,7 @@ export function parsePublicUrl(text: string | undefined, environment: Environmen
 }
 
 /** @throws ConfigError */
-export function parseImages(text: string | undefined, dataDir: string, name = 'CURD_IMAGES'): ImagesPlace {
+export function parseImages(text: string | undefined, dataDir: string, name = 'CURD_IMAGES'): ImageLocation {
   if (text === undefined) {
     return { kind: 'folder', folder: join(dataDir, 'images') };
   }

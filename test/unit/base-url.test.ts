@@ -1,21 +1,24 @@
 /** Where clients reach a server, by its settings and the port that it listens on. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { baseUrlOf, type Config, imageUrlOf } from '../../src/settings/config.ts';
+import { type Config, publicBaseUrl, publicImageUrl } from '../../src/settings/config.ts';
 
 const at = (host: string, more: Partial<Config> = {}) =>
   ({ host, port: 8080, publicUrl: null, imagesUrl: null, ...more }) as Config;
 
 test('The address of a server is what was set, or one that can be opened', () => {
-  assert.equal(baseUrlOf(at('127.0.0.1')), 'http://127.0.0.1:8080');
-  assert.equal(baseUrlOf(at('127.0.0.1'), 4711), 'http://127.0.0.1:4711');
-  assert.equal(baseUrlOf(at('::1')), 'http://[::1]:8080');
-  assert.equal(baseUrlOf(at('0.0.0.0')), 'http://localhost:8080');
-  assert.equal(baseUrlOf(at('::')), 'http://localhost:8080');
-  assert.equal(baseUrlOf(at('0.0.0.0', { publicUrl: 'https://shop.example' }), 1), 'https://shop.example');
-  assert.equal(imageUrlOf(at('::1'), 'a.png', 1), 'http://[::1]:1/images/a.png');
+  assert.equal(publicBaseUrl(at('127.0.0.1')), 'http://127.0.0.1:8080');
+  assert.equal(publicBaseUrl(at('127.0.0.1'), 4711), 'http://127.0.0.1:4711');
+  assert.equal(publicBaseUrl(at('::1')), 'http://[::1]:8080');
+  assert.equal(publicBaseUrl(at('0.0.0.0')), 'http://localhost:8080');
+  assert.equal(publicBaseUrl(at('::')), 'http://localhost:8080');
   assert.equal(
-    imageUrlOf(at('::1', { imagesUrl: 'https://cdn.example/x' }), 'a.png'),
+    publicBaseUrl(at('0.0.0.0', { publicUrl: 'https://shop.example' }), 1),
+    'https://shop.example',
+  );
+  assert.equal(publicImageUrl(at('::1'), 'a.png', 1), 'http://[::1]:1/images/a.png');
+  assert.equal(
+    publicImageUrl(at('::1', { imagesUrl: 'https://cdn.example/x' }), 'a.png'),
     'https://cdn.example/x/a.png',
   );
 });
