@@ -3,9 +3,9 @@ import { hash, timingSafeEqual } from 'node:crypto';
 import { AppError } from './errors.ts';
 
 export interface Cursors {
-  seal(position: unknown): string;
+  encode(position: unknown): string;
   /** @throws AppError badRequest where the text is not one of ours, letter by letter. */
-  open(cursor: string): unknown;
+  decode(cursor: string): unknown;
 }
 
 /**
@@ -16,11 +16,11 @@ export function createCursors(secret: string, list: string): Cursors {
   const sign = createSigner(`cursor ${list} ${secret}`);
 
   return {
-    seal(position) {
+    encode(position) {
       const payload = Buffer.from(JSON.stringify(position)).toString('base64url');
       return `${payload}.${sign(payload)}`;
     },
-    open(cursor) {
+    decode(cursor) {
       const [payload = '', signature = ''] = cursor.split('.', 2);
       const expected = sign(payload);
       const isOurs =
@@ -39,7 +39,7 @@ export function createCursors(secret: string, list: string): Cursors {
 }
 
 /** Filters that mean the same look the same: none that is not given, and lists sorted, each value once. */
-export function canonical<F extends object>(filters: F): F {
+export function canonicalFilters<F extends object>(filters: F): F {
   const entries = Object.entries(filters).filter(([, value]) => value !== undefined);
   return Object.fromEntries(
     entries.map(([name, value]) => [name, Array.isArray(value) ? [...new Set(value)].sort() : value]),
@@ -50,7 +50,7 @@ export function canonical<F extends object>(filters: F): F {
  * A cursor carries the query that it continues, which may be repeated beside it but not changed.
  * @throws AppError badRequest
  */
-export function requireSame(carried: object, given: object): void {
+export function requireSameQuery(carried: object, given: object): void {
   for (const [name, value] of Object.entries(given)) {
     if (JSON.stringify(carried[name as keyof object]) !== JSON.stringify(value)) {
       const shown = { statuses: 'status', tagsDigest: 'tags' }[name] ?? name;

@@ -129,7 +129,7 @@ export function isFull(errors: readonly FieldError[]): boolean {
 }
 
 /** A 422 that names each field that failed, in the order of the schema, up to `errorsMax` of them. */
-export function invalid(errors: readonly FieldError[]): AppError {
+export function validationError(errors: readonly FieldError[]): AppError {
   const named = inWords(errors.slice(0, 1));
   const listed = errors.slice(0, errorsMax);
   const others = listed.length > 1 ? ` (and ${listed.length - 1} more)` : '';

@@ -6,7 +6,7 @@ import type { AppError } from '../errors.ts';
 import type { Guard } from '../http/authenticate.ts';
 import { isRepeated } from '../http/repeated-headers.ts';
 import type { Access, Requirement } from '../http/route.ts';
-import { after, type Eventual } from '../maybe-promise.ts';
+import { chain, type MaybePromise } from '../maybe-promise.ts';
 import { permits } from './access.ts';
 import { invalidToken, unauthorized } from './challenge.ts';
 import { forbidden } from './forbidden.ts';
@@ -24,16 +24,16 @@ export interface Credential {
  */
 export type Resolution = 'not mine' | Principal | { readonly rejected: string; readonly isPublic?: true };
 
-export type Resolver = (credential: Credential) => Eventual<Resolution>;
+export type Resolver = (credential: Credential) => MaybePromise<Resolution>;
 
 /** The guard in front of every route: who is calling, and then, once they have been counted, whether they may. */
 export function createGuard(resolvers: readonly Resolver[]): Guard {
   /** Asks one resolver after the other. */
-  function resolve(credential: Credential, [resolver, ...others] = resolvers): Eventual<Principal> {
+  function resolve(credential: Credential, [resolver, ...others] = resolvers): MaybePromise<Principal> {
     if (resolver === undefined) {
       throw refused('The token is not known.');
     }
-    return after(resolver(credential), (resolution) => {
+    return chain(resolver(credential), (resolution) => {
       if (resolution === 'not mine') {
         return resolve(credential, others);
       }
@@ -44,10 +44,10 @@ export function createGuard(resolvers: readonly Resolver[]): Guard {
     });
   }
 
-  function resolveAll([credential, ...others]: readonly Credential[]): Eventual<Principal[]> {
+  function resolveAll([credential, ...others]: readonly Credential[]): MaybePromise<Principal[]> {
     return credential === undefined
       ? []
-      : after(resolve(credential), (first) => after(resolveAll(others), (rest) => [first, ...rest]));
+      : chain(resolve(credential), (first) => chain(resolveAll(others), (rest) => [first, ...rest]));
   }
 
   return { identify: (request) => resolveAll(credentialsOf(request)), admit };

@@ -1,6 +1,6 @@
 /** Lists of cheeses: which index to walk, where a page ends, and how many match in all. */
 import { hash } from 'node:crypto';
-import { type Cursors, canonical, requireSame } from '../cursor.ts';
+import { type Cursors, canonicalFilters, requireSameQuery } from '../cursor.ts';
 import { createCache } from '../database/cache.ts';
 import type { Database } from '../database/database.ts';
 import { createLookup } from '../database/lookup.ts';
@@ -202,7 +202,7 @@ export function createCheeseListing({ database, cursors }: Dependencies): Cheese
       nextCursor:
         last === null
           ? null
-          : cursors.seal({ sort: query.sort, filters: toCarried(query.filters), after: last }),
+          : cursors.encode({ sort: query.sort, filters: toCarried(query.filters), after: last }),
       total: withTotal ? (page.total ?? (await totalOf(selection, query.filters, version))) : null,
     };
   }
@@ -266,13 +266,16 @@ function cut(
 /** The query that a request continues: a cursor carries sort and filters, which may be repeated but not changed. */
 function continued(request: ListRequest, cursors: Cursors): Query {
   const { cursor, limit: _, sort, ...asked } = request;
-  const filters = canonical(asked);
+  const filters = canonicalFilters(asked);
   if (cursor === undefined) {
     return { sort: sort ?? 'name', filters, after: null };
   }
-  const { filters: carried, ...position } = cursors.open(cursor) as CarriedQuery;
+  const { filters: carried, ...position } = cursors.decode(cursor) as CarriedQuery;
   const given = toCarried(filters);
-  requireSame({ ...carried, sort: position.sort }, { ...given, ...(sort === undefined ? {} : { sort }) });
+  requireSameQuery(
+    { ...carried, sort: position.sort },
+    { ...given, ...(sort === undefined ? {} : { sort }) },
+  );
   const { tagsDigest, ...rest } = carried;
   if (tagsDigest === undefined) {
     return { ...position, filters: rest };

@@ -1,6 +1,6 @@
 /** Single cheeses over HTTP. */
 import { anyOf, apiKey, oauth } from '../auth/access.ts';
-import { invalid } from '../errors.ts';
+import { validationError } from '../errors.ts';
 import {
   badRequest,
   conflict,
@@ -11,7 +11,7 @@ import {
 import { ifMatchFor, preconditionOf, shown, tagOf } from '../http/etag.ts';
 import { pathId } from '../http/path-id.ts';
 import { type Route, route } from '../http/route.ts';
-import { after } from '../maybe-promise.ts';
+import { chain } from '../maybe-promise.ts';
 import { Cheese, CheeseInput, CheesePatch, CheeseReplacement } from './schemas.ts';
 import type { CheeseService } from './service.ts';
 
@@ -70,7 +70,7 @@ export function cheeseRoutes(cheeses: CheeseService): Route[] {
       summary: 'Read a cheese',
       access: anyOf(apiKey, oauth('read:cheeses')),
       answers: { 200: oneCheese('The cheese'), ...noCheese },
-      handle: ({ params }) => after(cheeses.find(cheeseId(params)), (cheese) => shown(cheese, 200)),
+      handle: ({ params }) => chain(cheeses.find(cheeseId(params)), (cheese) => shown(cheese, 200)),
     }),
     route({
       method: 'POST',
@@ -149,7 +149,9 @@ function agreed(query: CheesePatch, body: CheesePatch): CheesePatch {
     (name) => query[name] !== undefined && body[name] !== undefined && query[name] !== body[name],
   );
   if (differing.length > 0) {
-    throw invalid(differing.map((field) => ({ field, message: 'is given twice, with different values' })));
+    throw validationError(
+      differing.map((field) => ({ field, message: 'is given twice, with different values' })),
+    );
   }
   return { ...query, ...body };
 }

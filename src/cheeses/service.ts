@@ -3,9 +3,9 @@ import { type Clock, timestamp } from '../clock.ts';
 import { type Context, type Event, recordEvents } from '../database/context.ts';
 import { ConstraintError, type Database, type Sql } from '../database/database.ts';
 import { createLookup } from '../database/lookup.ts';
-import { AppError, invalid } from '../errors.ts';
+import { AppError, validationError } from '../errors.ts';
 import type { Precondition } from '../http/etag.ts';
-import { after, type Eventual } from '../maybe-promise.ts';
+import { chain, type MaybePromise } from '../maybe-promise.ts';
 import { cheeseUpdated } from './changes.ts';
 import { type CheeseRow, cheeseLookup, cheeseQueries } from './queries.ts';
 import {
@@ -33,8 +33,8 @@ export type ImportOutcome =
 
 export interface CheeseService {
   /** @throws AppError notFound */
-  find(id: number): Eventual<VersionedCheese>;
-  findIfThere(id: number): Eventual<VersionedCheese | undefined>;
+  find(id: number): MaybePromise<VersionedCheese>;
+  findIfThere(id: number): MaybePromise<VersionedCheese | undefined>;
   /** Those of the cheeses that are there, by id: none of them changes before the transaction ends. */
   hold(tx: Sql, ids: readonly number[]): Promise<Map<number, VersionedCheese>>;
   /** @throws AppError conflict where the name is taken in its category */
@@ -145,7 +145,7 @@ export function createCheeseService({ database, clock, beforeDelete }: Dependenc
 
   return {
     find: (id) =>
-      after(lookup(String(id)), (row) => {
+      chain(lookup(String(id)), (row) => {
         if (row === undefined) {
           throw notFound(id);
         }
@@ -325,7 +325,7 @@ async function toDraft(tx: Sql, input: CheeseInput): Promise<Draft> {
   const categoryName = input.category === undefined ? null : nameOf('category', input.category, 'category');
   const tagNames = (input.tags ?? []).map((tag, index) => nameOf('tag', tag, `tags[${index}]`));
   if (errors.length > 0) {
-    throw invalid(errors);
+    throw validationError(errors);
   }
   return {
     name: input.name,

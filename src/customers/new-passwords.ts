@@ -1,7 +1,7 @@
 /** Passwords that customers set: at registration, and with a change of their profile. */
 import { isCommonPassword } from '../auth/common-passwords.ts';
 import type { Passwords } from '../auth/passwords.ts';
-import { type FieldError, invalid } from '../errors.ts';
+import { type FieldError, validationError } from '../errors.ts';
 
 export interface NewPasswords {
   /** Why a new password is refused; empty where it is not. */
@@ -24,7 +24,7 @@ export function createNewPasswords(passwords: Passwords, allowsCommon: boolean):
   async function hash(password: string): Promise<string> {
     const errors = await errorsOf(password);
     if (errors.length > 0) {
-      throw invalid(errors);
+      throw validationError(errors);
     }
     return passwords.hash(password);
   }

@@ -8,7 +8,7 @@ import type { CheeseService, VersionedCheese } from '../cheeses/service.ts';
 import { type Clock, timestamp } from '../clock.ts';
 import { type Context, recordEvents } from '../database/context.ts';
 import { ConstraintError, type Database, type Sql } from '../database/database.ts';
-import { AppError, type FieldError, invalid, inWords } from '../errors.ts';
+import { AppError, type FieldError, inWords, validationError } from '../errors.ts';
 import type { Precondition } from '../http/etag.ts';
 import type { TierThresholds } from '../settings/config.ts';
 import { mayManage, notFound, refusal } from './batch-errors.ts';
@@ -104,11 +104,11 @@ export function createCustomerService(dependencies: Dependencies): CustomerServi
       return undefined;
     }
     if (name !== undefined) {
-      throw invalid([{ field: 'favouriteCheese', message: 'takes an id or a name, not both' }]);
+      throw validationError([{ field: 'favouriteCheese', message: 'takes an id or a name, not both' }]);
     }
     const cheese = Number.isSafeInteger(id) ? (await cheeses.hold(tx, [id])).get(id) : undefined;
     if (cheese === undefined) {
-      throw invalid([{ field: 'favouriteCheese.id', message: 'there is no cheese with this id' }]);
+      throw validationError([{ field: 'favouriteCheese.id', message: 'there is no cheese with this id' }]);
     }
     return cheese;
   }
@@ -246,7 +246,7 @@ export function createCustomerService(dependencies: Dependencies): CustomerServi
         });
       } catch (error) {
         throw error instanceof ConstraintError
-          ? invalid(await takenFields(database, profile, known.id))
+          ? validationError(await takenFields(database, profile, known.id))
           : error;
       }
     },

@@ -4,7 +4,7 @@
  * On PostgreSQL they travel in batches. On SQLite rows are remembered as long as no process has committed anything: a
  * read takes 6 us in a loop, and 30 between requests, when its pages and its code have left the processor's cache.
  */
-import type { Eventual } from '../maybe-promise.ts';
+import type { MaybePromise } from '../maybe-promise.ts';
 import { inBatches } from './batch-calls.ts';
 import { createCache } from './cache.ts';
 import type { Database } from './database.ts';
@@ -23,14 +23,14 @@ interface LookupStatements<Row> {
 export function createLookup<Row>(
   database: Database,
   { one, many, keyOf }: LookupStatements<Row>,
-): (key: string) => Eventual<Row | undefined> {
+): (key: string) => MaybePromise<Row | undefined> {
   return database.stamp() === null ? together(database, many, keyOf) : remembering(database, one);
 }
 
 function remembering<Row>(
   database: Database,
   one: (key: string) => Statement,
-): (key: string) => Eventual<Row | undefined> {
+): (key: string) => MaybePromise<Row | undefined> {
   const rows = createCache<Row | undefined>(cachedBytesMax);
   let stamp: number | null = null;
 

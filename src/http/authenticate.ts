@@ -4,7 +4,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Principal } from '../auth/principal.ts';
 import { AppError } from '../errors.ts';
 import type { Charge, ClientIpCount, RateLimits } from '../limits/rate-limits.ts';
-import { after, type Eventual } from '../maybe-promise.ts';
+import { chain, type MaybePromise } from '../maybe-promise.ts';
 import { addressOf } from './client-ip.ts';
 import type { Access, Route } from './route.ts';
 
@@ -24,7 +24,7 @@ declare module 'fastify' {
 
 export interface Guard {
   /** Every credential that was sent; all of them are valid. @throws AppError unauthorized */
-  identify(request: Pick<IncomingMessage, 'headers' | 'rawHeaders'>): Eventual<readonly Principal[]>;
+  identify(request: Pick<IncomingMessage, 'headers' | 'rawHeaders'>): MaybePromise<readonly Principal[]>;
   /** The one of them that may; null where nobody need be known. @throws AppError unauthorized, forbidden */
   admit(
     principals: readonly Principal[],
@@ -35,13 +35,13 @@ export interface Guard {
 
 export interface Admission {
   /** Checks and counts a request when its headers have arrived. @throws AppError unauthorized, rateLimited, forbidden */
-  admit(route: Route, request: FastifyRequest, reply: FastifyReply): Eventual<void>;
+  admit(route: Route, request: FastifyRequest, reply: FastifyReply): MaybePromise<void>;
   /**
    * Checks the credentials again when the body has arrived: a client can send it minutes after the headers, and the
    * credentials can be revoked in between. Does nothing where the body came with the headers.
    * @throws AppError unauthorized, forbidden
    */
-  readmit(route: Route, request: FastifyRequest): Eventual<void>;
+  readmit(route: Route, request: FastifyRequest): MaybePromise<void>;
 }
 
 export function admission(guard: Guard, rateLimits: RateLimits): Admission {
@@ -51,7 +51,7 @@ export function admission(guard: Guard, rateLimits: RateLimits): Admission {
   }
 
   /** Requests with a wrong credential are counted by client IP, and refused once there were too many. */
-  function identify(route: Route, request: FastifyRequest): Eventual<readonly Principal[]> {
+  function identify(route: Route, request: FastifyRequest): MaybePromise<readonly Principal[]> {
     function turnAway(error: unknown): never {
       if (error instanceof AppError && error.code === 'unauthorized') {
         countAddress(route, request);
@@ -75,13 +75,13 @@ export function admission(guard: Guard, rateLimits: RateLimits): Admission {
         return;
       }
       noteArrival(request);
-      return after(identify(route, request), (principals) => {
+      return chain(identify(route, request), (principals) => {
         if (principals.length === 0) {
           countAddress(route, request);
           request.principal = guard.admit(principals, access, alternative);
           return;
         }
-        return after(rateLimits.charge(principals), (charge) => {
+        return chain(rateLimits.charge(principals), (charge) => {
           request.charge = charge;
           reply.headers(charge.headers());
           request.principal = guard.admit(principals, access, alternative);
@@ -94,7 +94,7 @@ export function admission(guard: Guard, rateLimits: RateLimits): Admission {
       if (access === 'operational' || !request.isBodyLate) {
         return;
       }
-      return after(identify(route, request), (principals) => {
+      return chain(identify(route, request), (principals) => {
         request.principal = guard.admit(principals, access, alternative);
       });
     },

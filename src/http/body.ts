@@ -1,6 +1,6 @@
 /** Bodies of requests: which media types a route takes, and what is in them once they were read whole. */
 import type { FastifyRequest } from 'fastify';
-import { AppError, addError, type FieldError, invalid, inWords } from '../errors.ts';
+import { AppError, addError, type FieldError, inWords, validationError } from '../errors.ts';
 import { shape } from '../schema/validate.ts';
 import { requireIdentity } from './content-encoding.ts';
 import { parseJson } from './json-body.ts';
@@ -12,7 +12,7 @@ const formTypes = 'application/x-www-form-urlencoded, multipart/form-data';
 /** @throws AppError badRequest or validation where there are faults */
 export function failOn(errors: readonly FieldError[], as: 'badRequest' | 'validation'): void {
   if (errors.length > 0) {
-    throw as === 'validation' ? invalid(errors) : new AppError('badRequest', inWords(errors));
+    throw as === 'validation' ? validationError(errors) : new AppError('badRequest', inWords(errors));
   }
 }
 

@@ -1,5 +1,5 @@
 /** Reads a JSON body. Whatever is wrong with it is 422 with a position: the contract has no 400 for bodies. */
-import { invalid } from '../errors.ts';
+import { validationError } from '../errors.ts';
 
 export const depthMax = 64;
 const decoder = new TextDecoder('utf-8', { fatal: true });
@@ -11,20 +11,22 @@ const decoder = new TextDecoder('utf-8', { fatal: true });
 export function parseJson(bytes: Uint8Array): unknown {
   const text = decode(bytes);
   if (text.trim() === '') {
-    throw invalid([{ field: '', message: 'a JSON body is required here, and this one is empty' }]);
+    throw validationError([{ field: '', message: 'a JSON body is required here, and this one is empty' }]);
   }
   if (isDeeperThan(text, depthMax)) {
-    throw invalid([{ field: '', message: `the JSON is nested deeper than ${depthMax} levels` }]);
+    throw validationError([{ field: '', message: `the JSON is nested deeper than ${depthMax} levels` }]);
   }
   let value: unknown;
   try {
     value = JSON.parse(text);
   } catch (error) {
-    throw invalid([{ field: '', message: `the body is not valid JSON${positionOf(error as Error, text)}` }]);
+    throw validationError([
+      { field: '', message: `the body is not valid JSON${positionOf(error as Error, text)}` },
+    ]);
   }
   // Bytes were valid UTF-8, so half a surrogate pair can only have come as an escape.
   if (/\\u[dD][89a-fA-F]/.test(text) && !isWellFormed(value)) {
-    throw invalid([
+    throw validationError([
       { field: '', message: 'the body holds half of a surrogate pair, which is no Unicode text' },
     ]);
   }
@@ -35,7 +37,7 @@ function decode(bytes: Uint8Array): string {
   try {
     return decoder.decode(bytes);
   } catch {
-    throw invalid([{ field: '', message: 'the body is not valid UTF-8' }]);
+    throw validationError([{ field: '', message: 'the body is not valid UTF-8' }]);
   }
 }
 

@@ -1,6 +1,6 @@
 /** What a server has done and has to do, in the text format of Prometheus (version 0.0.4). */
 import type { FastifyRequest } from 'fastify';
-import type { Eventual } from '../maybe-promise.ts';
+import type { MaybePromise } from '../maybe-promise.ts';
 
 export const metricsType = 'text/plain; version=0.0.4; charset=utf-8';
 
@@ -25,7 +25,7 @@ export interface Figure {
   readonly help: string;
   readonly type: 'counter' | 'gauge';
   /** One value, or several by what is in their labels: `{status="placed"}`. */
-  readonly read: () => Eventual<number | Readonly<Record<string, number>>>;
+  readonly read: () => MaybePromise<number | Readonly<Record<string, number>>>;
 }
 
 /** How many requests of one route got one status since the start. */

@@ -8,7 +8,7 @@ import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { MIMEType } from 'node:util';
 import { Dicer } from '@fastify/busboy';
-import { AppError, type FieldError, invalid, unavailable } from '../errors.ts';
+import { AppError, type FieldError, unavailable, validationError } from '../errors.ts';
 import { digestOf } from '../files/digest.ts';
 import { requireIdentity } from './content-encoding.ts';
 
@@ -75,7 +75,7 @@ export async function receiveForm(request: IncomingMessage, plan: FormPlan): Pro
         files.push(file);
         file.catch(reject);
       } else if (name === plan.fileField) {
-        reject(invalid([{ field: name, message: 'send one file only' }]));
+        reject(validationError([{ field: name, message: 'send one file only' }]));
       } else if (isFile) {
         // Not refused yet: only the end of the form shows whether the right part is missing too.
         misplaced.add(name);
@@ -202,7 +202,7 @@ async function readText(part: Readable, field: string): Promise<string> {
   for await (const chunk of part) {
     bytes += chunk.length;
     if (bytes > fieldBytesMax) {
-      throw invalid([{ field, message: `must have at most ${fieldBytesMax} bytes` }]);
+      throw validationError([{ field, message: `must have at most ${fieldBytesMax} bytes` }]);
     }
     chunks.push(chunk);
   }

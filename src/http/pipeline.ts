@@ -8,7 +8,7 @@ import { AppError, type FieldError } from '../errors.ts';
 import { type Idempotency, parseIdempotencyKey, type StoredAnswer } from '../idempotency/store.ts';
 import type { Overload } from '../limits/overload.ts';
 import type { RateLimits } from '../limits/rate-limits.ts';
-import { after, type Eventual } from '../maybe-promise.ts';
+import { chain, type MaybePromise } from '../maybe-promise.ts';
 import { type Admission, admission, type Guard, isBare } from './authenticate.ts';
 import { bytesOf, failOn, readBody, requireMediaType, withUnchangeable } from './body.ts';
 import { addressOf } from './client-ip.ts';
@@ -61,8 +61,8 @@ function mountOn(app: FastifyInstance, route: Route, dependencies: MountDependen
       if (route.access !== 'operational') {
         overload.check(isChange);
       }
-      const admitted = after(headRead(request), () =>
-        after(admit(route, request, reply), () => {
+      const admitted = chain(headRead(request), () =>
+        chain(admit(route, request, reply), () => {
           requireMediaType(route, request);
           requireConnection(request);
           if (route.upload === undefined) {
@@ -82,12 +82,12 @@ function mountOn(app: FastifyInstance, route: Route, dependencies: MountDependen
       }
       const answered =
         route.upload === undefined
-          ? after(readmit(route, request), () =>
+          ? chain(readmit(route, request), () =>
               handle(route, request, dependencies, { bytes: () => bytesOf(request), receive: noForm }),
             )
           : handleUpload(route, route.upload, request, dependencies, readmit);
       const counted = isChange && answered instanceof Promise ? overload.during(answered) : answered;
-      return after(counted, (answer) => {
+      return chain(counted, (answer) => {
         const sent = send(answer, route, request, reply, dependencies.failed);
         dependencies.answered(request, reply.statusCode);
         return sent;
@@ -124,13 +124,13 @@ function limitTime({ raw }: FastifyRequest, reply: FastifyReply, requestTimeoutM
 }
 
 /** Where a body is to come, the parser is not through: it may still refuse how the body is sent. */
-function headRead({ headers }: FastifyRequest): Eventual<void> {
+function headRead({ headers }: FastifyRequest): MaybePromise<void> {
   return isBare(headers) ? undefined : Promise.resolve();
 }
 
 /** What a request carries: what tells it from another under the same idempotency key, and its form. */
 interface Content {
-  readonly bytes: () => Eventual<Uint8Array>;
+  readonly bytes: () => MaybePromise<Uint8Array>;
   readonly receive: () => Promise<ReceivedUpload<Record<string, unknown>>>;
 }
 
@@ -186,7 +186,7 @@ function handle(
   request: FastifyRequest,
   dependencies: MountDependencies,
   content: Content,
-): Eventual<Answer> {
+): MaybePromise<Answer> {
   const isStrict = isStrictly(request);
   const search = request.query as URLSearchParams;
   const query = readQuery(route.query ?? {}, search, isStrict);
@@ -199,7 +199,7 @@ function handle(
     origin: new RequestOrigin(request, dependencies.clock),
   };
   const body = route.body === undefined ? undefined : readBody(route, request, isStrict);
-  return after(body, (body) =>
+  return chain(body, (body) =>
     route.handle({
       params: request.params as Record<string, string>,
       query: query.values,

@@ -9,7 +9,7 @@ import type { Principal } from '../auth/principal.ts';
 import type { Context } from '../database/context.ts';
 import type { ReplayTime } from '../idempotency/store.ts';
 import type { Standing } from '../limits/rate-limits.ts';
-import type { Eventual } from '../maybe-promise.ts';
+import type { MaybePromise } from '../maybe-promise.ts';
 import type { Asset } from './asset.ts';
 import type { ReceivedFile } from './multipart.ts';
 
@@ -216,13 +216,13 @@ export interface RouteDefinition<
   readonly mediaType?: string;
   /** Since when (ISO date) the route is deprecated, and the path that takes its place. */
   readonly deprecated?: { readonly since: string; readonly successor: string };
-  readonly handle: (call: Call<ParameterValues<Q>, XStatic<B>, ParameterValues<F>>) => Eventual<Answer>;
+  readonly handle: (call: Call<ParameterValues<Q>, XStatic<B>, ParameterValues<F>>) => MaybePromise<Answer>;
 }
 
 /** A route whose types are no longer of interest. */
 export type Route = Omit<RouteDefinition<Parameters, Schema, Parameters>, 'handle'> & {
   // biome-ignore lint/suspicious/noExplicitAny: the values were checked against the schemas that gave the types.
-  readonly handle: (call: Call<any, any, any>) => Eventual<Answer>;
+  readonly handle: (call: Call<any, any, any>) => MaybePromise<Answer>;
 };
 
 /** What the OpenAPI document says of a route. */

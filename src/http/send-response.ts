@@ -1,7 +1,7 @@
 /** How an answer goes out: conditions, compression, and the headers that go along. */
 import { Readable } from 'node:stream';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { after, type Eventual } from '../maybe-promise.ts';
+import { chain, type MaybePromise } from '../maybe-promise.ts';
 import { Asset } from './asset.ts';
 import { acceptsGzip, compressed, worthwhileBytes } from './compression.ts';
 import { deprecationHeaders } from './deprecation.ts';
@@ -35,7 +35,7 @@ export function send(
   request: FastifyRequest,
   reply: FastifyReply,
   failed: ReportFault,
-): Eventual<FastifyReply> {
+): MaybePromise<FastifyReply> {
   const { status, headers = {}, body } = answer;
   leaveIfClosing(reply);
   reply.headers(headers);
@@ -69,7 +69,7 @@ export function send(
   if (body instanceof Bytes) {
     // For nothing at all, Fastify would replace the length.
     const bytes = request.method === 'HEAD' ? Readable.from([]) : body.open();
-    return after(bytes, (stream) => {
+    return chain(bytes, (stream) => {
       watch(stream, request, reply, failed);
       return reply.send(stream);
     });

@@ -8,7 +8,7 @@ import { createCipheriv, createDecipheriv, createHmac, hash, hkdfSync } from 'no
 import { type Clock, timestamp } from '../clock.ts';
 import type { Database, Transaction } from '../database/database.ts';
 import { deleteUnlocked, sql } from '../database/sql.ts';
-import { AppError, invalid } from '../errors.ts';
+import { AppError, validationError } from '../errors.ts';
 
 export const idempotencyHours = 24;
 const lifetimeMs = idempotencyHours * 60 * 60 * 1000;
@@ -109,7 +109,7 @@ export function createIdempotency(database: Database, clock: Clock, secret: stri
       return null;
     }
     if (row.fingerprint !== fingerprint) {
-      throw invalid([
+      throw validationError([
         { field: '', message: 'this Idempotency-Key was used for another request: take a new one' },
       ]);
     }

@@ -10,12 +10,12 @@ import { type Clock, timestamp } from '../clock.ts';
 import { type Context, recordEvents } from '../database/context.ts';
 import type { Database, Sql } from '../database/database.ts';
 import { createLookup } from '../database/lookup.ts';
-import { AppError, invalid, unavailable } from '../errors.ts';
+import { AppError, unavailable, validationError } from '../errors.ts';
 import type { StoredFile } from '../files/copy-files.ts';
 import type { ByteRange, Files } from '../files/files.ts';
 import type { Precondition } from '../http/etag.ts';
 import type { ReceivedFile } from '../http/multipart.ts';
-import type { Eventual } from '../maybe-promise.ts';
+import type { MaybePromise } from '../maybe-promise.ts';
 import { type ImageFileRow, imageFileLookup, imageQueries } from './queries.ts';
 import type { PictureFormat, Pictures, Rendition } from './renderer.ts';
 
@@ -76,7 +76,7 @@ export interface ImageService {
   /** In the order of their first upload. @throws AppError notFound */
   list(cheeseId: number): Promise<CheeseImage[]>;
   /** A file that is in use, by its name. */
-  findFile(name: string): Eventual<ImageFileRow | undefined>;
+  findFile(name: string): MaybePromise<ImageFileRow | undefined>;
   /** @throws AppError notFound, unavailable */
   readFile(name: string, range: ByteRange | null): ReturnType<Files['read']>;
   /** The cheese is about to go: its pictures are shown no more, unless others have the same. */
@@ -188,7 +188,7 @@ export function createImageService({
           created_at: createdAt,
         });
         if ((await queries.countImages(cheeseId)) > imagesMax) {
-          throw invalid([{ field: 'file', message: `the cheese has ${imagesMax} pictures already` }]);
+          throw validationError([{ field: 'file', message: `the cheese has ${imagesMax} pictures already` }]);
         }
         const data = JSON.stringify({ imageUrl, thumbnailUrl: urlOf(thumbnailName), size });
         await recordEvents(tx, context.origin, createdAt, [
@@ -252,7 +252,7 @@ function placed(urls: readonly string[], url: string, isPrimary: boolean): strin
   }
   const others = urls.filter((one) => one !== url);
   if (others.length >= imagesMax) {
-    throw invalid([{ field: 'file', message: `the cheese has ${imagesMax} photoUrls already` }]);
+    throw validationError([{ field: 'file', message: `the cheese has ${imagesMax} photoUrls already` }]);
   }
   return isPrimary ? [url, ...others] : [...others, url];
 }

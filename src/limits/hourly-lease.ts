@@ -9,7 +9,7 @@
 import { type Clock, timestamp } from '../clock.ts';
 import type { Database } from '../database/database.ts';
 import { sql } from '../database/sql.ts';
-import type { Eventual } from '../maybe-promise.ts';
+import type { MaybePromise } from '../maybe-promise.ts';
 import { createRecent } from './generational-cache.ts';
 import type { Room } from './usage-counter.ts';
 
@@ -37,7 +37,7 @@ interface Subject {
 
 export interface Quotas {
   /** Counts a request; null where the hour is used up. */
-  take(subject: string, limit: number): Eventual<Lease | null>;
+  take(subject: string, limit: number): MaybePromise<Lease | null>;
   /** A request that was counted is free of charge. In the next minute it is too late for that. */
   giveBack(subject: string, lease: Lease): void;
   /** After `take`. */
@@ -52,7 +52,7 @@ export function createQuotas(database: Database, clock: Clock): Quotas {
   const subjects = createRecent<Subject>(subjectsMax, minutesCounted * minuteMs, clock);
   const minuteOf = (now: number) => Math.floor(now / minuteMs);
 
-  function take(name: string, limit: number): Eventual<Lease | null> {
+  function take(name: string, limit: number): MaybePromise<Lease | null> {
     const subject = subjects.get(name) ?? subjects.set(name, { lease: null, renewal: null });
     const { lease } = subject;
     const now = clock.now();

@@ -1,7 +1,7 @@
 /** Calls counted by the only server of a database: seconds in memory, hours by leases that are written down before. */
 import type { Clock } from '../clock.ts';
 import type { Database } from '../database/database.ts';
-import { after } from '../maybe-promise.ts';
+import { chain } from '../maybe-promise.ts';
 import type { PlanLimits } from '../settings/config.ts';
 import { createRecent } from './generational-cache.ts';
 import { createQuotas, type Lease, type Quotas } from './hourly-lease.ts';
@@ -30,7 +30,7 @@ export function createOwnCounts(database: Database, clock: Clock): Counts {
       if (limits.perHour === null) {
         return count;
       }
-      return after(quotas.take(subject, limits.perHour), (lease) => {
+      return chain(quotas.take(subject, limits.perHour), (lease) => {
         if (lease === null) {
           window.takeBack(slot);
           count.refusedBy = 'hour';

@@ -9,7 +9,7 @@
 import type { Principal } from '../auth/principal.ts';
 import type { Clock } from '../clock.ts';
 import { rateLimited } from '../errors.ts';
-import { after, type Eventual } from '../maybe-promise.ts';
+import { chain, type MaybePromise } from '../maybe-promise.ts';
 import type { Config, PlanLimits } from '../settings/config.ts';
 import { createRecent, type Recent } from './generational-cache.ts';
 import { SlidingWindow } from './sliding-window.ts';
@@ -45,7 +45,7 @@ export interface Charge {
 
 export interface RateLimits {
   /** Counts a call with valid credentials. @throws AppError rateLimited */
-  charge(principals: readonly Principal[]): Eventual<Charge>;
+  charge(principals: readonly Principal[]): MaybePromise<Charge>;
   /** Counts a call without a valid credential. @throws AppError rateLimited */
   countAddress(address: string, purpose: AddressPurpose): ClientIpCount;
   /** Calls turned away so far, by the limit that did. */
@@ -87,8 +87,8 @@ export function createRateLimits({ config, clock, counts }: Dependencies): RateL
 
   const refused = { burst: 0, hour: 0, address: 0 };
 
-  function chargeTo(subject: string, plan: Plan): Eventual<Charge> {
-    return after(counts.take(subject, plan), (count) => {
+  function chargeTo(subject: string, plan: Plan): MaybePromise<Charge> {
+    return chain(counts.take(subject, plan), (count) => {
       const charge = new PlanCharge(plan, count, clock);
       if (count.refusedBy !== null) {
         refused[count.refusedBy] += 1;

@@ -1,6 +1,6 @@
 /** What was called lately on whose account. A server by itself counts in own-counts.ts, several in shared-counts.ts. */
 
-import type { Eventual } from '../maybe-promise.ts';
+import type { MaybePromise } from '../maybe-promise.ts';
 import type { PlanLimits } from '../settings/config.ts';
 
 /** Where somebody stands with one limit. */
@@ -24,7 +24,7 @@ export interface Count {
 
 export interface Counts {
   /** Counts a call within a second and an hour: both of them, or neither. */
-  take(subject: string, limits: PlanLimits): Eventual<Count>;
+  take(subject: string, limits: PlanLimits): MaybePromise<Count>;
   /** Writes down what is only known here. */
   close(): Promise<void>;
   /** Deletes what is over. */

@@ -1,7 +1,7 @@
 /** Orders read back: lists of them, and what happened to one. */
 
 import type { Principal } from '../auth/principal.ts';
-import { type Cursors, canonical, requireSame } from '../cursor.ts';
+import { type Cursors, canonicalFilters, requireSameQuery } from '../cursor.ts';
 import type { Database } from '../database/database.ts';
 import { AppError } from '../errors.ts';
 import { findRow, ownerOf, requireOwner, toOrder } from './order.ts';
@@ -58,14 +58,14 @@ export function createOrderHistory(database: Database, cursors: Cursors, firstId
     if (cursor === undefined) {
       return { filters: given, before: null };
     }
-    const position = cursors.open(cursor) as Position;
-    requireSame(position.filters, given);
+    const position = cursors.decode(cursor) as Position;
+    requireSameQuery(position.filters, given);
     return position;
   }
 
   const history: OrderHistory = {
     async list(principal, { cursor, limit, ...rest }) {
-      const { filters, before } = continued(cursor, canonical(rest));
+      const { filters, before } = continued(cursor, canonicalFilters(rest));
       const owner = ownerOf(principal);
       const [rows, total] = await Promise.all([
         queries.list(owner, filters, before, limit + 1),
@@ -75,7 +75,8 @@ export function createOrderHistory(database: Database, cursors: Cursors, firstId
       const last = rows.length > limit ? shown.at(-1) : undefined;
       return {
         items: shown.map((row) => toOrder(row).body).join(','),
-        nextCursor: last === undefined ? null : cursors.seal({ filters, before: last.id } satisfies Position),
+        nextCursor:
+          last === undefined ? null : cursors.encode({ filters, before: last.id } satisfies Position),
         hasMore: last !== undefined,
         total,
       };

@@ -11,7 +11,7 @@ import { type Clock, timestamp } from '../clock.ts';
 import type { CustomerService } from '../customers/service.ts';
 import type { Context } from '../database/context.ts';
 import type { Database, Sql } from '../database/database.ts';
-import { AppError, type FieldError, invalid, rateLimited } from '../errors.ts';
+import { AppError, type FieldError, rateLimited, validationError } from '../errors.ts';
 import type { Precondition } from '../http/etag.ts';
 import { totalCents } from './money.ts';
 import { cheesesOf, findRow, requireOwner, toOrder, type VersionedOrder } from './order.ts';
@@ -87,7 +87,7 @@ export function createOrderService(dependencies: Dependencies): OrderService {
       return { cheeseId, cheeseName: cheese?.name, quantity, pricePerKg: cheese?.pricePerKg ?? 0 };
     });
     if (errors.length > 0) {
-      throw invalid(errors);
+      throw validationError(errors);
     }
     return { items, isPriced: [...known.values()].every(({ pricePerKg }) => pricePerKg !== undefined) };
   }

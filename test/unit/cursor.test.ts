@@ -18,7 +18,7 @@ const positions = fc.oneof(
 
 function assertRefused(cursor: string): void {
   assert.throws(
-    () => cursors.open(cursor),
+    () => cursors.decode(cursor),
     (error) => error instanceof AppError && error.code === 'badRequest' && error.message.includes('cursor'),
     cursor,
   );
@@ -33,8 +33,8 @@ suite('Cursors', () => {
   test('open to the position that was sealed', () => {
     fc.assert(
       fc.property(positions, (position) => {
-        const cursor = cursors.seal(position);
-        assert.deepEqual(cursors.open(cursor), JSON.parse(JSON.stringify(position)));
+        const cursor = cursors.encode(position);
+        assert.deepEqual(cursors.decode(cursor), JSON.parse(JSON.stringify(position)));
       }),
     );
   });
@@ -42,7 +42,7 @@ suite('Cursors', () => {
   test('go into a URL as they are', () => {
     fc.assert(
       fc.property(positions, (position) => {
-        const cursor = cursors.seal(position);
+        const cursor = cursors.encode(position);
         assert.equal(encodeURIComponent(cursor), cursor);
       }),
     );
@@ -60,7 +60,7 @@ suite('Cursors', () => {
     );
     fc.assert(
       fc.property(positions, fc.nat(), characters, (position, random, character) => {
-        const cursor = cursors.seal(position);
+        const cursor = cursors.encode(position);
         const at = random % cursor.length;
         const changed = cursor.slice(0, at) + character + cursor.slice(at + 1);
         fc.pre(changed !== cursor);
@@ -71,8 +71,8 @@ suite('Cursors', () => {
   });
 
   test('are refused when cut, lengthened or put together from two', () => {
-    const cursor = cursors.seal({ after: 1 });
-    const other = cursors.seal({ after: 2 });
+    const cursor = cursors.encode({ after: 1 });
+    const other = cursors.encode({ after: 2 });
     for (let length = 0; length < cursor.length; length += 1) {
       assertRefused(cursor.slice(0, length));
     }
@@ -99,8 +99,8 @@ suite('Cursors', () => {
   test('hold under the same secret everywhere, and under no other', () => {
     const position = { after: { id: 7 } };
     const same = createCursors(secret, 'cheeses');
-    assert.deepEqual(same.open(cursors.seal(position)), position);
-    assertRefused(createCursors('another secret that is only good for tests', 'cheeses').seal(position));
-    assertRefused(createCursors(secret, 'orders').seal(position));
+    assert.deepEqual(same.decode(cursors.encode(position)), position);
+    assertRefused(createCursors('another secret that is only good for tests', 'cheeses').encode(position));
+    assertRefused(createCursors(secret, 'orders').encode(position));
   });
 });

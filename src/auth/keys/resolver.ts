@@ -2,7 +2,7 @@
 import { type Clock, timestamp } from '../../clock.ts';
 import type { Database } from '../../database/database.ts';
 import { createLookup } from '../../database/lookup.ts';
-import { after } from '../../maybe-promise.ts';
+import { chain } from '../../maybe-promise.ts';
 import type { Environment } from '../../settings/config.ts';
 import type { Resolution, Resolver } from '../guard.ts';
 import { hashKey, type KeyType, typeOfKey } from './format.ts';
@@ -112,7 +112,7 @@ export function createKeyResolver({ database, clock, environment }: Dependencies
           isPublic: true,
         };
       }
-      return after(findByHash(key.hash), judge);
+      return chain(findByHash(key.hash), judge);
     },
 
     async flushLastUsed() {

@@ -3,7 +3,7 @@ import { hash } from 'node:crypto';
 import type { Clock } from '../../clock.ts';
 import type { Database } from '../../database/database.ts';
 import { createLookup } from '../../database/lookup.ts';
-import { after } from '../../maybe-promise.ts';
+import { chain } from '../../maybe-promise.ts';
 import type { Resolution, Resolver } from '../guard.ts';
 import { holds } from './approvals.ts';
 import { type TokenRow, tokenById } from './queries.ts';
@@ -44,7 +44,7 @@ export function createTokenResolver(database: Database, clock: Clock): Resolver 
       ? 'not mine'
       : text.length > tokenLengthMax
         ? judge(undefined)
-        : after(find(hash('sha256', text)), judge);
+        : chain(find(hash('sha256', text)), judge);
 }
 
 /** What was granted, as far as role, approval and the application's list permit it now. */

@@ -7,7 +7,7 @@ import { hash, hkdfSync } from 'node:crypto';
 import { type Clock, timestamp } from '../../clock.ts';
 import type { Database, Sql } from '../../database/database.ts';
 import { createLookup } from '../../database/lookup.ts';
-import { after } from '../../maybe-promise.ts';
+import { chain } from '../../maybe-promise.ts';
 import type { Config } from '../../settings/config.ts';
 import type { Resolution, Resolver } from '../guard.ts';
 import { type SessionRow, sessionByHash, sessionQueries } from './queries.ts';
@@ -76,7 +76,7 @@ export function createSessions({ database, clock, config }: Dependencies): Sessi
       if (header !== 'authorization' || !/^eyJ[^.]*\.[^.]*\.[^.]*$/.test(text)) {
         return 'not mine';
       }
-      return text.length > tokenLengthMax ? judge(undefined) : after(find(hash('sha256', text)), judge);
+      return text.length > tokenLengthMax ? judge(undefined) : chain(find(hash('sha256', text)), judge);
     },
 
     async issue(customerId) {

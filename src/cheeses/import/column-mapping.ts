@@ -1,5 +1,5 @@
 /** From the columns of somebody's file to the fields of a cheese. */
-import { invalid } from '../../errors.ts';
+import { validationError } from '../../errors.ts';
 import { shape } from '../../schema/validate.ts';
 import { CheeseInput } from '../schemas.ts';
 import { parseRipening } from './ripening.ts';
@@ -92,7 +92,7 @@ export function toCheeseInput(row: Row, mapping: Mapping): { input: CheeseInput;
   }
   const { value, errors } = shape(CheeseInput, fields);
   if (errors.length > 0) {
-    throw invalid(errors);
+    throw validationError(errors);
   }
   return { input: value as CheeseInput, remarks };
 }
