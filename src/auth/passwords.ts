@@ -8,8 +8,8 @@
  */
 import type { Clock } from '../clock.ts';
 import { unavailable } from '../errors.ts';
-import type { Task } from '../workers/password-worker.ts';
-import { HelperGone, startHelperProcess } from '../workers/process.ts';
+import type { PasswordTask } from '../workers/password-worker.ts';
+import { startWorkerProcess, WorkerExited } from '../workers/process.ts';
 
 const cost = { memoryCost: 19_456, timeCost: 2, parallelism: 1 };
 const costText = `$argon2id$v=19$m=${cost.memoryCost},t=${cost.timeCost},p=${cost.parallelism}$`;
@@ -135,13 +135,13 @@ function createLine(atOnce: number, waitingMax: number): Line {
 
 function startHelper(onEnd: () => void): Helper {
   const file = new URL('password-helper.ts', import.meta.url);
-  const helper = startHelperProcess<Task, string | boolean>(file, onEnd);
+  const helper = startWorkerProcess<PasswordTask, string | boolean>(file, onEnd);
 
   async function run(password: string, stored: string | null): Promise<string | boolean> {
     try {
       return await helper.run({ password: password.normalize('NFC'), stored, cost });
     } catch (error) {
-      throw error instanceof HelperGone
+      throw error instanceof WorkerExited
         ? unavailable('The password could not be checked. Try again in a moment.', 1)
         : error;
     }

@@ -7,10 +7,10 @@ import { rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { Clock } from '../clock.ts';
 import { storageFault } from '../files/files.ts';
-import type { Made, Outcome, PictureFormat, Task } from '../workers/image-worker.ts';
-import { HelperGone, type HelperProcess, startHelperProcess } from '../workers/process.ts';
+import type { ImageFormat, ImageTask, Outcome, RenderedFile } from '../workers/image-worker.ts';
+import { startWorkerProcess, WorkerExited, type WorkerProcess } from '../workers/process.ts';
 
-export type { PictureFormat };
+export type { ImageFormat };
 
 /** As many as a good camera makes; four bytes each while a picture is turned upright. */
 export const pixelsMax = 40_000_000;
@@ -21,7 +21,7 @@ const tasksMax = 2;
 const patienceMs = 120_000;
 const idleMs = 10_000;
 
-type Helper = HelperProcess<Task, Outcome>;
+type Helper = WorkerProcess<ImageTask, Outcome>;
 
 /** A file that is to be kept, under a name that follows from its content. */
 export interface Rendition {
@@ -40,7 +40,7 @@ export interface Pictures {
    */
   render<T>(
     path: string,
-    format: PictureFormat,
+    format: ImageFormat,
     use: (renditions: { image: Rendition; thumbnail: Rendition } | null) => Promise<T>,
   ): Promise<T>;
   /** Pictures that are worked on, and those that wait for it. */
@@ -51,7 +51,7 @@ export interface Pictures {
 
 const extensions = { jpeg: 'jpg', png: 'png', webp: 'webp' } as const;
 
-function rendition({ path, hash, bytes }: Made, format: PictureFormat): Rendition {
+function rendition({ path, hash, bytes }: RenderedFile, format: ImageFormat): Rendition {
   return { path, name: `${hash}.${extensions[format]}`, mediaType: `image/${format}`, bytes };
 }
 
@@ -66,9 +66,12 @@ export function createPictures(clock: Clock): Pictures {
     if (laziest !== undefined && (laziest.tasks === 0 || helpers.length === helpersMax)) {
       return laziest.tasks < tasksMax ? laziest : null;
     }
-    const process = startHelperProcess<Task, Outcome>(new URL('picture-helper.ts', import.meta.url), () => {
-      helpers = helpers.filter((one) => one.process.isAlive());
-    });
+    const process = startWorkerProcess<ImageTask, Outcome>(
+      new URL('picture-helper.ts', import.meta.url),
+      () => {
+        helpers = helpers.filter((one) => one.process.isAlive());
+      },
+    );
     const started = { process, tasks: 0 };
     helpers.push(started);
     return started;
@@ -127,7 +130,7 @@ export function createPictures(clock: Clock): Pictures {
 }
 
 /** What takes too long is no picture that anybody should be shown. */
-async function outcomeOf(helper: Helper, task: Task): Promise<Outcome> {
+async function outcomeOf(helper: Helper, task: ImageTask): Promise<Outcome> {
   let isTooLong = false;
   const timer = setTimeout(() => {
     isTooLong = true;
@@ -136,7 +139,7 @@ async function outcomeOf(helper: Helper, task: Task): Promise<Outcome> {
   try {
     return await helper.run(task);
   } catch (error) {
-    if (error instanceof HelperGone && isTooLong) {
+    if (error instanceof WorkerExited && isTooLong) {
       return null;
     }
     throw storageFault(error);

@@ -17,7 +17,7 @@ import type { Precondition } from '../http/etag.ts';
 import type { ReceivedFile } from '../http/multipart.ts';
 import type { MaybePromise } from '../maybe-promise.ts';
 import { type ImageFileRow, imageFileLookup, imageQueries } from './queries.ts';
-import type { PictureFormat, Pictures, Rendition } from './renderer.ts';
+import type { ImageFormat, Pictures, Rendition } from './renderer.ts';
 
 /** As many as a cheese has photoUrls. */
 export const imagesMax = 100;
@@ -27,7 +27,7 @@ const sweptAtOnce = 100;
 const fileName = /^[0-9a-f]{64}\.(jpg|png|webp)$/;
 
 /** First bytes of the formats that are taken, as regular expressions over Latin-1. */
-const signatures: readonly (readonly [PictureFormat, RegExp])[] = [
+const signatures: readonly (readonly [ImageFormat, RegExp])[] = [
   ['jpeg', /^\xff\xd8\xff/],
   ['png', /^\x89PNG\r\n\x1a\n/],
   ['webp', /^RIFF[\s\S]{4}WEBP/],
@@ -65,7 +65,7 @@ export interface ImageService {
    * Keeps what the file at `path` shows, until `sweep` unless it is attached to a cheese.
    * @throws AppError unsupportedMediaType, unavailable
    */
-  store(path: string, format: PictureFormat): Promise<StoredImage>;
+  store(path: string, format: ImageFormat): Promise<StoredImage>;
   /** The same with a picture and a thumbnail as they are. @throws AppError unavailable */
   keep(image: Rendition, thumbnail: Rendition): Promise<StoredImage>;
   /**
@@ -89,7 +89,7 @@ export interface ImageService {
  * Which picture a file is, by its first bytes and by what it is declared as.
  * @throws AppError unsupportedMediaType where it is none of the three, or not the one it is declared as
  */
-export function formatOf({ bytes, head, mediaType }: ReceivedFile): PictureFormat {
+export function formatOf({ bytes, head, mediaType }: ReceivedFile): ImageFormat {
   if (bytes === 0) {
     throw unsupported('The file is empty.');
   }

@@ -5,26 +5,26 @@ import sharp, { type Sharp } from 'sharp';
 import { digestOf } from '../files/digest.ts';
 import { serveTasks } from './process.ts';
 
-export type PictureFormat = 'jpeg' | 'png' | 'webp';
+export type ImageFormat = 'jpeg' | 'png' | 'webp';
 
-export interface Task {
+export interface ImageTask {
   /** The file as it was received. */
   readonly path: string;
-  readonly format: PictureFormat;
+  readonly format: ImageFormat;
   readonly pixelsMax: number;
   /** Where the results go: this, with an ending each. */
   readonly target: string;
 }
 
 /** A result, and what it will be named after. */
-export interface Made {
+export interface RenderedFile {
   readonly path: string;
   readonly hash: string;
   readonly bytes: number;
 }
 
 /** null: it is no picture that could be shown. */
-export type Outcome = { readonly image: Made; readonly thumbnail: Made } | null;
+export type Outcome = { readonly image: RenderedFile; readonly thumbnail: RenderedFile } | null;
 
 const thumbnailSide = 320;
 /**
@@ -43,7 +43,7 @@ process.umask(0o077);
 sharp.concurrency(1);
 sharp.cache(false);
 
-serveTasks(async (task: Task): Promise<Outcome> => {
+serveTasks(async (task: ImageTask): Promise<Outcome> => {
   const { target } = task;
   await mkdir(dirname(target), { recursive: true });
   const image = await write(upright(task).toFormat(task.format, options[task.format]), `${target}.image`);
@@ -58,12 +58,12 @@ serveTasks(async (task: Task): Promise<Outcome> => {
 });
 
 /** Without what cameras write into pictures; of a film the first frame. */
-function upright({ path, pixelsMax }: Task): Sharp {
+function upright({ path, pixelsMax }: ImageTask): Sharp {
   return sharp(path, { limitInputPixels: pixelsMax }).autoOrient();
 }
 
 /** From file to file, so that no picture is ever whole in memory. null where there is nothing to be shown. */
-async function write(picture: Sharp, path: string): Promise<Made | null> {
+async function write(picture: Sharp, path: string): Promise<RenderedFile | null> {
   try {
     const { size } = await picture.toFile(path);
     return { path, hash: await digestOf(path), bytes: size };

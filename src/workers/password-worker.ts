@@ -3,12 +3,12 @@ import { hashSync, type Options, verifySync } from '@node-rs/argon2';
 import { serveTasks } from './process.ts';
 
 /** To be hashed, or held against a PHC string. */
-export interface Task {
+export interface PasswordTask {
   readonly password: string;
   readonly stored: string | null;
   readonly cost: Options;
 }
 
-serveTasks(({ password, stored, cost }: Task) =>
+serveTasks(({ password, stored, cost }: PasswordTask) =>
   stored === null ? hashSync(password, cost) : verifySync(stored, password),
 );

@@ -15,10 +15,10 @@ interface Waiting<Outcome> {
 }
 
 /** The helper ended before it had an outcome: killed, out of memory, or brought down by what it was given. */
-export class HelperGone extends Error {}
+export class WorkerExited extends Error {}
 
 /** Does one task after the other, and keeps this process alive only while it does. */
-export interface HelperProcess<Task, Outcome> {
+export interface WorkerProcess<Task, Outcome> {
   isAlive(): boolean;
   /** @throws HelperGone, and an Error with the words of whatever the task threw */
   run(task: Task): Promise<Outcome>;
@@ -27,10 +27,10 @@ export interface HelperProcess<Task, Outcome> {
 }
 
 /** Starts the program `file`, which is to call `serveTasks`. `onEnd` is told once, whatever ended it. */
-export function startHelperProcess<Task, Outcome>(
+export function startWorkerProcess<Task, Outcome>(
   file: URL,
   onEnd: () => void,
-): HelperProcess<Task, Outcome> {
+): WorkerProcess<Task, Outcome> {
   const cache = getCompileCacheDir();
   const child = fork(file, {
     execArgv: [],
@@ -50,7 +50,7 @@ export function startHelperProcess<Task, Outcome>(
     if (isAlive) {
       isAlive = false;
       for (const { reject } of waiting) {
-        reject(new HelperGone('the helper process ended before its task'));
+        reject(new WorkerExited('the helper process ended before its task'));
       }
       waiting = [];
       onEnd();
@@ -78,7 +78,7 @@ export function startHelperProcess<Task, Outcome>(
     run: (task) =>
       new Promise((resolve, reject) => {
         if (!isAlive) {
-          reject(new HelperGone('the helper process has ended'));
+          reject(new WorkerExited('the helper process has ended'));
           return;
         }
         waiting.push({ resolve, reject });

@@ -2,12 +2,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { HelperGone, startHelperProcess } from '../../src/workers/process.ts';
+import { startWorkerProcess, WorkerExited } from '../../src/workers/process.ts';
 
 test('Tasks that are handed to a helper just killed fail, each of them, and nothing else does', async () => {
   let ends = 0;
   const file = new URL('../../src/workers/password-worker.ts', import.meta.url);
-  const helper = startHelperProcess<object, string>(file, () => {
+  const helper = startWorkerProcess<object, string>(file, () => {
     ends += 1;
   });
   const cost = { memoryCost: 8, timeCost: 1, parallelism: 1 };
@@ -19,7 +19,7 @@ test('Tasks that are handed to a helper just killed fail, each of them, and noth
   }
   const tasks = [1, 2, 3].map(() => helper.run({ password: 'a', stored: null, cost }));
   for (const outcome of await Promise.allSettled(tasks)) {
-    assert.ok(outcome.status === 'rejected' && outcome.reason instanceof HelperGone);
+    assert.ok(outcome.status === 'rejected' && outcome.reason instanceof WorkerExited);
   }
   await sleep(50);
   assert.equal(helper.isAlive(), false);
