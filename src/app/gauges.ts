@@ -86,7 +86,7 @@ export function createGauges({ services, clock, overload, uploads, refusals }: D
       byState(imageRenderer.standing()),
     ),
     gauge('curd_passwords', 'Passwords that are worked on, or wait for it.', () =>
-      byState(passwords.standing()),
+      byState(passwords.stats()),
     ),
     counter(
       'curd_database_operations_total',

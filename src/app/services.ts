@@ -2,7 +2,7 @@
 import { createKeyService, type KeyService } from '../auth/keys/service.ts';
 import { type ApprovalService, createApprovalService } from '../auth/oauth/approvals.ts';
 import { type ClientService, createClientService } from '../auth/oauth/clients.ts';
-import { createGrants, type Grants } from '../auth/oauth/grants.ts';
+import { createGrants, type OAuthGrants } from '../auth/oauth/grants.ts';
 import { createPasswords, type Passwords } from '../auth/passwords.ts';
 import { createSessions, type Sessions } from '../auth/sessions/service.ts';
 import { type CheeseListing, createCheeseListing } from '../cheeses/listing.ts';
@@ -50,7 +50,7 @@ export interface Services extends WorkerPools {
   readonly sessions: Sessions;
   readonly clients: ClientService;
   readonly approvals: ApprovalService;
-  readonly grants: Grants;
+  readonly grants: OAuthGrants;
   readonly cheeses: CheeseService;
   readonly listing: CheeseListing;
   readonly images: ImageService;

@@ -16,12 +16,16 @@ export function forbidden(
   const scopes = access.flatMap((requirement) => (requirement.kind === 'oauth' ? [requirement.scope] : []));
   const scope = scopes.length > 0 ? `, scope="${scopes.join(' ')}"` : '';
   const remedy = remedyFor(access, scopes, principals, alternative);
-  return new AppError('forbidden', `The credential is valid, but this needs ${inWords(access)}. ${remedy}`, {
-    headers: { 'WWW-Authenticate': `${bearer}, error="insufficient_scope"${scope}` },
-  });
+  return new AppError(
+    'forbidden',
+    `The credential is valid, but this needs ${requirementText(access)}. ${remedy}`,
+    {
+      headers: { 'WWW-Authenticate': `${bearer}, error="insufficient_scope"${scope}` },
+    },
+  );
 }
 
-function inWords(access: readonly Requirement[]): string {
+function requirementText(access: readonly Requirement[]): string {
   const words = { apiKey: 'an API key', session: "a customer's session" };
   return access
     .map((requirement) =>

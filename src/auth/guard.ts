@@ -50,11 +50,11 @@ export function createGuard(resolvers: readonly Resolver[]): Guard {
       : chain(resolve(credential), (first) => chain(resolveAll(others), (rest) => [first, ...rest]));
   }
 
-  return { identify: (request) => resolveAll(credentialsOf(request)), admit };
+  return { identify: (request) => resolveAll(credentialsOf(request)), admit: authorize };
 }
 
 /** The principal that meets what the route asks for. @throws AppError unauthorized, forbidden */
-function admit(
+function authorize(
   principals: readonly Principal[],
   access: Exclude<Access, 'operational'>,
   alternative?: string,
@@ -66,20 +66,20 @@ function admit(
     throw unauthorized('Send an API key in X-API-Key, or a token as "Authorization: Bearer <token>".');
   }
   if (access === 'any credential') {
-    return onBehalf(principals[0] as Principal, principals, []);
+    return actForCustomer(principals[0] as Principal, principals, []);
   }
   const permitted = principals.find((principal) => permits(access, principal));
   if (permitted === undefined) {
     throw forbidden(access, principals, alternative);
   }
-  return onBehalf(permitted, principals, access);
+  return actForCustomer(permitted, principals, access);
 }
 
 /**
  * A request with an API key and a customer's session or token acts for that customer: the key supplies the permission.
  * The server of a web shop sends both, so that it cannot show one customer the orders of another by mistake.
  */
-function onBehalf(
+function actForCustomer(
   permitted: Principal,
   principals: readonly Principal[],
   access: readonly Requirement[],

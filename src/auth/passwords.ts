@@ -13,18 +13,18 @@ import { startWorkerProcess, WorkerExited } from '../workers/process.ts';
 
 const cost = { memoryCost: 19_456, timeCost: 2, parallelism: 1 };
 const costText = `$argon2id$v=19$m=${cost.memoryCost},t=${cost.timeCost},p=${cost.parallelism}$`;
-const helpers = 2;
+const workersMax = 2;
 
 /** Passwords, of which at most `atOnce` are worked on and `waitingMax` wait. */
-interface Line {
+interface Lane {
   readonly atOnce: number;
   readonly waitingMax: number;
   running: number;
   waitingPasswords: number;
-  readonly waiting: { readonly passwords: number; readonly begin: (helper: Helper) => void }[];
+  readonly waiting: { readonly passwords: number; readonly begin: (helper: Worker) => void }[];
 }
 
-interface Helper {
+interface Worker {
   isAlive(): boolean;
   kill(): void;
   hash(password: string): Promise<string>;
@@ -41,25 +41,25 @@ export interface Passwords {
   /** Was it made with other figures than today's? Then hash it anew at the next login. */
   isOutdated(stored: string): boolean;
   /** Passwords that are worked on, and those that wait for it. */
-  standing(): { readonly running: number; readonly waiting: number };
+  stats(): { readonly running: number; readonly waiting: number };
   /** Ends the helpers that have nothing to do. */
   close(): void;
 }
 
 export function createPasswords(clock: Clock): Passwords {
-  const checked = createLine(helpers, 64);
+  const verifyLane = createLane(workersMax, 64);
   // Room for a whole batch of registrations, and some.
-  const made = createLine(1, 128);
-  let idle: Helper[] = [];
+  const hashLane = createLane(1, 128);
+  let idle: Worker[] = [];
   let started = 0;
-  let turn = [checked, made];
-  let nobody: string | undefined;
+  let turn = [verifyLane, hashLane];
+  let dummyHash: string | undefined;
 
   /** Lets in who may begin; the two lines take turns. Helpers are started when they are first needed. */
-  function admit(): void {
+  function startWaiting(): void {
     for (;;) {
       const next = turn.find(({ waiting, running, atOnce }) => waiting.length > 0 && running < atOnce);
-      if (next === undefined || (idle.length === 0 && started === helpers)) {
+      if (next === undefined || (idle.length === 0 && started === workersMax)) {
         return;
       }
       turn = [...turn.filter((one) => one !== next), next];
@@ -67,7 +67,7 @@ export function createPasswords(clock: Clock): Passwords {
       const first = next.waiting.shift();
       next.waitingPasswords -= first?.passwords ?? 0;
       started += idle.length === 0 ? 1 : 0;
-      first?.begin(idle.pop() ?? startHelper(replace));
+      first?.begin(idle.pop() ?? startWorker(replace));
     }
   }
 
@@ -75,18 +75,22 @@ export function createPasswords(clock: Clock): Passwords {
   function replace(): void {
     started -= 1;
     idle = idle.filter((helper) => helper.isAlive());
-    admit();
+    startWaiting();
   }
 
-  async function inLine<T>(own: Line, passwords: number, work: (helper: Helper) => Promise<T>): Promise<T> {
-    const isFree = own.running < own.atOnce && checked.running + made.running < helpers;
+  async function runInLane<T>(
+    own: Lane,
+    passwords: number,
+    work: (helper: Worker) => Promise<T>,
+  ): Promise<T> {
+    const isFree = own.running < own.atOnce && verifyLane.running + hashLane.running < workersMax;
     if (!isFree && own.waitingPasswords + passwords > own.waitingMax) {
       throw unavailable('Too many passwords wait to be checked. Try again in a moment.', 1);
     }
-    const helper = await new Promise<Helper>((begin) => {
+    const helper = await new Promise<Worker>((begin) => {
       own.waiting.push({ passwords, begin });
       own.waitingPasswords += passwords;
-      admit();
+      startWaiting();
     });
     try {
       return await work(helper);
@@ -95,14 +99,14 @@ export function createPasswords(clock: Clock): Passwords {
       if (helper.isAlive()) {
         idle.push(helper);
       }
-      admit();
+      startWaiting();
     }
   }
 
   return {
-    hash: (password) => inLine(made, 1, (helper) => helper.hash(password)),
+    hash: (password) => runInLane(hashLane, 1, (helper) => helper.hash(password)),
     hashAll: (passwords) =>
-      inLine(made, passwords.length, async (helper) => {
+      runInLane(hashLane, passwords.length, async (helper) => {
         const hashes: string[] = [];
         for (const password of passwords) {
           hashes.push(await helper.hash(password));
@@ -110,15 +114,15 @@ export function createPasswords(clock: Clock): Passwords {
         return hashes;
       }),
     verify: (stored, password) =>
-      inLine(checked, 1, async (helper) => {
+      runInLane(verifyLane, 1, async (helper) => {
         // Made for the first of either kind, so that it tells neither from the other.
-        nobody ??= await helper.hash(clock.uuid());
-        const isRight = await helper.verify(stored ?? nobody, password);
+        dummyHash ??= await helper.hash(clock.uuid());
+        const isRight = await helper.verify(stored ?? dummyHash, password);
         return isRight && stored !== null;
       }),
-    standing: () => ({
-      running: made.running + checked.running,
-      waiting: made.waitingPasswords + checked.waitingPasswords,
+    stats: () => ({
+      running: hashLane.running + verifyLane.running,
+      waiting: hashLane.waitingPasswords + verifyLane.waitingPasswords,
     }),
     isOutdated: (stored) => !stored.startsWith(costText),
     close() {
@@ -129,11 +133,11 @@ export function createPasswords(clock: Clock): Passwords {
   };
 }
 
-function createLine(atOnce: number, waitingMax: number): Line {
+function createLane(atOnce: number, waitingMax: number): Lane {
   return { atOnce, waitingMax, running: 0, waitingPasswords: 0, waiting: [] };
 }
 
-function startHelper(onEnd: () => void): Helper {
+function startWorker(onEnd: () => void): Worker {
   const file = new URL('password-helper.ts', import.meta.url);
   const helper = startWorkerProcess<PasswordTask, string | boolean>(file, onEnd);
 

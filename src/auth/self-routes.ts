@@ -4,7 +4,7 @@ import { type Route, route } from '../http/route.ts';
 import type { Standing } from '../limits/rate-limits.ts';
 import type { Config } from '../settings/config.ts';
 import type { KeyService } from './keys/service.ts';
-import type { People } from './oauth/customer-directory.ts';
+import type { CustomerDirectory } from './oauth/customer-directory.ts';
 import type { Principal } from './principal.ts';
 import { Limits, WhoAmI } from './self-schemas.ts';
 
@@ -12,7 +12,7 @@ const tag = 'About';
 
 interface Dependencies {
   readonly keys: KeyService;
-  readonly people: People;
+  readonly people: CustomerDirectory;
   readonly config: Pick<
     Config,
     'environment' | 'plans' | 'sessionPlan' | 'addressLimits' | 'loginLimits' | 'ordersPerHour'
@@ -62,7 +62,7 @@ export function selfRoutes({ keys, people, config, bounds }: Dependencies): Rout
   ];
 }
 
-async function described(principal: Principal, keys: KeyService, people: People) {
+async function described(principal: Principal, keys: KeyService, people: CustomerDirectory) {
   const { kind, id, accountId, customerId, scopes, expiresAt } = principal;
   const account = accountId === null ? undefined : await keys.findAccountById(accountId);
   const person = customerId === null ? undefined : await people.find(customerId);

@@ -1,6 +1,6 @@
 /** Lets customers in: the throttle first, then the password, then a session. */
 import { invalidToken, unauthorized } from '../auth/challenge.ts';
-import type { People } from '../auth/oauth/customer-directory.ts';
+import type { CustomerDirectory } from '../auth/oauth/customer-directory.ts';
 import type { Passwords } from '../auth/passwords.ts';
 import type { Sessions } from '../auth/sessions/service.ts';
 import type { Context } from '../database/context.ts';
@@ -12,7 +12,7 @@ import type { KnownNetworks } from './networks.ts';
 import { findByUsername } from './profile.ts';
 import { type CustomerRow, customerQueries } from './queries.ts';
 
-export interface LoginService extends People {
+export interface LoginService extends CustomerDirectory {
   /**
    * Unknown usernames and wrong passwords get the same answer after the same time.
    * @throws AppError unauthorized, rateLimited, unavailable

@@ -1,5 +1,5 @@
 /** Statements on customers, and on their failed logins. */
-import type { Person } from '../auth/oauth/customer-directory.ts';
+import type { CustomerSummary } from '../auth/oauth/customer-directory.ts';
 import { queriesOn } from '../database/database.ts';
 import { deleteUnlocked, forShare, forUpdate, lockOn, rows, sql } from '../database/sql.ts';
 import type { Tier } from './tiers.ts';
@@ -75,7 +75,8 @@ export const customerQueries = queriesOn((tx) => ({
   claim: (id: number) =>
     tx.get<CustomerRow>(sql`select ${columns} from customer where id = ${id}${forUpdate}`),
 
-  findPerson: (id: number) => tx.get<Person>(sql`select username, role from customer where id = ${id}`),
+  findPerson: (id: number) =>
+    tx.get<CustomerSummary>(sql`select username, role from customer where id = ${id}`),
 
   /** Keeps the customer from being deleted before the transaction ends. */
   hold: (id: number) => tx.get<{ id: number }>(sql`select id from customer where id = ${id}${forShare}`),

@@ -1,7 +1,7 @@
 /** Customers: who may be one, what they may change, and what goes with them. login.ts lets them in. */
 import { invalidToken } from '../auth/challenge.ts';
 import type { Role } from '../auth/oauth/customer-directory.ts';
-import type { Grants } from '../auth/oauth/grants.ts';
+import type { OAuthGrants } from '../auth/oauth/grants.ts';
 import type { Principal } from '../auth/principal.ts';
 import type { Sessions } from '../auth/sessions/service.ts';
 import type { CheeseService, VersionedCheese } from '../cheeses/service.ts';
@@ -74,7 +74,7 @@ interface Dependencies {
   readonly newPasswords: NewPasswords;
   readonly sessions: Sessions;
   /** What applications may do in a customer's name. */
-  readonly grants: Grants;
+  readonly grants: OAuthGrants;
   readonly tiers: TierThresholds;
   /** What else goes with a customer, in the same transaction. */
   readonly beforeDelete: (tx: Sql, context: Context, customerId: number) => Promise<void>;
@@ -239,7 +239,7 @@ export function createCustomerService(dependencies: Dependencies): CustomerServi
           const changed = (await customerQueries(tx).update(row.id, profile)) as CustomerRow;
           if (row.password !== password) {
             await sessions.endAll(tx, row.id, principal.sessionHash);
-            await grants.endAll(tx, row.id);
+            await grants.revokeAll(tx, row.id);
           }
           await record(tx, context, 'updated', row.id);
           return toCustomer(changed, favourite);
@@ -259,7 +259,7 @@ export function createCustomerService(dependencies: Dependencies): CustomerServi
         precondition?.(toCustomer(row, await favouriteNow(tx, row)).version);
         await beforeDelete(tx, context, known.id);
         await sessions.endAll(tx, known.id, null);
-        await grants.forget(tx, known.id);
+        await grants.deleteCustomer(tx, known.id);
         await customerQueries(tx).deleteNetworks(known.id);
         await customerQueries(tx).delete(known.id);
         await record(tx, context, 'deleted', known.id);

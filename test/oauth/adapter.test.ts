@@ -28,7 +28,7 @@ onBothEngines('A token', (engine) => {
         const end = () =>
           accountId === '1'
             ? grants.destroy(grantId)
-            : database.transaction((tx) => createGrants(database, clock).endAll(tx, Number(accountId)));
+            : database.transaction((tx) => createGrants(database, clock).revokeAll(tx, Number(accountId)));
         const storing = names.map((name) => tokens.upsert(name, { grantId, accountId }, 60));
         const outcomes = await Promise.allSettled([...storing.slice(0, 3), end(), ...storing.slice(3)]);
         for (const outcome of outcomes) {

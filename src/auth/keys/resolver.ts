@@ -70,7 +70,7 @@ export function createKeyResolver({ database, clock, environment }: Dependencies
   }
 
   /** Judged at this moment, and written down as used. */
-  function judge(row: CredentialRow | undefined): Resolution {
+  function toPrincipal(row: CredentialRow | undefined): Resolution {
     const now = clock.now();
     if (row === undefined) {
       return { rejected: 'The API key is not known.' };
@@ -112,7 +112,7 @@ export function createKeyResolver({ database, clock, environment }: Dependencies
           isPublic: true,
         };
       }
-      return chain(findByHash(key.hash), judge);
+      return chain(findByHash(key.hash), toPrincipal);
     },
 
     async flushLastUsed() {

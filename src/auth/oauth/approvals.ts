@@ -10,7 +10,7 @@ import { type ApprovalRow, type ApprovalStatus, oauthQueries } from './queries.t
 
 const lifetimeMs = 90 * 24 * 60 * 60 * 1000;
 /** In place of a customer, for an application that acts for itself. */
-const nobody = 0;
+const noCustomer = 0;
 
 export interface Approval {
   readonly id: number;
@@ -37,7 +37,7 @@ export interface ApprovalService {
 }
 
 /** Does an approval hold at this moment? */
-export function holds(
+export function isApprovalValid(
   approval: Pick<ApprovalRow, 'status' | 'expires_at'> | undefined,
   now: number,
 ): boolean {
@@ -95,14 +95,17 @@ export function createApprovalService(database: Database, clock: Clock): Approva
         (current) => current === 'approved',
         // Tokens without the scope go as well: whoever goes on starts over.
         (tx, { client_id, customer_id }) =>
-          oauthQueries(tx).deleteObjectsOfPair(client_id, customer_id === nobody ? null : customer_id),
+          oauthQueries(tx).deleteObjectsOfPair(client_id, customer_id === noCustomer ? null : customer_id),
       ),
 
     isApproved: async (clientId, customerId) =>
-      holds(await oauthQueries(database).findApproval(clientId, customerId ?? nobody), clock.now()),
+      isApprovalValid(
+        await oauthQueries(database).findApproval(clientId, customerId ?? noCustomer),
+        clock.now(),
+      ),
 
     async request(clientId, customerId) {
-      await oauthQueries(database).upsertRequest(clientId, customerId ?? nobody, timestamp(clock.now()));
+      await oauthQueries(database).upsertRequest(clientId, customerId ?? noCustomer, timestamp(clock.now()));
     },
   };
 }

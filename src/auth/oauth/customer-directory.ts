@@ -3,14 +3,14 @@
 export const roles = ['customer', 'staff'] as const;
 export type Role = (typeof roles)[number];
 
-export interface Person {
+export interface CustomerSummary {
   readonly username: string;
   readonly role: Role;
 }
 
-export interface People {
+export interface CustomerDirectory {
   /** The id of who has this name and password. @throws AppError unauthorized, rateLimited, unavailable */
   authenticate(username: string, password: string, address: string): Promise<number>;
   /** What others may know of a customer. */
-  find(customerId: number): Promise<Person | undefined>;
+  find(customerId: number): Promise<CustomerSummary | undefined>;
 }

@@ -3,27 +3,27 @@ import { type Clock, timestamp } from '../../clock.ts';
 import type { Database, Sql } from '../../database/database.ts';
 import { oauthQueries, tokenById } from './queries.ts';
 
-export interface Grants {
+export interface OAuthGrants {
   /** False where the access token was revoked. */
   isToken(tx: Sql, tokenHash: string): Promise<boolean>;
   /** Grants, codes, tokens and browser sessions of a customer. */
-  endAll(tx: Sql, customerId: number): Promise<void>;
+  revokeAll(tx: Sql, customerId: number): Promise<void>;
   /** The same, with what operators have decided: the customer goes. */
-  forget(tx: Sql, customerId: number): Promise<void>;
+  deleteCustomer(tx: Sql, customerId: number): Promise<void>;
   /** Deletes what has expired. */
   purge(): Promise<void>;
 }
 
-export function createGrants(database: Database, clock: Clock): Grants {
-  const grants: Grants = {
+export function createGrants(database: Database, clock: Clock): OAuthGrants {
+  const grants: OAuthGrants = {
     isToken: async (tx, tokenHash) => (await tx.get(tokenById.one(tokenHash))) !== undefined,
 
-    async endAll(tx, customerId) {
+    async revokeAll(tx, customerId) {
       await oauthQueries(tx).deleteObjectsOfCustomer(customerId);
     },
 
-    async forget(tx, customerId) {
-      await grants.endAll(tx, customerId);
+    async deleteCustomer(tx, customerId) {
+      await grants.revokeAll(tx, customerId);
       await oauthQueries(tx).deleteApprovalsOfCustomer(customerId);
     },
 

@@ -5,14 +5,14 @@ import { AppError } from '../../errors.ts';
 import { createProofs, readForm, seeOther, sendPage } from '../../http/pages/send-page.ts';
 import type { RawCall } from '../../http/raw-routes.ts';
 import type { ApprovalService } from './approvals.ts';
-import type { People, Person } from './customer-directory.ts';
-import { type Asking, consentPage, loginPage, logoutPage } from './pages.ts';
+import type { CustomerDirectory, CustomerSummary } from './customer-directory.ts';
+import { type ClientInfo, consentPage, loginPage, logoutPage } from './pages.ts';
 import { isScope, permittedScopes } from './scopes.ts';
 
 interface Dependencies {
   readonly provider: Provider;
   readonly clock: Clock;
-  readonly people: People;
+  readonly people: CustomerDirectory;
   readonly approvals: ApprovalService;
   readonly secret: string;
   readonly issuer: string;
@@ -21,10 +21,10 @@ interface Dependencies {
 type Details = Awaited<ReturnType<Provider['interactionDetails']>>;
 
 /** What the application asked for, held against what this person may grant. */
-interface Question {
-  readonly asking: Asking;
+interface ConsentRequest {
+  readonly asking: ClientInfo;
   readonly clientId: string;
-  readonly person: Person;
+  readonly person: CustomerSummary;
   readonly customerId: number;
   readonly granted: readonly string[];
   readonly refused: readonly string[];
@@ -58,7 +58,7 @@ export function createInteractions({
     return details;
   }
 
-  async function askingOf({ params }: Details): Promise<Asking> {
+  async function askingOf({ params }: Details): Promise<ClientInfo> {
     const client = await provider.Client.find(String(params.client_id));
     const target = URL.parse(String(params.redirect_uri));
     return {
@@ -67,7 +67,7 @@ export function createInteractions({
     };
   }
 
-  async function questionOf(details: Details): Promise<Question> {
+  async function questionOf(details: Details): Promise<ConsentRequest> {
     const customerId = Number(details.session?.accountId);
     const person = await people.find(customerId);
     if (person === undefined) {
@@ -89,7 +89,11 @@ export function createInteractions({
   }
 
   /** Keeps the answer and goes back to the authorization request, at our own address whatever the library says. */
-  async function goOn({ request, response }: RawCall, result: object, merge: boolean): Promise<void> {
+  async function finishInteraction(
+    { request, response }: RawCall,
+    result: object,
+    merge: boolean,
+  ): Promise<void> {
     const returnTo = await provider.interactionResult(request, response, result as never, {
       mergeWithLastSubmission: merge,
     });
@@ -133,7 +137,11 @@ export function createInteractions({
         await approvals.request(question.clientId, question.customerId);
       }
       if (question.granted.length === 0) {
-        await goOn(call, { error: 'access_denied', error_description: denialOf(question) }, false);
+        await finishInteraction(
+          call,
+          { error: 'access_denied', error_description: denialOf(question) },
+          false,
+        );
         return;
       }
       const page = consentPage(formOf(details, 'consent'), {
@@ -150,14 +158,18 @@ export function createInteractions({
       const form = await readForm(call.request);
       proofs.require(call.request, form, `login ${details.uid}`);
       if (form.get('do') === 'cancel') {
-        await goOn(call, { error: 'access_denied', error_description: 'the customer did not log in' }, false);
+        await finishInteraction(
+          call,
+          { error: 'access_denied', error_description: 'the customer did not log in' },
+          false,
+        );
         return;
       }
       const username = form.get('username') ?? '';
       try {
         const customerId = await people.authenticate(username, form.get('password') ?? '', call.address);
         await leaveOldSession(call, details, customerId);
-        await goOn(call, { login: { accountId: String(customerId) } }, false);
+        await finishInteraction(call, { login: { accountId: String(customerId) } }, false);
       } catch (error) {
         if (!(error instanceof AppError)) {
           throw error;
@@ -178,7 +190,7 @@ export function createInteractions({
       proofs.require(call.request, form, `consent ${details.uid}`);
       const question = await questionOf(details);
       if (form.get('do') !== 'allow' || question.granted.length === 0) {
-        await goOn(
+        await finishInteraction(
           call,
           { error: 'access_denied', error_description: 'the customer did not allow it' },
           false,
@@ -192,7 +204,7 @@ export function createInteractions({
       if (question.refused.length > 0) {
         grant.rejectOIDCScope(question.refused.join(' '));
       }
-      await goOn(call, { consent: { grantId: await grant.save() } }, true);
+      await finishInteraction(call, { consent: { grantId: await grant.save() } }, true);
     },
 
     async showLogout(call) {
@@ -214,7 +226,7 @@ export function createInteractions({
   };
 }
 
-function denialOf({ awaitsApproval }: Question): string {
+function denialOf({ awaitsApproval }: ConsentRequest): string {
   return awaitsApproval
     ? 'admin waits for the approval of an operator'
     : 'none of the scopes may be granted by this customer';

@@ -2,7 +2,7 @@
 
 import { type Html, html } from '../../http/pages/html.ts';
 import type { Scope } from '../access.ts';
-import { scopesInWords } from './scopes.ts';
+import { scopeDescriptions } from './scopes.ts';
 
 /** Where a form goes, and the proof that it came from us. */
 export interface Form {
@@ -11,14 +11,14 @@ export interface Form {
 }
 
 /** The application that sent the person here. */
-export interface Asking {
+export interface ClientInfo {
   readonly name: string;
   /** Host that the person will be sent to. */
   readonly host: string;
 }
 
 export interface Consent {
-  readonly asking: Asking;
+  readonly asking: ClientInfo;
   readonly username: string;
   readonly scopes: readonly Scope[];
   /** admin was asked for, and waits for an operator. */
@@ -48,7 +48,7 @@ ${body}
 /** Asks for username and password. */
 export function loginPage(
   form: Form,
-  asking: Asking,
+  asking: ClientInfo,
   { username = '', fault = null }: { readonly username?: string; readonly fault?: string | null } = {},
 ): string {
   const message = fault === null ? null : html`<p class="fault" role="alert" id="fault">${fault}</p>`;
@@ -73,7 +73,7 @@ ${message}
 
 /** Asks whether the application may have what it wants. */
 export function consentPage(form: Form, { asking, username, scopes, awaitsApproval }: Consent): string {
-  const items = scopes.map((scope) => html`<li>${scopesInWords[scope]}</li>\n`);
+  const items = scopes.map((scope) => html`<li>${scopeDescriptions[scope]}</li>\n`);
   const approval = awaitsApproval
     ? html`<p class="note" role="status">It has also asked to administer the shop. That needs the approval of an operator: the request is recorded. You can go on without it.</p>`
     : null;

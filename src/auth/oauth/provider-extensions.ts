@@ -9,18 +9,18 @@ type Module = typeof import('oidc-provider');
 export const implicitMode = 'x-implicit';
 
 /** The implicit flow, client credentials that know approvals, and errors in both shapes. */
-export function addToProvider(provider: Provider, library: Module, approvals: ApprovalService): void {
-  offerImplicit(provider);
-  offerClientCredentials(provider, library, approvals);
-  provider.use(keepOrigins);
-  provider.use(speakBothErrorShapes);
+export function extendProvider(provider: Provider, library: Module, approvals: ApprovalService): void {
+  addImplicitFlow(provider);
+  addClientCredentials(provider, library, approvals);
+  provider.use(keepAllowedOrigins);
+  provider.use(addErrorShape);
 }
 
 /**
  * The implicit flow (RFC 6749, section 4.2), which the library does not have: endpoints.ts turns it into a code flow
  * with this response mode, and here the code becomes a token before it leaves the process.
  */
-function offerImplicit(provider: Provider): void {
+function addImplicitFlow(provider: Provider): void {
   const isOwn = (client: object) =>
     ((client as { own_grants?: string[] }).own_grants ?? []).includes('implicit');
 
@@ -76,7 +76,7 @@ function offerImplicit(provider: Provider): void {
 }
 
 /** The library's own would answer an unknown scope with a token without any, and knows nothing of approvals. */
-function offerClientCredentials(provider: Provider, { errors }: Module, approvals: ApprovalService): void {
+function addClientCredentials(provider: Provider, { errors }: Module, approvals: ApprovalService): void {
   provider.registerGrantType(
     'client_credentials',
     async (ctx) => {
@@ -117,7 +117,7 @@ function offerClientCredentials(provider: Provider, { errors }: Module, approval
 }
 
 /** The library allows every origin. Which ones may read is for http/server.ts to say, and it has said so already. */
-async function keepOrigins(ctx: KoaContextWithOIDC, next: () => Promise<void>): Promise<void> {
+async function keepAllowedOrigins(ctx: KoaContextWithOIDC, next: () => Promise<void>): Promise<void> {
   const isAllowed = Boolean(ctx.response.get('Access-Control-Allow-Origin'));
   await next();
   if (!isAllowed) {
@@ -126,7 +126,7 @@ async function keepOrigins(ctx: KoaContextWithOIDC, next: () => Promise<void>): 
 }
 
 /** One body for both worlds: error and error_description of OAuth, and code, type and message of this API. */
-async function speakBothErrorShapes(ctx: KoaContextWithOIDC, next: () => Promise<void>): Promise<void> {
+async function addErrorShape(ctx: KoaContextWithOIDC, next: () => Promise<void>): Promise<void> {
   await next();
   const body = ctx.body as { error?: string; error_description?: string } | null;
   if (ctx.status < 400 || typeof body !== 'object' || body?.error === undefined) {

@@ -10,9 +10,9 @@ import type { Log } from '../../log.ts';
 import { scopes as knownScopes } from '../access.ts';
 import { createAdapters } from './adapter.ts';
 import type { ApprovalService } from './approvals.ts';
-import type { People } from './customer-directory.ts';
+import type { CustomerDirectory } from './customer-directory.ts';
 import { errorPage } from './pages.ts';
-import { addToProvider, implicitMode } from './provider-extensions.ts';
+import { extendProvider, implicitMode } from './provider-extensions.ts';
 import { permittedScopes } from './scopes.ts';
 
 const minute = 60;
@@ -38,7 +38,7 @@ export interface ProviderDependencies {
   readonly database: Database;
   readonly clock: Clock;
   readonly log: Log;
-  readonly people: People;
+  readonly people: CustomerDirectory;
   readonly approvals: ApprovalService;
   readonly secret: string;
   /** Where clients reach this server, without /v2. */
@@ -60,7 +60,7 @@ export async function createProvider(dependencies: ProviderDependencies): Promis
     const given = Buffer.from(hash('sha256', secret));
     return stored.length === given.length && timingSafeEqual(stored, given);
   };
-  addToProvider(provider, library, approvals);
+  extendProvider(provider, library, approvals);
   return provider;
 }
 

@@ -5,7 +5,7 @@ import type { Database } from '../../database/database.ts';
 import { createLookup } from '../../database/lookup.ts';
 import { chain } from '../../maybe-promise.ts';
 import type { Resolution, Resolver } from '../guard.ts';
-import { holds } from './approvals.ts';
+import { isApprovalValid } from './approvals.ts';
 import { type TokenRow, tokenById } from './queries.ts';
 import { permittedScopes } from './scopes.ts';
 
@@ -14,7 +14,7 @@ const tokenLengthMax = 200;
 export function createTokenResolver(database: Database, clock: Clock): Resolver {
   const find = createLookup<TokenRow>(database, tokenById);
 
-  function judge(row: TokenRow | undefined): Resolution {
+  function toPrincipal(row: TokenRow | undefined): Resolution {
     const now = clock.now();
     if (row === undefined || (row.customer_id !== null && row.role === null)) {
       return { rejected: 'The access token is not known, or was revoked.' };
@@ -43,13 +43,16 @@ export function createTokenResolver(database: Database, clock: Clock): Resolver 
     header !== 'authorization'
       ? 'not mine'
       : text.length > tokenLengthMax
-        ? judge(undefined)
-        : chain(find(hash('sha256', text)), judge);
+        ? toPrincipal(undefined)
+        : chain(find(hash('sha256', text)), toPrincipal);
 }
 
 /** What was granted, as far as role, approval and the application's list permit it now. */
 function scopesOf(row: TokenRow, now: number): ReadonlySet<string> {
-  const isApproved = holds({ status: row.approval as 'approved', expires_at: row.approval_expires_at }, now);
+  const isApproved = isApprovalValid(
+    { status: row.approval as 'approved', expires_at: row.approval_expires_at },
+    now,
+  );
   const permitted: readonly string[] = permittedScopes(row.role, isApproved);
   const listed = row.client_scopes.split(' ');
   const granted = (row.scope ?? '')

@@ -15,7 +15,7 @@ const ofStaff: readonly Scope[] = [...ofCustomers, 'write:cheeses'];
 export const defaultScope: Scope = 'read:cheeses';
 
 /** The scopes, in words for the person who is asked. */
-export const scopesInWords: Readonly<Record<Scope, string>> = {
+export const scopeDescriptions: Readonly<Record<Scope, string>> = {
   'read:cheeses': 'Look at the cheeses of the shop',
   'write:cheeses': 'Add, change and delete cheeses of the shop',
   'read:orders': 'See your orders',

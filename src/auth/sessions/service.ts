@@ -50,7 +50,7 @@ export function createSessions({ database, clock, config }: Dependencies): Sessi
   const key = new Uint8Array(hkdfSync('sha256', config.secret, '', 'session tokens', 32));
   const kid = hash('sha256', key).slice(0, 16);
 
-  function judge(row: SessionRow | undefined): Resolution {
+  function toPrincipal(row: SessionRow | undefined): Resolution {
     if (row === undefined) {
       return { rejected: 'The session is not known, or has ended.' };
     }
@@ -76,7 +76,9 @@ export function createSessions({ database, clock, config }: Dependencies): Sessi
       if (header !== 'authorization' || !/^eyJ[^.]*\.[^.]*\.[^.]*$/.test(text)) {
         return 'not mine';
       }
-      return text.length > tokenLengthMax ? judge(undefined) : chain(find(hash('sha256', text)), judge);
+      return text.length > tokenLengthMax
+        ? toPrincipal(undefined)
+        : chain(find(hash('sha256', text)), toPrincipal);
     },
 
     async issue(customerId) {
