@@ -17,7 +17,7 @@ import { createWorkerPools } from '../src/app/services.ts';
 import type { KeyRequest } from '../src/auth/keys/service.ts';
 import { type Clock, systemClock } from '../src/clock.ts';
 import type { Engine } from '../src/database/sql.ts';
-import { answersOf } from '../src/http/error-responses.ts';
+import { documentedResponses } from '../src/http/error-responses.ts';
 import { fullPath, type Route, type Schema } from '../src/http/route.ts';
 import { type Config, loadConfig, type RawSettings } from '../src/settings/config.ts';
 import { cleanUp, createDatabase, type Scope, secret, temporaryFolder } from './context.ts';
@@ -180,7 +180,7 @@ async function requireDeclared(
   if (route === undefined || status === 405) {
     return;
   }
-  const declared = answersOf(route)[status];
+  const declared = documentedResponses(route)[status];
   assert.ok(declared !== undefined || status === 304, `${method} ${route.path} does not declare ${status}`);
   if (declared?.schema !== undefined && json !== undefined && json.errorType === undefined) {
     const isValid = await validatorOf(declared.schema);

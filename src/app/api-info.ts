@@ -1,9 +1,9 @@
 /** What the description of the API says beside its routes. */
 import packageJson from '../../package.json' with { type: 'json' };
 import { scopeSummaries } from '../auth/access.ts';
-import type { About } from '../http/openapi.ts';
+import type { ApiInfo } from '../http/openapi.ts';
 
-export const apiInfo: About = {
+export const apiInfo: ApiInfo = {
   version: packageJson.version,
   tags: [
     {

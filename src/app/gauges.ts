@@ -3,7 +3,7 @@
 import type { Clock } from '../clock.ts';
 import { databaseSize } from '../database/size.ts';
 import { type DiskSpace, diskSpaceOf, storageFoldersOf } from '../files/disk-space.ts';
-import type { Figure } from '../http/metrics.ts';
+import type { MetricDefinition } from '../http/metrics.ts';
 import type { Uploads } from '../http/uploads.ts';
 import type { Overload } from '../limits/overload.ts';
 import { apiInfo } from './api-info.ts';
@@ -23,7 +23,13 @@ interface Dependencies {
   readonly refusals: () => Readonly<Record<string, number>>;
 }
 
-export function createGauges({ services, clock, overload, uploads, refusals }: Dependencies): Figure[] {
+export function createGauges({
+  services,
+  clock,
+  overload,
+  uploads,
+  refusals,
+}: Dependencies): MetricDefinition[] {
   const { config, database, orderReader, passwords, imageRenderer } = services;
   const folders = storageFoldersOf(config);
 
@@ -48,13 +54,13 @@ export function createGauges({ services, clock, overload, uploads, refusals }: D
     return Object.fromEntries(spaces.map((one) => [`{folder="${one.folder}"}`, read(one)]));
   };
 
-  const gauge = (name: string, help: string, read: Figure['read']): Figure => ({
+  const gauge = (name: string, help: string, read: MetricDefinition['read']): MetricDefinition => ({
     name,
     help,
     type: 'gauge',
     read,
   });
-  const counter = (name: string, help: string, read: Figure['read']): Figure => ({
+  const counter = (name: string, help: string, read: MetricDefinition['read']): MetricDefinition => ({
     name,
     help,
     type: 'counter',

@@ -50,7 +50,7 @@ export function createGuard(resolvers: readonly Resolver[]): Guard {
       : chain(resolve(credential), (first) => chain(resolveAll(others), (rest) => [first, ...rest]));
   }
 
-  return { identify: (request) => resolveAll(credentialsOf(request)), admit: authorize };
+  return { authenticate: (request) => resolveAll(credentialsOf(request)), authorize: authorize };
 }
 
 /** The principal that meets what the route asks for. @throws AppError unauthorized, forbidden */
@@ -96,7 +96,7 @@ function actForCustomer(
   return { ...permitted, confinedTo, ...(isLent ? { customerId, sessionHash, tokenHash } : {}) };
 }
 
-function credentialsOf({ headers, rawHeaders }: Parameters<Guard['identify']>[0]): Credential[] {
+function credentialsOf({ headers, rawHeaders }: Parameters<Guard['authenticate']>[0]): Credential[] {
   const credentials: Credential[] = [];
   const { 'x-api-key': apiKey, authorization } = headers;
   if (apiKey !== undefined) {

@@ -30,16 +30,16 @@ export function selfRoutes({ keys, people, config, bounds }: Dependencies): Rout
       tag,
       summary: 'Explain the credential in use',
       access: 'any credential',
-      answers: {
+      responses: {
         200: { description: 'Whose it is, what it may do, and what is left of its quota', schema: WhoAmI },
       },
-      handle: async ({ principal, standing }) => ({
+      handle: async ({ principal, rateLimitStatus }) => ({
         status: 200,
         headers: { 'Cache-Control': 'no-store' },
         body: {
           environment: config.environment,
           ...(await described(principal as Principal, keys, people)),
-          quota: quotaOf(standing() as Standing),
+          quota: quotaOf(rateLimitStatus() as Standing),
         },
       }),
     }),
@@ -50,7 +50,7 @@ export function selfRoutes({ keys, people, config, bounds }: Dependencies): Rout
       tag,
       summary: 'List every limit of this server',
       access: 'open',
-      answers: { 200: { description: 'The figures that hold here', schema: Limits } },
+      responses: { 200: { description: 'The figures that hold here', schema: Limits } },
       handle: () => {
         const { environment, plans, sessionPlan, addressLimits, loginLimits, ordersPerHour } = config;
         return {

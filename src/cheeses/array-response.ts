@@ -1,9 +1,9 @@
 /** Answers that are a whole array of matches: in one piece where a page holds them, streamed page by page beyond. */
 import type { IncomingHttpHeaders } from 'node:http';
 import { setImmediate } from 'node:timers/promises';
-import { isCurrent, weakTag } from '../http/etag.ts';
+import { matchesIfNoneMatch, weakTag } from '../http/etag.ts';
 import { nextLink } from '../http/link.ts';
-import { type Answer, Text, TextStream } from '../http/route.ts';
+import { type RouteResponse, TextBody, TextStream } from '../http/route.ts';
 import type { CheeseListing, CheesePage, Filters, Unchanged } from './listing.ts';
 
 const streamedPageSize = 500;
@@ -17,7 +17,7 @@ export async function answerArray(
   filters: Filters,
   { limit, cursor }: { readonly limit?: number; readonly cursor?: string },
   headers: IncomingHttpHeaders,
-): Promise<Answer> {
+): Promise<RouteResponse> {
   // Ids are handed out in the order of creation.
   const read = (after: string | undefined, isKnown?: (version: number) => boolean) =>
     listing.list(
@@ -30,11 +30,11 @@ export async function answerArray(
   }
   const ETag = weakTag(first.version);
   if (first.nextCursor === null) {
-    return { status: 200, headers: { ETag }, body: new Text(`[${first.items}]`) };
+    return { status: 200, headers: { ETag }, body: new TextBody(`[${first.items}]`) };
   }
   if (limit !== undefined) {
     const Link = nextLink(path, { ...required(filters), cursor: first.nextCursor, limit: String(limit) });
-    return { status: 200, headers: { ETag, Link }, body: new Text(`[${first.items}]`) };
+    return { status: 200, headers: { ETag, Link }, body: new TextBody(`[${first.items}]`) };
   }
   return { status: 200, headers: { ETag }, body: new TextStream(() => arrayText(first, read)) };
 }
@@ -47,11 +47,11 @@ function required({ statuses, tags = [] }: Filters): Record<string, string> {
 /** Does the client have the list as it is at a version of the catalogue? Undefined where it says nothing. */
 export function knownTo(headers: IncomingHttpHeaders): ((version: number) => boolean) | undefined {
   const header = headers['if-none-match'];
-  return header === undefined ? undefined : (version) => isCurrent(header, weakTag(version));
+  return header === undefined ? undefined : (version) => matchesIfNoneMatch(header, weakTag(version));
 }
 
 /** Becomes 304, as the client's If-None-Match has the tag. */
-export function unchanged({ version }: Unchanged): Answer {
+export function unchanged({ version }: Unchanged): RouteResponse {
   return { status: 200, headers: { ETag: weakTag(version) } };
 }
 

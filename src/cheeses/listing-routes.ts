@@ -1,9 +1,9 @@
 /** Lists of cheeses over HTTP. */
 import { anyOf, apiKey, oauth } from '../auth/access.ts';
-import { badRequest } from '../http/error-responses.ts';
+import { badRequestResponse } from '../http/error-responses.ts';
 import { weakTag } from '../http/etag.ts';
 import { nextLink } from '../http/link.ts';
-import { type Parameters, type Route, route, Text } from '../http/route.ts';
+import { type Parameters, type Route, route, TextBody } from '../http/route.ts';
 import { answerArray, knownTo, unchanged } from './array-response.ts';
 import type { CheeseListing } from './listing.ts';
 import { Cheese, CheeseList, sorts, statuses } from './schemas.ts';
@@ -58,16 +58,16 @@ export function listingRoutes(listing: CheeseListing): Route[] {
       method: 'GET',
       path: '/cheeses',
       operationId: 'listCheeses',
-      isLong: true,
+      compressible: true,
       tag,
       summary: 'List cheeses',
       description:
         'Pages through the catalogue in the chosen order. Filters combine: a cheese must pass all of them.',
       access: anyOf(apiKey, oauth('read:cheeses')),
       query: listQuery,
-      answers: {
+      responses: {
         200: { description: 'A page of cheeses', schema: CheeseList },
-        ...badRequest('A parameter is not valid'),
+        ...badRequestResponse('A parameter is not valid'),
       },
       handle: async ({ query, headers }) => {
         const { status, ...rest } = query;
@@ -84,14 +84,14 @@ export function listingRoutes(listing: CheeseListing): Route[] {
             ? {}
             : { Link: nextLink('/v2/cheeses', { cursor: nextCursor, limit: String(query.limit) }) };
         const text = `{"items":[${items}],"nextCursor":${JSON.stringify(nextCursor)},"hasMore":${nextCursor !== null},"total":${total}}`;
-        return { status: 200, headers: { ETag: weakTag(version), ...next }, body: new Text(text) };
+        return { status: 200, headers: { ETag: weakTag(version), ...next }, body: new TextBody(text) };
       },
     }),
     route({
       method: 'GET',
       path: '/cheeses/findByStatus',
       operationId: 'findCheesesByStatus',
-      isLong: true,
+      compressible: true,
       tag,
       summary: 'All cheeses in given statuses',
       description: 'Ordered by id. Every match is in the answer, unless a limit asks for fewer.',
@@ -101,9 +101,9 @@ export function listingRoutes(listing: CheeseListing): Route[] {
         status: { type: 'array', items: statusItem, isRequired: true, description: 'Separated by commas' },
         ...matchQuery,
       },
-      answers: {
+      responses: {
         200: { description: 'The matching cheeses', schema: { type: 'array', items: Cheese } },
-        ...badRequest('The status is missing, or not one of the three'),
+        ...badRequestResponse('The status is missing, or not one of the three'),
       },
       handle: ({ query: { status, ...page }, headers }) =>
         answerArray(listing, '/v2/cheeses/findByStatus', { statuses: status }, page, headers),
@@ -112,7 +112,7 @@ export function listingRoutes(listing: CheeseListing): Route[] {
       method: 'GET',
       path: '/cheeses/findByTags',
       operationId: 'findCheesesByTags',
-      isLong: true,
+      compressible: true,
       tag,
       summary: 'All cheeses with any of given tags',
       description: 'Use the list with its parameter tags instead: it takes the same value, up to 20 tags.',
@@ -129,9 +129,9 @@ export function listingRoutes(listing: CheeseListing): Route[] {
         },
         ...matchQuery,
       },
-      answers: {
+      responses: {
         200: { description: 'The matching cheeses', schema: { type: 'array', items: Cheese } },
-        ...badRequest('The tags are missing, or one of them cannot be a tag'),
+        ...badRequestResponse('The tags are missing, or one of them cannot be a tag'),
       },
       handle: ({ query: { tags, ...page }, headers }) =>
         answerArray(listing, '/v2/cheeses/findByTags', { tags }, page, headers),

@@ -2,14 +2,14 @@
 import { anyOf, apiKey, oauth } from '../auth/access.ts';
 import { validationError } from '../errors.ts';
 import {
-  badRequest,
-  conflict,
-  notFound,
-  preconditionFailed,
-  unprocessable,
+  badRequestResponse,
+  conflictResponse,
+  notFoundResponse,
+  preconditionFailedResponse,
+  unprocessableResponse,
 } from '../http/error-responses.ts';
-import { ifMatchFor, preconditionOf, shown, tagOf } from '../http/etag.ts';
-import { pathId } from '../http/path-id.ts';
+import { entityResponse, etagHeader, ifMatchFor, preconditionOf } from '../http/etag.ts';
+import { parsePathId } from '../http/path-id.ts';
 import { type Route, route } from '../http/route.ts';
 import { chain } from '../maybe-promise.ts';
 import { Cheese, CheeseInput, CheesePatch, CheeseReplacement } from './schemas.ts';
@@ -17,8 +17,8 @@ import type { CheeseService } from './service.ts';
 
 const tag = 'Cheeses';
 export const ifMatch = ifMatchFor('cheese');
-export const noCheese = notFound('There is no such cheese');
-const nameTaken = conflict('A cheese with this name already exists in the category');
+export const noCheese = notFoundResponse('There is no such cheese');
+const nameTaken = conflictResponse('A cheese with this name already exists in the category');
 const oneCheese = (description: string) => ({ description, schema: Cheese });
 
 export function cheeseRoutes(cheeses: CheeseService): Route[] {
@@ -31,13 +31,13 @@ export function cheeseRoutes(cheeses: CheeseService): Route[] {
       summary: 'Add a cheese',
       access: anyOf(oauth('write:cheeses')),
       body: CheeseInput,
-      answers: { 201: oneCheese('The new cheese'), ...nameTaken, ...unprocessable },
-      handle: ({ body, once }) =>
-        once(
+      responses: { 201: oneCheese('The new cheese'), ...nameTaken, ...unprocessableResponse },
+      handle: ({ body, withIdempotency }) =>
+        withIdempotency(
           (context) => cheeses.create(context, body),
           (cheese) => ({
-            ...shown(cheese, 201),
-            headers: { ...tagOf(cheese), Location: `/v2/cheeses/${cheese.id}` },
+            ...entityResponse(cheese, 201),
+            headers: { ...etagHeader(cheese), Location: `/v2/cheeses/${cheese.id}` },
           }),
         ),
     }),
@@ -52,15 +52,15 @@ export function cheeseRoutes(cheeses: CheeseService): Route[] {
       access: anyOf(oauth('write:cheeses')),
       headers: ifMatch,
       body: CheeseReplacement,
-      answers: {
+      responses: {
         200: oneCheese('The cheese as it is now'),
         ...noCheese,
         ...nameTaken,
-        ...preconditionFailed,
-        ...unprocessable,
+        ...preconditionFailedResponse,
+        ...unprocessableResponse,
       },
       handle: async ({ body, headers, context }) =>
-        shown(await cheeses.replace(context, body, preconditionOf(headers['if-match'])), 200),
+        entityResponse(await cheeses.replace(context, body, preconditionOf(headers['if-match'])), 200),
     }),
     route({
       method: 'GET',
@@ -69,8 +69,8 @@ export function cheeseRoutes(cheeses: CheeseService): Route[] {
       tag,
       summary: 'Read a cheese',
       access: anyOf(apiKey, oauth('read:cheeses')),
-      answers: { 200: oneCheese('The cheese'), ...noCheese },
-      handle: ({ params }) => chain(cheeses.find(cheeseId(params)), (cheese) => shown(cheese, 200)),
+      responses: { 200: oneCheese('The cheese'), ...noCheese },
+      handle: ({ params }) => chain(cheeses.find(cheeseId(params)), (cheese) => entityResponse(cheese, 200)),
     }),
     route({
       method: 'POST',
@@ -92,18 +92,18 @@ export function cheeseRoutes(cheeses: CheeseService): Route[] {
       body: CheesePatch,
       bodyIsOptional: true,
       takesForms: true,
-      answers: {
+      responses: {
         200: oneCheese('The cheese as it is now'),
         ...noCheese,
         ...nameTaken,
-        ...preconditionFailed,
-        ...unprocessable,
+        ...preconditionFailedResponse,
+        ...unprocessableResponse,
       },
-      handle: ({ params, query, body, headers, once }) => {
+      handle: ({ params, query, body, headers, withIdempotency }) => {
         const patch = agreed(query, body);
-        return once(
+        return withIdempotency(
           (context) => cheeses.update(context, cheeseId(params), patch, preconditionOf(headers['if-match'])),
-          (cheese) => shown(cheese, 200),
+          (cheese) => entityResponse(cheese, 200),
         );
       },
     }),
@@ -123,12 +123,12 @@ export function cheeseRoutes(cheeses: CheeseService): Route[] {
         },
         ...ifMatch,
       },
-      answers: {
+      responses: {
         204: { description: 'The cheese is gone' },
-        ...badRequest('X-Confirm-Delete is not true'),
+        ...badRequestResponse('X-Confirm-Delete is not true'),
         ...noCheese,
-        ...conflict('The cheese has active orders'),
-        ...preconditionFailed,
+        ...conflictResponse('The cheese has active orders'),
+        ...preconditionFailedResponse,
       },
       handle: async ({ params, headers, context }) => {
         await cheeses.delete(context, cheeseId(params), preconditionOf(headers['if-match']));
@@ -140,7 +140,7 @@ export function cheeseRoutes(cheeses: CheeseService): Route[] {
 
 /** @throws AppError notFound */
 export function cheeseId(params: Readonly<Record<string, string>>): number {
-  return pathId(params.cheeseId, 'There is no such cheese.');
+  return parsePathId(params.cheeseId, 'There is no such cheese.');
 }
 
 /** The two places of one field must not disagree. */

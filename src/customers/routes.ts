@@ -3,14 +3,14 @@ import { anyOf, apiKey, oauth, session } from '../auth/access.ts';
 import type { Principal } from '../auth/principal.ts';
 import type { FieldError } from '../errors.ts';
 import {
-  conflict,
-  notFound,
-  preconditionFailed,
-  unauthorized,
-  unprocessable,
+  conflictResponse,
+  notFoundResponse,
+  preconditionFailedResponse,
+  unauthorizedResponse,
+  unprocessableResponse,
 } from '../http/error-responses.ts';
-import { ifMatchFor, preconditionOf, shown, tagOf } from '../http/etag.ts';
-import { type Route, type RouteDefinition, route, Text } from '../http/route.ts';
+import { entityResponse, etagHeader, ifMatchFor, preconditionOf } from '../http/etag.ts';
+import { type Route, type RouteDefinition, route, TextBody } from '../http/route.ts';
 import type { LoginService } from './login.ts';
 import {
   Customer,
@@ -24,7 +24,7 @@ import {
 import type { CustomerService } from './service.ts';
 
 const tag = 'Customers';
-const noCustomer = notFound('There is no customer with this username');
+const noCustomer = notFoundResponse('There is no customer with this username');
 const oneCustomer = (description: string) => ({ description, schema: Customer });
 
 interface Dependencies {
@@ -50,18 +50,18 @@ export function customerRoutes(dependencies: Dependencies): Route[] {
       isForAccounts: true,
       replay: 'beforeWork',
       body: input,
-      answers: {
+      responses: {
         201: oneCustomer('The new customer'),
-        ...conflict('The username or the e-mail address belongs to another customer'),
-        ...unprocessable,
+        ...conflictResponse('The username or the e-mail address belongs to another customer'),
+        ...unprocessableResponse,
       },
-      handle: ({ body, once }) =>
-        once(
+      handle: ({ body, withIdempotency }) =>
+        withIdempotency(
           (context) => customers.register(context, body),
           (customer) => ({
-            ...shown(customer, 201),
+            ...entityResponse(customer, 201),
             headers: {
-              ...tagOf(customer),
+              ...etagHeader(customer),
               Location: `/v2/customer/${encodeURIComponent(customer.username)}`,
             },
           }),
@@ -85,21 +85,21 @@ export function customerRoutes(dependencies: Dependencies): Route[] {
         itemsApart: true,
         examples: [[{ username: 'bob', email: 'bob@example.com', password: 'a cheese a day' }]],
       },
-      answers: {
+      responses: {
         200: { description: 'Who was registered, and why others were not', schema: CustomerBatchResult },
-        ...unprocessable,
+        ...unprocessableResponse,
       },
-      handle: ({ body, countAs, once }) => {
+      handle: ({ body, countAs, withIdempotency }) => {
         const checked = body as unknown as { value: CustomerInput; errors: FieldError[] }[];
         const entries = checked.map(({ value, errors }) => (errors.length > 0 ? errors : value));
-        return once(
+        return withIdempotency(
           (context) => {
             countAs(Math.max(1, entries.length));
             return customers.registerAll(context, entries);
           },
           ({ created, errors }) => ({
             status: 200,
-            body: new Text(
+            body: new TextBody(
               `{"created":[${created.map((one) => one.body).join(',')}],"errors":${JSON.stringify(errors)}}`,
             ),
           }),
@@ -118,18 +118,18 @@ export function customerRoutes(dependencies: Dependencies): Route[] {
       // Otherwise the response to a key that was used would tell a right password from a wrong one without limit.
       replay: 'afterChecks',
       body: Login,
-      answers: {
+      responses: {
         200: { description: 'The session', schema: LoginResult },
-        ...unauthorized('The username or the password is wrong, or a credential that came along'),
-        ...unprocessable,
+        ...unauthorizedResponse('The username or the password is wrong, or a credential that came along'),
+        ...unprocessableResponse,
       },
-      handle: ({ body, address, once }) =>
-        once(
-          (context) => login.login(context, body, address()),
+      handle: ({ body, clientIp, withIdempotency }) =>
+        withIdempotency(
+          (context) => login.login(context, body, clientIp()),
           (opened) => ({ status: 200, headers: { 'Cache-Control': 'no-store' }, body: opened }),
         ),
     }),
-    route({ ...logout(login), method: 'GET', operationId: 'logoutCustomer', isUnsafe: true }),
+    route({ ...logout(login), method: 'GET', operationId: 'logoutCustomer', mutatesOnGet: true }),
     route({
       ...logout(login),
       method: 'POST',
@@ -144,9 +144,9 @@ export function customerRoutes(dependencies: Dependencies): Route[] {
       summary: 'Read a profile',
       description: 'An API key reads any, a customer their own.',
       access: anyOf(apiKey, session, oauth('read:profile')),
-      answers: { 200: oneCustomer('The customer'), ...noCustomer },
+      responses: { 200: oneCustomer('The customer'), ...noCustomer },
       handle: async ({ params, principal }) =>
-        shown(await customers.find(params.username ?? '', principal as Principal), 200),
+        entityResponse(await customers.find(params.username ?? '', principal as Principal), 200),
     }),
     route({
       method: 'PUT',
@@ -159,16 +159,16 @@ export function customerRoutes(dependencies: Dependencies): Route[] {
       access: anyOf(session, oauth('write:profile')),
       headers: ifMatchFor('profile'),
       body: input,
-      answers: {
+      responses: {
         200: oneCustomer('The customer as they are now'),
         ...noCustomer,
-        ...preconditionFailed,
-        ...unprocessable,
+        ...preconditionFailedResponse,
+        ...unprocessableResponse,
       },
       handle: async ({ params, body, headers, principal, context }) => {
         const precondition = preconditionOf(headers['if-match']);
         const { username = '' } = params;
-        return shown(
+        return entityResponse(
           await customers.replace(context, username, body, principal as Principal, precondition),
           200,
         );
@@ -184,7 +184,11 @@ export function customerRoutes(dependencies: Dependencies): Route[] {
         'Profile and sessions go, orders that have not shipped are cancelled, and what remains of orders names nobody.',
       access: anyOf(session, oauth('write:profile')),
       headers: ifMatchFor('profile'),
-      answers: { 204: { description: 'The account is gone' }, ...noCustomer, ...preconditionFailed },
+      responses: {
+        204: { description: 'The account is gone' },
+        ...noCustomer,
+        ...preconditionFailedResponse,
+      },
       handle: async ({ params, headers, principal, context }) => {
         const precondition = preconditionOf(headers['if-match']);
         await customers.delete(context, params.username ?? '', principal as Principal, precondition);
@@ -201,7 +205,7 @@ function logout(login: LoginService) {
     tag,
     summary: 'Log out',
     access: anyOf(session),
-    answers: { 204: { description: 'The session has ended' } },
+    responses: { 204: { description: 'The session has ended' } },
     handle: async ({ principal, context }) => {
       await login.logout(context, principal?.sessionHash ?? null);
       return { status: 204, headers: { 'Cache-Control': 'no-store' } };

@@ -5,7 +5,7 @@ import type { Principal } from '../auth/principal.ts';
 import { AppError } from '../errors.ts';
 import type { Charge, ClientIpCount, RateLimits } from '../limits/rate-limits.ts';
 import { chain, type MaybePromise } from '../maybe-promise.ts';
-import { addressOf } from './client-ip.ts';
+import { clientNetwork } from './client-ip.ts';
 import type { Access, Route } from './route.ts';
 
 declare module 'fastify' {
@@ -24,9 +24,9 @@ declare module 'fastify' {
 
 export interface Guard {
   /** Every credential that was sent; all of them are valid. @throws AppError unauthorized */
-  identify(request: Pick<IncomingMessage, 'headers' | 'rawHeaders'>): MaybePromise<readonly Principal[]>;
+  authenticate(request: Pick<IncomingMessage, 'headers' | 'rawHeaders'>): MaybePromise<readonly Principal[]>;
   /** The one of them that may; null where nobody need be known. @throws AppError unauthorized, forbidden */
-  admit(
+  authorize(
     principals: readonly Principal[],
     access: Exclude<Access, 'operational'>,
     alternative?: string,
@@ -44,10 +44,10 @@ export interface Admission {
   readmit(route: Route, request: FastifyRequest): MaybePromise<void>;
 }
 
-export function admission(guard: Guard, rateLimits: RateLimits): Admission {
+export function createAdmission(guard: Guard, rateLimits: RateLimits): Admission {
   function countAddress({ access, isForAccounts }: Route, request: FastifyRequest): void {
     const purpose = access === 'operational' ? 'public' : isForAccounts ? 'account' : 'any';
-    request.clientIpCount = rateLimits.countAddress(addressOf(request.ip), purpose);
+    request.clientIpCount = rateLimits.countAddress(clientNetwork(request.ip), purpose);
   }
 
   /** Requests with a wrong credential are counted by client IP, and refused once there were too many. */
@@ -60,7 +60,7 @@ export function admission(guard: Guard, rateLimits: RateLimits): Admission {
     }
 
     try {
-      const principals = guard.identify(request.raw);
+      const principals = guard.authenticate(request.raw);
       return principals instanceof Promise ? principals.catch(turnAway) : principals;
     } catch (error) {
       return turnAway(error);
@@ -78,13 +78,13 @@ export function admission(guard: Guard, rateLimits: RateLimits): Admission {
       return chain(identify(route, request), (principals) => {
         if (principals.length === 0) {
           countAddress(route, request);
-          request.principal = guard.admit(principals, access, alternative);
+          request.principal = guard.authorize(principals, access, alternative);
           return;
         }
         return chain(rateLimits.charge(principals), (charge) => {
           request.charge = charge;
           reply.headers(charge.headers());
-          request.principal = guard.admit(principals, access, alternative);
+          request.principal = guard.authorize(principals, access, alternative);
         });
       });
     },
@@ -95,7 +95,7 @@ export function admission(guard: Guard, rateLimits: RateLimits): Admission {
         return;
       }
       return chain(identify(route, request), (principals) => {
-        request.principal = guard.admit(principals, access, alternative);
+        request.principal = guard.authorize(principals, access, alternative);
       });
     },
   };

@@ -2,7 +2,7 @@
 import type { FastifyRequest } from 'fastify';
 import { AppError, addError, type FieldError, inWords, validationError } from '../errors.ts';
 import { shape } from '../schema/validate.ts';
-import { requireIdentity } from './content-encoding.ts';
+import { refuseContentEncoding } from './content-encoding.ts';
 import { parseJson } from './json-body.ts';
 import type { Route } from './route.ts';
 
@@ -10,7 +10,7 @@ const jsonTypes = 'application/json, application/*+json';
 const formTypes = 'application/x-www-form-urlencoded, multipart/form-data';
 
 /** @throws AppError badRequest or validation where there are faults */
-export function failOn(errors: readonly FieldError[], as: 'badRequest' | 'validation'): void {
+export function throwIfInvalid(errors: readonly FieldError[], as: 'badRequest' | 'validation'): void {
   if (errors.length > 0) {
     throw as === 'validation' ? validationError(errors) : new AppError('badRequest', inWords(errors));
   }
@@ -29,7 +29,7 @@ export function requireMediaType(route: Route, request: FastifyRequest): void {
       headers: { Accept: accept },
     });
   }
-  requireIdentity(request.headers);
+  refuseContentEncoding(request.headers);
 }
 
 function isForm(contentType: string): boolean {
@@ -38,7 +38,7 @@ function isForm(contentType: string): boolean {
 
 /** The body in the shape that the route declares. @throws AppError badRequest, validation */
 export async function readBody(route: Route, request: FastifyRequest, isStrict: boolean): Promise<unknown> {
-  const bytes = bytesOf(request);
+  const bytes = rawBody(request);
   if (route.bodyIsOptional && bytes.length === 0) {
     return {};
   }
@@ -47,7 +47,7 @@ export async function readBody(route: Route, request: FastifyRequest, isStrict: 
   const { value, errors } = shape(route.body ?? {}, given, isStrict);
   const isGiven = (name: string) =>
     Object.hasOwn(Object(given), name) && (given as Record<string, unknown>)[name] !== null;
-  failOn(withUnchangeable(route, errors, isGiven), 'validation');
+  throwIfInvalid(withUnchangeable(route, errors, isGiven), 'validation');
   return value;
 }
 
@@ -67,7 +67,7 @@ export function withUnchangeable(
 }
 
 /** The body as it came; empty where there was none. */
-export function bytesOf(request: FastifyRequest): Uint8Array {
+export function rawBody(request: FastifyRequest): Uint8Array {
   return Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0);
 }
 
@@ -79,7 +79,7 @@ function valuesOf(fields: readonly (readonly [name: string, value: unknown])[]):
   const errors: FieldError[] = [];
   if (fields.length > formFieldsMax) {
     addError(errors, '', `the form must have at most ${formFieldsMax} fields`);
-    failOn(errors, 'validation');
+    throwIfInvalid(errors, 'validation');
   }
   const values = new Map<string, unknown>();
   const conflicting = new Set<string>();
@@ -92,7 +92,7 @@ function valuesOf(fields: readonly (readonly [name: string, value: unknown])[]):
   for (const name of conflicting) {
     addError(errors, name, 'is given twice, with different values');
   }
-  failOn(errors, 'validation');
+  throwIfInvalid(errors, 'validation');
   return Object.fromEntries(values);
 }
 

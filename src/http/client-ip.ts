@@ -5,7 +5,7 @@ import { isIPv4, isIPv6 } from 'node:net';
  * One name for each customer of an access provider: an IPv4 address, however it was written, or the first 64 bits of an
  * IPv6 address, of which everybody has the rest to themselves (RFC 6177).
  */
-export function addressOf(given: string): string {
+export function clientNetwork(given: string): string {
   const text = given.replace(/^\[(.*)\](:\d+)?$/, '$1').replace(/^(\d+\.\d+\.\d+\.\d+):\d+$/, '$1');
   const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(text)?.[1];
   if (mapped !== undefined || isIPv4(text) || !isIPv6(text)) {

@@ -6,7 +6,7 @@ import { qualityOf } from './quality-values.ts';
 
 /** Below this many bytes a packet more or less makes no difference. */
 export const worthwhileBytes = 2048;
-const compress = promisify(gzip);
+const gzipBuffer = promisify(gzip);
 
 /** Does Accept-Encoding take gzip? Named, or by `*`, and not with a weight of zero. */
 export function acceptsGzip(header: string | string[] | undefined): boolean {
@@ -15,10 +15,10 @@ export function acceptsGzip(header: string | string[] | undefined): boolean {
 }
 
 /** The compressed body, or null where it is not worth it. */
-export async function compressed(body: string | Readable): Promise<Buffer | Readable | null> {
+export async function compress(body: string | Readable): Promise<Buffer | Readable | null> {
   if (body instanceof Readable) {
     // Level 1: a stream of JSON shrinks to a tenth already, and the machine has other requests to serve.
     return pipeline(body, createGzip({ level: 1 }), () => {});
   }
-  return body.length < worthwhileBytes ? null : compress(body, { level: 1 });
+  return body.length < worthwhileBytes ? null : gzipBuffer(body, { level: 1 });
 }

@@ -3,7 +3,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { AppError } from '../errors.ts';
 
 /** @throws AppError unsupportedMediaType where the body comes in an encoding (RFC 9110, section 8.4) */
-export function requireIdentity(headers: IncomingHttpHeaders): void {
+export function refuseContentEncoding(headers: IncomingHttpHeaders): void {
   if ((headers['content-encoding'] ?? 'identity').toLowerCase() !== 'identity') {
     throw new AppError('unsupportedMediaType', 'Send the body without Content-Encoding.', {
       headers: { 'Accept-Encoding': 'identity' },

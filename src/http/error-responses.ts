@@ -1,6 +1,6 @@
 /** Answers that many routes share, as their contract lists them. */
 import { errorCatalogue, errorsMax } from '../errors.ts';
-import type { Answers, Described, Schema } from './route.ts';
+import type { Described, DocumentedResponses, Schema } from './route.ts';
 
 export const ErrorSchema = {
   title: 'Error',
@@ -40,9 +40,9 @@ export const ValidationErrorSchema = {
   },
 } as const satisfies Schema;
 
-const errorAnswer =
+const errorResponse =
   (status: number) =>
-  (description: string): Answers => ({
+  (description: string): DocumentedResponses => ({
     [status]: {
       description,
       schema: status === 422 ? ValidationErrorSchema : ErrorSchema,
@@ -61,44 +61,48 @@ function exampleError(status: number, description: string): object {
   return status === 404 || status === 409 ? { ...error, message: `${description}.` } : error;
 }
 
-export const badRequest = errorAnswer(400);
-export const unauthorized = errorAnswer(401);
-export const notFound = errorAnswer(404);
-export const conflict = errorAnswer(409);
-export const payloadTooLarge = errorAnswer(413);
-export const unsupportedMediaType = errorAnswer(415);
-export const preconditionFailed = errorAnswer(412)('The resource has changed since the version in If-Match');
-export const unavailable = errorAnswer(503);
-const forbidden = errorAnswer(403);
-const requestTimeout = errorAnswer(408);
-const tooManyRequests = errorAnswer(429);
-export const rangeNotSatisfiable = errorAnswer(416);
-export const unprocessable = errorAnswer(422)('The request failed validation; nothing was changed');
+export const badRequestResponse = errorResponse(400);
+export const unauthorizedResponse = errorResponse(401);
+export const notFoundResponse = errorResponse(404);
+export const conflictResponse = errorResponse(409);
+export const payloadTooLargeResponse = errorResponse(413);
+export const unsupportedMediaTypeResponse = errorResponse(415);
+export const preconditionFailedResponse = errorResponse(412)(
+  'The resource has changed since the version in If-Match',
+);
+export const unavailable = errorResponse(503);
+const forbidden = errorResponse(403);
+const requestTimeout = errorResponse(408);
+const tooManyRequests = errorResponse(429);
+export const rangeNotSatisfiable = errorResponse(416);
+export const unprocessableResponse = errorResponse(422)('The request failed validation; nothing was changed');
 
 /** Text other than JSON, of one of these media types. */
 export const text = (description: string, ...mediaTypes: readonly string[]) => ({ description, mediaTypes });
 
 /** Everything that a route may answer: what it declares, and what the chain in front of it does. */
-export function answersOf({ access, method, body, answers }: Described): Answers {
+export function documentedResponses({ access, method, body, responses }: Described): DocumentedResponses {
   const tooMany = tooManyRequests('Too many requests: wait as long as Retry-After says');
   if (access === 'operational') {
-    return { ...tooMany, ...answers };
+    return { ...tooMany, ...responses };
   }
   const isGuarded = typeof access !== 'string';
   return {
-    ...badRequest('A parameter or header is not valid'),
-    ...unauthorized('No valid credential'),
+    ...badRequestResponse('A parameter or header is not valid'),
+    ...unauthorizedResponse('No valid credential'),
     ...(isGuarded ? forbidden('The credential is valid and does not permit this') : {}),
-    ...(method === 'POST' ? conflict('The first request with this Idempotency-Key is still running') : {}),
+    ...(method === 'POST'
+      ? conflictResponse('The first request with this Idempotency-Key is still running')
+      : {}),
     ...(body === undefined
       ? {}
       : {
           ...requestTimeout('The body took too long to arrive'),
-          ...payloadTooLarge('The body is over 1 MiB'),
-          ...unsupportedMediaType('The body is of no media type that is taken here'),
+          ...payloadTooLargeResponse('The body is over 1 MiB'),
+          ...unsupportedMediaTypeResponse('The body is of no media type that is taken here'),
         }),
     ...tooMany,
     ...unavailable('Too much is asked of the server at once: try again as Retry-After says'),
-    ...answers,
+    ...responses,
   };
 }

@@ -1,7 +1,7 @@
 /** Entity tags and the preconditions on them (RFC 9110, sections 8.8.3 and 13.1). */
 import { AppError } from '../errors.ts';
 import type { Asset } from './asset.ts';
-import { type Answer, Text } from './route.ts';
+import { type RouteResponse, TextBody } from './route.ts';
 
 /** The strong tag of a resource at one version. */
 export function strongTag(version: number | string): string {
@@ -14,13 +14,13 @@ export interface Versioned {
   readonly body: string;
 }
 
-export function tagOf({ version }: Versioned): { readonly ETag: string } {
+export function etagHeader({ version }: Versioned): { readonly ETag: string } {
   return { ETag: strongTag(version) };
 }
 
 /** The answer that shows it. */
-export function shown(resource: Versioned, status: number): Answer {
-  return { status, headers: tagOf(resource), body: new Text(resource.body) };
+export function entityResponse(resource: Versioned, status: number): RouteResponse {
+  return { status, headers: etagHeader(resource), body: new TextBody(resource.body) };
 }
 
 /** The weak tag of a list: it may be compressed on its way. */
@@ -29,7 +29,7 @@ export function weakTag(version: number | string): string {
 }
 
 /** Content that clients keep, and revalidate before they use it again. */
-export function revalidated(body: Asset, headers: Readonly<Record<string, string>> = {}): Answer {
+export function revalidated(body: Asset, headers: Readonly<Record<string, string>> = {}): RouteResponse {
   return { status: 200, headers: { ...headers, ETag: weakTag(body.version) }, body };
 }
 
@@ -37,12 +37,12 @@ export function revalidated(body: Asset, headers: Readonly<Record<string, string
 export const keptForever = { 'Cache-Control': 'public, max-age=31536000, immutable' } as const;
 
 /** Content whose URL names its version. */
-export function immutable(body: Asset): Answer {
+export function immutable(body: Asset): RouteResponse {
   return { status: 200, headers: { ...keptForever, ETag: weakTag(body.version) }, body };
 }
 
 /** If-None-Match: true where the client has this version already. Weak comparison. */
-export function isCurrent(ifNoneMatch: string | undefined, tag: string): boolean {
+export function matchesIfNoneMatch(ifNoneMatch: string | undefined, tag: string): boolean {
   return (
     ifNoneMatch !== undefined &&
     (ifNoneMatch.trim() === '*' || tagsOf(ifNoneMatch).some((one) => opaque(one) === opaque(tag)))
@@ -54,7 +54,7 @@ export type Precondition = (version: number | string) => void;
 
 /** The check of If-Match for a service, which knows the stored version; undefined where the client named none. */
 export function preconditionOf(ifMatch: string | undefined): Precondition | undefined {
-  return ifMatch === undefined ? undefined : (version) => requireMatch(ifMatch, strongTag(version));
+  return ifMatch === undefined ? undefined : (version) => requireIfMatch(ifMatch, strongTag(version));
 }
 
 /** The header of routes that change `resource`. */
@@ -68,7 +68,7 @@ export function ifMatchFor(resource: string) {
  * If-Match: the change goes ahead only where the client saw this version. Strong comparison.
  * @throws AppError preconditionFailed
  */
-export function requireMatch(ifMatch: string | undefined, tag: string): void {
+export function requireIfMatch(ifMatch: string | undefined, tag: string): void {
   if (ifMatch !== undefined && ifMatch.trim() !== '*' && !tagsOf(ifMatch).includes(tag)) {
     throw new AppError('preconditionFailed');
   }

@@ -8,7 +8,7 @@ export const metricsType = 'text/plain; version=0.0.4; charset=utf-8';
 const bounds = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 
 /** Requests of one route with one status. */
-interface Tally {
+interface HistogramSeries {
   readonly method: string;
   readonly route: string;
   readonly status: number;
@@ -20,7 +20,7 @@ interface Tally {
 }
 
 /** A figure that is asked for when somebody looks. */
-export interface Figure {
+export interface MetricDefinition {
   readonly name: string;
   readonly help: string;
   readonly type: 'counter' | 'gauge';
@@ -43,13 +43,13 @@ export interface Metrics {
   /** All requests so far. There are as many entries as pairs of a route and a status. */
   requests(): RequestCount[];
   /** Everything, as it is now. */
-  render(figures: readonly Figure[]): Promise<string>;
+  render(figures: readonly MetricDefinition[]): Promise<string>;
 }
 
 export function createMetrics(): Metrics {
-  const tallies = new Map<string, Tally>();
+  const tallies = new Map<string, HistogramSeries>();
 
-  function tallyOf(method: string, route: string, status: number): Tally {
+  function tallyOf(method: string, route: string, status: number): HistogramSeries {
     const key = `${method} ${route} ${status}`;
     const known = tallies.get(key);
     if (known !== undefined) {
@@ -103,7 +103,7 @@ export function createMetrics(): Metrics {
   };
 }
 
-function histogram(name: string, { labels, requests, seconds, byBound }: Tally): string[] {
+function histogram(name: string, { labels, requests, seconds, byBound }: HistogramSeries): string[] {
   let soFar = 0;
   const buckets = bounds.map((bound, place) => {
     soFar += byBound[place] ?? 0;

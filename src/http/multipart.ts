@@ -10,7 +10,7 @@ import { MIMEType } from 'node:util';
 import { Dicer } from '@fastify/busboy';
 import { AppError, type FieldError, unavailable, validationError } from '../errors.ts';
 import { digestOf } from '../files/digest.ts';
-import { requireIdentity } from './content-encoding.ts';
+import { refuseContentEncoding } from './content-encoding.ts';
 
 /** Text fields have a few hundred characters. */
 const fieldBytesMax = 8192;
@@ -66,7 +66,7 @@ export async function receiveForm(request: IncomingMessage, plan: FormPlan): Pro
     }
 
     function take(part: Readable, headers: Readonly<Record<string, string[]>>): void {
-      const { name, isFile } = disposition(headers['content-disposition']?.[0]);
+      const { name, isFile } = parseDisposition(headers['content-disposition']?.[0]);
       parts.push(part);
       if (parts.length > partsMax) {
         reject(brokenForm(`the form has more than ${partsMax} parts`));
@@ -130,7 +130,7 @@ export async function receiveForm(request: IncomingMessage, plan: FormPlan): Pro
  * Reads what is left of a request and throws it away, so that its sender gets to see the answer; beyond `bytesMax` the
  * connection is closed.
  */
-export function discard(request: IncomingMessage, bytesMax: number): void {
+export function drain(request: IncomingMessage, bytesMax: number): void {
   let left = bytesMax;
   request.on('data', (chunk: Buffer) => {
     left -= chunk.length;
@@ -150,8 +150,8 @@ function boundaryOf({ headers }: IncomingMessage): string {
       headers: { Accept: 'multipart/form-data' },
     });
   }
-  requireIdentity(headers);
-  const boundary = parametersOf(contentType)?.get('boundary') ?? '';
+  refuseContentEncoding(headers);
+  const boundary = mediaTypeParameters(contentType)?.get('boundary') ?? '';
   // RFC 2046, section 5.1.1.
   if (!/^[\w'()+,./:=? -]{0,69}[\w'()+,./:=?-]$/.test(boundary)) {
     throw brokenForm('the Content-Type names no boundary of 1 to 70 characters: let your HTTP client set it');
@@ -209,9 +209,9 @@ async function readText(part: Readable, field: string): Promise<string> {
   return Buffer.concat(chunks).toString('utf8');
 }
 
-function disposition(header: string | undefined): { name: string; isFile: boolean } {
+function parseDisposition(header: string | undefined): { name: string; isFile: boolean } {
   // The grammar of its parameters is that of media types.
-  const parameters = parametersOf(`x/${header ?? ''}`);
+  const parameters = mediaTypeParameters(`x/${header ?? ''}`);
   const isForm = /^form-data\s*(;|$)/i.test(header ?? '');
   return {
     name: (isForm && utf8(parameters?.get('name') ?? null)) || '',
@@ -223,7 +223,7 @@ function mediaTypeOf(header: string | undefined): string | null {
   return header === undefined ? null : (header.split(';', 1)[0] ?? '').trim().toLowerCase();
 }
 
-function parametersOf(mediaType: string): MIMEType['params'] | undefined {
+function mediaTypeParameters(mediaType: string): MIMEType['params'] | undefined {
   try {
     return new MIMEType(mediaType).params;
   } catch {

@@ -1,11 +1,11 @@
 /** The OpenAPI 3.1 document, made from the routes: what validates is what is described. */
 
 import { idempotencyHours, keyLengthMax } from '../idempotency/store.ts';
-import { answersOf } from './error-responses.ts';
+import { documentedResponses } from './error-responses.ts';
 import {
   type Access,
-  type Answers,
   type Described,
+  type DocumentedResponses,
   fullPath,
   type Parameter,
   type Parameters,
@@ -15,7 +15,7 @@ import {
 type Document = Record<string, unknown>;
 
 /** What a document says beside its routes. */
-export interface About {
+export interface ApiInfo {
   /** Of this program. */
   readonly version: string;
   /** Groups of operations, in the order in which they are shown. */
@@ -28,7 +28,7 @@ export interface About {
 
 type Examples = Readonly<Record<string, string | number | boolean>>;
 
-const schemesOf = (scopes: About['scopes']) => ({
+const schemesOf = (scopes: ApiInfo['scopes']) => ({
   apiKey: {
     type: 'apiKey',
     in: 'header',
@@ -55,7 +55,7 @@ const schemesOf = (scopes: About['scopes']) => ({
 /** Describes every path that the server answers. */
 export function describeApi(
   routes: readonly Described[],
-  { version, tags, scopes, examples }: About,
+  { version, tags, scopes, examples }: ApiInfo,
 ): Document {
   const schemes = schemesOf(scopes);
   const components = new Map<string, unknown>();
@@ -95,7 +95,7 @@ function operation(route: Described, { components, schemes, examples }: Common):
     types: readonly string[] = ['application/json'],
     example = exampleOf(schema),
   ) => Object.fromEntries(types.map((type) => [type, { schema: reference(schema, components), example }]));
-  const contentOf = ({ schema, mediaTypes = [], example }: Answers[number]) =>
+  const contentOf = ({ schema, mediaTypes = [], example }: DocumentedResponses[number]) =>
     schema === undefined && mediaTypes.length === 0
       ? {}
       : {
@@ -104,7 +104,7 @@ function operation(route: Described, { components, schemes, examples }: Common):
             ...Object.fromEntries(mediaTypes.map((type) => [type, { schema: ofText(type) }])),
           },
         };
-  const answers = Object.entries(answersOf(route)).map(([status, answer]) => [
+  const answers = Object.entries(documentedResponses(route)).map(([status, answer]) => [
     status,
     {
       description: answer.description,

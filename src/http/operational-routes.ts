@@ -3,8 +3,8 @@ import Fastify from 'fastify';
 import { Asset } from './asset.ts';
 import { unavailable as notReady, text } from './error-responses.ts';
 import { immutable, revalidated } from './etag.ts';
-import { type Figure, type Metrics, metricsType } from './metrics.ts';
-import { type Answer, type Route, route, Text } from './route.ts';
+import { type MetricDefinition, type Metrics, metricsType } from './metrics.ts';
+import { type Route, type RouteResponse, route, TextBody } from './route.ts';
 
 const tag = 'Operation';
 const scriptPath = '/docs/js/scalar.js';
@@ -30,12 +30,12 @@ interface Dependencies {
   /** Makes the OpenAPI document. */
   readonly describe: () => unknown;
   readonly metrics: Metrics;
-  readonly figures: readonly Figure[];
+  readonly figures: readonly MetricDefinition[];
 }
 
 export function operationalRoutes({ requireReady, describe, metrics, figures }: Dependencies): Route[] {
-  let description: Answer | undefined;
-  const described = (): Answer => {
+  let description: RouteResponse | undefined;
+  const described = (): RouteResponse => {
     description ??= revalidated(new Asset(JSON.stringify(describe())));
     return description;
   };
@@ -57,7 +57,7 @@ export function operationalRoutes({ requireReady, describe, metrics, figures }: 
       tag,
       summary: 'The process is alive',
       access: 'operational',
-      answers: { 200: { description: 'Alive', schema: Status } },
+      responses: { 200: { description: 'Alive', schema: Status } },
       handle: () => ({ status: 200, body: { status: 'ok' } }),
     }),
     route({
@@ -67,7 +67,7 @@ export function operationalRoutes({ requireReady, describe, metrics, figures }: 
       tag,
       summary: 'The server can process requests: the database answers, and the disk has space',
       access: 'operational',
-      answers: {
+      responses: {
         200: { description: 'Ready', schema: Status },
         ...notReady('The database does not answer, or the disk is full'),
       },
@@ -84,13 +84,13 @@ export function operationalRoutes({ requireReady, describe, metrics, figures }: 
       summary: 'What the server has done and has to do, for Prometheus',
       access: [{ kind: 'oauth', scope: 'admin' }],
       isAtRoot: true,
-      isLong: true,
+      compressible: true,
       mediaType: metricsType,
-      answers: { 200: text('Metrics as text', 'text/plain') },
+      responses: { 200: text('Metrics as text', 'text/plain') },
       handle: async () => ({
         status: 200,
         headers: { 'Cache-Control': 'no-store' },
-        body: new Text(await metrics.render(figures)),
+        body: new TextBody(await metrics.render(figures)),
       }),
     }),
     route({ ...openapi, path: '/openapi.json', operationId: 'getOpenapi' }),
@@ -103,7 +103,7 @@ export function operationalRoutes({ requireReady, describe, metrics, figures }: 
       summary: 'The reference page',
       access: 'operational',
       mediaType: 'text/html; charset=utf-8',
-      answers: { 200: text('The page', 'text/html') },
+      responses: { 200: text('The page', 'text/html') },
       handle: async () => (await reference()).page,
     }),
     route({
@@ -121,7 +121,7 @@ export function operationalRoutes({ requireReady, describe, metrics, figures }: 
           description: 'The version that the page names: kept for a year',
         },
       },
-      answers: { 200: text('The script', 'text/javascript') },
+      responses: { 200: text('The script', 'text/javascript') },
       handle: async ({ query }) => {
         const { script } = await reference();
         return query.v === script.version ? immutable(script) : revalidated(script);
@@ -153,7 +153,7 @@ const phoneStyle = '@media (width < 768px) { .scalar-container .scalar-sidebar-t
 const keyLikePlaceholder = 'QUxMIFlPVVIgQkFTRSBBUkUgQkVMT05HIFRPIFVT';
 
 interface ReferencePage {
-  readonly page: Answer;
+  readonly page: RouteResponse;
   readonly script: Asset;
 }
 

@@ -9,18 +9,18 @@ import { type Idempotency, parseIdempotencyKey, type StoredAnswer } from '../ide
 import type { Overload } from '../limits/overload.ts';
 import type { RateLimits } from '../limits/rate-limits.ts';
 import { chain, type MaybePromise } from '../maybe-promise.ts';
-import { type Admission, admission, type Guard, isBare } from './authenticate.ts';
-import { bytesOf, failOn, readBody, requireMediaType, withUnchangeable } from './body.ts';
-import { addressOf } from './client-ip.ts';
+import { type Admission, createAdmission, type Guard, isBare } from './authenticate.ts';
+import { rawBody, readBody, requireMediaType, throwIfInvalid, withUnchangeable } from './body.ts';
+import { clientNetwork } from './client-ip.ts';
 import type { ReceivedFile } from './multipart.ts';
 import { readHeaders, readQuery } from './parameters.ts';
 import { withUnreadBodies } from './raw-routes.ts';
-import { type Answer, fullPath, type ReceivedUpload, type Route, Text } from './route.ts';
-import { type ReportFault, send } from './send-response.ts';
+import { fullPath, type ReceivedUpload, type Route, type RouteResponse, TextBody } from './route.ts';
+import { type ReportFailure, sendResponse } from './send-response.ts';
 import { traceIdOf } from './trace.ts';
 import type { Uploads } from './uploads.ts';
 
-export interface MountDependencies {
+export interface PipelineDependencies {
   readonly guard: Guard;
   readonly rateLimits: RateLimits;
   readonly transaction: Transaction;
@@ -32,7 +32,7 @@ export interface MountDependencies {
   readonly clock: Clock;
   /** Told of every answer. */
   readonly answered: (request: FastifyRequest, status: number) => void;
-  readonly failed: ReportFault;
+  readonly failed: ReportFailure;
   readonly reportDeprecated: (operationId: string, principal: string) => void;
 }
 
@@ -40,22 +40,22 @@ export interface MountDependencies {
  * Registers a route. The order of refusals is that of the chain: credentials (401, 403), media type and size
  * (415, 413), parameters (400), body (422), and then whatever the handler finds.
  */
-export function mount(app: FastifyInstance, route: Route, dependencies: MountDependencies): void {
+export function registerRoute(app: FastifyInstance, route: Route, dependencies: PipelineDependencies): void {
   if (route.upload === undefined) {
-    mountOn(app, route, dependencies);
+    registerOn(app, route, dependencies);
   } else {
-    withUnreadBodies(app, (scope) => mountOn(scope, route, dependencies));
+    withUnreadBodies(app, (scope) => registerOn(scope, route, dependencies));
   }
 }
 
-function mountOn(app: FastifyInstance, route: Route, dependencies: MountDependencies): void {
+function registerOn(app: FastifyInstance, route: Route, dependencies: PipelineDependencies): void {
   const { guard, rateLimits, reportDeprecated, uploads, overload } = dependencies;
-  const isChange = route.method !== 'GET' || route.isUnsafe === true;
-  const { admit, readmit } = admission(guard, rateLimits);
+  const isChange = route.method !== 'GET' || route.mutatesOnGet === true;
+  const { admit, readmit } = createAdmission(guard, rateLimits);
   app.route({
     method: route.method,
     url: fullPath(route),
-    exposeHeadRoute: route.method === 'GET' && !route.isUnsafe,
+    exposeHeadRoute: route.method === 'GET' && !route.mutatesOnGet,
     config: { route },
     onRequest: (request, reply, done) => {
       if (route.access !== 'operational') {
@@ -71,7 +71,7 @@ function mountOn(app: FastifyInstance, route: Route, dependencies: MountDependen
         }),
       );
       if (route.upload !== undefined && admitted instanceof Promise) {
-        admitted.catch(() => uploads.refuse(request.raw));
+        admitted.catch(() => uploads.drain(request.raw));
       }
       // Fastify goes on when the promise is kept or, without one, when it is told.
       return admitted instanceof Promise ? admitted : done();
@@ -83,12 +83,12 @@ function mountOn(app: FastifyInstance, route: Route, dependencies: MountDependen
       const answered =
         route.upload === undefined
           ? chain(readmit(route, request), () =>
-              handle(route, request, dependencies, { bytes: () => bytesOf(request), receive: noForm }),
+              handle(route, request, dependencies, { bytes: () => rawBody(request), receive: noForm }),
             )
           : handleUpload(route, route.upload, request, dependencies, readmit);
       const counted = isChange && answered instanceof Promise ? overload.during(answered) : answered;
       return chain(counted, (answer) => {
-        const sent = send(answer, route, request, reply, dependencies.failed);
+        const sent = sendResponse(answer, route, request, reply, dependencies.failed);
         dependencies.answered(request, reply.statusCode);
         return sent;
       });
@@ -129,7 +129,7 @@ function headRead({ headers }: FastifyRequest): MaybePromise<void> {
 }
 
 /** What a request carries: what tells it from another under the same idempotency key, and its form. */
-interface Content {
+interface RequestContent {
   readonly bytes: () => MaybePromise<Uint8Array>;
   readonly receive: () => Promise<ReceivedUpload<Record<string, unknown>>>;
 }
@@ -140,29 +140,37 @@ function handleUpload(
   route: Route,
   upload: NonNullable<Route['upload']>,
   request: FastifyRequest,
-  dependencies: MountDependencies,
+  dependencies: PipelineDependencies,
   readmit: Admission['readmit'],
-): Promise<Answer> {
-  return dependencies.uploads.during(request.raw, request.principal?.id ?? '', upload, async (receive) => {
-    let describe = async () => '';
-    const content: Content = {
-      bytes: async () => Buffer.from(await describe()),
-      receive: async () => {
-        const { file, fields, misplaced } = await receive();
-        await readmit(route, request);
-        describe = async () => JSON.stringify([await file?.digest(), file?.mediaType, [...fields]]);
-        return {
-          file,
-          validated: () => {
-            const reading = readQuery(upload.fields, fields, isStrictly(request));
-            failOn([...fileErrors(upload.fileField, file, misplaced), ...reading.errors], 'validation');
-            return { file: file as ReceivedFile, fields: reading.values };
-          },
-        };
-      },
-    };
-    return handle(route, request, dependencies, content);
-  });
+): Promise<RouteResponse> {
+  return dependencies.uploads.withUpload(
+    request.raw,
+    request.principal?.id ?? '',
+    upload,
+    async (receive) => {
+      let describe = async () => '';
+      const content: RequestContent = {
+        bytes: async () => Buffer.from(await describe()),
+        receive: async () => {
+          const { file, fields, misplaced } = await receive();
+          await readmit(route, request);
+          describe = async () => JSON.stringify([await file?.digest(), file?.mediaType, [...fields]]);
+          return {
+            file,
+            validated: () => {
+              const reading = readQuery(upload.fields, fields, isStrictly(request));
+              throwIfInvalid(
+                [...fileErrors(upload.fileField, file, misplaced), ...reading.errors],
+                'validation',
+              );
+              return { file: file as ReceivedFile, fields: reading.values };
+            },
+          };
+        },
+      };
+      return handle(route, request, dependencies, content);
+    },
+  );
 }
 
 function fileErrors(
@@ -184,15 +192,15 @@ function isStrictly({ headers }: FastifyRequest): boolean {
 function handle(
   route: Route,
   request: FastifyRequest,
-  dependencies: MountDependencies,
-  content: Content,
-): MaybePromise<Answer> {
+  dependencies: PipelineDependencies,
+  content: RequestContent,
+): MaybePromise<RouteResponse> {
   const isStrict = isStrictly(request);
   const search = request.query as URLSearchParams;
   const query = readQuery(route.query ?? {}, search, isStrict);
   const errors = withUnchangeable(route, query.errors, (name) => search.has(name));
-  failOn(errors, route.queryFailsAs ?? 'badRequest');
-  failOn(readHeaders(route.headers ?? {}, request.headers).errors, 'badRequest');
+  throwIfInvalid(errors, route.queryFailsAs ?? 'badRequest');
+  throwIfInvalid(readHeaders(route.headers ?? {}, request.headers).errors, 'badRequest');
   const idempotencyKey = route.method === 'POST' ? idempotencyKeyOf(request) : undefined;
   const context = {
     transaction: dependencies.transaction,
@@ -209,12 +217,12 @@ function handle(
       principal: request.principal,
       // Functions, and no getters: V8 gives each object with getters of its own a class of its own, which lives long
       // and holds the request. Collecting them took a fifth of all time.
-      standing: () => request.charge?.standing() ?? null,
-      address: () => addressOf(request.ip),
+      rateLimitStatus: () => request.charge?.standing() ?? null,
+      clientIp: () => clientNetwork(request.ip),
       countAs: (requests) => request.clientIpCount?.countAs(requests),
       context,
       receive: content.receive,
-      once: (verb, render) =>
+      withIdempotency: (verb, render) =>
         runOnce(verb, render, route, idempotencyKey, context, request, content, dependencies),
     }),
   );
@@ -246,19 +254,19 @@ function idempotencyKeyOf(request: FastifyRequest): string | undefined {
 
 async function runOnce<T>(
   verb: (context: Context) => Promise<T>,
-  render: (result: T) => Answer,
+  render: (result: T) => RouteResponse,
   { replay = 'inTransaction' }: Route,
   key: string | undefined,
   context: Context,
   request: FastifyRequest,
-  content: Content,
-  { idempotency }: MountDependencies,
-): Promise<Answer> {
+  content: RequestContent,
+  { idempotency }: PipelineDependencies,
+): Promise<RouteResponse> {
   if (key === undefined) {
     return render(await verb(context));
   }
   const attempt = {
-    scope: request.principal === null ? addressOf(request.ip) : scopeOf(request.principal),
+    scope: request.principal === null ? clientNetwork(request.ip) : scopeOf(request.principal),
     method: request.method,
     url: request.url,
     key,
@@ -271,7 +279,7 @@ async function runOnce<T>(
     (result) => storable(render(result)),
   );
   const headers = isReplay ? { ...answer.headers, 'Idempotency-Replayed': 'true' } : answer.headers;
-  return { status: answer.status, headers, body: new Text(answer.text) };
+  return { status: answer.status, headers, body: new TextBody(answer.text) };
 }
 
 /** A key that acts for several customers keeps their idempotency keys apart. */
@@ -279,6 +287,6 @@ function scopeOf({ id, customerId }: Principal): string {
   return customerId === null ? id : `${id} customer:${customerId}`;
 }
 
-function storable({ status, headers = {}, body }: Answer): StoredAnswer {
-  return { status, headers, text: body instanceof Text ? body.text : JSON.stringify(body) };
+function storable({ status, headers = {}, body }: RouteResponse): StoredAnswer {
+  return { status, headers, text: body instanceof TextBody ? body.text : JSON.stringify(body) };
 }

@@ -1,17 +1,17 @@
 /** Addresses that write their own answers: pages for people, and endpoints that a library serves whole. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import { addressOf } from './client-ip.ts';
+import { clientNetwork } from './client-ip.ts';
 import type { Described } from './route.ts';
 
-export interface RawCall {
+export interface RawRequest {
   /** Its body is not read yet. */
   readonly request: IncomingMessage;
   /** Carries the headers that stand on every answer already. */
   readonly response: ServerResponse;
   readonly params: Readonly<Record<string, string>>;
   /** The address that the call came from. */
-  readonly address: string;
+  readonly clientIp: string;
 }
 
 /** Whatever the OpenAPI document says of such a route; its body is a form. */
@@ -26,11 +26,11 @@ export interface RawRoute extends RawDescription {
   readonly path: string;
   /** May scripts of other origins read the answer? Pages for people are for nobody else. */
   readonly isForScripts: boolean;
-  readonly handle: (call: RawCall) => Promise<void>;
+  readonly handle: (call: RawRequest) => Promise<void>;
 }
 
 /** Registers them where no body is read beforehand. What they throw before they have answered is answered as ever. */
-export function mountRaw(
+export function registerRawRoutes(
   app: FastifyInstance,
   routes: readonly RawRoute[],
   answered: (request: FastifyRequest, status: number) => void,
@@ -49,7 +49,7 @@ export function mountRaw(
             }
           }
           const params = request.params as Record<string, string>;
-          await handle({ request: request.raw, response, params, address: addressOf(request.ip) });
+          await handle({ request: request.raw, response, params, clientIp: clientNetwork(request.ip) });
           answered(request, response.statusCode);
           return reply.hijack();
         },

@@ -28,7 +28,7 @@ function factsOf(request: FastifyRequest, { clock, withClientIp }: RequestLogOpt
 }
 
 /** Every answer, with how long it took. */
-export function createAnswerLog(options: RequestLogOptions) {
+export function createRequestLog(options: RequestLogOptions) {
   return (request: FastifyRequest, status: number, milliseconds: number): void => {
     const durationMs = Math.round(milliseconds * 100) / 100;
     const { method } = request;
@@ -40,7 +40,7 @@ export function createAnswerLog(options: RequestLogOptions) {
  * A fault of ours is written each time, with its cause. A 503 for the same reason comes by the thousand: of those, one
  * a second is written, with the number of those `before` it that were not.
  */
-export function createFaultLog(
+export function createErrorLog(
   options: RequestLogOptions,
 ): (error: AppError, request: FastifyRequest) => void {
   const { log, clock } = options;

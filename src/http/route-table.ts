@@ -12,7 +12,7 @@ interface Address {
   readonly methods: Set<string>;
 }
 
-export interface Addresses {
+export interface RouteTable {
   /** Methods of the most literal address that matches a raw path, OPTIONS included; empty where there is none. */
   methodsOf(rawPath: string): string[];
   /** Literal addresses that a parameter of another method would swallow: they must answer 405 themselves. */
@@ -20,7 +20,7 @@ export interface Addresses {
 }
 
 /** Knows every registered route, `:name` standing for one segment. */
-export function createAddresses(routes: readonly Registered[]): Addresses {
+export function createRouteTable(routes: readonly Registered[]): RouteTable {
   const addresses = new Map<string, Address>();
   for (const { method, path } of routes) {
     const segments = path.split('/').map((segment) => (segment.startsWith(':') ? null : segment));

@@ -78,7 +78,7 @@ export type Requirement =
 export type Access = readonly Requirement[] | 'any credential' | 'open' | 'operational';
 
 /** Text that goes out as it is, JSON unless the route says otherwise. */
-export class Text {
+export class TextBody {
   readonly text: string;
 
   constructor(text: string) {
@@ -96,7 +96,7 @@ export class TextStream {
 }
 
 /** Bytes that are read only where they are sent: not for HEAD, and not where the client has them already. */
-export class Bytes {
+export class FileBody {
   readonly open: () => Promise<Readable>;
 
   constructor(open: () => Promise<Readable>) {
@@ -105,10 +105,16 @@ export class Bytes {
 }
 
 /** What a handler answers. `body` is a value to be serialised, ready text, a stream of text, bytes, static content, or nothing. */
-export interface Answer {
+export interface RouteResponse {
   readonly status: number;
   readonly headers?: Readonly<Record<string, string>>;
-  readonly body?: Text | TextStream | Bytes | Asset | Readonly<Record<string, unknown>> | readonly unknown[];
+  readonly body?:
+    | TextBody
+    | TextStream
+    | FileBody
+    | Asset
+    | Readonly<Record<string, unknown>>
+    | readonly unknown[];
 }
 
 /** A body that is a form with one file, and text fields beside it. */
@@ -128,7 +134,7 @@ export interface ReceivedUpload<F> {
 }
 
 /** What a handler gets: checked values, who is calling, and the context for services. */
-export interface Call<Q, B, F> {
+export interface RouteRequest<Q, B, F> {
   readonly params: Readonly<Record<string, string>>;
   readonly query: Q;
   readonly body: B;
@@ -136,9 +142,9 @@ export interface Call<Q, B, F> {
   /** null where nobody in particular is calling. */
   readonly principal: Principal | null;
   /** Where the caller stands, where a valid credential came along. */
-  readonly standing: () => Standing | null;
+  readonly rateLimitStatus: () => Standing | null;
   /** The address that the call came from. */
-  readonly address: () => string;
+  readonly clientIp: () => string;
   /** Counts the request as several where it is counted by client IP. @throws AppError rateLimited */
   readonly countAs: (requests: number) => void;
   readonly context: Context;
@@ -148,14 +154,14 @@ export interface Call<Q, B, F> {
    * Runs a verb that writes once for each Idempotency-Key and answers with what `render` makes of its result.
    * The result of the verb must be that of its transaction: the answer is stored with it.
    */
-  readonly once: <T>(
+  readonly withIdempotency: <T>(
     verb: (context: Context) => Promise<T>,
-    render: (result: T) => Answer,
-  ) => Promise<Answer>;
+    render: (result: T) => RouteResponse,
+  ) => Promise<RouteResponse>;
 }
 
 /** What a route may answer, by status: a schema of JSON, other media types, or words alone where there is no body. */
-export type Answers = Readonly<
+export type DocumentedResponses = Readonly<
   Record<
     number,
     {
@@ -199,30 +205,32 @@ export interface RouteDefinition<
   readonly takesForms?: boolean;
   /** The body is this form and nothing else; the handler reads it when it is ready to. */
   readonly upload?: FormWithFile<F>;
-  readonly answers: Answers;
+  readonly responses: DocumentedResponses;
   /** Whoever logs in or registers: without a valid credential, an address may do so less often than anything else. */
   readonly isForAccounts?: boolean;
   /** When the stored response of an Idempotency-Key is looked up, unless in the transaction. */
   readonly replay?: ReplayTime;
   /** A GET that changes something: it does not answer HEAD. */
-  readonly isUnsafe?: boolean;
+  readonly mutatesOnGet?: boolean;
   /** Values of parameters with which to try the operation, where those that openapi.ts knows are not fit for it. */
   readonly examples?: Readonly<Record<string, string | number>>;
   /** Not under /v2, where the contract is. */
   readonly isAtRoot?: boolean;
   /** Answers may be long: they are compressed for whoever accepts it, and carry weak tags for that. */
-  readonly isLong?: boolean;
+  readonly compressible?: boolean;
   /** Of the answer, where it is not JSON. */
   readonly mediaType?: string;
   /** Since when (ISO date) the route is deprecated, and the path that takes its place. */
   readonly deprecated?: { readonly since: string; readonly successor: string };
-  readonly handle: (call: Call<ParameterValues<Q>, XStatic<B>, ParameterValues<F>>) => MaybePromise<Answer>;
+  readonly handle: (
+    call: RouteRequest<ParameterValues<Q>, XStatic<B>, ParameterValues<F>>,
+  ) => MaybePromise<RouteResponse>;
 }
 
 /** A route whose types are no longer of interest. */
 export type Route = Omit<RouteDefinition<Parameters, Schema, Parameters>, 'handle'> & {
   // biome-ignore lint/suspicious/noExplicitAny: the values were checked against the schemas that gave the types.
-  readonly handle: (call: Call<any, any, any>) => MaybePromise<Answer>;
+  readonly handle: (call: RouteRequest<any, any, any>) => MaybePromise<RouteResponse>;
 };
 
 /** What the OpenAPI document says of a route. */

@@ -3,10 +3,10 @@ import { Readable } from 'node:stream';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { chain, type MaybePromise } from '../maybe-promise.ts';
 import { Asset } from './asset.ts';
-import { acceptsGzip, compressed, worthwhileBytes } from './compression.ts';
+import { acceptsGzip, compress, worthwhileBytes } from './compression.ts';
 import { deprecationHeaders } from './deprecation.ts';
-import { isCurrent } from './etag.ts';
-import { type Answer, Bytes, type Route, Text, TextStream } from './route.ts';
+import { matchesIfNoneMatch } from './etag.ts';
+import { FileBody, type Route, type RouteResponse, TextBody, TextStream } from './route.ts';
 
 declare module 'fastify' {
   interface FastifyInstance {
@@ -16,10 +16,10 @@ declare module 'fastify' {
 }
 
 /** Told of what breaks when a part of the answer has gone out. */
-export type ReportFault = (error: unknown, request: FastifyRequest) => void;
+export type ReportFailure = (error: unknown, request: FastifyRequest) => void;
 
 /** Who asks again on this connection would find nobody. */
-export function leaveIfClosing(reply: FastifyReply): void {
+export function closeIfStopping(reply: FastifyReply): void {
   if (reply.server.isClosing) {
     reply.header('Connection', 'close');
   }
@@ -29,18 +29,18 @@ export function leaveIfClosing(reply: FastifyReply): void {
  * Sends what a handler has answered.
  * @param failed is told of a stream that breaks when a part of it has gone out: the client sees its connection end
  */
-export function send(
-  answer: Answer,
+export function sendResponse(
+  answer: RouteResponse,
   route: Route,
   request: FastifyRequest,
   reply: FastifyReply,
-  failed: ReportFault,
+  failed: ReportFailure,
 ): MaybePromise<FastifyReply> {
   const { status, headers = {}, body } = answer;
-  leaveIfClosing(reply);
+  closeIfStopping(reply);
   reply.headers(headers);
   if (headers['Idempotency-Replayed'] !== undefined) {
-    waive(request, reply);
+    refundRequest(request, reply);
   }
   if (route.deprecated !== undefined) {
     const { Link, ...rest } = deprecationHeaders(route.deprecated);
@@ -56,9 +56,9 @@ export function send(
     }
     if (
       (request.method === 'GET' || request.method === 'HEAD') &&
-      isCurrent(request.headers['if-none-match'], tag)
+      matchesIfNoneMatch(request.headers['if-none-match'], tag)
     ) {
-      waive(request, reply);
+      refundRequest(request, reply);
       return reply.code(304).send();
     }
   }
@@ -66,7 +66,7 @@ export function send(
   if (body === undefined) {
     return reply.send();
   }
-  if (body instanceof Bytes) {
+  if (body instanceof FileBody) {
     // For nothing at all, Fastify would replace the length.
     const bytes = request.method === 'HEAD' ? Readable.from([]) : body.open();
     return chain(bytes, (stream) => {
@@ -81,7 +81,7 @@ export function send(
   if (body instanceof Asset) {
     return sendAsset(body, request, reply);
   }
-  const isCompressed = route.isLong && acceptsGzip(request.headers['accept-encoding']);
+  const isCompressed = route.compressible && acceptsGzip(request.headers['accept-encoding']);
   if (request.method === 'HEAD' && (isCompressed || body instanceof TextStream)) {
     // The body is not made, so its length is not known.
     return reply.send(Readable.from([]));
@@ -94,12 +94,12 @@ export function send(
 }
 
 /** A client that has gone is no fault of ours. */
-function watch(stream: Readable, request: FastifyRequest, reply: FastifyReply, failed: ReportFault): void {
+function watch(stream: Readable, request: FastifyRequest, reply: FastifyReply, failed: ReportFailure): void {
   stream.once('error', (error) => reply.raw.destroyed || failed(error, request));
 }
 
 /** What the client has already costs nothing of its hour. */
-function waive({ charge }: FastifyRequest, reply: FastifyReply): void {
+function refundRequest({ charge }: FastifyRequest, reply: FastifyReply): void {
   if (charge !== null) {
     charge.waive();
     reply.headers(charge.headers());
@@ -107,7 +107,7 @@ function waive({ charge }: FastifyRequest, reply: FastifyReply): void {
 }
 
 async function sendCompressed(text: string | Readable, reply: FastifyReply): Promise<FastifyReply> {
-  const smaller = await compressed(text);
+  const smaller = await compress(text);
   return smaller === null ? reply.send(text) : reply.header('Content-Encoding', 'gzip').send(smaller);
 }
 
@@ -118,12 +118,12 @@ async function sendAsset(asset: Asset, request: FastifyRequest, reply: FastifyRe
     : reply.send(asset.bytes);
 }
 
-function textOf(body: Exclude<Answer['body'], Asset | Bytes | undefined>): string | Readable {
+function textOf(body: Exclude<RouteResponse['body'], Asset | FileBody | undefined>): string | Readable {
   if (body instanceof TextStream) {
     // Buffered by bytes: as objects, sixteen pieces would wait for a client that does not read.
     return Readable.from(body.open(), { objectMode: false });
   }
-  return body instanceof Text ? body.text : JSON.stringify(body);
+  return body instanceof TextBody ? body.text : JSON.stringify(body);
 }
 
 /** Answers differ by encoding and by problem details; an allow-list of origins has put its own name there before. */

@@ -11,13 +11,13 @@ import type { Log } from '../log.ts';
 import type { Config } from '../settings/config.ts';
 import { errorBody, toAppError } from './error-body.ts';
 import type { Metrics } from './metrics.ts';
-import { type MountDependencies, mount } from './pipeline.ts';
-import { mountRaw, type RawRoute } from './raw-routes.ts';
+import { type PipelineDependencies, registerRoute } from './pipeline.ts';
+import { type RawRoute, registerRawRoutes } from './raw-routes.ts';
 import { repeatedHeader } from './repeated-headers.ts';
-import { createAnswerLog, createFaultLog } from './request-log.ts';
+import { createErrorLog, createRequestLog } from './request-log.ts';
 import { fullPath, type Route } from './route.ts';
-import { type Addresses, createAddresses } from './route-table.ts';
-import { leaveIfClosing } from './send-response.ts';
+import { createRouteTable, type RouteTable } from './route-table.ts';
+import { closeIfStopping } from './send-response.ts';
 import { createRequestIds } from './trace.ts';
 
 /** The size of a JSON body. */
@@ -33,7 +33,7 @@ const exposedHeaders =
   'ETag, Link, Location, RateLimit, RateLimit-Policy, X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, Retry-After, X-Request-Id, Deprecation, Idempotency-Replayed, WWW-Authenticate';
 
 export interface ServerDependencies
-  extends Omit<MountDependencies, 'answered' | 'failed' | 'requestTimeoutMs'> {
+  extends Omit<PipelineDependencies, 'answered' | 'failed' | 'requestTimeoutMs'> {
   readonly config: Config;
   readonly clock: Clock;
   readonly log: Log;
@@ -47,7 +47,7 @@ export function createServer(routes: readonly Route[], dependencies: ServerDepen
   const { config, clock, log, metrics, rawRoutes } = dependencies;
   const { timeouts } = config;
   const requestId = createRequestIds(clock);
-  const addresses = createAddresses([...routes.flatMap(addressesOf), ...rawRoutes]);
+  const addresses = createRouteTable([...routes.flatMap(addressesOf), ...rawRoutes]);
   const app = Fastify({
     logger: false,
     bodyLimit: bodyBytesMax,
@@ -87,7 +87,7 @@ export function createServer(routes: readonly Route[], dependencies: ServerDepen
   app.decorateRequest('isBodyLate', false);
   app.decorateRequest('startedAt', 0);
 
-  const pages = createAddresses(rawRoutes.filter(({ isForScripts }) => !isForScripts));
+  const pages = createRouteTable(rawRoutes.filter(({ isForScripts }) => !isForScripts));
   /** Scripts of other origins must not read the pages of the authorization server (RFC 9700, section 2.6). */
   const isPage = ({ url, routeOptions }: FastifyRequest) =>
     !('route' in routeOptions.config) && pages.methodsOf(url.split('?', 1)[0] ?? '').length > 0;
@@ -95,7 +95,7 @@ export function createServer(routes: readonly Route[], dependencies: ServerDepen
 
   const fixedHeaders = fixedHeadersOf(config);
   const logOptions = { log, clock, withClientIp: config.logClientIp };
-  const writeFault = createFaultLog(logOptions);
+  const writeFault = createErrorLog(logOptions);
 
   function setCommonHeaders(request: FastifyRequest, reply: FastifyReply): void {
     reply.header('X-Request-Id', request.id).headers(fixedHeaders);
@@ -111,7 +111,7 @@ export function createServer(routes: readonly Route[], dependencies: ServerDepen
     }
   }
 
-  const writeAnswer = log.isLevelEnabled('debug') ? createAnswerLog(logOptions) : null;
+  const writeAnswer = log.isLevelEnabled('debug') ? createRequestLog(logOptions) : null;
 
   /** Called by whoever answers: a hook of Fastify's for that would take 9 us of the 40 for a request. */
   function answered(request: FastifyRequest, status: number): void {
@@ -126,7 +126,7 @@ export function createServer(routes: readonly Route[], dependencies: ServerDepen
       writeFault(error, request);
     }
     const { mediaType, text } = errorBody(error, request.headers.accept, request.url.split('?', 1)[0] ?? '');
-    leaveIfClosing(reply);
+    closeIfStopping(reply);
     reply
       .code(error.status)
       .headers(error.headers)
@@ -157,9 +157,9 @@ export function createServer(routes: readonly Route[], dependencies: ServerDepen
 
   const failed = (error: unknown, request: FastifyRequest) => writeFault(toAppError(error), request);
   for (const route of routes) {
-    mount(app, route, { ...dependencies, answered, failed, requestTimeoutMs: timeouts.requestMs });
+    registerRoute(app, route, { ...dependencies, answered, failed, requestTimeoutMs: timeouts.requestMs });
   }
-  mountRaw(app, rawRoutes, answered);
+  registerRawRoutes(app, rawRoutes, answered);
   for (const { method, path } of addresses.shadowed()) {
     app.route({
       method,
@@ -184,11 +184,11 @@ function fixedHeadersOf({ environment, publicUrl }: Config): Record<string, stri
 
 function addressesOf(route: Route): { method: string; path: string }[] {
   const path = fullPath(route);
-  const methods = route.method === 'GET' && !route.isUnsafe ? ['GET', 'HEAD'] : [route.method];
+  const methods = route.method === 'GET' && !route.mutatesOnGet ? ['GET', 'HEAD'] : [route.method];
   return methods.map((method) => ({ method, path }));
 }
 
-function notHere(request: FastifyRequest, addresses: Addresses): AppError {
+function notHere(request: FastifyRequest, addresses: RouteTable): AppError {
   const methods = addresses.methodsOf(request.url.split('?', 1)[0] ?? '');
   if (methods.length === 0) {
     return new AppError('notFound', 'There is nothing at this address. The page /docs lists every endpoint.');
@@ -198,7 +198,7 @@ function notHere(request: FastifyRequest, addresses: Addresses): AppError {
 }
 
 /** OPTIONS, and with it the preflight of browsers: no credentials, no quota (RFC 9110 9.3.7, Fetch 4.8). */
-function answerOptions(request: FastifyRequest, reply: FastifyReply, addresses: Addresses): FastifyReply {
+function answerOptions(request: FastifyRequest, reply: FastifyReply, addresses: RouteTable): FastifyReply {
   const methods = addresses.methodsOf(request.url.split('?', 1)[0] ?? '');
   if (methods.length === 0) {
     throw notHere(request, addresses);

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import type { Clock } from '../clock.ts';
 import { rateLimited, unavailable } from '../errors.ts';
 import { restrict } from '../permissions.ts';
-import { cannotStore, discard, type ReceivedForm, receiveForm } from './multipart.ts';
+import { cannotStore, drain, type ReceivedForm, receiveForm } from './multipart.ts';
 
 /** Received, waiting and worked on together: each of them holds a file of ten megabytes at most. */
 export const uploadsMax = 64;
@@ -23,7 +23,7 @@ export interface Uploads {
    * fails, the rest of the body is read and thrown away.
    * @param principal one has a bounded number of uploads at once
    */
-  during<T>(
+  withUpload<T>(
     request: IncomingMessage,
     principal: string,
     plan: { readonly fileField: string; readonly fileBytesMax: number },
@@ -32,7 +32,7 @@ export interface Uploads {
   /** How many are under way. */
   count(): number;
   /** Reads what is left of a refused request and throws it away. */
-  refuse(request: IncomingMessage): void;
+  drain(request: IncomingMessage): void;
   /** Removes what killed processes have left. */
   purge(): Promise<void>;
 }
@@ -71,7 +71,7 @@ export function createUploads(folder: string, clock: Clock): Uploads {
   }
 
   return {
-    async during(request, principal, plan, work) {
+    async withUpload(request, principal, plan, work) {
       const path = join(folder, clock.uuid());
       let hasSlot = false;
       const receive = async () => {
@@ -83,7 +83,7 @@ export function createUploads(folder: string, clock: Clock): Uploads {
       try {
         return await work(receive);
       } catch (error) {
-        discard(request, discardedBytesMax);
+        drain(request, discardedBytesMax);
         throw error;
       } finally {
         if (hasSlot) {
@@ -94,7 +94,7 @@ export function createUploads(folder: string, clock: Clock): Uploads {
       }
     },
     count: () => underWay,
-    refuse: (request) => discard(request, discardedBytesMax),
+    drain: (request) => drain(request, discardedBytesMax),
     async purge() {
       for (const name of await readdir(folder).catch(() => [])) {
         const path = join(folder, name);

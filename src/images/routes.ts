@@ -5,17 +5,17 @@ import type { CheeseService } from '../cheeses/service.ts';
 import { AppError } from '../errors.ts';
 import type { ByteRange } from '../files/files.ts';
 import {
-  notFound,
-  payloadTooLarge,
-  preconditionFailed,
+  notFoundResponse,
+  payloadTooLargeResponse,
+  preconditionFailedResponse,
   rangeNotSatisfiable,
   text,
-  unprocessable,
-  unsupportedMediaType,
+  unprocessableResponse,
+  unsupportedMediaTypeResponse,
 } from '../http/error-responses.ts';
-import { isCurrent, keptForever, preconditionOf, strongTag } from '../http/etag.ts';
+import { keptForever, matchesIfNoneMatch, preconditionOf, strongTag } from '../http/etag.ts';
 import { isRangeWanted, parseRange } from '../http/range.ts';
-import { type Answer, Bytes, type Route, route } from '../http/route.ts';
+import { FileBody, type Route, type RouteResponse, route } from '../http/route.ts';
 import { CheeseImageList, ImageUploadResult } from './schemas.ts';
 import { formatOf, type ImageService } from './service.ts';
 
@@ -64,18 +64,18 @@ export function imageRoutes({ cheeses, images, urlOf, isRedirecting }: Dependenc
           },
         },
       },
-      answers: {
+      responses: {
         200: {
           description: 'The picture is stored, and stands among the photoUrls',
           schema: ImageUploadResult,
         },
         ...noCheese,
-        ...preconditionFailed,
-        ...payloadTooLarge('The file is over 10 MiB'),
-        ...unsupportedMediaType('The body is no form, or the file no picture that is taken'),
-        ...unprocessable,
+        ...preconditionFailedResponse,
+        ...payloadTooLargeResponse('The file is over 10 MiB'),
+        ...unsupportedMediaTypeResponse('The body is no form, or the file no picture that is taken'),
+        ...unprocessableResponse,
       },
-      handle: async ({ params, headers, receive, once }) => {
+      handle: async ({ params, headers, receive, withIdempotency }) => {
         const { id } = await cheeses.find(cheeseId(params));
         const form = await receive();
         if (form.file !== null) {
@@ -85,7 +85,7 @@ export function imageRoutes({ cheeses, images, urlOf, isRedirecting }: Dependenc
         const { file, fields } = form.validated();
         const { path, bytes: size } = file;
         const { caption = '', isPrimary } = fields;
-        return once(
+        return withIdempotency(
           async (context) => {
             const stored = await images.store(path, formatOf(file));
             const image = {
@@ -112,7 +112,7 @@ export function imageRoutes({ cheeses, images, urlOf, isRedirecting }: Dependenc
       tag,
       summary: 'List the uploaded pictures of a cheese',
       access: anyOf(apiKey, oauth('read:cheeses')),
-      answers: {
+      responses: {
         200: { description: 'The pictures, in the order of upload', schema: CheeseImageList },
         ...noCheese,
       },
@@ -138,11 +138,11 @@ export function imageRoutes({ cheeses, images, urlOf, isRedirecting }: Dependenc
       summary: 'Show a picture',
       access: 'operational',
       examples: { name: 'c0535e4be2b79ffd93291305436bf889314e4a3faec05ecffcbb7df31ad9e51a.webp' },
-      answers: {
+      responses: {
         200: text('The picture', ...imageTypes),
         206: text('The range that was asked for', ...imageTypes),
         302: { description: 'To the storage that serves pictures, where there is one' },
-        ...notFound('There is no such picture'),
+        ...notFoundResponse('There is no such picture'),
         ...rangeNotSatisfiable('The picture ends before the range that was asked for'),
       },
       handle: async ({ params, headers }) => {
@@ -159,7 +159,7 @@ export function imageRoutes({ cheeses, images, urlOf, isRedirecting }: Dependenc
           status: 200,
           headers: { ...shownHeaders, ETag: tag, 'Content-Type': media_type },
         };
-        if (isCurrent(headers['if-none-match'], tag)) {
+        if (matchesIfNoneMatch(headers['if-none-match'], tag)) {
           return { ...answer, status: 304 };
         }
         const range = isRangeWanted(headers['if-range'], tag) ? parseRange(headers.range, bytes) : null;
@@ -185,16 +185,16 @@ const shownHeaders = {
 };
 
 function shown(
-  answer: Answer,
+  answer: RouteResponse,
   bytes: number,
   range: ByteRange | null,
-  open: ConstructorParameters<typeof Bytes>[0],
-): Answer {
+  open: ConstructorParameters<typeof FileBody>[0],
+): RouteResponse {
   if (range === null) {
     return {
       ...answer,
       headers: { ...answer.headers, 'Content-Length': String(bytes) },
-      body: new Bytes(open),
+      body: new FileBody(open),
     };
   }
   const { first, last } = range;
@@ -205,7 +205,7 @@ function shown(
       'Content-Length': String(last - first + 1),
       'Content-Range': `bytes ${first}-${last}/${bytes}`,
     },
-    body: new Bytes(open),
+    body: new FileBody(open),
   };
 }
 

@@ -2,8 +2,13 @@
 import { anyOf, apiKey, oauth, session } from '../auth/access.ts';
 import type { Principal } from '../auth/principal.ts';
 import type { CustomerDirectory } from '../customers/directory.ts';
-import { badRequest, conflict, notFound, preconditionFailed } from '../http/error-responses.ts';
-import { preconditionOf, shown } from '../http/etag.ts';
+import {
+  badRequestResponse,
+  conflictResponse,
+  notFoundResponse,
+  preconditionFailedResponse,
+} from '../http/error-responses.ts';
+import { entityResponse, preconditionOf } from '../http/etag.ts';
 import { type Route, route } from '../http/route.ts';
 import type { OrderHistory } from './order-reader.ts';
 import { ifMatch, listQuery, oneOrder, orderId, requestOf, shownPage } from './routes.ts';
@@ -13,8 +18,10 @@ import type { OrderService } from './service.ts';
 const tag = 'Customers';
 const path = '/customer/:username/orders';
 const access = anyOf(apiKey, session, oauth('read:orders'));
-const noCustomer = notFound('There is no customer with this username');
-const noOrder = notFound('There is no customer with this username, or the customer has no such order');
+const noCustomer = notFoundResponse('There is no customer with this username');
+const noOrder = notFoundResponse(
+  'There is no customer with this username, or the customer has no such order',
+);
 /** The first order that is not for testing. */
 const examples = { orderId: 11 };
 
@@ -47,9 +54,9 @@ export function customerOrderRoutes({ directory, orders, history }: Dependencies
         "A customer's session or token lists the customer's own orders; an API key alone lists those of any customer.",
       access,
       query: listQuery,
-      answers: {
+      responses: {
         200: { description: 'A page of orders', schema: OrderList },
-        ...badRequest('A parameter is not valid'),
+        ...badRequestResponse('A parameter is not valid'),
         ...noCustomer,
       },
       handle: async ({ params, query, principal }) => {
@@ -67,9 +74,9 @@ export function customerOrderRoutes({ directory, orders, history }: Dependencies
       tag,
       summary: 'Read an order of a customer',
       access,
-      answers: { 200: oneOrder('The order'), ...noOrder },
+      responses: { 200: oneOrder('The order'), ...noOrder },
       handle: async ({ params, principal }) =>
-        shown(await orders.find(await ownOrder(params, principal), principal as Principal), 200),
+        entityResponse(await orders.find(await ownOrder(params, principal), principal as Principal), 200),
     }),
     route({
       method: 'GET',
@@ -79,7 +86,7 @@ export function customerOrderRoutes({ directory, orders, history }: Dependencies
       tag,
       summary: 'What happened to an order of a customer, when, and who did it',
       access,
-      answers: { 200: { description: 'The steps so far', schema: Timeline }, ...noOrder },
+      responses: { 200: { description: 'The steps so far', schema: Timeline }, ...noOrder },
       handle: async ({ params, principal }) => ({
         status: 200,
         headers: { 'Cache-Control': 'private, no-cache' },
@@ -96,11 +103,11 @@ export function customerOrderRoutes({ directory, orders, history }: Dependencies
       description: 'It can still be read. Cancelling it again changes nothing.',
       access: anyOf(session, oauth('write:orders')),
       headers: ifMatch,
-      answers: {
+      responses: {
         204: { description: 'The order is cancelled' },
         ...noOrder,
-        ...conflict('The order has shipped'),
-        ...preconditionFailed,
+        ...conflictResponse('The order has shipped'),
+        ...preconditionFailedResponse,
       },
       handle: async ({ params, headers, principal, context }) => {
         const id = await ownOrder(params, principal);

@@ -6,22 +6,22 @@ import type { CustomerDirectory } from '../customers/directory.ts';
 import { Customer } from '../customers/schemas.ts';
 import { AppError } from '../errors.ts';
 import {
-  badRequest,
-  conflict,
-  notFound,
-  preconditionFailed,
-  unprocessable,
+  badRequestResponse,
+  conflictResponse,
+  notFoundResponse,
+  preconditionFailedResponse,
+  unprocessableResponse,
 } from '../http/error-responses.ts';
-import { ifMatchFor, preconditionOf, shown, tagOf } from '../http/etag.ts';
+import { entityResponse, etagHeader, ifMatchFor, preconditionOf } from '../http/etag.ts';
 import { nextLink } from '../http/link.ts';
-import { pathId } from '../http/path-id.ts';
+import { parsePathId } from '../http/path-id.ts';
 import {
-  type Answer,
   type Parameters,
   type ParameterValues,
   type Route,
+  type RouteResponse,
   route,
-  Text,
+  TextBody,
 } from '../http/route.ts';
 import { requireOperator } from './order.ts';
 import type { OrderHistory, OrderPage, OrderRequest } from './order-reader.ts';
@@ -30,7 +30,7 @@ import { Inventory, Order, OrderInput, OrderList, Timeline } from './schemas.ts'
 import type { OrderService } from './service.ts';
 
 const tag = 'Store';
-export const noOrder = notFound('There is no such order');
+export const noOrder = notFoundResponse('There is no such order');
 export const ifMatch = ifMatchFor('order');
 export const oneOrder = (description: string) => ({ description, schema: Order });
 const time = { type: 'string', format: 'moment', maxLength: 40 } as const;
@@ -63,7 +63,7 @@ export function storeRoutes({ cheeses, orders, history, directory }: Dependencie
       tag,
       summary: 'Count cheeses by status',
       access: anyOf(apiKey, oauth('read:cheeses')),
-      answers: { 200: { description: 'How many cheeses are in each status', schema: Inventory } },
+      responses: { 200: { description: 'How many cheeses are in each status', schema: Inventory } },
       handle: async () => ({ status: 200, body: await cheeses.countByStatus() }),
     }),
     route({
@@ -76,9 +76,9 @@ export function storeRoutes({ cheeses, orders, history, directory }: Dependencie
         "An API key alone lists all orders. With a customer's session or token beside the key, only that customer's orders are listed. A token lists the orders of its customer or client.",
       access: anyOf(apiKey, oauth('read:orders')),
       query: listQuery,
-      answers: {
+      responses: {
         200: { description: 'A page of orders', schema: OrderList },
-        ...badRequest('A parameter is not valid'),
+        ...badRequestResponse('A parameter is not valid'),
       },
       handle: async ({ query, principal }) => {
         const page = await history.list(principal as Principal, requestOf(query));
@@ -95,13 +95,13 @@ export function storeRoutes({ cheeses, orders, history, directory }: Dependencie
         "All of it or nothing: every cheese must be available. Names and prices are those of now. The order is approved by itself after a moment, unless a cheese has no price; read it again to see. With a customer's session in Authorization beside the key, the order is that customer's.",
       access: anyOf(oauth('write:orders')),
       body: OrderInput,
-      answers: { 201: oneOrder('The order, placed'), ...unprocessable },
-      handle: ({ body, principal, once }) =>
-        once(
+      responses: { 201: oneOrder('The order, placed'), ...unprocessableResponse },
+      handle: ({ body, principal, withIdempotency }) =>
+        withIdempotency(
           (context) => orders.place(context, principal as Principal, body),
           (order) => ({
-            ...shown(order, 201),
-            headers: { ...tagOf(order), Location: `/v2/store/order/${order.id}` },
+            ...entityResponse(order, 201),
+            headers: { ...etagHeader(order), Location: `/v2/store/order/${order.id}` },
           }),
         ),
     }),
@@ -114,9 +114,9 @@ export function storeRoutes({ cheeses, orders, history, directory }: Dependencie
       description:
         "Outside of production, orders 1 to 10 are there for testing: two of each status. A key beside a customer's session or token reads that customer's orders only.",
       access: anyOf(apiKey, oauth('read:orders')),
-      answers: { 200: oneOrder('The order'), ...noOrder },
+      responses: { 200: oneOrder('The order'), ...noOrder },
       handle: async ({ params, principal }) =>
-        shown(await orders.find(orderId(params), principal as Principal), 200),
+        entityResponse(await orders.find(orderId(params), principal as Principal), 200),
     }),
     route({
       method: 'DELETE',
@@ -129,11 +129,11 @@ export function storeRoutes({ cheeses, orders, history, directory }: Dependencie
         "It can still be read. Cancelling it again changes nothing. A key beside a customer's session or token cancels that customer's orders only.",
       access: anyOf(oauth('write:orders')),
       headers: ifMatch,
-      answers: {
+      responses: {
         204: { description: 'The order is cancelled' },
         ...noOrder,
-        ...conflict('The order has shipped'),
-        ...preconditionFailed,
+        ...conflictResponse('The order has shipped'),
+        ...preconditionFailedResponse,
       },
       handle: async ({ params, headers, principal, context }) => {
         const precondition = preconditionOf(headers['if-match']);
@@ -148,7 +148,7 @@ export function storeRoutes({ cheeses, orders, history, directory }: Dependencie
       tag,
       summary: 'What happened to an order, when, and who did it',
       access: anyOf(apiKey, oauth('read:orders')),
-      answers: { 200: { description: 'The steps so far', schema: Timeline }, ...noOrder },
+      responses: { 200: { description: 'The steps so far', schema: Timeline }, ...noOrder },
       handle: async ({ params, principal }) => ({
         status: 200,
         headers: { 'Cache-Control': 'private, no-cache' },
@@ -164,9 +164,9 @@ export function storeRoutes({ cheeses, orders, history, directory }: Dependencie
       summary: 'Read the customer of an order',
       description: 'An order that a key or a client placed without a customer has none.',
       access: anyOf(apiKey, oauth('admin')),
-      answers: {
+      responses: {
         200: { description: 'The customer', schema: Customer },
-        ...notFound('There is no such order, or it has no customer'),
+        ...notFoundResponse('There is no such order, or it has no customer'),
       },
       handle: async ({ params, principal }) => {
         const id = await history.customerOf(orderId(params), principal as Principal);
@@ -174,7 +174,7 @@ export function storeRoutes({ cheeses, orders, history, directory }: Dependencie
         if (customer === undefined) {
           throw new AppError('notFound', 'The order has no customer.');
         }
-        return shown(customer, 200);
+        return entityResponse(customer, 200);
       },
     }),
     step('approve', 'Approve an order', 'Its cheeses must be available.', orders.approve),
@@ -209,27 +209,27 @@ function step(
     description,
     access: anyOf(oauth('admin')),
     headers: ifMatch,
-    answers: {
+    responses: {
       200: {
         ...oneOrder('The order as it is now'),
         example: { ...Order.examples[0], shipDate: '2026-01-16T08:00:12.007Z', ...stepped[name] },
       },
       ...noOrder,
-      ...conflict('The order is not where this step begins'),
-      ...preconditionFailed,
+      ...conflictResponse('The order is not where this step begins'),
+      ...preconditionFailedResponse,
     },
-    handle: ({ params, headers, principal, once }) => {
+    handle: ({ params, headers, principal, withIdempotency }) => {
       requireOperator(principal as Principal);
-      return once(
+      return withIdempotency(
         (context) => verb(context, orderId(params), preconditionOf(headers['if-match'])),
-        (order) => shown(order, 200),
+        (order) => entityResponse(order, 200),
       );
     },
   });
 }
 
 export function orderId(params: Readonly<Record<string, string>>): number {
-  return pathId(params.orderId, 'There is no such order.');
+  return parsePathId(params.orderId, 'There is no such order.');
 }
 
 /** What a list is asked for, from its query. */
@@ -244,14 +244,14 @@ export function requestOf(query: ParameterValues<typeof listQuery>): OrderReques
 }
 
 /** @param path of the list, for the link to the next page */
-export function shownPage({ items, ...rest }: OrderPage, path: string, limit: number): Answer {
+export function shownPage({ items, ...rest }: OrderPage, path: string, limit: number): RouteResponse {
   const { nextCursor } = rest;
   const Link =
     nextCursor === null ? {} : { Link: nextLink(path, { cursor: nextCursor, limit: String(limit) }) };
   return {
     status: 200,
     headers: { 'Cache-Control': 'private, no-cache', ...Link },
-    body: new Text(`{"items":[${items}],${JSON.stringify(rest).slice(1)}`),
+    body: new TextBody(`{"items":[${items}],${JSON.stringify(rest).slice(1)}`),
   };
 }
 

@@ -2,14 +2,14 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import fc from 'fast-check';
-import { addressOf } from '../../src/http/client-ip.ts';
+import { clientNetwork } from '../../src/http/client-ip.ts';
 
 suite('addressOf', () => {
   test('gives an IPv4 address one name, however it is written', () => {
     fc.assert(
       fc.property(fc.ipV4(), fc.integer({ min: 1, max: 65_535 }), (address, port) => {
         for (const text of [address, `${address}:${port}`, `::ffff:${address}`, `::FFFF:${address}`]) {
-          assert.equal(addressOf(text), address);
+          assert.equal(clientNetwork(text), address);
         }
       }),
     );
@@ -21,20 +21,23 @@ suite('addressOf', () => {
     fc.assert(
       fc.property(groups, groups, (one, other) => {
         const network = `${written(one.slice(0, 4))}::/64`;
-        assert.equal(addressOf(written(one)), network);
-        assert.equal(addressOf(`[${written(one)}]:8080`), network);
-        assert.equal(addressOf(written([...one.slice(0, 4), ...other.slice(4)]).toUpperCase()), network);
-        assert.equal(addressOf(`${written(one.slice(0, 4))}::1`), network);
-        assert.equal(addressOf(written(other)) === network, `${written(other.slice(0, 4))}::/64` === network);
+        assert.equal(clientNetwork(written(one)), network);
+        assert.equal(clientNetwork(`[${written(one)}]:8080`), network);
+        assert.equal(clientNetwork(written([...one.slice(0, 4), ...other.slice(4)]).toUpperCase()), network);
+        assert.equal(clientNetwork(`${written(one.slice(0, 4))}::1`), network);
+        assert.equal(
+          clientNetwork(written(other)) === network,
+          `${written(other.slice(0, 4))}::/64` === network,
+        );
       }),
     );
-    assert.equal(addressOf('::1'), '0:0:0:0::/64');
-    assert.equal(addressOf('2001:db8::'), '2001:db8:0:0::/64');
-    assert.equal(addressOf('fe80::1%eth0'), 'fe80:0:0:0::/64');
+    assert.equal(clientNetwork('::1'), '0:0:0:0::/64');
+    assert.equal(clientNetwork('2001:db8::'), '2001:db8:0:0::/64');
+    assert.equal(clientNetwork('fe80::1%eth0'), 'fe80:0:0:0::/64');
   });
 
   test('leaves alone what is no address', () => {
-    fc.assert(fc.property(fc.string({ unit: 'grapheme-ascii' }), (text) => void addressOf(text)));
-    assert.equal(addressOf('unknown'), 'unknown');
+    fc.assert(fc.property(fc.string({ unit: 'grapheme-ascii' }), (text) => void clientNetwork(text)));
+    assert.equal(clientNetwork('unknown'), 'unknown');
   });
 });

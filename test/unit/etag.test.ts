@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import fc from 'fast-check';
 import { AppError } from '../../src/errors.ts';
-import { isCurrent, requireMatch, strongTag, weakTag } from '../../src/http/etag.ts';
+import { matchesIfNoneMatch, requireIfMatch, strongTag, weakTag } from '../../src/http/etag.ts';
 
 const versions = fc.maxSafeNat();
 /** Tags of others, with what RFC 9110 permits in them: commas, blanks inside of lists, obs-text. */
@@ -14,7 +14,7 @@ const separators = fc.constantFrom(',', ', ', ' ,\t');
 
 function matches(ifMatch: string | undefined, tag: string): boolean {
   try {
-    requireMatch(ifMatch, tag);
+    requireIfMatch(ifMatch, tag);
     return true;
   } catch (error) {
     assert.ok(error instanceof AppError && error.code === 'preconditionFailed');
@@ -48,9 +48,9 @@ suite('Entity tags', () => {
             [weak, tag],
             [weak, weak],
           ] as const) {
-            assert.ok(isCurrent(others.toSpliced(at, 0, theirs).join(separator), mine));
+            assert.ok(matchesIfNoneMatch(others.toSpliced(at, 0, theirs).join(separator), mine));
           }
-          assert.ok(!isCurrent(others.join(separator), tag));
+          assert.ok(!matchesIfNoneMatch(others.join(separator), tag));
         },
       ),
     );
@@ -78,7 +78,7 @@ suite('Entity tags', () => {
     fc.assert(
       fc.property(versions, versions, (a, b) => {
         fc.pre(a !== b);
-        assert.ok(!isCurrent(strongTag(a), strongTag(b)));
+        assert.ok(!matchesIfNoneMatch(strongTag(a), strongTag(b)));
         assert.ok(!matches(strongTag(a), strongTag(b)));
       }),
     );
@@ -86,21 +86,21 @@ suite('Entity tags', () => {
 
   test('are matched by a star, and not where it stands among tags', () => {
     for (const star of ['*', ' * ']) {
-      assert.ok(isCurrent(star, '"1"'));
+      assert.ok(matchesIfNoneMatch(star, '"1"'));
       assert.ok(matches(star, '"1"'));
     }
-    assert.ok(!isCurrent('"*"', '"1"'));
+    assert.ok(!matchesIfNoneMatch('"*"', '"1"'));
     assert.ok(!matches('"*"', '"1"'));
   });
 
   test('are not asked for where the header is absent', () => {
-    assert.ok(!isCurrent(undefined, '"1"'));
+    assert.ok(!matchesIfNoneMatch(undefined, '"1"'));
     assert.ok(matches(undefined, '"1"'));
   });
 
   test('do not match text without quotes: a malformed If-Match changes nothing', () => {
     for (const text of ['', '1', '"1', "'1'", '12']) {
-      assert.ok(!isCurrent(text, '"1"'), text);
+      assert.ok(!matchesIfNoneMatch(text, '"1"'), text);
       assert.ok(!matches(text, '"1"'), text);
     }
   });

@@ -2,9 +2,9 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import fc from 'fast-check';
-import { createAddresses } from '../../src/http/route-table.ts';
+import { createRouteTable } from '../../src/http/route-table.ts';
 
-const addresses = createAddresses([
+const addresses = createRouteTable([
   { method: 'GET', path: '/v2/cheeses' },
   { method: 'HEAD', path: '/v2/cheeses' },
   { method: 'POST', path: '/v2/cheeses' },
@@ -84,7 +84,7 @@ suite('shadowed', () => {
   });
 
   test('is empty where literals and parameters take the same methods', () => {
-    const same = createAddresses([
+    const same = createRouteTable([
       { method: 'GET', path: '/a/b' },
       { method: 'GET', path: '/a/:name' },
     ]);
@@ -95,7 +95,7 @@ suite('shadowed', () => {
     const methods = fc.subarray(['GET', 'POST', 'PUT', 'DELETE']);
     fc.assert(
       fc.property(methods, methods, (literal, parameter) => {
-        const both = createAddresses([
+        const both = createRouteTable([
           ...literal.map((method) => ({ method, path: '/a/b' })),
           ...parameter.map((method) => ({ method, path: '/a/:name' })),
         ]);

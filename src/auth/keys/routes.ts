@@ -1,7 +1,12 @@
 /** API keys over HTTP, for whoever has the scope admin. The same verbs stand on the command line. */
 import { parseDuration } from '../../duration.ts';
-import { badRequest, conflict, notFound, unprocessable } from '../../http/error-responses.ts';
-import { pathId } from '../../http/path-id.ts';
+import {
+  badRequestResponse,
+  conflictResponse,
+  notFoundResponse,
+  unprocessableResponse,
+} from '../../http/error-responses.ts';
+import { parsePathId } from '../../http/path-id.ts';
 import { type Route, route } from '../../http/route.ts';
 import { anyOf, oauth } from '../access.ts';
 import type { Principal } from '../principal.ts';
@@ -10,7 +15,7 @@ import type { KeyService } from './service.ts';
 
 const tag = 'API keys';
 const access = anyOf(oauth('admin'));
-const noKey = notFound('There is no such API key, or no such account');
+const noKey = notFoundResponse('There is no such API key, or no such account');
 
 export function keyRoutes(keys: KeyService): Route[] {
   async function accountId(name: string | undefined, principal: Principal | null): Promise<number> {
@@ -26,9 +31,9 @@ export function keyRoutes(keys: KeyService): Route[] {
       summary: 'List the active API keys of an account',
       access,
       query: { account },
-      answers: {
+      responses: {
         200: { description: 'The keys, without their secrets', schema: ApiKeyList },
-        ...badRequest('A parameter is not valid'),
+        ...badRequestResponse('A parameter is not valid'),
         ...noKey,
       },
       handle: async ({ query, principal }) => {
@@ -46,17 +51,17 @@ export function keyRoutes(keys: KeyService): Route[] {
         'The answer is the only time that the key itself is shown. At most three are active in an account.',
       access,
       body: ApiKeyInput,
-      answers: {
+      responses: {
         201: { description: 'The key, with its secret', schema: NewApiKey },
         ...noKey,
-        ...conflict('Three keys are active already, or keys of this type are of no use here'),
-        ...unprocessable,
+        ...conflictResponse('Three keys are active already, or keys of this type are of no use here'),
+        ...unprocessableResponse,
       },
-      handle: async ({ body, principal, once }) => {
+      handle: async ({ body, principal, withIdempotency }) => {
         const id = await accountId(body.account, principal);
         const lifetimeMs =
           body.expiresIn === undefined ? undefined : (parseDuration(body.expiresIn) ?? undefined);
-        return once(
+        return withIdempotency(
           (context) => keys.create(context, id, { type: body.type, scopes: body.scopes, lifetimeMs }),
           (key) => ({ status: 201, headers: { 'Cache-Control': 'no-store' }, body: { ...key } }),
         );
@@ -74,18 +79,18 @@ export function keyRoutes(keys: KeyService): Route[] {
       access,
       body: RotationInput,
       bodyIsOptional: true,
-      answers: {
+      responses: {
         201: { description: 'The new key, with its secret', schema: NewApiKey },
         ...noKey,
-        ...conflict('The key has ended, or three keys are active already'),
-        ...unprocessable,
+        ...conflictResponse('The key has ended, or three keys are active already'),
+        ...unprocessableResponse,
       },
-      handle: ({ params, body, once }) =>
-        once(
+      handle: ({ params, body, withIdempotency }) =>
+        withIdempotency(
           (context) =>
             keys.rotate(
               context,
-              pathId(params.keyId, 'There is no such API key.'),
+              parsePathId(params.keyId, 'There is no such API key.'),
               parseDuration(body.overlap ?? '24h') ?? 0,
               { makeAdmin: false },
             ),
@@ -100,9 +105,9 @@ export function keyRoutes(keys: KeyService): Route[] {
       summary: 'Revoke an API key',
       description: 'It is refused from the next request on. Revoking it again changes nothing.',
       access,
-      answers: { 204: { description: 'The key is of no more use' }, ...noKey },
+      responses: { 204: { description: 'The key is of no more use' }, ...noKey },
       handle: async ({ params, context }) => {
-        await keys.revoke(context, pathId(params.keyId, 'There is no such API key.'));
+        await keys.revoke(context, parsePathId(params.keyId, 'There is no such API key.'));
         return { status: 204 };
       },
     }),

@@ -1,7 +1,7 @@
 /** What the OpenAPI document says of the authorization server. */
 import { text } from '../../http/error-responses.ts';
 import type { RawDescription, RawRoute } from '../../http/raw-routes.ts';
-import type { Answers, Schema } from '../../http/route.ts';
+import type { DocumentedResponses, Schema } from '../../http/route.ts';
 import { scopes } from '../access.ts';
 import {
   aboutToken,
@@ -18,10 +18,12 @@ const tag = 'OAuth';
 const page = (description: string) => text(description, 'text/html');
 const errorPage = page('A page that says what went wrong');
 const failed = (description: string) => ({ description, schema: OauthError });
-const seeOther: Answers = { 303: { description: 'To the next page, or back to the application' } };
-const pageErrors: Answers = { 400: errorPage, 429: errorPage };
-const formErrors: Answers = { ...pageErrors, 403: errorPage, 413: errorPage, 415: errorPage };
-const ofProgram = (status: number, success: Answers[number]): Answers => ({
+const seeOther: DocumentedResponses = {
+  303: { description: 'To the next page, or back to the application' },
+};
+const pageErrors: DocumentedResponses = { 400: errorPage, 429: errorPage };
+const formErrors: DocumentedResponses = { ...pageErrors, 403: errorPage, 413: errorPage, 415: errorPage };
+const ofProgram = (status: number, success: DocumentedResponses[number]): DocumentedResponses => ({
   [status]: success,
   400: failed('The request is not valid'),
   401: failed('The application did not authenticate'),
@@ -58,20 +60,20 @@ const table: Readonly<Record<string, RawDescription>> = {
     operationId: 'authorize',
     summary: 'Ask a customer for consent',
     description: 'Where an application sends the browser of a customer (RFC 6749, section 3.1).',
-    answers: { ...seeOther, ...pageErrors },
+    responses: { ...seeOther, ...pageErrors },
   },
   'GET /v2/oauth/authorize': {
     ...authorization,
     operationId: 'authorizeAlias',
     summary: 'Redirect to /oauth/authorize',
-    answers: { 302: { description: 'To /oauth/authorize, with the same query' }, 429: errorPage },
+    responses: { 302: { description: 'To /oauth/authorize, with the same query' }, 429: errorPage },
   },
   'GET /oauth/authorize/:uid': {
     operationId: 'resumeAuthorization',
     tag,
     summary: 'Go on after login or consent',
     examples: uid,
-    answers: { ...seeOther, ...pageErrors },
+    responses: { ...seeOther, ...pageErrors },
   },
   'POST /oauth/token': {
     operationId: 'issueToken',
@@ -79,7 +81,7 @@ const table: Readonly<Record<string, RawDescription>> = {
     summary: 'Get an access token',
     description: 'RFC 6749, section 3.2.',
     body: TokenRequest,
-    answers: ofProgram(200, { description: 'The token', schema: TokenResult }),
+    responses: ofProgram(200, { description: 'The token', schema: TokenResult }),
   },
   'POST /oauth/revoke': {
     operationId: 'revokeToken',
@@ -87,7 +89,7 @@ const table: Readonly<Record<string, RawDescription>> = {
     summary: 'Revoke a token',
     description: 'RFC 7009. Also succeeds for a token that is not known.',
     body: aboutToken('RevocationRequest'),
-    answers: ofProgram(200, { description: 'The token has ended' }),
+    responses: ofProgram(200, { description: 'The token has ended' }),
   },
   'POST /oauth/introspect': {
     operationId: 'introspectToken',
@@ -95,14 +97,14 @@ const table: Readonly<Record<string, RawDescription>> = {
     summary: 'Look up a token',
     description: 'RFC 7662. An application can look up its own tokens.',
     body: aboutToken('IntrospectionRequest'),
-    answers: ofProgram(200, { description: 'What the token is', schema: Introspection }),
+    responses: ofProgram(200, { description: 'What the token is', schema: Introspection }),
   },
   'GET /oauth/interaction/:uid': {
     operationId: 'showInteraction',
     tag,
     summary: 'The page for login or consent',
     examples: uid,
-    answers: { 200: page('The page'), ...seeOther, ...pageErrors },
+    responses: { 200: page('The page'), ...seeOther, ...pageErrors },
   },
   'POST /oauth/interaction/:uid/login': {
     operationId: 'submitLogin',
@@ -118,7 +120,7 @@ const table: Readonly<Record<string, RawDescription>> = {
       },
       { username: 'ada', password: 'a cellar full of wheels', do: 'login' },
     ),
-    answers: { ...seeOther, ...formErrors, 422: page('The page again: username or password is wrong') },
+    responses: { ...seeOther, ...formErrors, 422: page('The page again: username or password is wrong') },
   },
   'POST /oauth/interaction/:uid/consent': {
     operationId: 'submitConsent',
@@ -126,20 +128,20 @@ const table: Readonly<Record<string, RawDescription>> = {
     summary: 'The form for consent',
     examples: uid,
     body: form('ConsentForm', { do: { ...string, enum: ['allow', 'deny'] } }, { do: 'allow' }),
-    answers: { ...seeOther, ...formErrors },
+    responses: { ...seeOther, ...formErrors },
   },
   'GET /oauth/logout': {
     operationId: 'showLogout',
     tag,
     summary: 'The page for logout',
-    answers: { 200: page('The page'), 429: errorPage },
+    responses: { 200: page('The page'), 429: errorPage },
   },
   'POST /oauth/logout': {
     operationId: 'submitLogout',
     tag,
     summary: 'The form for logout',
     body: form('LogoutForm', { do: { ...string, enum: ['logout'] } }, { do: 'logout' }),
-    answers: { 200: page('A page that confirms it'), ...formErrors },
+    responses: { 200: page('A page that confirms it'), ...formErrors },
   },
 };
 

@@ -11,7 +11,7 @@ import { Asset } from '../../http/asset.ts';
 import { text } from '../../http/error-responses.ts';
 import { revalidated } from '../../http/etag.ts';
 import { sendPage, setPageHeaders } from '../../http/pages/send-page.ts';
-import type { RawCall, RawRoute } from '../../http/raw-routes.ts';
+import type { RawRequest, RawRoute } from '../../http/raw-routes.ts';
 import { isRepeated } from '../../http/repeated-headers.ts';
 import { type Route, route } from '../../http/route.ts';
 import type { AddressPurpose, RateLimits } from '../../limits/rate-limits.ts';
@@ -64,7 +64,7 @@ export function oauthEndpoints(dependencies: EndpointDependencies): RawRoute[] {
   }
 
   /** What the library is told of the connection is what we know, and not what a Host header says. */
-  async function pass({ request, response }: RawCall, url: string): Promise<void> {
+  async function pass({ request, response }: RawRequest, url: string): Promise<void> {
     const { host, protocol } = new URL(dependencies.issuer());
     request.headers.host = host;
     request.headers['x-forwarded-host'] = host;
@@ -74,7 +74,7 @@ export function oauthEndpoints(dependencies: EndpointDependencies): RawRoute[] {
     await serve(request, response);
   }
 
-  async function authorize(call: RawCall): Promise<void> {
+  async function authorize(call: RawRequest): Promise<void> {
     setPageHeaders(call.response);
     const query = await readAuthorizationRequest(queryOf(call.request), dependencies.database);
     await pass(call, `/oauth/authorize?${query}`);
@@ -89,9 +89,9 @@ export function oauthEndpoints(dependencies: EndpointDependencies): RawRoute[] {
     method,
     path,
     isForScripts: false,
-    handle: (call: RawCall) =>
+    handle: (call: RawRequest) =>
       explaining(call, () => {
-        dependencies.countAddress(call.address, purpose);
+        dependencies.countAddress(call.clientIp, purpose);
         return work(call);
       }),
   });
@@ -99,13 +99,13 @@ export function oauthEndpoints(dependencies: EndpointDependencies): RawRoute[] {
   const page = (
     method: 'GET' | 'POST',
     path: string,
-    take: (interactions: Interactions) => (call: RawCall) => Promise<void>,
+    take: (interactions: Interactions) => (call: RawRequest) => Promise<void>,
   ) => counted(method, path, async (call) => take((await loaded()).interactions)(call));
 
   /** Turns away in the shape of OAuth and in ours. */
-  function isAcceptable({ address, request, response }: RawCall): boolean {
+  function isAcceptable({ clientIp, request, response }: RawRequest): boolean {
     try {
-      dependencies.countAddress(address, 'any');
+      dependencies.countAddress(clientIp, 'any');
       if (isRepeated(request.rawHeaders, 'authorization')) {
         throw new AppError(
           'badRequest',
@@ -132,7 +132,7 @@ export function oauthEndpoints(dependencies: EndpointDependencies): RawRoute[] {
       method: 'POST' as const,
       path,
       isForScripts: true,
-      handle: async (call: RawCall) => {
+      handle: async (call: RawRequest) => {
         call.request.headers.accept = 'application/json';
         if (isAcceptable(call)) {
           await pass(call, `/oauth/${name}`);
@@ -169,7 +169,7 @@ function queryOf({ url = '' }: IncomingMessage): string {
 }
 
 /** Turns what goes wrong on a page into a page. */
-async function explaining({ response }: RawCall, work: () => Promise<void>): Promise<void> {
+async function explaining({ response }: RawRequest, work: () => Promise<void>): Promise<void> {
   try {
     await work();
   } catch (error) {
@@ -198,7 +198,7 @@ export function styleRoute(): Route {
     summary: 'The style of the pages for login and consent',
     access: 'operational',
     mediaType: 'text/css; charset=utf-8',
-    answers: { 200: text('The style', 'text/css') },
+    responses: { 200: text('The style', 'text/css') },
     handle: () => style,
   });
 }
@@ -212,7 +212,7 @@ export function metadataRoute(issuer: () => string): Route {
     tag: 'OAuth',
     summary: 'Addresses and abilities of the authorization server',
     access: 'operational',
-    answers: {
+    responses: {
       200: {
         description: 'The metadata of RFC 8414',
         schema: AuthorizationServer,

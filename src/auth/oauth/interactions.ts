@@ -2,8 +2,8 @@
 import type { default as Provider, Session } from 'oidc-provider';
 import type { Clock } from '../../clock.ts';
 import { AppError } from '../../errors.ts';
-import { createProofs, readForm, seeOther, sendPage } from '../../http/pages/send-page.ts';
-import type { RawCall } from '../../http/raw-routes.ts';
+import { createCsrfTokens, readForm, redirectSeeOther, sendPage } from '../../http/pages/send-page.ts';
+import type { RawRequest } from '../../http/raw-routes.ts';
 import type { ApprovalService } from './approvals.ts';
 import type { CustomerDirectory, CustomerSummary } from './customer-directory.ts';
 import { type ClientInfo, consentPage, loginPage, logoutPage } from './pages.ts';
@@ -32,11 +32,11 @@ interface ConsentRequest {
 }
 
 export interface Interactions {
-  show(call: RawCall): Promise<void>;
-  login(call: RawCall): Promise<void>;
-  consent(call: RawCall): Promise<void>;
-  showLogout(call: RawCall): Promise<void>;
-  logout(call: RawCall): Promise<void>;
+  show(call: RawRequest): Promise<void>;
+  login(call: RawRequest): Promise<void>;
+  consent(call: RawRequest): Promise<void>;
+  showLogout(call: RawRequest): Promise<void>;
+  logout(call: RawRequest): Promise<void>;
 }
 
 export function createInteractions({
@@ -47,10 +47,10 @@ export function createInteractions({
   secret,
   issuer,
 }: Dependencies): Interactions {
-  const proofs = createProofs(secret, issuer);
+  const proofs = createCsrfTokens(secret, issuer);
 
   /** The interaction that address and cookie name alike. @throws the library's SessionNotFound */
-  async function detailsOf({ request, response, params }: RawCall): Promise<Details> {
+  async function detailsOf({ request, response, params }: RawRequest): Promise<Details> {
     const details = await provider.interactionDetails(request, response);
     if (details.uid !== params.uid) {
       throw new AppError('badRequest', 'The page belongs to another login.');
@@ -90,7 +90,7 @@ export function createInteractions({
 
   /** Keeps the answer and goes back to the authorization request, at our own address whatever the library says. */
   async function finishInteraction(
-    { request, response }: RawCall,
+    { request, response }: RawRequest,
     result: object,
     merge: boolean,
   ): Promise<void> {
@@ -98,7 +98,7 @@ export function createInteractions({
       mergeWithLastSubmission: merge,
     });
     const { pathname, search } = new URL(returnTo);
-    seeOther(response, pathname + search);
+    redirectSeeOther(response, pathname + search);
   }
 
   const formOf = (details: Details, step: 'login' | 'consent') => ({
@@ -106,13 +106,13 @@ export function createInteractions({
     token: proofs.tokenFor(`${step} ${details.uid}`),
   });
 
-  async function sessionOf({ request, response }: RawCall): Promise<Session> {
+  async function sessionOf({ request, response }: RawRequest): Promise<Session> {
     const context = provider.createContext(request, response);
     return provider.Session.get({ req: request, res: response, secure: context.secure } as never);
   }
 
   /** Somebody else logs in where another session was open: it ends, and this login no longer belongs to it. */
-  async function leaveOldSession(call: RawCall, details: Details, customerId: number): Promise<void> {
+  async function leaveOldSession(call: RawRequest, details: Details, customerId: number): Promise<void> {
     if (details.session === undefined || details.session.accountId === String(customerId)) {
       return;
     }
@@ -167,7 +167,7 @@ export function createInteractions({
       }
       const username = form.get('username') ?? '';
       try {
-        const customerId = await people.authenticate(username, form.get('password') ?? '', call.address);
+        const customerId = await people.authenticate(username, form.get('password') ?? '', call.clientIp);
         await leaveOldSession(call, details, customerId);
         await finishInteraction(call, { login: { accountId: String(customerId) } }, false);
       } catch (error) {

@@ -4,7 +4,7 @@ import { Asset } from '../asset.ts';
 import { text } from '../error-responses.ts';
 import { revalidated } from '../etag.ts';
 import { qualityOf } from '../quality-values.ts';
-import { type Answer, type Route, route, Text } from '../route.ts';
+import { type Route, type RouteResponse, route, TextBody } from '../route.ts';
 import { Html, html } from './html.ts';
 
 const tag = 'Operation';
@@ -45,7 +45,7 @@ export function landingRoutes(dependencies: Dependencies): Route[] {
       summary: 'The landing page',
       description: 'HTML for clients that accept `text/html`, JSON for all others.',
       access: 'operational',
-      answers: {
+      responses: {
         200: {
           description: 'What this server is, and where to go from here',
           schema: Landing,
@@ -62,7 +62,7 @@ export function landingRoutes(dependencies: Dependencies): Route[] {
       summary: 'The icon of the pages',
       access: 'operational',
       mediaType: 'image/svg+xml',
-      answers: { 200: text('An SVG image', 'image/svg+xml') },
+      responses: { 200: text('An SVG image', 'image/svg+xml') },
       handle: () => icon,
     }),
     route({
@@ -73,7 +73,7 @@ export function landingRoutes(dependencies: Dependencies): Route[] {
       summary: 'Rules for crawlers: index nothing',
       access: 'operational',
       mediaType: 'text/plain; charset=utf-8',
-      answers: { 200: text('The rules (RFC 9309)', 'text/plain') },
+      responses: { 200: text('The rules (RFC 9309)', 'text/plain') },
       handle: () => robots,
     }),
   ];
@@ -114,7 +114,7 @@ const pageHeaders = {
   'Referrer-Policy': 'no-referrer',
 };
 
-function landingPage({ version, environment }: Dependencies): Answer {
+function landingPage({ version, environment }: Dependencies): RouteResponse {
   const page = html`<!doctype html>
 <html lang="en">
 <head>
@@ -143,10 +143,10 @@ function landingPage({ version, environment }: Dependencies): Answer {
 }
 
 /** A wedge of cheese. Opened by itself, it runs nothing and loads nothing. */
-const icon: Answer = {
+const icon: RouteResponse = {
   status: 200,
   headers: { ...keptForADay, 'Content-Security-Policy': "default-src 'none'; sandbox" },
-  body: new Text(
+  body: new TextBody(
     `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32">
 <path fill="#f2b544" d="M2 15 24 4c4 2 6 6 6 11z"/>
 <path fill="#d98e04" d="M2 15h28v12H2z"/>
@@ -156,8 +156,8 @@ const icon: Answer = {
   ),
 };
 
-const robots: Answer = {
+const robots: RouteResponse = {
   status: 200,
   headers: keptForADay,
-  body: new Text('User-agent: *\nDisallow: /\n'),
+  body: new TextBody('User-agent: *\nDisallow: /\n'),
 };

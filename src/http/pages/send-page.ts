@@ -45,7 +45,7 @@ export function setPageHeaders(response: ServerResponse, formTarget = ''): void 
 }
 
 /** Sends the browser on by GET (RFC 9110, section 15.4.4): what was typed does not travel along. */
-export function seeOther(response: ServerResponse, path: string): void {
+export function redirectSeeOther(response: ServerResponse, path: string): void {
   setPageHeaders(response);
   response.statusCode = 303;
   response.setHeader('Location', path);
@@ -83,7 +83,7 @@ async function readText(request: IncomingMessage): Promise<string> {
   return Buffer.concat(chunks).toString('utf8');
 }
 
-export interface Proofs {
+export interface CsrfTokens {
   /** A token for forms about `subject`. */
   tokenFor(subject: string): string;
   /** Throws unless the form is ours: by its token, and by where the browser says it comes from. @throws AppError forbidden */
@@ -91,7 +91,7 @@ export interface Proofs {
 }
 
 /** @param origin of our own pages */
-export function createProofs(secret: string, origin: string): Proofs {
+export function createCsrfTokens(secret: string, origin: string): CsrfTokens {
   const tokenFor = (subject: string) =>
     createHmac('sha256', secret).update(`form ${subject}`).digest('base64url');
 
