@@ -1,6 +1,6 @@
 /** The cheese as the API shows and takes it. */
 import type { XStatic } from 'typebox/schema';
-import { int64, moment } from '../schema/parts.ts';
+import { int64, timestampSchema } from '../schema/parts.ts';
 
 export const statuses = ['available', 'pending', 'sold'] as const;
 export type Status = (typeof statuses)[number];
@@ -81,8 +81,8 @@ export const Cheese = {
     pricePerKg: price,
     ageMonths: age,
     organic: organicFlag,
-    createdAt: moment,
-    updatedAt: { ...moment, description: 'Moves with every change, and only then' },
+    createdAt: timestampSchema,
+    updatedAt: { ...timestampSchema, description: 'Moves with every change, and only then' },
   },
   examples: [
     {
@@ -138,8 +138,8 @@ const inputProperties = {
 } as const;
 
 const supplied = {
-  createdAt: { ...moment, readOnly: true },
-  updatedAt: { ...moment, readOnly: true },
+  createdAt: { ...timestampSchema, readOnly: true },
+  updatedAt: { ...timestampSchema, readOnly: true },
 } as const;
 
 export const CheeseInput = {

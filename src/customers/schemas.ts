@@ -1,7 +1,7 @@
 /** The customer as the API shows and takes it. */
 import type { XStatic } from 'typebox/schema';
 import { Cheese } from '../cheeses/schemas.ts';
-import { int64, moment } from '../schema/parts.ts';
+import { int64, timestampSchema } from '../schema/parts.ts';
 import { tiers } from './tiers.ts';
 
 const cheeseName = { type: 'string', minLength: 1, maxLength: 255, format: 'line' } as const;
@@ -53,7 +53,7 @@ export const Customer = {
         'The cheese itself, or its name alone where that is all there is; left out where there is none',
       anyOf: [Cheese, { type: 'object', required: ['name'], properties: { name: { type: 'string' } } }],
     },
-    createdAt: moment,
+    createdAt: timestampSchema,
   },
   examples: [
     {
@@ -97,7 +97,7 @@ export function customerInput(passwordLengthMin: number) {
         properties: { id: int64, name: cheeseName },
       },
       customerStatus: { ...tierText, readOnly: true },
-      createdAt: { ...moment, readOnly: true },
+      createdAt: { ...timestampSchema, readOnly: true },
     },
     examples: [{ username: 'ada', email: 'ada@example.com', password: examplePassword, firstName: 'Ada' }],
   } as const;
@@ -144,7 +144,7 @@ export const LoginResult = {
   required: ['token', 'expiresAt'],
   properties: {
     token: { type: 'string', description: 'Send it as Authorization: Bearer <token>' },
-    expiresAt: { ...moment, description: '24 hours from now' },
+    expiresAt: { ...timestampSchema, description: '24 hours from now' },
   },
   examples: [
     {

@@ -1,7 +1,7 @@
 /** Bodies of requests: which media types a route takes, and what is in them once they were read whole. */
 import type { FastifyRequest } from 'fastify';
 import { AppError, addError, type FieldError, inWords, validationError } from '../errors.ts';
-import { shape } from '../schema/validate.ts';
+import { validate } from '../schema/validate.ts';
 import { refuseContentEncoding } from './content-encoding.ts';
 import { parseJson } from './json-body.ts';
 import type { Route } from './route.ts';
@@ -44,7 +44,7 @@ export async function readBody(route: Route, request: FastifyRequest, isStrict: 
   }
   const contentType = request.headers['content-type'] ?? 'application/json';
   const given = isForm(contentType) ? await parseForm(bytes, contentType) : parseJson(bytes);
-  const { value, errors } = shape(route.body ?? {}, given, isStrict);
+  const { value, errors } = validate(route.body ?? {}, given, isStrict);
   const isGiven = (name: string) =>
     Object.hasOwn(Object(given), name) && (given as Record<string, unknown>)[name] !== null;
   throwIfInvalid(withUnchangeable(route, errors, isGiven), 'validation');

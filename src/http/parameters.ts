@@ -1,6 +1,6 @@
 /** Reads query parameters and headers: text that becomes the type its schema names. */
 import { addError, type FieldError } from '../errors.ts';
-import { faultOfScalar } from '../schema/validate.ts';
+import { scalarError } from '../schema/validate.ts';
 import type { Parameter, Parameters } from './route.ts';
 
 /** Values by name, and every fault in the order of the declaration. */
@@ -55,7 +55,7 @@ function readOne(name: string, parameter: Parameter, text: string | undefined, r
     return;
   }
   const value = convert(parameter, text);
-  const fault = value === undefined ? `must be ${wanted(parameter)}` : faultOfScalar(parameter, value);
+  const fault = value === undefined ? `must be ${wanted(parameter)}` : scalarError(parameter, value);
   if (fault !== null) {
     addError(reading.errors, name, fault);
   } else {
@@ -82,7 +82,7 @@ function readList(name: string, parameter: Parameter, texts: readonly string[], 
         ? 'must not hold an empty value'
         : element.includes('\uFFFD')
           ? 'must be Unicode text'
-          : faultOfScalar(items, element);
+          : scalarError(items, element);
     if (fault !== null) {
       addError(reading.errors, name, fault);
       return;

@@ -1,6 +1,6 @@
 /** What the store shows and takes. */
 import type { XStatic } from 'typebox/schema';
-import { int64, maybeMoment, moment } from '../schema/parts.ts';
+import { int64, nullableTimestampSchema, timestampSchema } from '../schema/parts.ts';
 import { orderStatuses } from './order-status.ts';
 
 const count = { type: 'integer', minimum: 0 } as const;
@@ -75,12 +75,12 @@ export const Order = {
     notes: { type: ['string', 'null'] },
     total: { type: 'number', description: 'US dollars for the items, rounded to cents once' },
     shipDate: {
-      ...maybeMoment,
+      ...nullableTimestampSchema,
       description:
         'Estimated from the approval on, exact once the order has shipped; null before and without',
     },
-    createdAt: moment,
-    updatedAt: moment,
+    createdAt: timestampSchema,
+    updatedAt: timestampSchema,
   },
   examples: [
     {
@@ -183,7 +183,7 @@ export const Timeline = {
         required: ['status', 'at', 'by', 'reason'],
         properties: {
           status: { ...statusText, description: 'The status that the order came to' },
-          at: moment,
+          at: timestampSchema,
           by: {
             type: 'string',
             description:

@@ -3,7 +3,7 @@ import { parseDuration } from '../duration.ts';
 
 interface Format {
   readonly test: (text: string) => boolean;
-  readonly says: string;
+  readonly message: string;
 }
 
 const control = /\p{Cc}/u;
@@ -39,17 +39,17 @@ export const formats: Readonly<Record<string, Format>> = {
   /** One line of visible text, kept exactly as sent. */
   line: {
     test: (text) => /\S/u.test(text) && !control.test(text),
-    says: 'must hold at least one visible character and no control characters',
+    message: 'must hold at least one visible character and no control characters',
   },
   /** One line that may be empty. */
   words: {
     test: (text) => !control.test(text),
-    says: 'must not hold control characters',
+    message: 'must not hold control characters',
   },
   /** Several lines, kept exactly as sent. */
   text: {
     test: (text) => !/[^\P{Cc}\t\n\r]/u.test(text),
-    says: 'must not hold control characters but tabs and line breaks',
+    message: 'must not hold control characters but tabs and line breaks',
   },
   username: {
     test: (text) => {
@@ -57,42 +57,43 @@ export const formats: Readonly<Record<string, Format>> = {
       const name = visible.normalize('NFKC').toUpperCase().toLowerCase();
       return usernameText.test(text) && !reservedUsernames.includes(name);
     },
-    says: 'must have no blanks, slashes, backslashes or invisible characters (joiners between two characters are allowed), and be none of login, logout, createMultiple, . and ..',
+    message:
+      'must have no blanks, slashes, backslashes or invisible characters (joiners between two characters are allowed), and be none of login, logout, createMultiple, . and ..',
   },
   email: {
     test: (text) => emailAddress.test(text),
-    says: 'must be an e-mail address such as ada@example.com',
+    message: 'must be an e-mail address such as ada@example.com',
   },
   password: {
     test: (text) => Buffer.byteLength(text) <= passwordBytesMax,
-    says: `must have at most ${passwordBytesMax} bytes in UTF-8`,
+    message: `must have at most ${passwordBytesMax} bytes in UTF-8`,
   },
   /** ISO 3166-1 alpha-2, in either case. */
   country: {
     test: (text) => /^[a-z]{2}$/i.test(text) && countries.has(text.toUpperCase()),
-    says: 'must be a country code of two letters (ISO 3166-1), such as CH',
+    message: 'must be a country code of two letters (ISO 3166-1), such as CH',
   },
   tag: {
     test: (text) => /\S/u.test(text) && !control.test(text) && !text.includes(','),
-    says: 'must hold at least one visible character, and neither commas nor control characters',
+    message: 'must hold at least one visible character, and neither commas nor control characters',
   },
   /** An address for a web page to show. Schemes that carry a script or a local file are refused. */
   'photo-url': {
     test: (text) => !control.test(text) && !/^\s*(javascript|data|file)\s*:/i.test(text),
-    says: 'must be an address without control characters, and not of the scheme javascript, data or file',
+    message: 'must be an address without control characters, and not of the scheme javascript, data or file',
   },
   /** RFC 3339, section 5.6. */
   moment: {
     test: isMoment,
-    says: 'must be a time such as 2026-01-15T09:30:00Z',
+    message: 'must be a time such as 2026-01-15T09:30:00Z',
   },
   duration: {
     test: (text) => parseDuration(text) !== null,
-    says: 'must be a whole number and a unit, such as 15m, 24h or 90d',
+    message: 'must be a whole number and a unit, such as 15m, 24h or 90d',
   },
   lifetime: {
     test: (text) => (parseDuration(text) ?? 0) > 0,
-    says: 'must be a whole number above 0 and a unit, such as 24h or 90d',
+    message: 'must be a whole number above 0 and a unit, such as 24h or 90d',
   },
 };
 

@@ -10,16 +10,16 @@ import type { Schema } from '../http/route.ts';
 import { formats } from './text-rules.ts';
 
 /** Checks `value`; where `errors` is empty, `value` is the clean copy. */
-export function shape(
+export function validate(
   schema: Schema,
   value: unknown,
   isStrict = false,
 ): { value: unknown; errors: FieldError[] } {
   const errors: FieldError[] = [];
-  return { value: walk(schema, value, '', isStrict, errors), errors };
+  return { value: validateValue(schema, value, '', isStrict, errors), errors };
 }
 
-function walk(
+function validateValue(
   schema: Schema,
   value: unknown,
   field: string,
@@ -36,7 +36,7 @@ function walk(
   } else if (type === 'array') {
     return walkArray(schema, value as unknown[], field, isStrict, errors);
   } else {
-    const message = faultOfScalar(schema, value);
+    const message = scalarError(schema, value);
     if (message !== null) {
       fail(message);
     }
@@ -66,7 +66,7 @@ function walkObject(
       }
       continue;
     }
-    copy[name] = walk(property, given, path, isStrict, errors);
+    copy[name] = validateValue(property, given, path, isStrict, errors);
   }
   if (isStrict) {
     for (const name of Object.keys(value)) {
@@ -101,15 +101,15 @@ function walkArray(
   }
   const { items } = schema;
   if (items !== undefined && schema.itemsApart) {
-    return value.map((element) => shape(items, element, isStrict));
+    return value.map((element) => validate(items, element, isStrict));
   }
   return items === undefined
     ? value
-    : value.map((element, index) => walk(items, element, `${field}[${index}]`, isStrict, errors));
+    : value.map((element, index) => validateValue(items, element, `${field}[${index}]`, isStrict, errors));
 }
 
 /** What is wrong with a string, number or boolean of the right type, or null. Parameters use this too. */
-export function faultOfScalar(schema: Schema, value: unknown): string | null {
+export function scalarError(schema: Schema, value: unknown): string | null {
   if (schema.enum !== undefined && !schema.enum.includes(value as string | boolean)) {
     return `must be one of ${schema.enum.filter((option) => option !== null).join(', ')}`;
   }
@@ -138,7 +138,7 @@ function faultOfText(schema: Schema, text: string): string | null {
     return `must have at most ${maxLength} characters`;
   }
   const format = schema.format === undefined ? undefined : formats[schema.format];
-  return format === undefined || format.test(text) ? null : format.says;
+  return format === undefined || format.test(text) ? null : format.message;
 }
 
 function codePoints(text: string): number {

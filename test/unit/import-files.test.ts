@@ -7,7 +7,7 @@ import fc from 'fast-check';
 import { plainMapping, toCheeseInput } from '../../src/cheeses/import/column-mapping.ts';
 import { readRows, writerFor } from '../../src/cheeses/import/file-formats.ts';
 import { type Cheese, CheeseInput } from '../../src/cheeses/schemas.ts';
-import { shape } from '../../src/schema/validate.ts';
+import { validate } from '../../src/schema/validate.ts';
 import { temporaryFolder } from '../context.ts';
 
 const letters = fc.constantFrom(...'aBé🧀1.-=\'"/; \u0301\u00a0\u2028\uFEFF');
@@ -41,7 +41,7 @@ const cheeses = fc
     },
     { requiredKeys: ['name', 'photoUrls', 'tags', 'status', 'origin', 'organic'], noNullPrototype: true },
   )
-  .filter((cheese) => shape(CheeseInput, cheese).errors.length === 0);
+  .filter((cheese) => validate(CheeseInput, cheese).errors.length === 0);
 
 /** What was read means what was written: an absent origin is none. */
 const meant = (cheese: object) => ({ origin: null, photoUrls: [], tags: [], ...cheese });

@@ -11,7 +11,7 @@ import {
   CheeseReplacement,
 } from '../../src/cheeses/schemas.ts';
 import type { Schema } from '../../src/http/route.ts';
-import { shape } from '../../src/schema/validate.ts';
+import { validate } from '../../src/schema/validate.ts';
 
 const schemas: Record<string, Schema> = { Cheese, CheeseInput, CheeseList, CheesePatch, CheeseReplacement };
 
@@ -122,7 +122,7 @@ suite('shape, against a general validator', () => {
         fc.property(near(schema), (value) => {
           const expected = reduced(schema, value);
           const isTaken = oracle.Check(expected);
-          const result = shape(schema, value);
+          const result = validate(schema, value);
           assert.equal(result.errors.length === 0, isTaken, JSON.stringify(result.errors));
           if (isTaken) {
             taken += 1;
@@ -139,7 +139,7 @@ suite('shape, against a general validator', () => {
     fc.assert(
       fc.property(near(CheeseInput), (value) => {
         const before = structuredClone(value);
-        shape(CheeseInput, value);
+        validate(CheeseInput, value);
         assert.deepEqual(value, before);
       }),
     );
@@ -148,9 +148,9 @@ suite('shape, against a general validator', () => {
   test('gives a copy that is taken again unchanged', () => {
     fc.assert(
       fc.property(near(CheeseInput), (value) => {
-        const { value: copy, errors } = shape(CheeseInput, value);
+        const { value: copy, errors } = validate(CheeseInput, value);
         fc.pre(errors.length === 0);
-        assert.deepEqual(shape(CheeseInput, copy, true), { value: copy, errors: [] });
+        assert.deepEqual(validate(CheeseInput, copy, true), { value: copy, errors: [] });
       }),
     );
   });
@@ -158,7 +158,7 @@ suite('shape, against a general validator', () => {
 
 suite('shape', () => {
   const faultsOf = (value: unknown, isStrict = false) =>
-    shape(CheeseInput, value, isStrict).errors.map(({ field, message }) => `${field}: ${message}`);
+    validate(CheeseInput, value, isStrict).errors.map(({ field, message }) => `${field}: ${message}`);
 
   test('names every fault with its path, in the order of the schema', () => {
     assert.deepEqual(
@@ -189,7 +189,12 @@ suite('shape', () => {
   });
 
   test('takes null for an absent member, unless it is required', () => {
-    const { value, errors } = shape(CheeseInput, { name: 'Brie', origin: null, ageMonths: null, tags: null });
+    const { value, errors } = validate(CheeseInput, {
+      name: 'Brie',
+      origin: null,
+      ageMonths: null,
+      tags: null,
+    });
     assert.deepEqual(errors, []);
     assert.deepEqual(value, { name: 'Brie', origin: null });
     assert.deepEqual(faultsOf({ name: null }), ['name: is required and must not be null']);
@@ -198,7 +203,7 @@ suite('shape', () => {
 
   test('drops unknown members, and names them when strict', () => {
     const value = { name: 'Brie', nmae: 1, tags: [{ name: 'cow', weight: 2 }] };
-    assert.deepEqual(shape(CheeseInput, value).value, { name: 'Brie', tags: [{ name: 'cow' }] });
+    assert.deepEqual(validate(CheeseInput, value).value, { name: 'Brie', tags: [{ name: 'cow' }] });
     assert.deepEqual(faultsOf(value, true), [
       'tags[0].weight: is not a known field',
       'nmae: is not a known field',
@@ -207,8 +212,8 @@ suite('shape', () => {
 
   test('is not misled by members of prototypes', () => {
     const value = JSON.parse('{"name":"Brie","__proto__":{"status":"sold"},"constructor":1}');
-    assert.deepEqual(shape(CheeseInput, value), { value: { name: 'Brie' }, errors: [] });
-    assert.deepEqual(shape(CheeseInput, Object.create({ name: 'Brie' })).errors.length, 1);
+    assert.deepEqual(validate(CheeseInput, value), { value: { name: 'Brie' }, errors: [] });
+    assert.deepEqual(validate(CheeseInput, Object.create({ name: 'Brie' })).errors.length, 1);
   });
 
   test('counts characters by code points, up to the bound and not beyond', () => {
@@ -218,9 +223,11 @@ suite('shape', () => {
     }
     assert.deepEqual(faultsOf({ name: 'e\u0301'.repeat(128) }), ['name: must have at most 255 characters']);
     const pair = { type: 'string', minLength: 2, maxLength: 2 } as const;
-    assert.deepEqual(shape(pair, '🧀').errors, [{ field: '', message: 'must have at least 2 characters' }]);
-    assert.deepEqual(shape(pair, '🧀🧀').errors, []);
-    assert.equal(shape(pair, '🧀🧀🧀').errors.length, 1);
+    assert.deepEqual(validate(pair, '🧀').errors, [
+      { field: '', message: 'must have at least 2 characters' },
+    ]);
+    assert.deepEqual(validate(pair, '🧀🧀').errors, []);
+    assert.equal(validate(pair, '🧀🧀🧀').errors.length, 1);
   });
 
   test('looks into no element of an array that is too long', () => {

@@ -1,5 +1,5 @@
 /** API keys as they are shown, and what a new one may ask for. */
-import { int64, maybeMoment, moment } from '../../schema/parts.ts';
+import { int64, nullableTimestampSchema, timestampSchema } from '../../schema/parts.ts';
 import { scopes } from '../access.ts';
 
 const keyType = { type: 'string', enum: ['live', 'test'] } as const;
@@ -23,9 +23,9 @@ export const ApiKey = {
     type: keyType,
     last4: { type: 'string', description: 'The last four characters, to tell keys apart' },
     scopes: { type: 'array', items: { type: 'string', enum: scopes } },
-    createdAt: moment,
-    expiresAt: maybeMoment,
-    lastUsedAt: { ...maybeMoment, description: 'Written down once a minute' },
+    createdAt: timestampSchema,
+    expiresAt: nullableTimestampSchema,
+    lastUsedAt: { ...nullableTimestampSchema, description: 'Written down once a minute' },
   },
   examples: [
     {

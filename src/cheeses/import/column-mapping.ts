@@ -1,6 +1,6 @@
 /** From the columns of somebody's file to the fields of a cheese. */
 import { validationError } from '../../errors.ts';
-import { shape } from '../../schema/validate.ts';
+import { validate } from '../../schema/validate.ts';
 import { CheeseInput } from '../schemas.ts';
 import { parseRipening } from './ripening.ts';
 
@@ -90,7 +90,7 @@ export function toCheeseInput(row: Row, mapping: Mapping): { input: CheeseInput;
       fields[field] = readField(field, given[0], remarks);
     }
   }
-  const { value, errors } = shape(CheeseInput, fields);
+  const { value, errors } = validate(CheeseInput, fields);
   if (errors.length > 0) {
     throw validationError(errors);
   }
