@@ -21,7 +21,7 @@ import { createRefusalLog } from '../http/refusal-log.ts';
 import type { Route } from '../http/route.ts';
 import { createServer } from '../http/server.ts';
 import { createUploads } from '../http/uploads.ts';
-import { createIdempotency } from '../idempotency/store.ts';
+import { createIdempotencyStore } from '../idempotency/store.ts';
 import { imageRoutes } from '../images/routes.ts';
 import { createOrderWorker, type OrderWorker } from '../jobs/worker.ts';
 import { createOwnCounts } from '../limits/local-counter.ts';
@@ -80,7 +80,7 @@ export async function buildApp(
   // SQLite has one server; those on a PostgreSQL count together.
   const counts = (database.engine === 'sqlite' ? createOwnCounts : createSharedCounts)(database, clock);
   const rateLimits = createRateLimits({ config, clock, counts });
-  const idempotency = createIdempotency(database, clock, secret);
+  const idempotency = createIdempotencyStore(database, clock, secret);
 
   const worker = createOrderWorker({ database, clock, orders, context: services.contextOf('system'), log });
 

@@ -5,7 +5,7 @@ import type { Clock } from '../clock.ts';
 import type { Context, Origin } from '../database/context.ts';
 import type { Transaction } from '../database/database.ts';
 import { AppError, type FieldError } from '../errors.ts';
-import { type Idempotency, parseIdempotencyKey, type StoredAnswer } from '../idempotency/store.ts';
+import { type IdempotencyStore, parseIdempotencyKey, type StoredResponse } from '../idempotency/store.ts';
 import type { Overload } from '../limits/overload.ts';
 import type { RateLimits } from '../limits/rate-limits.ts';
 import { chain, type MaybePromise } from '../maybe-promise.ts';
@@ -24,7 +24,7 @@ export interface PipelineDependencies {
   readonly guard: Guard;
   readonly rateLimits: RateLimits;
   readonly transaction: Transaction;
-  readonly idempotency: Idempotency;
+  readonly idempotency: IdempotencyStore;
   readonly uploads: Uploads;
   readonly overload: Overload;
   /** How long a body may take to arrive. */
@@ -273,7 +273,7 @@ async function runOnce<T>(
     body: await content.bytes(),
     replay,
   };
-  const { answer, isReplay } = await idempotency.once(
+  const { answer, isReplay } = await idempotency.run(
     attempt,
     (transaction) => verb({ ...context, transaction }),
     (result) => storable(render(result)),
@@ -287,6 +287,6 @@ function scopeOf({ id, customerId }: Principal): string {
   return customerId === null ? id : `${id} customer:${customerId}`;
 }
 
-function storable({ status, headers = {}, body }: RouteResponse): StoredAnswer {
+function storable({ status, headers = {}, body }: RouteResponse): StoredResponse {
   return { status, headers, text: body instanceof TextBody ? body.text : JSON.stringify(body) };
 }

@@ -15,7 +15,7 @@ const lifetimeMs = idempotencyHours * 60 * 60 * 1000;
 export const keyLengthMax = 255;
 
 /** An answer in a form that can be kept. */
-export interface StoredAnswer {
+export interface StoredResponse {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly text: string;
@@ -28,7 +28,7 @@ export interface StoredAnswer {
  */
 export type ReplayTime = 'inTransaction' | 'beforeWork' | 'afterChecks';
 
-export interface Attempt {
+export interface KeyedRequest {
   /** Who sends it: keys of different callers never meet. */
   readonly scope: string;
   readonly method: string;
@@ -41,9 +41,9 @@ export interface Attempt {
 
 /** Thrown out of a transaction that need not run, because its answer is known. */
 class Replay extends Error {
-  readonly answer: StoredAnswer;
+  readonly answer: StoredResponse;
 
-  constructor(answer: StoredAnswer) {
+  constructor(answer: StoredResponse) {
     super('already answered');
     this.answer = answer;
   }
@@ -60,35 +60,35 @@ export function parseIdempotencyKey(header: string): string {
   return key;
 }
 
-export interface Idempotency {
+export interface IdempotencyStore {
   /**
    * Runs `work` once for an attempt. `work` gets the transaction to write in and how to remember its result;
    * the second time, the first answer comes back with `isReplay`.
    * @throws AppError conflict while the first attempt runs, validation where the key was used for another request
    */
-  once<T>(
-    attempt: Attempt,
+  run<T>(
+    attempt: KeyedRequest,
     work: (transaction: Transaction) => Promise<T>,
-    answerFor: (result: T) => StoredAnswer,
-  ): Promise<{ answer: StoredAnswer; isReplay: boolean }>;
+    answerFor: (result: T) => StoredResponse,
+  ): Promise<{ answer: StoredResponse; isReplay: boolean }>;
   /** Deletes what has expired. */
   purge(): Promise<void>;
 }
 
 /** `purge` is to be called now and then. @param secret at least 32 bytes, the same for all servers on a database */
-export function createIdempotency(database: Database, clock: Clock, secret: string): Idempotency {
+export function createIdempotencyStore(database: Database, clock: Clock, secret: string): IdempotencyStore {
   const sealingKey = Buffer.from(hkdfSync('sha256', secret, '', 'idempotent answers', 32));
   const fingerprintKey = Buffer.from(hkdfSync('sha256', secret, '', 'idempotency fingerprints', 32));
   const running = new Set<string>();
 
-  function seal(id: string, answer: StoredAnswer): string {
+  function seal(id: string, answer: StoredResponse): string {
     const nonce = clock.random(12);
     const cipher = createCipheriv('aes-256-gcm', sealingKey, nonce).setAAD(Buffer.from(id));
     const sealed = Buffer.concat([cipher.update(JSON.stringify(answer)), cipher.final()]);
     return Buffer.concat([nonce, cipher.getAuthTag(), sealed]).toString('base64');
   }
 
-  function unseal(id: string, text: string): StoredAnswer {
+  function unseal(id: string, text: string): StoredResponse {
     const bytes = Buffer.from(text, 'base64');
     const decipher = createDecipheriv('aes-256-gcm', sealingKey, bytes.subarray(0, 12)).setAAD(
       Buffer.from(id),
@@ -101,7 +101,7 @@ export function createIdempotency(database: Database, clock: Clock, secret: stri
     id: string,
     fingerprint: string,
     sqlRunner: Pick<Database, 'get'>,
-  ): Promise<StoredAnswer | null> {
+  ): Promise<StoredResponse | null> {
     const row = await sqlRunner.get<{ fingerprint: string; sealed: string }>(sql`
       select fingerprint, sealed from idempotent_answer
       where id = ${id} and expires_at > ${timestamp(clock.now())}`);
@@ -120,7 +120,7 @@ export function createIdempotency(database: Database, clock: Clock, secret: stri
   function remembering<T>(
     id: string,
     fingerprint: string,
-    answerFor: (result: T) => StoredAnswer,
+    answerFor: (result: T) => StoredResponse,
   ): Transaction {
     return (work) =>
       database.transaction(async (tx) => {
@@ -141,7 +141,7 @@ export function createIdempotency(database: Database, clock: Clock, secret: stri
   }
 
   return {
-    async once(attempt, work, answerFor) {
+    async run(attempt, work, answerFor) {
       const path = attempt.url.split('?', 1)[0];
       const id = hash('sha256', JSON.stringify([attempt.scope, attempt.method, path, attempt.key]));
       // Keyed: a body may hold a password, which a plain digest would let somebody guess.
