@@ -24,9 +24,9 @@ import { createUploads } from '../http/uploads.ts';
 import { createIdempotencyStore } from '../idempotency/store.ts';
 import { imageRoutes } from '../images/routes.ts';
 import { createOrderWorker, type OrderWorker } from '../jobs/worker.ts';
-import { createOwnCounts } from '../limits/local-counter.ts';
+import { createLocalCounter } from '../limits/local-counter.ts';
 import { createOverload } from '../limits/overload.ts';
-import { createSharedCounts } from '../limits/postgres-counter.ts';
+import { createPostgresCounter } from '../limits/postgres-counter.ts';
 import { createRateLimits } from '../limits/rate-limits.ts';
 import { createLog, type Log } from '../log.ts';
 import { customerOrderRoutes } from '../orders/customer-routes.ts';
@@ -78,7 +78,7 @@ export async function buildApp(
   const keyResolver = createKeyResolver({ database, clock, environment });
   const guard = createGuard([keyResolver.resolve, sessions.resolve, createTokenResolver(database, clock)]);
   // SQLite has one server; those on a PostgreSQL count together.
-  const counts = (database.engine === 'sqlite' ? createOwnCounts : createSharedCounts)(database, clock);
+  const counts = (database.engine === 'sqlite' ? createLocalCounter : createPostgresCounter)(database, clock);
   const rateLimits = createRateLimits({ config, clock, counts });
   const idempotency = createIdempotencyStore(database, clock, secret);
 
@@ -108,7 +108,7 @@ export async function buildApp(
   const { transaction } = database;
   const reportDeprecated = createDeprecationReport(log, clock.now);
   const rawRoutes = oauthEndpoints({
-    countAddress: rateLimits.countAddress,
+    countAddress: rateLimits.countClientIp,
     database,
     clock,
     log,

@@ -1,7 +1,7 @@
 /** What the server tells a caller about itself: every limit, and what it makes of the credential in use. */
 
 import { type Route, route } from '../http/route.ts';
-import type { Standing } from '../limits/rate-limits.ts';
+import type { RateLimitStatus } from '../limits/rate-limits.ts';
 import type { Config } from '../settings/config.ts';
 import type { KeyService } from './keys/service.ts';
 import type { CustomerDirectory } from './oauth/customer-directory.ts';
@@ -39,7 +39,7 @@ export function selfRoutes({ keys, people, config, bounds }: Dependencies): Rout
         body: {
           environment: config.environment,
           ...(await described(principal as Principal, keys, people)),
-          quota: quotaOf(rateLimitStatus() as Standing),
+          quota: quotaOf(rateLimitStatus() as RateLimitStatus),
         },
       }),
     }),
@@ -76,7 +76,7 @@ async function described(principal: Principal, keys: KeyService, people: Custome
   };
 }
 
-function quotaOf({ plan, hour, burst }: Standing) {
+function quotaOf({ plan, hour, burst }: RateLimitStatus) {
   return {
     plan,
     hour:

@@ -3,7 +3,7 @@ import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Principal } from '../auth/principal.ts';
 import { AppError } from '../errors.ts';
-import type { Charge, ClientIpCount, RateLimits } from '../limits/rate-limits.ts';
+import type { ClientIpCount, RateLimits, RequestCharge } from '../limits/rate-limits.ts';
 import { chain, type MaybePromise } from '../maybe-promise.ts';
 import { clientNetwork } from './client-ip.ts';
 import type { Access, Route } from './route.ts';
@@ -14,7 +14,7 @@ declare module 'fastify' {
     /** By performance.now(). */
     startedAt: number;
     /** What the call costs, where a valid credential came with it. */
-    charge: Charge | null;
+    charge: RequestCharge | null;
     /** How the request was counted where no valid credential came with it. */
     clientIpCount: ClientIpCount | null;
     /** The body had not arrived in the turn of the event loop in which the credentials were checked. */
@@ -47,7 +47,7 @@ export interface Admission {
 export function createAdmission(guard: Guard, rateLimits: RateLimits): Admission {
   function countAddress({ access, isForAccounts }: Route, request: FastifyRequest): void {
     const purpose = access === 'operational' ? 'public' : isForAccounts ? 'account' : 'any';
-    request.clientIpCount = rateLimits.countAddress(clientNetwork(request.ip), purpose);
+    request.clientIpCount = rateLimits.countClientIp(clientNetwork(request.ip), purpose);
   }
 
   /** Requests with a wrong credential are counted by client IP, and refused once there were too many. */

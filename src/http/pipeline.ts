@@ -86,7 +86,7 @@ function registerOn(app: FastifyInstance, route: Route, dependencies: PipelineDe
               handle(route, request, dependencies, { bytes: () => rawBody(request), receive: noForm }),
             )
           : handleUpload(route, route.upload, request, dependencies, readmit);
-      const counted = isChange && answered instanceof Promise ? overload.during(answered) : answered;
+      const counted = isChange && answered instanceof Promise ? overload.track(answered) : answered;
       return chain(counted, (answer) => {
         const sent = sendResponse(answer, route, request, reply, dependencies.failed);
         dependencies.answered(request, reply.statusCode);
@@ -217,7 +217,7 @@ function handle(
       principal: request.principal,
       // Functions, and no getters: V8 gives each object with getters of its own a class of its own, which lives long
       // and holds the request. Collecting them took a fifth of all time.
-      rateLimitStatus: () => request.charge?.standing() ?? null,
+      rateLimitStatus: () => request.charge?.rateLimitStatus() ?? null,
       clientIp: () => clientNetwork(request.ip),
       countAs: (requests) => request.clientIpCount?.countAs(requests),
       context,

@@ -8,7 +8,7 @@ import type { XStatic } from 'typebox/schema';
 import type { Principal } from '../auth/principal.ts';
 import type { Context } from '../database/context.ts';
 import type { ReplayTime } from '../idempotency/store.ts';
-import type { Standing } from '../limits/rate-limits.ts';
+import type { RateLimitStatus } from '../limits/rate-limits.ts';
 import type { MaybePromise } from '../maybe-promise.ts';
 import type { Asset } from './asset.ts';
 import type { ReceivedFile } from './multipart.ts';
@@ -142,7 +142,7 @@ export interface RouteRequest<Q, B, F> {
   /** null where nobody in particular is calling. */
   readonly principal: Principal | null;
   /** Where the caller stands, where a valid credential came along. */
-  readonly rateLimitStatus: () => Standing | null;
+  readonly rateLimitStatus: () => RateLimitStatus | null;
   /** The address that the call came from. */
   readonly clientIp: () => string;
   /** Counts the request as several where it is counted by client IP. @throws AppError rateLimited */

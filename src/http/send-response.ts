@@ -101,7 +101,7 @@ function watch(stream: Readable, request: FastifyRequest, reply: FastifyReply, f
 /** What the client has already costs nothing of its hour. */
 function refundRequest({ charge }: FastifyRequest, reply: FastifyReply): void {
   if (charge !== null) {
-    charge.waive();
+    charge.refund();
     reply.headers(charge.headers());
   }
 }

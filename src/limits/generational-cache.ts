@@ -1,7 +1,7 @@
 /** A memory of whoever came by lately, of bounded size. */
 import type { Clock } from '../clock.ts';
 
-export interface Recent<T> {
+export interface GenerationalCache<T> {
   get(name: string): T | undefined;
   /** Returns the value. */
   set(name: string, value: T): T;
@@ -12,7 +12,11 @@ export interface Recent<T> {
  * Forgets what was not asked for during `keptMs`, and sooner where there are more than `namesMax` names at once; twice
  * as many are held at most. Two generations: what is asked for moves into the younger, the older is dropped whole.
  */
-export function createRecent<T>(namesMax: number, keptMs: number, clock: Clock): Recent<T> {
+export function createGenerationalCache<T>(
+  namesMax: number,
+  keptMs: number,
+  clock: Clock,
+): GenerationalCache<T> {
   let young = new Map<string, T>();
   let old = new Map<string, T>();
   let bornAt = clock.now();

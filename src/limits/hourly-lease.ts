@@ -10,8 +10,8 @@ import { type Clock, timestamp } from '../clock.ts';
 import type { Database } from '../database/database.ts';
 import { sql } from '../database/sql.ts';
 import type { MaybePromise } from '../maybe-promise.ts';
-import { createRecent } from './generational-cache.ts';
-import type { Room } from './usage-counter.ts';
+import { createGenerationalCache } from './generational-cache.ts';
+import type { LimitState } from './usage-counter.ts';
 
 const minuteMs = 60_000;
 /** The minute that runs and the 60 before it: an hour, wherever in a minute it begins. */
@@ -35,21 +35,21 @@ interface Subject {
   renewal: Promise<void> | null;
 }
 
-export interface Quotas {
+export interface HourlyLeases {
   /** Counts a request; null where the hour is used up. */
   take(subject: string, limit: number): MaybePromise<Lease | null>;
   /** A request that was counted is free of charge. In the next minute it is too late for that. */
-  giveBack(subject: string, lease: Lease): void;
+  refund(subject: string, lease: Lease): void;
   /** After `take`. */
-  standing(subject: string, limit: number): Room;
+  state(subject: string, limit: number): LimitState;
   /** Hands back what was taken and not used. */
   close(): Promise<void>;
   /** Deletes what is over. */
   purge(): Promise<void>;
 }
 
-export function createQuotas(database: Database, clock: Clock): Quotas {
-  const subjects = createRecent<Subject>(subjectsMax, minutesCounted * minuteMs, clock);
+export function createHourlyLeases(database: Database, clock: Clock): HourlyLeases {
+  const subjects = createGenerationalCache<Subject>(subjectsMax, minutesCounted * minuteMs, clock);
   const minuteOf = (now: number) => Math.floor(now / minuteMs);
 
   function take(name: string, limit: number): MaybePromise<Lease | null> {
@@ -107,7 +107,7 @@ export function createQuotas(database: Database, clock: Clock): Quotas {
         limit,
         left,
         beyond: Math.max(0, limit - used - left),
-        freedAt: (freeing(counting, used + left - limit) + minutesCounted) * minuteMs,
+        freedAt: (minuteFreeing(counting, used + left - limit) + minutesCounted) * minuteMs,
       };
     });
   }
@@ -115,13 +115,13 @@ export function createQuotas(database: Database, clock: Clock): Quotas {
   return {
     take,
 
-    giveBack(name, lease) {
+    refund(name, lease) {
       if (subjects.get(name)?.lease === lease && lease.minute === minuteOf(clock.now())) {
         lease.left += 1;
       }
     },
 
-    standing(name, limit) {
+    state(name, limit) {
       const lease = subjects.get(name)?.lease ?? null;
       return lease === null
         ? { limit, remaining: limit, resetMs: 0 }
@@ -147,7 +147,10 @@ export function createQuotas(database: Database, clock: Clock): Quotas {
 }
 
 /** The minute by whose end more than `excess` of what counts, which is in order, will have left the hour. */
-function freeing(counting: readonly (readonly [minute: number, count: number])[], excess: number): number {
+function minuteFreeing(
+  counting: readonly (readonly [minute: number, count: number])[],
+  excess: number,
+): number {
   let freed = 0;
   for (const [minute, count] of counting) {
     freed += count;

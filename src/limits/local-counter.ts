@@ -3,24 +3,24 @@ import type { Clock } from '../clock.ts';
 import type { Database } from '../database/database.ts';
 import { chain } from '../maybe-promise.ts';
 import type { PlanLimits } from '../settings/config.ts';
-import { createRecent } from './generational-cache.ts';
-import { createQuotas, type Lease, type Quotas } from './hourly-lease.ts';
+import { createGenerationalCache } from './generational-cache.ts';
+import { createHourlyLeases, type HourlyLeases, type Lease } from './hourly-lease.ts';
 import { SlidingWindow } from './sliding-window.ts';
-import type { Count, Counts, Room } from './usage-counter.ts';
+import type { CountedUse, LimitState, UsageCounter } from './usage-counter.ts';
 
 const secondMs = 1000;
 /** Of accounts and customers within two seconds. */
 const callersMax = 5000;
 
 /** Counts in this process. `close` writes down what was spent, and `purge` is to be called now and then. */
-export function createOwnCounts(database: Database, clock: Clock): Counts {
-  const quotas = createQuotas(database, clock);
-  const bursts = createRecent<SlidingWindow>(callersMax, 2 * secondMs, clock);
+export function createLocalCounter(database: Database, clock: Clock): UsageCounter {
+  const quotas = createHourlyLeases(database, clock);
+  const bursts = createGenerationalCache<SlidingWindow>(callersMax, 2 * secondMs, clock);
 
   return {
-    take(subject, limits) {
+    count(subject, limits) {
       const window = bursts.get(subject) ?? bursts.set(subject, new SlidingWindow(secondMs, 1));
-      const count = new OwnCount(subject, limits, window, quotas, clock);
+      const count = new LocalUse(subject, limits, window, quotas, clock);
       const now = clock.now();
       if (window.count(now) >= limits.burst) {
         count.refusedBy = 'burst';
@@ -32,7 +32,7 @@ export function createOwnCounts(database: Database, clock: Clock): Counts {
       }
       return chain(quotas.take(subject, limits.perHour), (lease) => {
         if (lease === null) {
-          window.takeBack(slot);
+          window.refund(slot);
           count.refusedBy = 'hour';
         }
         count.lease = lease;
@@ -44,17 +44,23 @@ export function createOwnCounts(database: Database, clock: Clock): Counts {
   };
 }
 
-class OwnCount implements Count {
-  refusedBy: Count['refusedBy'] = null;
+class LocalUse implements CountedUse {
+  refusedBy: CountedUse['refusedBy'] = null;
   /** What it was taken from, where the hour has a limit. */
   lease: Lease | null = null;
   readonly #subject: string;
   readonly #limits: PlanLimits;
   readonly #window: SlidingWindow;
-  readonly #quotas: Quotas;
+  readonly #quotas: HourlyLeases;
   readonly #clock: Clock;
 
-  constructor(subject: string, limits: PlanLimits, window: SlidingWindow, quotas: Quotas, clock: Clock) {
+  constructor(
+    subject: string,
+    limits: PlanLimits,
+    window: SlidingWindow,
+    quotas: HourlyLeases,
+    clock: Clock,
+  ) {
     this.#subject = subject;
     this.#limits = limits;
     this.#window = window;
@@ -62,21 +68,21 @@ class OwnCount implements Count {
     this.#clock = clock;
   }
 
-  burst(): Room {
+  burst(): LimitState {
     const { burst } = this.#limits;
     const now = this.#clock.now();
     const remaining = Math.max(0, burst - this.#window.count(now));
-    return { limit: burst, remaining, resetMs: this.#window.untilFewer(now) };
+    return { limit: burst, remaining, resetMs: this.#window.msUntilFree(now) };
   }
 
-  hour(): Room | null {
+  hour(): LimitState | null {
     const { perHour } = this.#limits;
-    return perHour === null ? null : this.#quotas.standing(this.#subject, perHour);
+    return perHour === null ? null : this.#quotas.state(this.#subject, perHour);
   }
 
-  giveBack(): void {
+  refund(): void {
     if (this.lease !== null) {
-      this.#quotas.giveBack(this.#subject, this.lease);
+      this.#quotas.refund(this.#subject, this.lease);
     }
   }
 }

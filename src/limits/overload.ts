@@ -17,7 +17,7 @@ export interface Overload {
   /** @throws AppError unavailable where the server is too far behind for a request of this kind */
   check(isChange: boolean): void;
   /** Counts a change as long as it runs. */
-  during<T>(change: Promise<T>): Promise<T>;
+  track<T>(change: Promise<T>): Promise<T>;
   /** Changes under way, and for how long the process was too busy to look at the clock, lately. */
   standing(): { readonly changes: number; readonly lagMs: number };
   stop(): void;
@@ -40,7 +40,7 @@ export function createOverload(): Overload {
         throw unavailable('Too much is asked of the server at once. Try again in a moment.', 2);
       }
     },
-    async during(change) {
+    async track(change) {
       changes += 1;
       try {
         return await change;

@@ -7,7 +7,7 @@ import { inBatches } from '../database/batch-calls.ts';
 import type { Database } from '../database/database.ts';
 import { deleteUnlocked, sql } from '../database/sql.ts';
 import type { PlanLimits } from '../settings/config.ts';
-import type { Count, Counts, Room } from './usage-counter.ts';
+import type { CountedUse, LimitState, UsageCounter } from './usage-counter.ts';
 
 /** Twice as long as calls count: no clock is as wrong as that. */
 const keptMs = 2 * 60 * 60 * 1000;
@@ -41,10 +41,10 @@ interface CountRow {
 }
 
 /** Counts in PostgreSQL, for all servers on it together. `purge` is to be called now and then. */
-export function createSharedCounts(database: Database, clock: Clock): Counts {
+export function createPostgresCounter(database: Database, clock: Clock): UsageCounter {
   const enter = inBatches(count);
 
-  async function count(entries: readonly Entry[]): Promise<Count[]> {
+  async function count(entries: readonly Entry[]): Promise<CountedUse[]> {
     const groups = new Map<string, Group>();
     const places = entries.map(({ subject, limits, givenBack }) => {
       const name = `${subject} ${limits.burst} ${limits.perHour}`;
@@ -75,7 +75,7 @@ export function createSharedCounts(database: Database, clock: Clock): Counts {
       from count_calls(${JSON.stringify(requests)}::text::jsonb, ${clock.isSystem ? null : clock.now()}) order by place`);
     const rowOf = new Map([...groups.values()].map((group, index) => [group, rows[index] as CountRow]));
     return places.map(
-      ({ group, place }) => new SharedCount(rowOf.get(group) as CountRow, place, group, giveBack),
+      ({ group, place }) => new PostgresUse(rowOf.get(group) as CountRow, place, group, giveBack),
     );
   }
 
@@ -85,7 +85,7 @@ export function createSharedCounts(database: Database, clock: Clock): Counts {
   }
 
   return {
-    take: (subject, limits) => enter({ subject, limits, givenBack: null }),
+    count: (subject, limits) => enter({ subject, limits, givenBack: null }),
     close: async () => {},
     async purge() {
       const [over, ahead] = [clock.now() - keptMs, clock.now() + keptMs];
@@ -96,8 +96,8 @@ export function createSharedCounts(database: Database, clock: Clock): Counts {
   };
 }
 
-class SharedCount implements Count {
-  readonly refusedBy: Count['refusedBy'];
+class PostgresUse implements CountedUse {
+  readonly refusedBy: CountedUse['refusedBy'];
   readonly #row: CountRow;
   /** Calls of its group that passed after it. */
   readonly #later: number;
@@ -120,19 +120,19 @@ class SharedCount implements Count {
     this.refusedBy = place <= row.passed ? null : row.in_second >= limits.burst ? 'burst' : 'hour';
   }
 
-  burst(): Room {
+  burst(): LimitState {
     const { now_ms, in_second, second_until } = this.#row;
     return roomOf(this.#limits.burst, in_second - this.#later, second_until - now_ms);
   }
 
-  hour(): Room | null {
+  hour(): LimitState | null {
     const { now_ms, in_hour, hour_until } = this.#row;
     const { perHour } = this.#limits;
     const used = in_hour - this.#later - (this.#isGivenBack ? 1 : 0);
     return perHour === null ? null : roomOf(perHour, used, hour_until - now_ms);
   }
 
-  giveBack(): void {
+  refund(): void {
     if (this.#limits.perHour !== null && !this.#isGivenBack) {
       this.#isGivenBack = true;
       this.#onGiveBack(this.#subject, this.#limits, this.#row.minute_ends);
@@ -140,6 +140,6 @@ class SharedCount implements Count {
   }
 }
 
-function roomOf(limit: number, used: number, resetMs: number): Room {
+function roomOf(limit: number, used: number, resetMs: number): LimitState {
   return { limit, remaining: Math.max(0, limit - used), resetMs };
 }

@@ -11,9 +11,9 @@ import type { Clock } from '../clock.ts';
 import { rateLimited } from '../errors.ts';
 import { chain, type MaybePromise } from '../maybe-promise.ts';
 import type { Config, PlanLimits } from '../settings/config.ts';
-import { createRecent, type Recent } from './generational-cache.ts';
+import { createGenerationalCache, type GenerationalCache } from './generational-cache.ts';
 import { SlidingWindow } from './sliding-window.ts';
-import type { Count, Counts, Room } from './usage-counter.ts';
+import type { CountedUse, LimitState, UsageCounter } from './usage-counter.ts';
 
 const secondMs = 1000;
 const minuteMs = 60_000;
@@ -28,26 +28,26 @@ interface Plan extends PlanLimits {
 }
 
 /** Where a caller stands, after this call was counted. */
-export interface Standing {
+export interface RateLimitStatus {
   readonly plan: string;
-  readonly hour: Room | null;
-  readonly burst: Room;
+  readonly hour: LimitState | null;
+  readonly burst: LimitState;
 }
 
 /** A call that was counted. */
-export interface Charge {
-  standing(): Standing;
+export interface RequestCharge {
+  rateLimitStatus(): RateLimitStatus;
   /** What every answer to the call says. */
   headers(): Record<string, string>;
   /** The call costs nothing of the hour after all. */
-  waive(): void;
+  refund(): void;
 }
 
 export interface RateLimits {
   /** Counts a call with valid credentials. @throws AppError rateLimited */
-  charge(principals: readonly Principal[]): MaybePromise<Charge>;
+  charge(principals: readonly Principal[]): MaybePromise<RequestCharge>;
   /** Counts a call without a valid credential. @throws AppError rateLimited */
-  countAddress(address: string, purpose: AddressPurpose): ClientIpCount;
+  countClientIp(address: string, purpose: RateLimitGroup): ClientIpCount;
   /** Calls turned away so far, by the limit that did. */
   refusals(): Readonly<Record<string, number>>;
 }
@@ -65,12 +65,12 @@ export interface ClientIpCount {
  * What a call is for: whoever guesses passwords or registers by the thousand is held off sooner. Pages, images and health
  * checks need no credential and cost little, so they have a limit of their own.
  */
-export type AddressPurpose = 'any' | 'account' | 'public';
+export type RateLimitGroup = 'any' | 'account' | 'public';
 
 interface Dependencies {
   readonly config: Pick<Config, 'plans' | 'addressLimits'>;
   readonly clock: Clock;
-  readonly counts: Counts;
+  readonly counts: UsageCounter;
 }
 
 /** @param counts where calls are counted, which whoever made them closes */
@@ -87,8 +87,8 @@ export function createRateLimits({ config, clock, counts }: Dependencies): RateL
 
   const refused = { burst: 0, hour: 0, address: 0 };
 
-  function chargeTo(subject: string, plan: Plan): MaybePromise<Charge> {
-    return chain(counts.take(subject, plan), (count) => {
+  function chargeTo(subject: string, plan: Plan): MaybePromise<RequestCharge> {
+    return chain(counts.count(subject, plan), (count) => {
       const charge = new PlanCharge(plan, count, clock);
       if (count.refusedBy !== null) {
         refused[count.refusedBy] += 1;
@@ -113,7 +113,7 @@ export function createRateLimits({ config, clock, counts }: Dependencies): RateL
     });
   }
 
-  function refusal(charge: Charge, why: string, waitMs: number) {
+  function refusal(charge: RequestCharge, why: string, waitMs: number) {
     return rateLimited(`${why} Wait as long as Retry-After says.`, waitMs, charge.headers());
   }
 
@@ -140,13 +140,13 @@ export function createRateLimits({ config, clock, counts }: Dependencies): RateL
     refusals: () =>
       Object.fromEntries(Object.entries(refused).map(([limit, calls]) => [`{limit="${limit}"}`, calls])),
 
-    countAddress(address, purpose) {
+    countClientIp(address, purpose) {
       const now = clock.now();
       const counted = countedFor[purpose].map(({ limit, windows }) => {
         const window = windows.get(address) ?? windows.set(address, new SlidingWindow(minuteMs, secondMs));
         if (window.count(now) >= limit) {
           refused.address += 1;
-          throw tooMany(limit, window.untilFewer(now));
+          throw tooMany(limit, window.msUntilFree(now));
         }
         return { window, limit };
       });
@@ -159,7 +159,7 @@ export function createRateLimits({ config, clock, counts }: Dependencies): RateL
             const permitted = Math.max(0, limit - requests);
             if (others > permitted) {
               for (const [index, counter] of counted.entries()) {
-                counter.window.takeBack(slots[index] as number);
+                counter.window.refund(slots[index] as number);
               }
               refused.address += 1;
               throw tooMany(limit, window.untilAtMost(permitted, now));
@@ -174,27 +174,27 @@ export function createRateLimits({ config, clock, counts }: Dependencies): RateL
   };
 }
 
-function recentWindows(clock: Clock): Recent<SlidingWindow> {
-  return createRecent(addressesMax, 2 * minuteMs, clock);
+function recentWindows(clock: Clock): GenerationalCache<SlidingWindow> {
+  return createGenerationalCache(addressesMax, 2 * minuteMs, clock);
 }
 
-class PlanCharge implements Charge {
+class PlanCharge implements RequestCharge {
   readonly #plan: Plan;
-  readonly #count: Count;
+  readonly #count: CountedUse;
   readonly #clock: Clock;
 
-  constructor(plan: Plan, count: Count, clock: Clock) {
+  constructor(plan: Plan, count: CountedUse, clock: Clock) {
     this.#plan = plan;
     this.#count = count;
     this.#clock = clock;
   }
 
-  standing(): Standing {
+  rateLimitStatus(): RateLimitStatus {
     return { plan: this.#plan.name, hour: this.#count.hour(), burst: this.#count.burst() };
   }
 
   headers(): Record<string, string> {
-    const { hour, burst } = this.standing();
+    const { hour, burst } = this.rateLimitStatus();
     const { policy } = this.#plan;
     const ofBurst = `"burst";r=${burst.remaining};t=1`;
     if (hour === null) {
@@ -212,8 +212,8 @@ class PlanCharge implements Charge {
     return hour === null || hour.remaining > 0 ? 0 : hour.resetMs;
   }
 
-  waive(): void {
-    this.#count.giveBack();
+  refund(): void {
+    this.#count.refund();
   }
 }
 

@@ -47,7 +47,7 @@ export class SlidingWindow {
   }
 
   /** It did not count after all. */
-  takeBack(slot: number): void {
+  refund(slot: number): void {
     if (Math.abs(slot - this.#newest) < this.#counts.length && slot <= this.#newest && this.#at(slot) > 0) {
       this.#set(slot, this.#at(slot) - 1);
       this.#sum -= 1;
@@ -55,7 +55,7 @@ export class SlidingWindow {
   }
 
   /** Milliseconds from `now` until the oldest of what counts leaves the window; 0 where nothing counts. */
-  untilFewer(now: number): number {
+  msUntilFree(now: number): number {
     return this.untilAtMost(Math.max(0, this.count(now) - 1), now);
   }
 

@@ -4,7 +4,7 @@ import type { MaybePromise } from '../maybe-promise.ts';
 import type { PlanLimits } from '../settings/config.ts';
 
 /** Where somebody stands with one limit. */
-export interface Room {
+export interface LimitState {
   readonly limit: number;
   readonly remaining: number;
   /** Until more will remain. */
@@ -12,19 +12,19 @@ export interface Room {
 }
 
 /** A call that was counted, or one that is refused and so was not. */
-export interface Count {
+export interface CountedUse {
   /** The limit that refuses it; null where it may pass. */
   readonly refusedBy: 'burst' | 'hour' | null;
-  burst(): Room;
+  burst(): LimitState;
   /** null where the hour has no limit. */
-  hour(): Room | null;
+  hour(): LimitState | null;
   /** It costs nothing of the hour after all. */
-  giveBack(): void;
+  refund(): void;
 }
 
-export interface Counts {
+export interface UsageCounter {
   /** Counts a call within a second and an hour: both of them, or neither. */
-  take(subject: string, limits: PlanLimits): MaybePromise<Count>;
+  count(subject: string, limits: PlanLimits): MaybePromise<CountedUse>;
   /** Writes down what is only known here. */
   close(): Promise<void>;
   /** Deletes what is over. */

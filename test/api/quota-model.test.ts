@@ -7,10 +7,10 @@ import type { Database } from '../../src/database/database.ts';
 import { migrate } from '../../src/database/migrate.ts';
 import type { Engine } from '../../src/database/sql.ts';
 import { AppError } from '../../src/errors.ts';
-import { createOwnCounts } from '../../src/limits/local-counter.ts';
-import { createSharedCounts } from '../../src/limits/postgres-counter.ts';
-import { type Charge, createRateLimits, type RateLimits } from '../../src/limits/rate-limits.ts';
-import type { Counts } from '../../src/limits/usage-counter.ts';
+import { createLocalCounter } from '../../src/limits/local-counter.ts';
+import { createPostgresCounter } from '../../src/limits/postgres-counter.ts';
+import { createRateLimits, type RateLimits, type RequestCharge } from '../../src/limits/rate-limits.ts';
+import type { UsageCounter } from '../../src/limits/usage-counter.ts';
 import type { PlanLimits } from '../../src/settings/config.ts';
 import { onBothEngines, type TestClock, testClock } from '../context.ts';
 import { freshConfig, open } from '../database/notes.ts';
@@ -24,7 +24,7 @@ type Plans = Readonly<Record<string, PlanLimits>>;
 
 /** One process that counts. */
 interface Server {
-  readonly counts: Counts;
+  readonly counts: UsageCounter;
   readonly rateLimits: RateLimits;
 }
 
@@ -35,7 +35,7 @@ async function freshDatabase(t: TestContext, engine: Engine): Promise<Database> 
 }
 
 function startServer(database: Database, clock: TestClock, plans: Plans): Server {
-  const create = database.engine === 'sqlite' ? createOwnCounts : createSharedCounts;
+  const create = database.engine === 'sqlite' ? createLocalCounter : createPostgresCounter;
   const counts = create(database, clock);
   return { counts, rateLimits: createRateLimits({ config: { plans, addressLimits }, clock, counts }) };
 }
@@ -53,7 +53,11 @@ function principalOf(accountId: number, plan = 'only'): Principal {
 }
 
 /** The charge, or the seconds of Retry-After. */
-async function call({ rateLimits }: Server, accountId: number, plan = 'only'): Promise<Charge | number> {
+async function call(
+  { rateLimits }: Server,
+  accountId: number,
+  plan = 'only',
+): Promise<RequestCharge | number> {
   try {
     return await rateLimits.charge([principalOf(accountId, plan)]);
   } catch (error) {
@@ -125,11 +129,11 @@ onBothEngines('The limits of a plan', (engine) => {
           }
           all.push(now);
           if (isFree) {
-            charge.waive();
+            charge.refund();
           } else {
             paid.push(now);
           }
-          const { hour, burst } = charge.standing();
+          const { hour, burst } = charge.rateLimitStatus();
           assert.equal(hour?.remaining, limits.perHour - counting(paid, now));
           assert.equal(burst.remaining, limits.burst - inSecond(engine, all, now));
         }
@@ -167,7 +171,7 @@ onBothEngines('The limits of a plan', (engine) => {
           if (typeof charge !== 'number') {
             own.push(now);
             if (isFree) {
-              charge.waive();
+              charge.refund();
             } else {
               paid.push(now);
             }
@@ -272,7 +276,7 @@ onBothEngines('The limits of a plan', (engine) => {
     let remaining: number | undefined;
     for (let one = 0; one < 10; one += 1) {
       const charge = await call(server, 0);
-      remaining = (charge as Charge).standing().hour?.remaining;
+      remaining = (charge as RequestCharge).rateLimitStatus().hour?.remaining;
       for (const _ of [1, 2]) {
         clock.advance(2.5 * minuteMs);
         await call(server, freshAccount());
@@ -302,7 +306,7 @@ onBothEngines('The limits of a plan', (engine) => {
     const slow = await call(server, 0);
     clock.advance(2);
     await call(server, 0);
-    (slow as Charge).waive();
+    (slow as RequestCharge).refund();
     const paid = [clock.now()];
     for (const wait of [minuteMs - 2, hourMs - minuteMs + 1]) {
       clock.advance(wait);
@@ -323,8 +327,8 @@ onBothEngines('The limits of a plan', (engine) => {
     const quick = await call(server, 0);
     // What comes while a call is being counted travels together.
     const third = call(server, 0);
-    (quick as Charge).waive();
-    (slow as Charge).waive();
+    (quick as RequestCharge).refund();
+    (slow as RequestCharge).refund();
     await third;
     const more = [await call(server, 0), await call(server, 0)];
     assert.deepEqual(

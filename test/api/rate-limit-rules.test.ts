@@ -5,7 +5,7 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { migrate } from '../../src/database/migrate.ts';
 import { sql } from '../../src/database/sql.ts';
-import { createOwnCounts } from '../../src/limits/local-counter.ts';
+import { createLocalCounter } from '../../src/limits/local-counter.ts';
 import { createRateLimits } from '../../src/limits/rate-limits.ts';
 import { freshConfig, open } from '../database/notes.ts';
 import { assertError, openShop, type Shop, testClock } from '../helper.ts';
@@ -139,7 +139,11 @@ suite('Rate limits', () => {
       plans: {},
       addressLimits: { perMinute: 600, accountsPerMinute: 60, publicPerMinute: 60 },
     };
-    const { countAddress } = createRateLimits({ config, clock, counts: createOwnCounts(database, clock) });
+    const { countClientIp } = createRateLimits({
+      config,
+      clock,
+      counts: createLocalCounter(database, clock),
+    });
     setFlagsFromString('--expose-gc');
     const collect = runInNewContext('gc') as () => void;
     const used = () => {
@@ -149,10 +153,10 @@ suite('Rate limits', () => {
     };
     const before = used();
     for (let one = 0; one < 400_000; one += 1) {
-      countAddress(`2001:db8:${(one >> 16).toString(16)}:${(one & 65_535).toString(16)}::/64`, 'any');
+      countClientIp(`2001:db8:${(one >> 16).toString(16)}:${(one & 65_535).toString(16)}::/64`, 'any');
     }
     const grown = used() - before;
     assert.ok(grown < 100, `${grown} MiB`);
-    countAddress('192.0.2.1', 'any');
+    countClientIp('192.0.2.1', 'any');
   });
 });

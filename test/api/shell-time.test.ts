@@ -213,7 +213,7 @@ test('No more than 2,000 changes run at once; reading goes on, and each that end
   cleanUp(t, () => overload.stop());
   const ends: (() => void)[] = [];
   const running = Array.from({ length: 2000 }, () =>
-    overload.during(new Promise<void>((_, reject) => ends.push(() => reject(new Error('failed'))))),
+    overload.track(new Promise<void>((_, reject) => ends.push(() => reject(new Error('failed'))))),
   );
   const refused = (error: unknown) =>
     error instanceof AppError &&

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import fc from 'fast-check';
-import { createRecent } from '../../src/limits/generational-cache.ts';
+import { createGenerationalCache } from '../../src/limits/generational-cache.ts';
 import { testClock } from '../context.ts';
 
 const keptMs = 100;
@@ -16,7 +16,7 @@ const step = fc.record({
 
 suite('A memory of who came by lately', () => {
   test('holds twice its size at most, of a million names', () => {
-    const recent = createRecent<number>(1000, keptMs, testClock());
+    const recent = createGenerationalCache<number>(1000, keptMs, testClock());
     let most = 0;
     for (let name = 0; name < 1_000_000; name += 1) {
       recent.set(String(name), name);
@@ -33,7 +33,7 @@ suite('A memory of who came by lately', () => {
     fc.assert(
       fc.property(fc.array(step, { maxLength: 60 }), (steps) => {
         const clock = testClock();
-        const recent = createRecent<object>(100, keptMs, clock);
+        const recent = createGenerationalCache<object>(100, keptMs, clock);
         const last = new Map<string, { at: number; value: object }>();
         for (const { gap, name } of steps) {
           clock.advance(gap);
@@ -61,7 +61,7 @@ suite('A memory of who came by lately', () => {
     const namesMax = 10;
     fc.assert(
       fc.property(fc.array(fc.integer({ min: 0, max: 30 }), { maxLength: 200 }), (names) => {
-        const recent = createRecent<object>(namesMax, keptMs, testClock());
+        const recent = createGenerationalCache<object>(namesMax, keptMs, testClock());
         const values = new Map<number, object>();
         const order: number[] = [];
         for (const name of names) {
@@ -81,7 +81,7 @@ suite('A memory of who came by lately', () => {
 
   test('names everybody it holds once, with the newest value', () => {
     const clock = testClock();
-    const recent = createRecent<number>(100, keptMs, clock);
+    const recent = createGenerationalCache<number>(100, keptMs, clock);
     recent.set('a', 1);
     recent.set('b', 2);
     clock.advance(keptMs);

@@ -47,12 +47,12 @@ suite('A sliding window', () => {
           if (act === 'add') {
             happened.push({ at: latest, slot: window.add(now) });
           } else if (act === 'take back' && happened.length > 0) {
-            window.takeBack(happened.splice(happened.length >> 1, 1)[0]?.slot ?? 0);
+            window.refund(happened.splice(happened.length >> 1, 1)[0]?.slot ?? 0);
           }
           happened = happened.filter(({ at }) => at > latest - windowMs);
           assert.equal(window.count(now), happened.length);
           const oldest = Math.min(...happened.map(({ at }) => at));
-          assert.equal(window.untilFewer(now), happened.length === 0 ? 0 : oldest + windowMs - now);
+          assert.equal(window.msUntilFree(now), happened.length === 0 ? 0 : oldest + windowMs - now);
           const half = happened.length >> 1;
           const leaving = happened.map(({ at }) => at).toSorted((a, b) => a - b)[happened.length - half - 1];
           assert.equal(window.untilAtMost(half, now), leaving === undefined ? 0 : leaving + windowMs - now);
@@ -93,7 +93,7 @@ suite('A sliding window', () => {
         for (const gap of gaps) {
           now += gap;
           if (window.count(now) >= limit) {
-            const free = now + window.untilFewer(now);
+            const free = now + window.msUntilFree(now);
             const oldest = passed.at(-limit) ?? 0;
             assert.ok(free >= oldest + windowMs, 'too early');
             assert.ok(free <= oldest + windowMs + slotMs, 'more than a slot late');
@@ -140,13 +140,13 @@ suite('A sliding window', () => {
           const before = window.count(now);
           slots.push(window.add(now));
           assert.equal(window.count(now), before + 1);
-          window.takeBack(slots.at(-1) ?? 0);
+          window.refund(slots.at(-1) ?? 0);
           assert.equal(window.count(now), before);
           window.add(now);
           const counting = slots.filter((slot) => slot * slotMs > now - (windowMs + slotMs) - (now % slotMs));
           const left = slots.find((slot) => !counting.includes(slot));
           if (left !== undefined) {
-            window.takeBack(left);
+            window.refund(left);
           }
           assert.equal(window.count(now), counting.length);
         }

@@ -14,7 +14,7 @@ import { sendPage, setPageHeaders } from '../../http/pages/send-page.ts';
 import type { RawRequest, RawRoute } from '../../http/raw-routes.ts';
 import { isRepeated } from '../../http/repeated-headers.ts';
 import { type Route, route } from '../../http/route.ts';
-import type { AddressPurpose, RateLimits } from '../../limits/rate-limits.ts';
+import type { RateLimitGroup, RateLimits } from '../../limits/rate-limits.ts';
 import { scopes } from '../access.ts';
 import { readAuthorizationRequest } from './authorization-request.ts';
 import { described } from './descriptions.ts';
@@ -28,7 +28,7 @@ export interface EndpointDependencies extends Omit<ProviderDependencies, 'issuer
   /** Known once the server listens. */
   readonly issuer: () => string;
   /** Nobody shows a credential of ours at these addresses. @throws AppError rateLimited */
-  readonly countAddress: RateLimits['countAddress'];
+  readonly countAddress: RateLimits['countClientIp'];
 }
 
 interface Loaded {
@@ -84,7 +84,7 @@ export function oauthEndpoints(dependencies: EndpointDependencies): RawRoute[] {
     method: 'GET' | 'POST',
     path: string,
     work: RawRoute['handle'],
-    purpose: AddressPurpose = method === 'POST' ? 'account' : 'any',
+    purpose: RateLimitGroup = method === 'POST' ? 'account' : 'any',
   ) => ({
     method,
     path,
