@@ -11,7 +11,7 @@ const streamedPageSize = 500;
 const streamedBytes = 256 * 1024;
 
 /** All matches in the order of their ids, or `limit` of them with a link to the next. */
-export async function answerArray(
+export async function arrayResponse(
   listing: CheeseListing,
   path: string,
   filters: Filters,
@@ -24,9 +24,9 @@ export async function answerArray(
       { ...filters, sort: 'createdAt', cursor: after, limit: limit ?? streamedPageSize },
       { withTotal: false, isKnown, bytesMax: limit === undefined ? streamedBytes : undefined },
     );
-  const first = await read(cursor, knownTo(headers));
+  const first = await read(cursor, ifNoneMatch(headers));
   if ('unchanged' in first) {
-    return unchanged(first);
+    return notModified(first);
   }
   const ETag = weakTag(first.version);
   if (first.nextCursor === null) {
@@ -45,13 +45,13 @@ function required({ statuses, tags = [] }: Filters): Record<string, string> {
 }
 
 /** Does the client have the list as it is at a version of the catalogue? Undefined where it says nothing. */
-export function knownTo(headers: IncomingHttpHeaders): ((version: number) => boolean) | undefined {
+export function ifNoneMatch(headers: IncomingHttpHeaders): ((version: number) => boolean) | undefined {
   const header = headers['if-none-match'];
   return header === undefined ? undefined : (version) => matchesIfNoneMatch(header, weakTag(version));
 }
 
 /** Becomes 304, as the client's If-None-Match has the tag. */
-export function unchanged({ version }: Unchanged): RouteResponse {
+export function notModified({ version }: Unchanged): RouteResponse {
   return { status: 200, headers: { ETag: weakTag(version) } };
 }
 

@@ -4,7 +4,7 @@ import { Faults, type Finding, inPages, parsed } from '../database/findings.ts';
 import { sql } from '../database/sql.ts';
 import { cheeseQueries } from './queries.ts';
 import type { Cheese } from './schemas.ts';
-import { file, toRow } from './search-index.ts';
+import { reindex, toRow } from './search-index.ts';
 import { createTerms } from './search-terms.ts';
 
 interface StoredCheese {
@@ -34,7 +34,7 @@ const cheesesAfter = (database: Sql) => (after: number, limit: number) =>
     order by id limit ${limit}`);
 
 /** Holds counters and postings against the cheeses themselves. */
-export async function inspectCatalogue(database: Sql): Promise<Finding[]> {
+export async function checkCatalogue(database: Sql): Promise<Finding[]> {
   const columns = new Faults('cheeses whose columns differ from what they answer', 'restore a backup');
   const counters = new Faults('counters that differ from the cheeses they count', remedy);
   const postings = new Faults('cheeses that are filed elsewhere than they belong', remedy);
@@ -109,7 +109,7 @@ function compare(expected: readonly Filed[], found: readonly Filed[], faults: Fa
 }
 
 /** Files every cheese anew, in one transaction that holds off all other changes of the catalogue. */
-export async function refileCatalogue(database: Database, now: string): Promise<void> {
+export async function rebuildSearchIndex(database: Database, now: string): Promise<void> {
   await database.overhaul(async (tx) => {
     await cheeseQueries(tx).updateCatalogue(now, 0);
     await tx.run(sql`delete from cheese_term`);
@@ -117,7 +117,7 @@ export async function refileCatalogue(database: Database, now: string): Promise<
     for await (const page of inPages(cheesesAfter(tx))) {
       // What is no JSON can be filed nowhere; the inspection finds it.
       const whole = page.flatMap(({ body }) => parsed<Cheese>(body) ?? []);
-      await file(
+      await reindex(
         tx,
         whole.map((after) => ({ before: null, after })),
       );

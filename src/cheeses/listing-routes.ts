@@ -4,7 +4,7 @@ import { badRequestResponse } from '../http/error-responses.ts';
 import { weakTag } from '../http/etag.ts';
 import { nextLink } from '../http/link.ts';
 import { type Parameters, type Route, route, TextBody } from '../http/route.ts';
-import { answerArray, knownTo, unchanged } from './array-response.ts';
+import { arrayResponse, ifNoneMatch, notModified } from './array-response.ts';
 import type { CheeseListing } from './listing.ts';
 import { Cheese, CheeseList, sorts, statuses } from './schemas.ts';
 
@@ -73,10 +73,10 @@ export function listingRoutes(listing: CheeseListing): Route[] {
         const { status, ...rest } = query;
         const page = await listing.list(
           { ...rest, statuses: status },
-          { withTotal: true, isKnown: knownTo(headers) },
+          { withTotal: true, isKnown: ifNoneMatch(headers) },
         );
         if ('unchanged' in page) {
-          return unchanged(page);
+          return notModified(page);
         }
         const { items, nextCursor, total, version } = page;
         const next =
@@ -106,7 +106,7 @@ export function listingRoutes(listing: CheeseListing): Route[] {
         ...badRequestResponse('The status is missing, or not one of the three'),
       },
       handle: ({ query: { status, ...page }, headers }) =>
-        answerArray(listing, '/v2/cheeses/findByStatus', { statuses: status }, page, headers),
+        arrayResponse(listing, '/v2/cheeses/findByStatus', { statuses: status }, page, headers),
     }),
     route({
       method: 'GET',
@@ -134,7 +134,7 @@ export function listingRoutes(listing: CheeseListing): Route[] {
         ...badRequestResponse('The tags are missing, or one of them cannot be a tag'),
       },
       handle: ({ query: { tags, ...page }, headers }) =>
-        answerArray(listing, '/v2/cheeses/findByTags', { tags }, page, headers),
+        arrayResponse(listing, '/v2/cheeses/findByTags', { tags }, page, headers),
     }),
   ];
 }

@@ -16,7 +16,7 @@ import {
 } from './listing-queries.ts';
 import { cheeseQueries, versionLookup } from './queries.ts';
 import type { Cheese, Sort, Status } from './schemas.ts';
-import { filed, type Term, wordLengthMax, wordsOf } from './search-terms.ts';
+import { splitWords, type Term, truncateTerm, wordLengthMax } from './search-terms.ts';
 
 /** Above this many words with one prefix, their postings are not merged but passed over or through. */
 const mergedWordsMax = 20;
@@ -116,7 +116,7 @@ export function createCheeseListing({ database, cursors }: Dependencies): Cheese
       ...(tags === undefined ? [] : [tags.map((tag) => ['tag', tag] as const)]),
       ...tagsAll.map((tag) => [['tag', tag] as const]),
     ];
-    const prefixes = words.map((word): Term => ['prefix', filed(word)]);
+    const prefixes = words.map((word): Term => ['prefix', truncateTerm(word)]);
     // Beyond 2^53, a number would be rounded onto another; no category has such an id.
     const ids = categoryId === undefined ? [] : [Number.isSafeInteger(categoryId) ? categoryId : -1];
     if (named.length + prefixes.length + ids.length === 0) {
@@ -139,7 +139,7 @@ export function createCheeseListing({ database, cursors }: Dependencies): Cheese
     return [
       ...named.map((terms) => groupOf(matching(terms))),
       ...ids.map((id) => groupOf((row) => row.id === id && row.kind === 'category')),
-      ...words.map((word) => ({ ...groupOf(matching([['prefix', filed(word)]])), word })),
+      ...words.map((word) => ({ ...groupOf(matching([['prefix', truncateTerm(word)]])), word })),
     ];
   }
 
@@ -163,7 +163,7 @@ export function createCheeseListing({ database, cursors }: Dependencies): Cheese
     if (lead.word === undefined) {
       return { by: 'terms', ids: lead.ids };
     }
-    const prefix = filed(lead.word);
+    const prefix = truncateTerm(lead.word);
     const words = await queries.listWords(prefix, mergedWordsMax + 1);
     if (words.length <= mergedWordsMax) {
       return { by: 'terms', ids: words.map(({ id }) => id) };
@@ -232,7 +232,7 @@ export function createCheeseListing({ database, cursors }: Dependencies): Cheese
 /** The query of a request, and the words it looks for. @throws AppError badRequest */
 function understood(request: ListRequest, cursors: Cursors): { query: Query; words: string[] } {
   const query = continued(request, cursors);
-  const words = query.filters.q === undefined ? [] : wordsOf(query.filters.q);
+  const words = query.filters.q === undefined ? [] : splitWords(query.filters.q);
   if (query.filters.q !== undefined && words.length === 0) {
     throw new AppError('badRequest', 'q: must hold at least one letter or digit');
   }

@@ -14,7 +14,7 @@ export interface Change {
 const catalogueTerm = 0;
 
 /** Ids of terms by kind and name, made where nobody has used them before. */
-export async function ensureTerms(tx: Sql, terms: readonly Term[]): Promise<(term: Term) => number> {
+export async function findOrCreateTerms(tx: Sql, terms: readonly Term[]): Promise<(term: Term) => number> {
   const wanted = new Map(terms.map((term) => [keyOf(term), term]));
   const ids = new Map<string, number>();
 
@@ -64,7 +64,7 @@ const newEntry = (): Entry => ({ deltas: { available: 0, pending: 0, sold: 0 }, 
  * Files changed cheeses anew: postings of their terms, and the counter of each term by status. Many are best given in
  * the order of their names, which is that of the index: neighbours are then written together.
  */
-export async function file(tx: Sql, changes: readonly Change[]): Promise<void> {
+export async function reindex(tx: Sql, changes: readonly Change[]): Promise<void> {
   const termsOf = createTerms();
   const entries = new Map<Term, Entry>();
   const catalogue = newEntry();
@@ -75,7 +75,7 @@ export async function file(tx: Sql, changes: readonly Change[]): Promise<void> {
     return entry;
   }
 
-  function enter(cheese: Cheese | null, side: 'removed' | 'added'): void {
+  function addChange(cheese: Cheese | null, side: 'removed' | 'added'): void {
     if (cheese === null) {
       return;
     }
@@ -92,10 +92,10 @@ export async function file(tx: Sql, changes: readonly Change[]): Promise<void> {
   }
 
   for (const { before, after } of changes) {
-    enter(before, 'removed');
-    enter(after, 'added');
+    addChange(before, 'removed');
+    addChange(after, 'added');
   }
-  const idOf = await ensureTerms(tx, [...entries.keys()]);
+  const idOf = await findOrCreateTerms(tx, [...entries.keys()]);
   const met = [...entries].map(([term, entry]) => ({ id: idOf(term), ...entry })).sort((a, b) => a.id - b.id);
   const postings = (side: 'removed' | 'added') =>
     met.flatMap((entry) => entry[side].map(({ id, name, status }): Posting => [entry.id, id, name, status]));

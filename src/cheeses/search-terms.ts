@@ -21,7 +21,7 @@ const ligatures: Readonly<Record<string, string>> = {
 const plainAscii = /^[\x20-\x7e]*$/;
 
 /** Lower case, without accents: "Gruyère" and "GRUYERE" fold to the same text. */
-export function fold(text: string): string {
+export function foldText(text: string): string {
   if (plainAscii.test(text)) {
     return text.toLowerCase();
   }
@@ -35,17 +35,17 @@ export function fold(text: string): string {
 }
 
 /** The folded words of a text: runs of letters and digits, each once, in their order. */
-export function wordsOf(text: string): string[] {
-  return [...new Set(fold(text).match(/[\p{L}\p{N}]+/gu) ?? [])];
+export function splitWords(text: string): string[] {
+  return [...new Set(foldText(text).match(/[\p{L}\p{N}]+/gu) ?? [])];
 }
 
 /** The text in which a word is looked for as ` word`: only letters, digits and single blanks. */
 export function searchText(name: string): string {
-  return ` ${wordsOf(name).join(' ')}`;
+  return ` ${splitWords(name).join(' ')}`;
 }
 
 /** The first characters of a word, by which it is filed. */
-export function filed(word: string): string {
+export function truncateTerm(word: string): string {
   return word.length <= wordLengthMax ? word : [...word].slice(0, wordLengthMax).join('');
 }
 
@@ -81,7 +81,7 @@ export function createTerms(): (cheese: Pick<Cheese, 'name' | 'category' | 'tags
     if (category !== undefined) {
       met.add(termOf('category', category.name));
     }
-    for (const word of wordsOf(name).map(filed)) {
+    for (const word of splitWords(name).map(truncateTerm)) {
       const known = ofWords.get(word) ?? ofWord(word);
       ofWords.set(word, known);
       for (const term of known) {

@@ -16,7 +16,7 @@ import {
   type Status,
   statuses,
 } from './schemas.ts';
-import { ensureTerms, file, toRow } from './search-index.ts';
+import { findOrCreateTerms, reindex, toRow } from './search-index.ts';
 import type { Term } from './search-terms.ts';
 
 /** A cheese as it is answered: its JSON, and the version that its ETag carries. */
@@ -89,7 +89,7 @@ export function createCheeseService({ database, clock, beforeDelete }: Dependenc
   async function insert(tx: Sql, context: Context, drafts: readonly Draft[]): Promise<VersionedCheese[]> {
     const queries = cheeseQueries(tx);
     const catalogue = await queries.updateCatalogue(now(), drafts.length);
-    const idOf = await ensureTerms(tx, drafts.flatMap(termsOfDraft));
+    const idOf = await findOrCreateTerms(tx, drafts.flatMap(termsOfDraft));
     const firstId = catalogue.last_cheese_id - drafts.length + 1;
     const createdAt = catalogue.last_written_at;
     const cheeses = drafts.map((draft, index) =>
@@ -97,7 +97,7 @@ export function createCheeseService({ database, clock, beforeDelete }: Dependenc
     );
     const rows = cheeses.map((cheese) => toRow(cheese, 1));
     await refusingDuplicates(() => queries.insert(rows.toSorted(byName)));
-    await file(
+    await reindex(
       tx,
       cheeses.toSorted(byName).map((cheese) => ({ before: null, after: cheese })),
     );
@@ -126,7 +126,7 @@ export function createCheeseService({ database, clock, beforeDelete }: Dependenc
       const before = JSON.parse(row.body) as Cheese;
       precondition?.(row.version);
       const draft = change(before);
-      const idOf = await ensureTerms(tx, termsOfDraft(draft));
+      const idOf = await findOrCreateTerms(tx, termsOfDraft(draft));
       const { createdAt, updatedAt } = before;
       if (JSON.stringify(toCheese(draft, idOf, { id, createdAt, updatedAt })) === row.body) {
         return row;
@@ -135,7 +135,7 @@ export function createCheeseService({ database, clock, beforeDelete }: Dependenc
       const after = toCheese(draft, idOf, { id, createdAt, updatedAt: catalogue.last_written_at });
       const changed = toRow(after, row.version + 1);
       await refusingDuplicates(() => queries.update(changed));
-      await file(tx, [{ before, after }]);
+      await reindex(tx, [{ before, after }]);
       const data = JSON.stringify(cheeseUpdated(before, after));
       const event = { type: 'cheese.updated', subject: `cheese:${id}`, data };
       await recordEvents(tx, context.origin, catalogue.last_written_at, [event]);
@@ -193,7 +193,7 @@ export function createCheeseService({ database, clock, beforeDelete }: Dependenc
         await beforeDelete(tx, context, before);
         const catalogue = await queries.updateCatalogue(now(), 0);
         await queries.delete(id);
-        await file(tx, [{ before, after: null }]);
+        await reindex(tx, [{ before, after: null }]);
         const event = { type: 'cheese.deleted', subject: `cheese:${id}`, data: row.body };
         await recordEvents(tx, context.origin, catalogue.last_written_at, [event]);
       }),
@@ -210,7 +210,7 @@ export function createCheeseService({ database, clock, beforeDelete }: Dependenc
       context.transaction(async (tx) => {
         await cheeseQueries(tx).lockCatalogue();
         const drafts = await Promise.all(inputs.map((input) => toDraft(tx, input)));
-        const { outcomes, fresh } = await compare(tx, drafts, seen);
+        const { outcomes, fresh } = await compareImport(tx, drafts, seen);
         const created = fresh.size === 0 ? [] : await insert(tx, context, [...fresh.values()]);
         for (const [index, position] of [...fresh.keys()].entries()) {
           outcomes[position] = { outcome: 'created', id: created[index]?.id ?? Number.NaN };
@@ -238,7 +238,7 @@ export function createCheeseService({ database, clock, beforeDelete }: Dependenc
 }
 
 /** Parts an import's rows into those that are there, those that may not be, and those to create. */
-async function compare(tx: Sql, drafts: readonly Draft[], seen: ReadonlySet<number>) {
+async function compareImport(tx: Sql, drafts: readonly Draft[], seen: ReadonlySet<number>) {
   const rows = await cheeseQueries(tx).findByNames(
     drafts.map((draft) => [draft.categoryName, draft.name.normalize('NFC')]),
   );

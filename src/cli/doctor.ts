@@ -1,5 +1,5 @@
 import { openServices } from '../app/services.ts';
-import { inspectCatalogue, refileCatalogue } from '../cheeses/consistency-check.ts';
+import { checkCatalogue, rebuildSearchIndex } from '../cheeses/consistency-check.ts';
 import { inspectImageUrls } from '../cheeses/image-urls.ts';
 import { systemClock, timestamp } from '../clock.ts';
 import { inspectCustomers } from '../customers/consistency-check.ts';
@@ -35,14 +35,14 @@ export async function runDoctor(options: CommandOptions): Promise<void> {
   const { database } = services;
   try {
     if (options.repair === true) {
-      await refileCatalogue(database, timestamp(systemClock.now()));
+      await rebuildSearchIndex(database, timestamp(systemClock.now()));
     }
     const files = await openFiles(config, systemClock);
     const checks: Check[] = [
       { name: 'settings', inspect: async () => inspectSettings(config) },
       { name: 'clock', inspect: () => inspectClock(database) },
       { name: 'database', inspect: async () => broken },
-      { name: 'catalogue', inspect: inspectCatalogue },
+      { name: 'catalogue', inspect: checkCatalogue },
       { name: 'orders', inspect: inspectOrders },
       { name: 'customers', inspect: inspectCustomers },
       {

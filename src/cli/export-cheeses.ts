@@ -1,7 +1,7 @@
 import { createWriteStream } from 'node:fs';
 import { rename, rm } from 'node:fs/promises';
 import { pipeline } from 'node:stream/promises';
-import { formatOf, writerFor } from '../cheeses/import/file-formats.ts';
+import { fileFormatOf, writerFor } from '../cheeses/import/file-formats.ts';
 import type { CheeseListing, CheesePage } from '../cheeses/listing.ts';
 import type { Cheese } from '../cheeses/schemas.ts';
 import { systemClock } from '../clock.ts';
@@ -15,7 +15,7 @@ const bytesMax = 4 * 1024 * 1024;
 
 /** Writes the catalogue to a file, which bears its name once it is whole. */
 export async function runExport(file: string, options: CommandOptions): Promise<void> {
-  const writer = writerFor(formatOf(file));
+  const writer = writerFor(fileFormatOf(file));
   await withServices(options, async ({ listing }) => {
     let count = 0;
 

@@ -1,6 +1,6 @@
 import { statSync } from 'node:fs';
 import { parseMapping } from '../cheeses/import/column-mapping.ts';
-import { formatOf } from '../cheeses/import/file-formats.ts';
+import { fileFormatOf } from '../cheeses/import/file-formats.ts';
 import { type ImportReport, importCheeses } from '../cheeses/import/import-cheeses.ts';
 import { ConfigError } from '../settings/parsers.ts';
 import { reasonOf } from '../system-errors.ts';
@@ -13,7 +13,7 @@ const shownRows = 20;
 /** Brings the cheeses of a file in; with exit status 2 where some of them were refused. */
 export async function runImport(file: string, options: CommandOptions): Promise<void> {
   const mapping = parseMapping((options.map as string[] | undefined) ?? []);
-  formatOf(file);
+  fileFormatOf(file);
   const size = sizeOf(file);
   await withServices(
     options,

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { suite, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { inspectCatalogue } from '../../src/cheeses/consistency-check.ts';
+import { checkCatalogue } from '../../src/cheeses/consistency-check.ts';
 import { systemClock } from '../../src/clock.ts';
 import { inspectCustomers } from '../../src/customers/consistency-check.ts';
 import type { Database } from '../../src/database/database.ts';
@@ -131,7 +131,7 @@ async function findingsAfter(database: Database, life: Life, fault: Statement): 
   const trying = database.transaction(async (tx) => {
     assert.ok((await tx.run(fault)) > 0, fault.render('sqlite').text);
     found = [
-      ...(await inspectCatalogue(tx)),
+      ...(await checkCatalogue(tx)),
       ...(await inspectOrders(tx)),
       ...(await inspectCustomers(tx)),
       ...(await inspectImages(tx, files, systemClock.now())),

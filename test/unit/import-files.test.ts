@@ -4,8 +4,8 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { suite, test } from 'node:test';
 import fc from 'fast-check';
-import { plainMapping, toCheeseInput } from '../../src/cheeses/import/column-mapping.ts';
-import { readRows, writerFor } from '../../src/cheeses/import/file-formats.ts';
+import { identityMapping, toCheeseInput } from '../../src/cheeses/import/column-mapping.ts';
+import { readImportRows, writerFor } from '../../src/cheeses/import/file-formats.ts';
 import { type Cheese, CheeseInput } from '../../src/cheeses/schemas.ts';
 import { validate } from '../../src/schema/validate.ts';
 import { temporaryFolder } from '../context.ts';
@@ -58,9 +58,9 @@ suite('A file of cheeses', () => {
           );
           writeFileSync(file, writer.head + items.join('') + writer.tail);
           const read: object[] = [];
-          for await (const { row, reason } of readRows(file)) {
+          for await (const { row, reason } of readImportRows(file)) {
             assert.ok(row !== null, String(reason));
-            const { input, remarks } = toCheeseInput(row, plainMapping);
+            const { input, remarks } = toCheeseInput(row, identityMapping);
             assert.deepEqual(remarks, []);
             read.push(meant(input));
           }

@@ -4,11 +4,11 @@ import { suite, test } from 'node:test';
 import fc from 'fast-check';
 import {
   createTerms,
-  filed,
-  fold,
+  foldText,
   searchText,
+  splitWords,
+  truncateTerm,
   wordLengthMax,
-  wordsOf,
 } from '../../src/cheeses/search-terms.ts';
 
 /** Any text, names as people write them, and words long enough to be cut. */
@@ -77,19 +77,19 @@ suite('fold', () => {
       ['Tiếng', 'tieng'],
     ];
     for (const [text, folded] of table) {
-      assert.equal(fold(text), folded, text);
+      assert.equal(foldText(text), folded, text);
     }
   });
 
   test('of a folded text changes nothing', () => {
-    fc.assert(fc.property(texts, (text) => assert.equal(fold(fold(text)), fold(text))));
+    fc.assert(fc.property(texts, (text) => assert.equal(foldText(foldText(text)), foldText(text))));
   });
 
   test('is the same for all spellings of a text in Unicode', () => {
     fc.assert(
       fc.property(texts, (text) => {
-        assert.equal(fold(text.normalize('NFC')), fold(text));
-        assert.equal(fold(text.normalize('NFD')), fold(text));
+        assert.equal(foldText(text.normalize('NFC')), foldText(text));
+        assert.equal(foldText(text.normalize('NFD')), foldText(text));
       }),
     );
   });
@@ -99,7 +99,7 @@ suite('fold', () => {
     for (let code = 0; code <= 0x1ffff; code += 1) {
       const letter = String.fromCodePoint(code);
       const hasCase = /\p{Lu}|\p{Ll}/u.test(letter) && letter.toUpperCase().toLowerCase() === letter;
-      if (hasCase && fold(letter.toUpperCase()) !== fold(letter)) {
+      if (hasCase && foldText(letter.toUpperCase()) !== foldText(letter)) {
         differing.push(letter);
       }
     }
@@ -111,7 +111,7 @@ suite('fold', () => {
     fc.assert(
       fc.property(cased, fc.nat(12), (name, length) =>
         assert.ok(
-          fold(name).startsWith(fold(name.slice(0, length))),
+          foldText(name).startsWith(foldText(name.slice(0, length))),
           `${name.slice(0, length)} begins ${name}`,
         ),
       ),
@@ -121,7 +121,7 @@ suite('fold', () => {
 
 suite('wordsOf', () => {
   test('gives runs of letters and digits, each once, in their order', () => {
-    assert.deepEqual(wordsOf("Brie de Meaux (lait cru), 60% - L'Étivaz de Meaux"), [
+    assert.deepEqual(splitWords("Brie de Meaux (lait cru), 60% - L'Étivaz de Meaux"), [
       'brie',
       'de',
       'meaux',
@@ -131,13 +131,13 @@ suite('wordsOf', () => {
       'l',
       'etivaz',
     ]);
-    assert.deepEqual(wordsOf(' -- % _ '), []);
+    assert.deepEqual(splitWords(' -- % _ '), []);
   });
 
   test('never gives a wildcard of LIKE or a blank, whatever the text', () => {
     fc.assert(
       fc.property(texts, (text) => {
-        for (const word of wordsOf(text)) {
+        for (const word of splitWords(text)) {
           assert.match(word, /^[\p{L}\p{N}]+$/u);
           assert.doesNotMatch(word, /[%_\s\\]/);
         }
@@ -149,7 +149,7 @@ suite('wordsOf', () => {
   test('gives words that stand in the search text after a blank', () => {
     fc.assert(
       fc.property(texts, (text) =>
-        assert.ok(wordsOf(text).every((word) => searchText(text).includes(` ${word}`))),
+        assert.ok(splitWords(text).every((word) => searchText(text).includes(` ${word}`))),
       ),
     );
   });
@@ -186,11 +186,11 @@ suite('Terms of a cheese', () => {
     fc.assert(
       fc.property(texts, (name) => {
         const prefixes = new Set(namesOf('prefix', name));
-        for (const word of wordsOf(name)) {
+        for (const word of splitWords(name)) {
           const characters = [...word];
           for (let length = 1; length <= characters.length; length += 1) {
             const typed = characters.slice(0, length).join('');
-            assert.ok(prefixes.has(filed(typed)), `${typed} of ${name}`);
+            assert.ok(prefixes.has(truncateTerm(typed)), `${typed} of ${name}`);
           }
         }
       }),
@@ -219,7 +219,7 @@ suite('Terms of a cheese', () => {
         }
       }),
     );
-    assert.equal([...filed('𐐷'.repeat(40))].length, wordLengthMax);
-    assert.equal(filed('a'.repeat(wordLengthMax)), 'a'.repeat(wordLengthMax));
+    assert.equal([...truncateTerm('𐐷'.repeat(40))].length, wordLengthMax);
+    assert.equal(truncateTerm('a'.repeat(wordLengthMax)), 'a'.repeat(wordLengthMax));
   });
 });

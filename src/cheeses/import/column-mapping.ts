@@ -22,10 +22,10 @@ export type ImportField = (typeof importFields)[number];
 export type Mapping = ReadonlyMap<ImportField, readonly string[]>;
 
 /** One row, by column. */
-export type Row = Readonly<Record<string, unknown>>;
+export type SourceRow = Readonly<Record<string, unknown>>;
 
 /** Without a mapping, columns are named like the fields. */
-export const plainMapping: Mapping = new Map(importFields.map((field) => [field, [field]]));
+export const identityMapping: Mapping = new Map(importFields.map((field) => [field, [field]]));
 
 /**
  * Reads `name=CheeseNameEn,CheeseNameFr` and the like. With any mapping given, only mapped fields are read.
@@ -33,7 +33,7 @@ export const plainMapping: Mapping = new Map(importFields.map((field) => [field,
  */
 export function parseMapping(texts: readonly string[]): Mapping {
   if (texts.length === 0) {
-    return plainMapping;
+    return identityMapping;
   }
   const mapping = new Map<ImportField, string[]>();
   for (const text of texts) {
@@ -61,14 +61,14 @@ export function parseMapping(texts: readonly string[]): Mapping {
 export function requireColumns(mapping: Mapping, columns: readonly string[], isTable: boolean): void {
   const has = (column: string) => columns.includes(column);
   const nameColumns = mapping.get('name') ?? [];
-  if (mapping === plainMapping && !nameColumns.some(has)) {
+  if (mapping === identityMapping && !nameColumns.some(has)) {
     throw new Error(
       `The file has no column "name": say which it is with --map name=Column. It has: ${columns.join(', ')}.`,
     );
   }
   const required = isTable ? [...mapping.values()].flat() : nameColumns.some(has) ? [] : nameColumns;
   const missing = required.filter((column) => !has(column));
-  if (mapping !== plainMapping && missing.length > 0) {
+  if (mapping !== identityMapping && missing.length > 0) {
     throw new Error(`The file has no column ${missing.join(', ')}. It has: ${columns.join(', ')}.`);
   }
 }
@@ -77,7 +77,7 @@ export function requireColumns(mapping: Mapping, columns: readonly string[], isT
  * A row as the body of a creation, and remarks on what was left out.
  * @throws AppError validation
  */
-export function toCheeseInput(row: Row, mapping: Mapping): { input: CheeseInput; remarks: string[] } {
+export function toCheeseInput(row: SourceRow, mapping: Mapping): { input: CheeseInput; remarks: string[] } {
   const remarks: string[] = [];
   const fields: Record<string, unknown> = {};
   for (const [field, columns] of mapping) {

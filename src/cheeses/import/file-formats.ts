@@ -5,14 +5,14 @@ import { parse } from 'csv-parse';
 import { streamArray } from 'stream-json/streamers/stream-array.js';
 import { isWellFormed } from '../../http/json-body.ts';
 import type { Cheese } from '../schemas.ts';
-import { importFields, type Row } from './column-mapping.ts';
+import { importFields, type SourceRow } from './column-mapping.ts';
 import { fromCell, toCell } from './csv-cells.ts';
 
-export interface ReadRow {
+export interface ImportRow {
   /** Where it stands: `line 12`, or `element 3` of a JSON array. */
   readonly place: string;
   /** null where the line is not readable, with the reason. */
-  readonly row: Row | null;
+  readonly row: SourceRow | null;
   readonly reason?: string;
   /** How far into the file, in bytes. */
   readonly bytesRead: number;
@@ -21,7 +21,7 @@ export interface ReadRow {
 export type Format = 'csv' | 'ndjson' | 'json';
 
 /** @throws Error with a sentence for the operator */
-export function formatOf(file: string): Format {
+export function fileFormatOf(file: string): Format {
   const ending = /\.(csv|ndjson|jsonl|json)$/i.exec(file)?.[1]?.toLowerCase();
   if (ending === undefined) {
     throw new Error(`${file}: the name must end in .csv, .json or .ndjson, which is the format of the file.`);
@@ -30,8 +30,8 @@ export function formatOf(file: string): Format {
 }
 
 /** The rows of a file, one after another. */
-export function readRows(file: string): AsyncGenerator<ReadRow> {
-  switch (formatOf(file)) {
+export function readImportRows(file: string): AsyncGenerator<ImportRow> {
+  switch (fileFormatOf(file)) {
     case 'csv':
       return readCsv(file);
     case 'ndjson':
@@ -41,7 +41,7 @@ export function readRows(file: string): AsyncGenerator<ReadRow> {
   }
 }
 
-async function* readCsv(file: string): AsyncGenerator<ReadRow> {
+async function* readCsv(file: string): AsyncGenerator<ImportRow> {
   const source = createReadStream(file);
   const lineAt = lineCounter(source);
   const records = source.pipe(
@@ -55,7 +55,10 @@ async function* readCsv(file: string): AsyncGenerator<ReadRow> {
     }),
   );
   source.on('error', (error) => records.destroy(error));
-  for await (const { record, info } of records as AsyncIterable<{ record: Row; info: { bytes: number } }>) {
+  for await (const { record, info } of records as AsyncIterable<{
+    record: SourceRow;
+    info: { bytes: number };
+  }>) {
     const breaksWithin = Object.values(record).join('').split('\n').length - 1;
     yield {
       place: `line ${lineAt(info.bytes - 1) - breaksWithin}`,
@@ -84,7 +87,7 @@ function lineCounter(source: Readable): (byte: number) => number {
   };
 }
 
-async function* readNdjson(file: string): AsyncGenerator<ReadRow> {
+async function* readNdjson(file: string): AsyncGenerator<ImportRow> {
   const source = createReadStream(file, { encoding: 'utf8' });
   let line = 0;
   for await (const text of linesOf(source)) {
@@ -106,7 +109,7 @@ async function* linesOf(source: AsyncIterable<string>): AsyncGenerator<string> {
   yield rest;
 }
 
-function parseLine(text: string): { row: Row | null; reason?: string } {
+function parseLine(text: string): { row: SourceRow | null; reason?: string } {
   try {
     return asRow(JSON.parse(text));
   } catch (error) {
@@ -114,7 +117,7 @@ function parseLine(text: string): { row: Row | null; reason?: string } {
   }
 }
 
-async function* readJson(file: string): AsyncGenerator<ReadRow> {
+async function* readJson(file: string): AsyncGenerator<ImportRow> {
   const source = createReadStream(file);
   const elements = source.pipe(streamArray.withParserAsStream());
   source.on('error', (error) => elements.destroy(error));
@@ -127,12 +130,12 @@ async function* readJson(file: string): AsyncGenerator<ReadRow> {
   }
 }
 
-function asRow(value: unknown): { row: Row | null; reason?: string } {
+function asRow(value: unknown): { row: SourceRow | null; reason?: string } {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
     return { row: null, reason: 'not an object' };
   }
   return isWellFormed(value)
-    ? { row: value as Row }
+    ? { row: value as SourceRow }
     : { row: null, reason: 'holds half of a surrogate pair, which is no Unicode text' };
 }
 

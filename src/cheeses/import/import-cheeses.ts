@@ -3,7 +3,7 @@ import type { Context } from '../../database/context.ts';
 import type { CheeseInput } from '../schemas.ts';
 import type { CheeseService } from '../service.ts';
 import { type Mapping, requireColumns, toCheeseInput } from './column-mapping.ts';
-import { formatOf, type ReadRow, readRows } from './file-formats.ts';
+import { fileFormatOf, type ImportRow, readImportRows } from './file-formats.ts';
 
 const batchSize = 500;
 
@@ -55,9 +55,9 @@ export async function importCheeses(
     batch = [];
   }
 
-  for await (const read of readRows(file)) {
+  for await (const read of readImportRows(file)) {
     if (isFirst && read.row !== null) {
-      requireColumns(mapping, Object.keys(read.row), formatOf(file) === 'csv');
+      requireColumns(mapping, Object.keys(read.row), fileFormatOf(file) === 'csv');
       isFirst = false;
     }
     const input = toInput(read, mapping, report);
@@ -74,7 +74,7 @@ export async function importCheeses(
 }
 
 function toInput(
-  { row, reason = '', place }: ReadRow,
+  { row, reason = '', place }: ImportRow,
   mapping: Mapping,
   report: ImportReport,
 ): CheeseInput | null {
