@@ -166,7 +166,7 @@ export async function buildApp(
       grants.purge,
       counts.purge,
       uploads.purge,
-      images.sweep,
+      images.deleteUnused,
     ]);
   let maintenance: Promise<void> | null = null;
   const writeRefusals = createRefusalLog(log, metrics);

@@ -22,7 +22,7 @@ import { requireEnvironment } from '../database/environment.ts';
 import { migrate } from '../database/migrate.ts';
 import { AppError } from '../errors.ts';
 import { openFiles } from '../files/files.ts';
-import { createPictures, type Pictures } from '../images/renderer.ts';
+import { createImageRenderer, type ImageRenderer } from '../images/renderer.ts';
 import { createImageService, type ImageService } from '../images/service.ts';
 import { createOrderRelease } from '../orders/on-delete.ts';
 import { firstIdIn } from '../orders/order.ts';
@@ -35,11 +35,11 @@ import { ConfigError } from '../settings/parsers.ts';
 /** What works in processes of its own. */
 export interface WorkerPools {
   readonly passwords: Passwords;
-  readonly imageRenderer: Pictures;
+  readonly imageRenderer: ImageRenderer;
 }
 
 export function createWorkerPools(clock: Clock): WorkerPools {
-  return { passwords: createPasswords(clock), imageRenderer: createPictures(clock) };
+  return { passwords: createPasswords(clock), imageRenderer: createImageRenderer(clock) };
 }
 
 export interface Services extends WorkerPools {

@@ -8,7 +8,7 @@ import { Faults, type Finding } from '../database/findings.ts';
 import { isTlsForgotten } from '../database/postgres-tls.ts';
 import { sql } from '../database/sql.ts';
 import { openFiles } from '../files/files.ts';
-import { inspectImages } from '../images/consistency-check.ts';
+import { checkImages } from '../images/consistency-check.ts';
 import { inspectOrders } from '../orders/consistency-check.ts';
 import { type Config, publicImageUrl } from '../settings/config.ts';
 import { type CommandOptions, configOfShop, databaseOf, print, requireThere } from './run-command.ts';
@@ -48,7 +48,7 @@ export async function runDoctor(options: CommandOptions): Promise<void> {
       {
         name: 'pictures',
         inspect: async (snapshot) => [
-          ...(await inspectImages(database, files, systemClock.now())),
+          ...(await checkImages(database, files, systemClock.now())),
           ...(await inspectImageUrls(snapshot, (name) => publicImageUrl(config, name))),
         ],
       },

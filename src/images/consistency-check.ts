@@ -11,7 +11,7 @@ const lateMinutes = 60;
  * Pictures come and go meanwhile: what seems to be wrong is looked at once more.
  * @param now milliseconds since the epoch
  */
-export async function inspectImages(database: Sql, files: Files, now: number): Promise<Finding[]> {
+export async function checkImages(database: Sql, files: Files, now: number): Promise<Finding[]> {
   const missing = new Faults(
     'pictures whose files are gone',
     'bring the files back from a backup, or upload the pictures again',

@@ -24,14 +24,14 @@ const idleMs = 10_000;
 type Helper = WorkerProcess<ImageTask, Outcome>;
 
 /** A file that is to be kept, under a name that follows from its content. */
-export interface Rendition {
+export interface RenderedImage {
   readonly path: string;
   readonly name: string;
   readonly mediaType: string;
   readonly bytes: number;
 }
 
-export interface Pictures {
+export interface ImageRenderer {
   /**
    * Encodes the picture in the file `path` and hands the two results to `use`, as files beside it that are gone
    * afterwards.
@@ -41,21 +41,21 @@ export interface Pictures {
   render<T>(
     path: string,
     format: ImageFormat,
-    use: (renditions: { image: Rendition; thumbnail: Rendition } | null) => Promise<T>,
+    use: (renditions: { image: RenderedImage; thumbnail: RenderedImage } | null) => Promise<T>,
   ): Promise<T>;
   /** Pictures that are worked on, and those that wait for it. */
-  standing(): { readonly running: number; readonly waiting: number };
+  stats(): { readonly running: number; readonly waiting: number };
   /** Ends the helpers. */
   close(): void;
 }
 
 const extensions = { jpeg: 'jpg', png: 'png', webp: 'webp' } as const;
 
-function rendition({ path, hash, bytes }: RenderedFile, format: ImageFormat): Rendition {
+function rendition({ path, hash, bytes }: RenderedFile, format: ImageFormat): RenderedImage {
   return { path, name: `${hash}.${extensions[format]}`, mediaType: `image/${format}`, bytes };
 }
 
-export function createPictures(clock: Clock): Pictures {
+export function createImageRenderer(clock: Clock): ImageRenderer {
   const waiting: (() => void)[] = [];
   let helpers: { readonly process: Helper; tasks: number }[] = [];
   let idleTimer: NodeJS.Timeout | undefined;
@@ -121,7 +121,7 @@ export function createPictures(clock: Clock): Pictures {
         );
       }
     },
-    standing: () => ({
+    stats: () => ({
       running: helpers.reduce((sum, { tasks }) => sum + tasks, 0),
       waiting: waiting.length,
     }),

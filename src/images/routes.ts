@@ -17,7 +17,7 @@ import { keptForever, matchesIfNoneMatch, preconditionOf, strongTag } from '../h
 import { isRangeWanted, parseRange } from '../http/range.ts';
 import { FileBody, type Route, type RouteResponse, route } from '../http/route.ts';
 import { CheeseImageList, ImageUploadResult } from './schemas.ts';
-import { formatOf, type ImageService } from './service.ts';
+import { detectImageFormat, type ImageService } from './service.ts';
 
 const tag = 'Cheeses';
 const fileField = 'file';
@@ -80,14 +80,14 @@ export function imageRoutes({ cheeses, images, urlOf, isRedirecting }: Dependenc
         const form = await receive();
         if (form.file !== null) {
           // Before the validation of the form: 415 comes before 422.
-          formatOf(form.file);
+          detectImageFormat(form.file);
         }
         const { file, fields } = form.validated();
         const { path, bytes: size } = file;
         const { caption = '', isPrimary } = fields;
         return withIdempotency(
           async (context) => {
-            const stored = await images.store(path, formatOf(file));
+            const stored = await images.store(path, detectImageFormat(file));
             const image = {
               cheeseId: id,
               ...stored,

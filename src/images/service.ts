@@ -17,7 +17,7 @@ import type { Precondition } from '../http/etag.ts';
 import type { ReceivedFile } from '../http/multipart.ts';
 import type { MaybePromise } from '../maybe-promise.ts';
 import { type ImageFileRow, imageFileLookup, imageQueries } from './queries.ts';
-import type { ImageFormat, Pictures, Rendition } from './renderer.ts';
+import type { ImageFormat, ImageRenderer, RenderedImage } from './renderer.ts';
 
 /** As many as a cheese has photoUrls. */
 export const imagesMax = 100;
@@ -50,7 +50,7 @@ interface Described extends StoredImage {
   readonly isPrimary: boolean;
 }
 
-export interface CheeseImage extends Described {
+export interface StoredCheeseImage extends Described {
   readonly createdAt: string;
 }
 
@@ -67,14 +67,14 @@ export interface ImageService {
    */
   store(path: string, format: ImageFormat): Promise<StoredImage>;
   /** The same with a picture and a thumbnail as they are. @throws AppError unavailable */
-  keep(image: Rendition, thumbnail: Rendition): Promise<StoredImage>;
+  keep(image: RenderedImage, thumbnail: RenderedImage): Promise<StoredImage>;
   /**
    * Gives a cheese a stored picture.
    * @throws AppError notFound, preconditionFailed, validation where it has too many, unavailable
    */
   attach(context: Context, image: NewCheeseImage, precondition?: Precondition): Promise<StoredImage>;
   /** In the order of their first upload. @throws AppError notFound */
-  list(cheeseId: number): Promise<CheeseImage[]>;
+  list(cheeseId: number): Promise<StoredCheeseImage[]>;
   /** A file that is in use, by its name. */
   findFile(name: string): MaybePromise<ImageFileRow | undefined>;
   /** @throws AppError notFound, unavailable */
@@ -82,14 +82,14 @@ export interface ImageService {
   /** The cheese is about to go: its pictures are shown no more, unless others have the same. */
   forgetCheese(tx: Sql, cheeseId: number): Promise<void>;
   /** Deletes files that nobody uses. */
-  sweep(): Promise<void>;
+  deleteUnused(): Promise<void>;
 }
 
 /**
  * Which picture a file is, by its first bytes and by what it is declared as.
  * @throws AppError unsupportedMediaType where it is none of the three, or not the one it is declared as
  */
-export function formatOf({ bytes, head, mediaType }: ReceivedFile): ImageFormat {
+export function detectImageFormat({ bytes, head, mediaType }: ReceivedFile): ImageFormat {
   if (bytes === 0) {
     throw unsupported('The file is empty.');
   }
@@ -110,7 +110,7 @@ interface Dependencies {
   readonly database: Database;
   readonly clock: Clock;
   readonly files: Files;
-  readonly pictures: Pictures;
+  readonly pictures: ImageRenderer;
   readonly cheeses: CheeseService;
 }
 
@@ -124,7 +124,7 @@ export function createImageService({
   const lookup = createLookup<ImageFileRow>(database, imageFileLookup);
   const now = () => timestamp(clock.now());
 
-  async function keep(image: Rendition, thumbnail: Rendition): Promise<StoredImage> {
+  async function keep(image: RenderedImage, thumbnail: RenderedImage): Promise<StoredImage> {
     const distinct = [...new Map([image, thumbnail].map((one) => [one.name, one])).values()];
     await database.transaction(async (tx) => {
       const announced = await imageQueries(tx).announce(distinct.map(rowOf), now());
@@ -225,7 +225,7 @@ export function createImageService({
       }
     },
 
-    async sweep() {
+    async deleteUnused() {
       const before = timestamp(clock.now() - looseMs);
       for (;;) {
         const claimed = await database.transaction((tx) =>
@@ -262,7 +262,7 @@ function isFirst(photoUrls: readonly string[], name: string): boolean {
   return photoUrls[0]?.endsWith(`/${name}`) ?? false;
 }
 
-function rowOf({ name, mediaType, bytes }: Rendition): ImageFileRow {
+function rowOf({ name, mediaType, bytes }: RenderedImage): ImageFileRow {
   return { name, media_type: mediaType, bytes };
 }
 

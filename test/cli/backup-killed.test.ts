@@ -10,7 +10,7 @@ import { extract } from 'tar';
 import { systemClock } from '../../src/clock.ts';
 import { faultsOf } from '../../src/database/sqlite-file.ts';
 import { openFiles } from '../../src/files/files.ts';
-import { inspectImages } from '../../src/images/consistency-check.ts';
+import { checkImages } from '../../src/images/consistency-check.ts';
 import { loadConfig } from '../../src/settings/config.ts';
 import { newCheese, picture, upload } from '../files/images.ts';
 import { openShop, temporaryFolder } from '../helper.ts';
@@ -79,7 +79,7 @@ async function whichIsAt(environment: Environment): Promise<string> {
   assert.ok(config.database.engine === 'sqlite');
   assert.deepEqual(faultsOf(config.database.file), []);
   return inShop(environment, async ({ database, keys }) => {
-    const found = await inspectImages(database, await openFiles(config, systemClock), systemClock.now());
+    const found = await checkImages(database, await openFiles(config, systemClock), systemClock.now());
     // Those of a backup that came half way belong to nobody yet.
     assert.deepEqual(
       found.filter(({ fault }) => !/belong to no picture/.test(fault)),

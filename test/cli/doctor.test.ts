@@ -14,7 +14,7 @@ import type { Database } from '../../src/database/database.ts';
 import type { Finding } from '../../src/database/findings.ts';
 import { type Statement, sql } from '../../src/database/sql.ts';
 import { openFiles } from '../../src/files/files.ts';
-import { inspectImages } from '../../src/images/consistency-check.ts';
+import { checkImages } from '../../src/images/consistency-check.ts';
 import { inspectOrders } from '../../src/orders/consistency-check.ts';
 import { secret } from '../context.ts';
 import { nameOf, picture, uploaded } from '../files/images.ts';
@@ -134,7 +134,7 @@ async function findingsAfter(database: Database, life: Life, fault: Statement): 
       ...(await checkCatalogue(tx)),
       ...(await inspectOrders(tx)),
       ...(await inspectCustomers(tx)),
-      ...(await inspectImages(tx, files, systemClock.now())),
+      ...(await checkImages(tx, files, systemClock.now())),
     ];
     throw aside;
   });

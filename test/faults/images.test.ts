@@ -137,7 +137,7 @@ suite('Pictures of a server that is killed', () => {
     }
     await server.stop('SIGKILL');
     const services = await openServices(config, testClock(Date.now() + 11 * 60_000));
-    await services.images.sweep();
+    await services.images.deleteUnused();
     const rows = await services.database.all<{ name: string }>(sql`select name from image_file`);
     await services.close();
     assert.deepEqual(rows.map(({ name }) => name).toSorted(), [...referenced].toSorted());

@@ -143,7 +143,7 @@ suite('Pictures in a bucket', () => {
     await deleteCheese(shop, cheese);
     assert.equal((await shown(shop, imageUrl)).status, 404);
     (shop.clock as ReturnType<typeof testClock>).advance(10 * 60_000 + 1);
-    await shop.app.services.images.sweep();
+    await shop.app.services.images.deleteUnused();
     assert.deepEqual(objectsIn(folderOf(shop, folder)), []);
     await uploaded(shop, await newCheese(shop), await picture(4));
     await assertShown(shop, imageUrl);
@@ -157,11 +157,11 @@ suite('Pictures in a bucket', () => {
     const { imageUrl, thumbnailUrl } = await uploaded(shop, cheese, await picture(11));
     await deleteCheese(shop, cheese);
     clock.advance(10 * 60_000 + 1);
-    const sweeping = shop.app.services.images.sweep();
+    const sweeping = shop.app.services.images.deleteUnused();
     const letGo = await slow.held;
     clock.advance(10 * 60_000 + 1);
     const other = await shop.another();
-    await other.app.services.images.sweep();
+    await other.app.services.images.deleteUnused();
     const again = await upload(other, await newCheese(other), await picture(11));
     letGo();
     await sweeping;

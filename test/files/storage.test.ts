@@ -26,7 +26,7 @@ const minuteMs = 60_000;
 /** Ten minutes on, and a bit: what is loose now is swept. */
 async function sweepLater(shop: Shop, clock: ReturnType<typeof testClock>): Promise<void> {
   clock.advance(10 * minuteMs + 1);
-  await shop.app.services.images.sweep();
+  await shop.app.services.images.deleteUnused();
 }
 
 /** Keeps a picture without giving it to a cheese, as a server does that dies between the two. */
@@ -75,7 +75,7 @@ onBothEngines('Stored pictures', (engine) => {
       assert.equal((await shown(shop, url)).status, 404, 'at once');
     }
     clock.advance(9 * minuteMs);
-    await shop.app.services.images.sweep();
+    await shop.app.services.images.deleteUnused();
     assert.equal(namesIn(folder).length, 2, 'not yet');
     await sweepLater(shop, clock);
     assert.deepEqual(namesIn(folder), []);
@@ -109,7 +109,7 @@ onBothEngines('Stored pictures', (engine) => {
       assert.equal((await shown(shop, one)).status, 404);
     }
     clock.advance(9 * minuteMs);
-    await shop.app.services.images.sweep();
+    await shop.app.services.images.deleteUnused();
     assert.deepEqual(namesIn(folder), [...names, unfinished].toSorted());
     await sweepLater(shop, clock);
     assert.deepEqual(namesIn(folder), []);
@@ -123,10 +123,10 @@ onBothEngines('Stored pictures', (engine) => {
     clock.advance(9 * minuteMs);
     await abandoned(shop, 11);
     clock.advance(9 * minuteMs);
-    await shop.app.services.images.sweep();
+    await shop.app.services.images.deleteUnused();
     assert.deepEqual(namesIn(imagesFolder(shop)), names.toSorted(), 'whoever announced them is not through');
     clock.advance(minuteMs + 1);
-    await shop.app.services.images.sweep();
+    await shop.app.services.images.deleteUnused();
     assert.deepEqual(namesIn(imagesFolder(shop)), []);
   });
 
@@ -149,7 +149,7 @@ onBothEngines('Stored pictures', (engine) => {
     assert.deepEqual(await rowsIn(shop), []);
     const { imageUrl } = await uploaded(shop, cheese, await picture(4));
     assert.ok(names.includes(nameOf(imageUrl)));
-    await images.sweep();
+    await images.deleteUnused();
     await assertShown(shop, imageUrl);
   });
 
@@ -161,7 +161,7 @@ onBothEngines('Stored pictures', (engine) => {
     const folder = join(imagesFolder(shop), name.slice(0, 2));
     mkdirSync(join(folder, `${name}.stuck`));
     clock.advance(10 * minuteMs + 1);
-    await assert.rejects(() => shop.app.services.images.sweep());
+    await assert.rejects(() => shop.app.services.images.deleteUnused());
     const answer = await upload(shop, await newCheese(shop), await picture(5));
     assert.equal(answer.status, 200, `a sweep that failed makes this wait for ten minutes: ${answer.text}`);
   });
@@ -276,7 +276,7 @@ onBothEngines('Stored pictures', (engine) => {
       while (!isOver) {
         // Each upload takes less than ten minutes: the clock runs fast, not wild.
         clock.advance(minuteMs / 3);
-        await own.app.services.images.sweep();
+        await own.app.services.images.deleteUnused();
         await sleep(10);
       }
     }

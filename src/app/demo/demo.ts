@@ -7,7 +7,7 @@ import type { CheeseService } from '../../cheeses/service.ts';
 import type { Context } from '../../database/context.ts';
 import type { Database, Sql } from '../../database/database.ts';
 import { AppError } from '../../errors.ts';
-import type { Rendition } from '../../images/renderer.ts';
+import type { RenderedImage } from '../../images/renderer.ts';
 import type { ImageService } from '../../images/service.ts';
 
 interface DemoServices {
@@ -98,13 +98,13 @@ async function demoInputs(): Promise<CheeseInput[]> {
 }
 
 /** The drawing of a category, and its thumbnail. */
-async function drawingsOf(category: string): Promise<[Rendition, Rendition]> {
+async function drawingsOf(category: string): Promise<[RenderedImage, RenderedImage]> {
   const name = category.toLowerCase().replaceAll(' ', '-');
   return [await drawing(`${name}.webp`), await drawing(`${name}.small.webp`)];
 }
 
 /** Drawn for this place, and in the form in which pictures are kept. */
-async function drawing(file: string): Promise<Rendition> {
+async function drawing(file: string): Promise<RenderedImage> {
   const path = fileURLToPath(new URL(`demo-pictures/${file}`, import.meta.url));
   const bytes = await readFile(path);
   return { path, name: `${hash('sha256', bytes)}.webp`, mediaType: 'image/webp', bytes: bytes.length };
