@@ -24,11 +24,11 @@ import { AppError } from '../errors.ts';
 import { openFiles } from '../files/files.ts';
 import { createImageRenderer, type ImageRenderer } from '../images/renderer.ts';
 import { createImageService, type ImageService } from '../images/service.ts';
-import { createOrderRelease } from '../orders/on-delete.ts';
+import { createOrderOnDelete } from '../orders/on-delete.ts';
 import { firstIdIn } from '../orders/order.ts';
-import { createOrderHistory, type OrderHistory } from '../orders/order-reader.ts';
+import { createOrderReader, type OrderReader } from '../orders/order-reader.ts';
 import { createOrderService, type OrderService } from '../orders/service.ts';
-import { createSteps } from '../orders/transitions.ts';
+import { createTransitions } from '../orders/transitions.ts';
 import type { Config } from '../settings/config.ts';
 import { ConfigError } from '../settings/parsers.ts';
 
@@ -60,7 +60,7 @@ export interface Services extends WorkerPools {
   readonly login: LoginService;
   readonly directory: CustomerDirectory;
   readonly orders: OrderService;
-  readonly orderReader: OrderHistory;
+  readonly orderReader: OrderReader;
   /** A context for what nobody asked for over HTTP: `cli` or `system`. */
   contextOf(actor: string): Context;
   /** Ends what was started, and closes the database. */
@@ -102,15 +102,15 @@ export async function openServices(
   const throttle = createThrottle({ database, clock, limits: config.loginLimits, secret });
   const networks = createKnownNetworks({ database, clock, secret });
   const firstId = firstIdIn(environment);
-  const steps = createSteps(clock, config.shippingTimeMs, firstId);
-  const release = createOrderRelease(clock, steps);
+  const steps = createTransitions(clock, config.shippingTimeMs, firstId);
+  const release = createOrderOnDelete(clock, steps);
   const cheeses = createCheeseService({
     database,
     clock,
     beforeDelete: async (tx, context, cheese) => {
       // Customers before orders, as everywhere.
       await customers.forgetCheese(tx, cheese);
-      await release.releaseCheese(tx, context, cheese);
+      await release.onCheeseDelete(tx, context, cheese);
       await images.forgetCheese(tx, cheese.id);
     },
   });
@@ -129,7 +129,7 @@ export async function openServices(
     sessions,
     grants,
     tiers,
-    beforeDelete: release.releaseCustomer,
+    beforeDelete: release.onCustomerDelete,
   });
   const orders = createOrderService({
     database,
@@ -160,7 +160,7 @@ export async function openServices(
     orders,
     passwords,
     imageRenderer,
-    orderReader: createOrderHistory(database, createCursors(secret, 'orders'), firstId),
+    orderReader: createOrderReader(database, createCursors(secret, 'orders'), firstId),
     contextOf: (actor) => ({
       transaction: database.transaction,
       origin: { actor, requestId: null, traceId: null },

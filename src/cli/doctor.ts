@@ -9,7 +9,7 @@ import { isTlsForgotten } from '../database/postgres-tls.ts';
 import { sql } from '../database/sql.ts';
 import { openFiles } from '../files/files.ts';
 import { checkImages } from '../images/consistency-check.ts';
-import { inspectOrders } from '../orders/consistency-check.ts';
+import { checkOrders } from '../orders/consistency-check.ts';
 import { type Config, publicImageUrl } from '../settings/config.ts';
 import { type CommandOptions, configOfShop, databaseOf, print, requireThere } from './run-command.ts';
 import { colored } from './style.ts';
@@ -43,7 +43,7 @@ export async function runDoctor(options: CommandOptions): Promise<void> {
       { name: 'clock', inspect: () => inspectClock(database) },
       { name: 'database', inspect: async () => broken },
       { name: 'catalogue', inspect: checkCatalogue },
-      { name: 'orders', inspect: inspectOrders },
+      { name: 'orders', inspect: checkOrders },
       { name: 'customers', inspect: inspectCustomers },
       {
         name: 'pictures',

@@ -4,7 +4,7 @@ import { Faults, type Finding, inPages, parsed } from '../database/findings.ts';
 import { list, sql } from '../database/sql.ts';
 import { totalCents } from './money.ts';
 import { cheesesOf } from './order.ts';
-import { type OrderStatus, orderStatuses, sourcesOf } from './order-status.ts';
+import { allowedFrom, type OrderStatus, orderStatuses } from './order-status.ts';
 import { firstRealId } from './queries.ts';
 import type { OrderItem } from './schemas.ts';
 
@@ -24,7 +24,7 @@ const restore =
   'restore a backup, or correct them by hand: the right value does not follow from the rest of the database';
 
 /** @param database as of one moment: what is compared must not change meanwhile */
-export async function inspectOrders(database: Sql): Promise<Finding[]> {
+export async function checkOrders(database: Sql): Promise<Finding[]> {
   const totals = new Faults('orders whose total is not the sum of their lines', restore);
   const paths = new Faults('orders that came to their status by steps that are not allowed', restore);
   const held = new Faults(
@@ -111,6 +111,6 @@ function isAllowed(way: readonly OrderStatus[], status: OrderStatus): boolean {
   return (
     way[0] === 'placed' &&
     way.at(-1) === status &&
-    way.slice(1).every((step, place) => sourcesOf(step).includes(way[place] as OrderStatus))
+    way.slice(1).every((step, place) => allowedFrom(step).includes(way[place] as OrderStatus))
   );
 }

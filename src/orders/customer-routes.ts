@@ -10,7 +10,7 @@ import {
 } from '../http/error-responses.ts';
 import { entityResponse, preconditionOf } from '../http/etag.ts';
 import { type Route, route } from '../http/route.ts';
-import type { OrderHistory } from './order-reader.ts';
+import type { OrderReader } from './order-reader.ts';
 import { ifMatch, listQuery, oneOrder, orderId, requestOf, shownPage } from './routes.ts';
 import { OrderList, Timeline } from './schemas.ts';
 import type { OrderService } from './service.ts';
@@ -28,7 +28,7 @@ const examples = { orderId: 11 };
 interface Dependencies {
   readonly directory: CustomerDirectory;
   readonly orders: OrderService;
-  readonly history: OrderHistory;
+  readonly history: OrderReader;
 }
 
 export function customerOrderRoutes({ directory, orders, history }: Dependencies): Route[] {

@@ -3,27 +3,27 @@ import { type Clock, timestamp } from '../clock.ts';
 import type { Context } from '../database/context.ts';
 import type { Sql } from '../database/database.ts';
 import { AppError } from '../errors.ts';
-import { sourcesOf } from './order-status.ts';
+import { allowedFrom } from './order-status.ts';
 import { orderQueries } from './queries.ts';
-import type { ShownAddress } from './schemas.ts';
-import type { Steps } from './transitions.ts';
+import type { ShippingAddress } from './schemas.ts';
+import type { Transitions } from './transitions.ts';
 
 const namedMax = 5;
 
-export interface OrderRelease {
+export interface OrderOnDelete {
   /** Cancels orders that were only placed. @throws AppError conflict where more was promised */
-  releaseCheese(
+  onCheeseDelete(
     tx: Sql,
     context: Context,
     cheese: { readonly id: number; readonly name: string },
   ): Promise<void>;
   /** Cancels what has not shipped, and parts the rest from the person. */
-  releaseCustomer(tx: Sql, context: Context, customerId: number): Promise<void>;
+  onCustomerDelete(tx: Sql, context: Context, customerId: number): Promise<void>;
 }
 
-export function createOrderRelease(clock: Clock, steps: Steps): OrderRelease {
+export function createOrderOnDelete(clock: Clock, steps: Transitions): OrderOnDelete {
   return {
-    async releaseCheese(tx, context, { id, name }) {
+    async onCheeseDelete(tx, context, { id, name }) {
       const open = await orderQueries(tx).listOpenWith(id);
       const promised = open.filter(({ status }) => status !== 'placed');
       if (promised.length > 0) {
@@ -36,20 +36,25 @@ export function createOrderRelease(clock: Clock, steps: Steps): OrderRelease {
       }
       for (const order of open) {
         // It is still placed: whoever approves holds the cheeses first, and this one is ours.
-        await steps.take(tx, context, order.id, steps.cancellation(`${name} was taken out of the catalogue`));
+        await steps.transition(
+          tx,
+          context,
+          order.id,
+          steps.cancellation(`${name} was taken out of the catalogue`),
+        );
       }
     },
 
-    async releaseCustomer(tx, context, customerId) {
+    async onCustomerDelete(tx, context, customerId) {
       const queries = orderQueries(tx);
       const orders = await queries.listOfCustomer(customerId);
       for (const { id, status } of orders) {
-        if (sourcesOf('cancelled').includes(status)) {
-          await steps.tryTake(tx, context, id, steps.cancellation('the customer was deleted'));
+        if (allowedFrom('cancelled').includes(status)) {
+          await steps.tryTransition(tx, context, id, steps.cancellation('the customer was deleted'));
         }
       }
       if (orders.length > 0) {
-        const anonymous = orders.map(({ id, address }) => [id, withoutPerson(address)] as const);
+        const anonymous = orders.map(({ id, address }) => [id, anonymizeAddress(address)] as const);
         await queries.updateAnonymous(anonymous, timestamp(clock.now()));
       }
     },
@@ -57,7 +62,7 @@ export function createOrderRelease(clock: Clock, steps: Steps): OrderRelease {
 }
 
 /** The country stays, for the books. */
-function withoutPerson(address: string): string {
-  const { country } = JSON.parse(address) as ShownAddress;
-  return JSON.stringify({ street: '', city: '', state: null, country } satisfies ShownAddress);
+function anonymizeAddress(address: string): string {
+  const { country } = JSON.parse(address) as ShippingAddress;
+  return JSON.stringify({ street: '', city: '', state: null, country } satisfies ShippingAddress);
 }

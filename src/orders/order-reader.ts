@@ -16,7 +16,7 @@ export interface OrderPage {
   readonly total: number;
 }
 
-export interface Happening {
+export interface TimelineEntry {
   readonly status: OrderStatus;
   readonly at: string;
   readonly by: string;
@@ -28,7 +28,7 @@ export interface OrderRequest extends OrderFilters {
   readonly limit: number;
 }
 
-export interface OrderHistory {
+export interface OrderReader {
   /** The newest first; without test orders. @throws AppError badRequest where the cursor is of another query */
   list(principal: Principal, request: OrderRequest): Promise<OrderPage>;
   /** The same of one customer, for a caller who reaches their orders. */
@@ -38,7 +38,7 @@ export interface OrderHistory {
   /** Whose order it is; null where it has no customer. @throws AppError notFound, forbidden */
   customerOf(id: number, principal: Principal): Promise<number | null>;
   /** @throws AppError notFound, forbidden */
-  timeline(id: number, principal: Principal): Promise<Happening[]>;
+  timeline(id: number, principal: Principal): Promise<TimelineEntry[]>;
   /** Orders in each status, test orders left out. */
   countByStatus(): Promise<Record<OrderStatus, number>>;
 }
@@ -51,7 +51,7 @@ interface Position {
 }
 
 /** @param firstId see `firstIdIn` */
-export function createOrderHistory(database: Database, cursors: Cursors, firstId: number): OrderHistory {
+export function createOrderReader(database: Database, cursors: Cursors, firstId: number): OrderReader {
   const queries = orderQueries(database);
 
   function continued(cursor: string | undefined, given: OrderFilters): Position {
@@ -63,7 +63,7 @@ export function createOrderHistory(database: Database, cursors: Cursors, firstId
     return position;
   }
 
-  const history: OrderHistory = {
+  const history: OrderReader = {
     async list(principal, { cursor, limit, ...rest }) {
       const { filters, before } = continued(cursor, canonicalFilters(rest));
       const owner = ownerOf(principal);

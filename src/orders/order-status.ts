@@ -12,12 +12,12 @@ const next: Readonly<Record<OrderStatus, readonly OrderStatus[]>> = {
 };
 
 /** The statuses from which an order may come to `status`. */
-export function sourcesOf(status: OrderStatus): OrderStatus[] {
+export function allowedFrom(status: OrderStatus): OrderStatus[] {
   return orderStatuses.filter((from) => next[from].includes(status));
 }
 
 /** In words, for whoever asked for something else. */
-export function nextInWords(status: OrderStatus): string {
+export function nextStatusText(status: OrderStatus): string {
   const words = next[status].join(' or ');
   return words === ''
     ? `An order that is ${status} stays so.`

@@ -24,7 +24,7 @@ import {
   TextBody,
 } from '../http/route.ts';
 import { requireOperator } from './order.ts';
-import type { OrderHistory, OrderPage, OrderRequest } from './order-reader.ts';
+import type { OrderPage, OrderReader, OrderRequest } from './order-reader.ts';
 import { orderStatuses } from './order-status.ts';
 import { Inventory, Order, OrderInput, OrderList, Timeline } from './schemas.ts';
 import type { OrderService } from './service.ts';
@@ -50,7 +50,7 @@ export const listQuery = {
 interface Dependencies {
   readonly cheeses: CheeseService;
   readonly orders: OrderService;
-  readonly history: OrderHistory;
+  readonly history: OrderReader;
   readonly directory: CustomerDirectory;
 }
 

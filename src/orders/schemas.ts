@@ -38,7 +38,7 @@ export const OrderItem = {
 export type OrderItem = XStatic<typeof OrderItem>;
 
 /** As it is answered: what became of it when its customer was deleted is empty. */
-export const ShownAddress = {
+export const ShippingAddress = {
   title: 'Address',
   type: 'object',
   required: ['street', 'city', 'state', 'country'],
@@ -51,7 +51,7 @@ export const ShownAddress = {
   },
   examples: [{ street: 'Gerechtigkeitsgasse 1', city: 'Bern', state: 'BE', zipCode: '3011', country: 'CH' }],
 } as const;
-export type ShownAddress = XStatic<typeof ShownAddress>;
+export type ShippingAddress = XStatic<typeof ShippingAddress>;
 
 export const Order = {
   title: 'Order',
@@ -70,7 +70,7 @@ export const Order = {
   properties: {
     id: int64,
     items: { type: 'array', items: OrderItem },
-    shippingAddress: ShownAddress,
+    shippingAddress: ShippingAddress,
     status: statusText,
     notes: { type: ['string', 'null'] },
     total: { type: 'number', description: 'US dollars for the items, rounded to cents once' },
@@ -86,7 +86,7 @@ export const Order = {
     {
       id: 1042,
       items: OrderItem.examples,
-      shippingAddress: ShownAddress.examples[0],
+      shippingAddress: ShippingAddress.examples[0],
       status: 'placed',
       notes: 'Please ring twice',
       total: 65,

@@ -16,8 +16,8 @@ import type { Precondition } from '../http/etag.ts';
 import { totalCents } from './money.ts';
 import { cheesesOf, findRow, requireOwner, toOrder, type VersionedOrder } from './order.ts';
 import { firstRealId, type OrderRow, orderQueries } from './queries.ts';
-import type { OrderInput, OrderItem, ShownAddress } from './schemas.ts';
-import type { Step, Steps } from './transitions.ts';
+import type { OrderInput, OrderItem, ShippingAddress } from './schemas.ts';
+import type { Transition, Transitions } from './transitions.ts';
 
 const hourMs = 60 * 60_000;
 
@@ -51,7 +51,7 @@ interface Dependencies {
   readonly clock: Clock;
   readonly cheeses: CheeseService;
   readonly customers: CustomerService;
-  readonly steps: Steps;
+  readonly steps: Transitions;
   readonly settings: {
     readonly approvalDelayMs: number;
     readonly requirePrice: boolean;
@@ -133,11 +133,11 @@ export function createOrderService(dependencies: Dependencies): OrderService {
     tx: Sql,
     context: Context,
     known: OrderRow,
-    step: Step,
+    step: Transition,
     precondition: Precondition | undefined,
   ): Promise<OrderRow> {
     precondition?.(known.version);
-    const row = await steps.take(tx, context, known.id, step);
+    const row = await steps.transition(tx, context, known.id, step);
     // Another transition may have been committed after the order was read.
     precondition?.(row.version - 1);
     return row;
@@ -160,7 +160,7 @@ export function createOrderService(dependencies: Dependencies): OrderService {
           placed_by: principal.id,
           customer_id: customerId,
           items: JSON.stringify(items),
-          address: JSON.stringify(addressOf(input.shippingAddress)),
+          address: JSON.stringify(toShippingAddress(input.shippingAddress)),
           notes: input.notes ?? null,
           total_cents: totalCents(items),
           created_at: timestamp(now),
@@ -187,7 +187,7 @@ export function createOrderService(dependencies: Dependencies): OrderService {
         requireOwner(known, principal);
       }
       return context.transaction(async (tx) => {
-        const cancelled = await steps.tryTake(tx, context, id, steps.cancellation(null));
+        const cancelled = await steps.tryTransition(tx, context, id, steps.cancellation(null));
         const row = cancelled ?? (await findRow(tx, id, firstId));
         precondition?.(cancelled === undefined ? row.version : row.version - 1);
         if (row.status !== 'cancelled') {
@@ -239,12 +239,18 @@ export function createOrderService(dependencies: Dependencies): OrderService {
           missing.length === 0
             ? steps.approval()
             : steps.cancellation(`no longer available: ${missing.join(', ')}`);
-        await steps.tryTake(tx, context, id, step);
+        await steps.tryTransition(tx, context, id, step);
       }),
   };
 }
 
-function addressOf({ street, city, state, zipCode, country }: OrderInput['shippingAddress']): ShownAddress {
+function toShippingAddress({
+  street,
+  city,
+  state,
+  zipCode,
+  country,
+}: OrderInput['shippingAddress']): ShippingAddress {
   return {
     street,
     city,

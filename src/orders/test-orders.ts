@@ -7,11 +7,11 @@ import type { Sql } from '../database/database.ts';
 import { dollars, totalCents } from './money.ts';
 import { type OrderStatus, orderStatuses } from './order-status.ts';
 import { orderQueries, type TestOrderRow } from './queries.ts';
-import type { OrderItem, ShownAddress } from './schemas.ts';
+import type { OrderItem, ShippingAddress } from './schemas.ts';
 
 const placedAt = '2026-01-01T12:00:00.000Z';
 const shippedAt = '2026-01-03T12:00:00.000Z';
-const address: ShownAddress = {
+const address: ShippingAddress = {
   street: 'Teststrasse 1',
   city: 'Bern',
   state: null,

@@ -6,34 +6,34 @@ import { type Statement, sql } from '../database/sql.ts';
 import { AppError } from '../errors.ts';
 import { dollars } from './money.ts';
 import { cheesesOf, findRow } from './order.ts';
-import { nextInWords, type OrderStatus, sourcesOf } from './order-status.ts';
+import { allowedFrom, nextStatusText, type OrderStatus } from './order-status.ts';
 import { type OrderRow, orderQueries } from './queries.ts';
 
-export interface Step {
+export interface Transition {
   readonly to: OrderStatus;
   /** Shown in the timeline. */
   readonly reason: string | null;
   readonly shipDate: Statement;
 }
 
-export interface Steps {
-  readonly approval: () => Step;
-  readonly shipping: () => Step;
-  readonly delivery: () => Step;
-  readonly cancellation: (reason: string | null) => Step;
+export interface Transitions {
+  readonly approval: () => Transition;
+  readonly shipping: () => Transition;
+  readonly delivery: () => Transition;
+  readonly cancellation: (reason: string | null) => Transition;
   /** Writes down what an order has come to. */
   record(tx: Sql, context: Context, order: OrderRow, reason: string | null): Promise<void>;
   /** Undefined where the order is not where the step begins: of several who try at once, one succeeds. */
-  tryTake(tx: Sql, context: Context, id: number, step: Step): Promise<OrderRow | undefined>;
+  tryTransition(tx: Sql, context: Context, id: number, step: Transition): Promise<OrderRow | undefined>;
   /** @throws AppError notFound, conflict */
-  take(tx: Sql, context: Context, id: number, step: Step): Promise<OrderRow>;
+  transition(tx: Sql, context: Context, id: number, step: Transition): Promise<OrderRow>;
 }
 
 /** @param shippingTimeMs from the approval to the estimated shipDate @param firstId see `firstIdIn` */
-export function createSteps(clock: Clock, shippingTimeMs: number, firstId: number): Steps {
+export function createTransitions(clock: Clock, shippingTimeMs: number, firstId: number): Transitions {
   const at = (milliseconds: number) => sql`${timestamp(milliseconds)}`;
 
-  const steps: Steps = {
+  const steps: Transitions = {
     approval: () => ({ to: 'approved', reason: null, shipDate: at(clock.now() + shippingTimeMs) }),
     shipping: () => ({ to: 'shipped', reason: null, shipDate: at(clock.now()) }),
     delivery: () => ({ to: 'delivered', reason: null, shipDate: sql`ship_date` }),
@@ -46,7 +46,7 @@ export function createSteps(clock: Clock, shippingTimeMs: number, firstId: numbe
       await recordEvents(tx, context.origin, updated_at, [event]);
     },
 
-    async tryTake(tx, context, id, { to, reason, shipDate }) {
+    async tryTransition(tx, context, id, { to, reason, shipDate }) {
       if (id < firstId) {
         return undefined;
       }
@@ -55,7 +55,7 @@ export function createSteps(clock: Clock, shippingTimeMs: number, firstId: numbe
       if (to === 'approved' || to === 'cancelled') {
         await queries.deleteJob(id);
       }
-      const row = await queries.updateStatus(id, sourcesOf(to), { status: to, shipDate, now });
+      const row = await queries.updateStatus(id, allowedFrom(to), { status: to, shipDate, now });
       if (row === undefined) {
         return undefined;
       }
@@ -66,11 +66,11 @@ export function createSteps(clock: Clock, shippingTimeMs: number, firstId: numbe
       return row;
     },
 
-    async take(tx, context, id, step) {
-      const row = await steps.tryTake(tx, context, id, step);
+    async transition(tx, context, id, step) {
+      const row = await steps.tryTransition(tx, context, id, step);
       if (row === undefined) {
         const { status } = await findRow(tx, id, firstId);
-        throw new AppError('conflict', `The order is ${status}. ${nextInWords(status)}`);
+        throw new AppError('conflict', `The order is ${status}. ${nextStatusText(status)}`);
       }
       return row;
     },

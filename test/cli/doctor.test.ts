@@ -15,7 +15,7 @@ import type { Finding } from '../../src/database/findings.ts';
 import { type Statement, sql } from '../../src/database/sql.ts';
 import { openFiles } from '../../src/files/files.ts';
 import { checkImages } from '../../src/images/consistency-check.ts';
-import { inspectOrders } from '../../src/orders/consistency-check.ts';
+import { checkOrders } from '../../src/orders/consistency-check.ts';
 import { secret } from '../context.ts';
 import { nameOf, picture, uploaded } from '../files/images.ts';
 import { createDatabase, engines } from '../helper.ts';
@@ -132,7 +132,7 @@ async function findingsAfter(database: Database, life: Life, fault: Statement): 
     assert.ok((await tx.run(fault)) > 0, fault.render('sqlite').text);
     found = [
       ...(await checkCatalogue(tx)),
-      ...(await inspectOrders(tx)),
+      ...(await checkOrders(tx)),
       ...(await inspectCustomers(tx)),
       ...(await checkImages(tx, files, systemClock.now())),
     ];

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import fc from 'fast-check';
 import { dollars, type Line, totalCents } from '../../src/orders/money.ts';
-import { nextInWords, orderStatuses, sourcesOf } from '../../src/orders/order-status.ts';
+import { allowedFrom, nextStatusText, orderStatuses } from '../../src/orders/order-status.ts';
 
 /** A price as it is written: whole digits, and how many of them stand behind the point. */
 interface Price {
@@ -113,13 +113,13 @@ suite('The status of an order', () => {
   ];
 
   test('changes by five transitions', () => {
-    const known = orderStatuses.flatMap((to) => sourcesOf(to).map((from) => `${from} ${to}`));
+    const known = orderStatuses.flatMap((to) => allowedFrom(to).map((from) => `${from} ${to}`));
     assert.deepEqual(known.sort(), all.toSorted());
   });
 
   test('is explained with what may come next, and nothing else', () => {
     for (const from of orderStatuses) {
-      const words: readonly string[] = nextInWords(from).match(/\w+/g) ?? [];
+      const words: readonly string[] = nextStatusText(from).match(/\w+/g) ?? [];
       for (const to of orderStatuses.filter((status) => status !== from)) {
         assert.equal(words.includes(to), all.includes(`${from} ${to}`), `${from} ${to}`);
       }
