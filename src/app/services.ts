@@ -11,7 +11,7 @@ import { type Clock, systemClock } from '../clock.ts';
 import { createCursors } from '../cursor.ts';
 import { type CustomerDirectory, createCustomerDirectory } from '../customers/directory.ts';
 import { createLogin, type LoginService } from '../customers/login.ts';
-import { createThrottle, type Throttle } from '../customers/login-throttle.ts';
+import { createLoginThrottle, type LoginThrottle } from '../customers/login-throttle.ts';
 import { createKnownNetworks, type KnownNetworks } from '../customers/networks.ts';
 import { createNewPasswords } from '../customers/new-passwords.ts';
 import { type CustomerService, createCustomerService } from '../customers/service.ts';
@@ -55,7 +55,7 @@ export interface Services extends WorkerPools {
   readonly listing: CheeseListing;
   readonly images: ImageService;
   readonly customers: CustomerService;
-  readonly loginThrottle: Throttle;
+  readonly loginThrottle: LoginThrottle;
   readonly networks: KnownNetworks;
   readonly login: LoginService;
   readonly directory: CustomerDirectory;
@@ -99,7 +99,7 @@ export async function openServices(
   const { passwords, imageRenderer } = shared ?? createWorkerPools(clock);
   const sessions = createSessions({ database, clock, config });
   const grants = createGrants(database, clock);
-  const throttle = createThrottle({ database, clock, limits: config.loginLimits, secret });
+  const throttle = createLoginThrottle({ database, clock, limits: config.loginLimits, secret });
   const networks = createKnownNetworks({ database, clock, secret });
   const firstId = firstIdIn(environment);
   const steps = createTransitions(clock, config.shippingTimeMs, firstId);

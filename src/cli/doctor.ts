@@ -2,7 +2,7 @@ import { openServices } from '../app/services.ts';
 import { checkCatalogue, rebuildSearchIndex } from '../cheeses/consistency-check.ts';
 import { inspectImageUrls } from '../cheeses/image-urls.ts';
 import { systemClock, timestamp } from '../clock.ts';
-import { inspectCustomers } from '../customers/consistency-check.ts';
+import { checkCustomers } from '../customers/consistency-check.ts';
 import type { Database, Sql } from '../database/database.ts';
 import { Faults, type Finding } from '../database/findings.ts';
 import { isTlsForgotten } from '../database/postgres-tls.ts';
@@ -44,7 +44,7 @@ export async function runDoctor(options: CommandOptions): Promise<void> {
       { name: 'database', inspect: async () => broken },
       { name: 'catalogue', inspect: checkCatalogue },
       { name: 'orders', inspect: checkOrders },
-      { name: 'customers', inspect: inspectCustomers },
+      { name: 'customers', inspect: checkCustomers },
       {
         name: 'pictures',
         inspect: async (snapshot) => [

@@ -4,7 +4,7 @@ import type { Principal } from '../auth/principal.ts';
 import { AppError, inWords } from '../errors.ts';
 
 /** Why an entry of a batch was refused. What is no fault of the entry fails the batch. */
-export function refusal(error: unknown): string {
+export function entryError(error: unknown): string {
   if (error instanceof AppError && error.code === 'validation') {
     return inWords(error.errors);
   }

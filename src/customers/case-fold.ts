@@ -8,7 +8,7 @@ const withoutWidth = /\p{Join_Control}|[\ufe0e\ufe0f]/gu;
  * case does not count, by way of upper case so that "ß" and "SS" are one.
  * Joiners and variation selectors do not count: with and without them, a name can look the same.
  */
-export function sameName(text: string): string {
+export function caseFold(text: string): string {
   const visible = text.replace(withoutWidth, '');
   return visible.normalize('NFKC').toLowerCase().toUpperCase().toLowerCase().normalize('NFKC');
 }

@@ -3,7 +3,7 @@ import type { Sql } from '../database/database.ts';
 import { Faults, type Finding } from '../database/findings.ts';
 import { sql } from '../database/sql.ts';
 
-export async function inspectCustomers(database: Sql): Promise<Finding[]> {
+export async function checkCustomers(database: Sql): Promise<Finding[]> {
   const credits = new Faults(
     'customers whose delivered total is not the sum of their delivered orders',
     'correct delivered_cents of these customers to the sum of their delivered orders',

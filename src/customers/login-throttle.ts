@@ -47,12 +47,12 @@ export interface Attempt {
   end(outcome: Outcome): Promise<void>;
 }
 
-export interface Throttle {
+export interface LoginThrottle {
   /**
    * Admits an attempt, which waits if it has to. End it.
    * @param isKnown whether the customer has logged in from this network before @throws AppError rateLimited
    */
-  begin(usernameKey: string, clientIp: string, isKnown: boolean): Promise<Attempt>;
+  recordAttempt(usernameKey: string, clientIp: string, isKnown: boolean): Promise<Attempt>;
   /** Deletes counters whose window is over. */
   purge(): Promise<void>;
 }
@@ -88,7 +88,7 @@ interface Dependencies {
   readonly secret: string;
 }
 
-export function createThrottle({ database, clock, limits, secret }: Dependencies): Throttle {
+export function createLoginThrottle({ database, clock, limits, secret }: Dependencies): LoginThrottle {
   let waiting = 0;
   /** One statement at a time and instance: a flood of logins occupies one connection. */
   const enter = inBatches(apply);
@@ -178,7 +178,7 @@ export function createThrottle({ database, clock, limits, secret }: Dependencies
   }
 
   return {
-    async begin(usernameKey, clientIp, isKnown) {
+    async recordAttempt(usernameKey, clientIp, isKnown) {
       const counters = countersOf(usernameKey, clientIp, isKnown);
       await admitted(counters);
       return {

@@ -6,8 +6,8 @@ import type { Sessions } from '../auth/sessions/service.ts';
 import type { Context } from '../database/context.ts';
 import type { Database, Sql, Transaction } from '../database/database.ts';
 import { AppError } from '../errors.ts';
-import { sameName } from './case-fold.ts';
-import type { Outcome, Throttle } from './login-throttle.ts';
+import { caseFold } from './case-fold.ts';
+import type { LoginThrottle, Outcome } from './login-throttle.ts';
 import type { KnownNetworks } from './networks.ts';
 import { findByUsername } from './profile.ts';
 import { type CustomerRow, customerQueries } from './queries.ts';
@@ -35,7 +35,7 @@ interface Dependencies {
   readonly database: Database;
   readonly passwords: Passwords;
   readonly sessions: Sessions;
-  readonly throttle: Throttle;
+  readonly throttle: LoginThrottle;
   readonly networks: KnownNetworks;
 }
 
@@ -60,7 +60,7 @@ export function createLogin(dependencies: Dependencies): LoginService {
   ): Promise<T> {
     const found = await findByUsername(database, username);
     const isKnown = await networks.isKnown(found?.id ?? null, address);
-    const attempt = await throttle.begin(sameName(username), address, isKnown);
+    const attempt = await throttle.recordAttempt(caseFold(username), address, isKnown);
     let outcome: Outcome = 'unverified';
     try {
       const customer = await verify(found, password);

@@ -3,7 +3,7 @@ import type { VersionedCheese } from '../cheeses/service.ts';
 import type { Sql } from '../database/database.ts';
 import type { FieldError } from '../errors.ts';
 import { formats } from '../schema/text-rules.ts';
-import { sameName } from './case-fold.ts';
+import { caseFold } from './case-fold.ts';
 import { type CustomerRow, customerQueries, type Profile } from './queries.ts';
 import type { CustomerInput } from './schemas.ts';
 
@@ -17,7 +17,7 @@ export interface VersionedCustomer {
 /** Whatever cannot be a username is nobody's, and is not asked for. */
 export async function findByUsername(sql: Sql, username: string): Promise<CustomerRow | undefined> {
   return formats.username?.test(username)
-    ? customerQueries(sql).findByUsername(sameName(username))
+    ? customerQueries(sql).findByUsername(caseFold(username))
     : undefined;
 }
 
@@ -26,9 +26,9 @@ export function profileOf(input: CustomerInput, password: string): Profile {
   const { favouriteCheese } = input;
   return {
     username: input.username,
-    username_key: sameName(input.username),
+    username_key: caseFold(input.username),
     email: input.email,
-    email_key: sameName(input.email),
+    email_key: caseFold(input.email),
     first_name: input.firstName ?? '',
     last_name: input.lastName ?? '',
     phone: input.phone ?? null,

@@ -11,7 +11,7 @@ import { ConstraintError, type Database, type Sql } from '../database/database.t
 import { AppError, type FieldError, inWords, validationError } from '../errors.ts';
 import type { Precondition } from '../http/etag.ts';
 import type { TierThresholds } from '../settings/config.ts';
-import { mayManage, notFound, refusal } from './batch-errors.ts';
+import { entryError, mayManage, notFound } from './batch-errors.ts';
 import type { NewPasswords } from './new-passwords.ts';
 import {
   findByUsername,
@@ -209,7 +209,7 @@ export function createCustomerService(dependencies: Dependencies): CustomerServi
           try {
             created.push(await insert(tx, context, ready.input, ready.password));
           } catch (error) {
-            errors.push({ index, message: refusal(error) });
+            errors.push({ index, message: entryError(error) });
           }
         }
         return { created, errors };

@@ -300,7 +300,7 @@ onBothEngines('Logging in', (engine) => {
     await register(shop, 'ada');
     // What remains of a process that was killed: attempts without a result.
     const { database, loginThrottle } = shop.app.services;
-    await Promise.all([1, 2, 3].map(() => loginThrottle.begin('ada', '10.0.0.1', false)));
+    await Promise.all([1, 2, 3].map(() => loginThrottle.recordAttempt('ada', '10.0.0.1', false)));
     const rows = await database.all<{ running: number }>(sql`select running from login_failure`);
     assert.deepEqual(new Set(rows.map(({ running }) => running)), new Set([3]));
     clock.advance(minuteMs);

@@ -9,7 +9,7 @@ import { suite, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { checkCatalogue } from '../../src/cheeses/consistency-check.ts';
 import { systemClock } from '../../src/clock.ts';
-import { inspectCustomers } from '../../src/customers/consistency-check.ts';
+import { checkCustomers } from '../../src/customers/consistency-check.ts';
 import type { Database } from '../../src/database/database.ts';
 import type { Finding } from '../../src/database/findings.ts';
 import { type Statement, sql } from '../../src/database/sql.ts';
@@ -133,7 +133,7 @@ async function findingsAfter(database: Database, life: Life, fault: Statement): 
     found = [
       ...(await checkCatalogue(tx)),
       ...(await checkOrders(tx)),
-      ...(await inspectCustomers(tx)),
+      ...(await checkCustomers(tx)),
       ...(await checkImages(tx, files, systemClock.now())),
     ];
     throw aside;
