@@ -97,14 +97,10 @@ export function createGauges({
     counter(
       'curd_database_operations_total',
       'Commits on SQLite; statements and transactions on PostgreSQL.',
-      () => database.standing().done,
+      () => database.stats().done,
     ),
-    counter('curd_database_seconds_total', 'How long these took.', () => database.standing().seconds),
-    gauge(
-      'curd_database_waiting',
-      'What the database has not answered yet.',
-      () => database.standing().waiting,
-    ),
+    counter('curd_database_seconds_total', 'How long these took.', () => database.stats().seconds),
+    gauge('curd_database_waiting', 'What the database has not answered yet.', () => database.stats().waiting),
     gauge(
       'curd_database_size_bytes',
       'Size of the database, read every 60 seconds at most.',

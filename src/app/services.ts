@@ -16,7 +16,7 @@ import { createKnownNetworks, type KnownNetworks } from '../customers/networks.t
 import { createNewPasswords } from '../customers/new-passwords.ts';
 import { type CustomerService, createCustomerService } from '../customers/service.ts';
 import type { Context } from '../database/context.ts';
-import { isBeingCopiedTo } from '../database/copy-tables.ts';
+import { hasUnfinishedCopy } from '../database/copy-tables.ts';
 import { type Database, openDatabase } from '../database/database.ts';
 import { requireEnvironment } from '../database/environment.ts';
 import { migrate } from '../database/migrate.ts';
@@ -82,7 +82,7 @@ export async function openServices(
   const database = await openDatabase(config);
   try {
     await migrate(database);
-    if (await isBeingCopiedTo(database)) {
+    if (await hasUnfinishedCopy(database)) {
       throw new ConfigError('A copy into this database has not finished: run the same "curd copy" again.');
     }
     if (!isChangingEnvironment) {

@@ -1,6 +1,6 @@
 /** Whether the catalogue is filed as its cheeses are, and filing it anew. */
 import type { Database, Sql } from '../database/database.ts';
-import { Faults, type Finding, inPages, parsed } from '../database/findings.ts';
+import { type Finding, Findings, readInPages, tryParseJson } from '../database/findings.ts';
 import { sql } from '../database/sql.ts';
 import { cheeseQueries } from './queries.ts';
 import type { Cheese } from './schemas.ts';
@@ -35,18 +35,18 @@ const cheesesAfter = (database: Sql) => (after: number, limit: number) =>
 
 /** Holds counters and postings against the cheeses themselves. */
 export async function checkCatalogue(database: Sql): Promise<Finding[]> {
-  const columns = new Faults('cheeses whose columns differ from what they answer', 'restore a backup');
-  const counters = new Faults('counters that differ from the cheeses they count', remedy);
-  const postings = new Faults('cheeses that are filed elsewhere than they belong', remedy);
-  const ids = new Faults('ids that could be given out twice', 'restore a backup');
+  const columns = new Findings('cheeses whose columns differ from what they answer', 'restore a backup');
+  const counters = new Findings('counters that differ from the cheeses they count', remedy);
+  const postings = new Findings('cheeses that are filed elsewhere than they belong', remedy);
+  const ids = new Findings('ids that could be given out twice', 'restore a backup');
 
   const expected = new Map<string, Filed>();
   const termsOf = createTerms();
   let lastId = 0;
-  for await (const page of inPages(cheesesAfter(database))) {
+  for await (const page of readInPages(cheesesAfter(database))) {
     for (const row of page) {
       lastId = row.id;
-      const cheese = parsed<Cheese>(row.body);
+      const cheese = tryParseJson<Cheese>(row.body);
       if (cheese === undefined || !isStoredAs(cheese, row)) {
         columns.add(`cheese ${row.id}`);
         continue;
@@ -94,7 +94,7 @@ function isStoredAs(cheese: Cheese, row: StoredCheese): boolean {
   );
 }
 
-function compare(expected: readonly Filed[], found: readonly Filed[], faults: Faults): void {
+function compare(expected: readonly Filed[], found: readonly Filed[], faults: Findings): void {
   const byTerm = (all: readonly Filed[]) =>
     new Map(all.map((one) => [`${one.kind} ${one.name} ${one.status}`, one] as [string, Filed]));
   const [should, is] = [byTerm(expected), byTerm(found)];
@@ -110,13 +110,13 @@ function compare(expected: readonly Filed[], found: readonly Filed[], faults: Fa
 
 /** Files every cheese anew, in one transaction that holds off all other changes of the catalogue. */
 export async function rebuildSearchIndex(database: Database, now: string): Promise<void> {
-  await database.overhaul(async (tx) => {
+  await database.exclusiveTransaction(async (tx) => {
     await cheeseQueries(tx).updateCatalogue(now, 0);
     await tx.run(sql`delete from cheese_term`);
     await tx.run(sql`delete from term_count`);
-    for await (const page of inPages(cheesesAfter(tx))) {
+    for await (const page of readInPages(cheesesAfter(tx))) {
       // What is no JSON can be filed nowhere; the inspection finds it.
-      const whole = page.flatMap(({ body }) => parsed<Cheese>(body) ?? []);
+      const whole = page.flatMap(({ body }) => tryParseJson<Cheese>(body) ?? []);
       await reindex(
         tx,
         whole.map((after) => ({ before: null, after })),

@@ -1,7 +1,7 @@
 /** Public URLs of uploaded images in photoUrls. They contain the host of the settings at the time of the upload. */
 import type { Context } from '../database/context.ts';
 import type { Database, Sql } from '../database/database.ts';
-import { Faults, type Finding, inPages } from '../database/findings.ts';
+import { type Finding, Findings, readInPages } from '../database/findings.ts';
 import { sql } from '../database/sql.ts';
 import { isLoopback } from '../settings/parsers.ts';
 import type { Cheese } from './schemas.ts';
@@ -18,7 +18,7 @@ interface WithImages {
 
 /** Image URLs that only work on the machine of the server, where the settings say that it has another one. */
 export async function inspectImageUrls(database: Sql, urlOf: UrlOf): Promise<Finding[]> {
-  const faults = new Faults(
+  const faults = new Findings(
     'cheeses with image URLs that work on the machine of the server only',
     'run "curd images rebase" with the settings of the server',
   );
@@ -57,7 +57,7 @@ export async function rebaseImages(
 }
 
 function cheesesWithImages(database: Sql): AsyncGenerator<WithImages[]> {
-  return inPages(async (after, limit) => {
+  return readInPages(async (after, limit) => {
     const rows = await database.all<Omit<WithImages, 'names'>>(sql`
       select id, body from cheese where id > ${after} and id in (select cheese_id from cheese_image)
       order by id limit ${limit}`);

@@ -5,7 +5,7 @@
  * their columns, objects and serialisation.
  */
 import { queriesOn } from '../database/database.ts';
-import { allOf, join, list, rows, type Statement, sql } from '../database/sql.ts';
+import { allTrue, join, rowsFromJson, type Statement, sql, valueList } from '../database/sql.ts';
 import type { Sort, Status } from './schemas.ts';
 import type { Term, TermKind } from './search-terms.ts';
 
@@ -70,10 +70,10 @@ export const listingQueries = queriesOn((tx) => ({
   /** Terms with their counters by status. */
   findCountedTerms: (terms: readonly Term[], ids: readonly number[]) =>
     tx.all<TermCountRow>(sql`
-      ${counted} ${rows(terms.map(([kind, name]) => [kind, name]))}
+      ${counted} ${rowsFromJson(terms.map(([kind, name]) => [kind, name]))}
         join term t on t.kind = value->>0 and t.name = value->>1 left join term_count n on n.term_id = t.id
       union all
-      ${counted} ${rows(ids.map((id) => [id]))}
+      ${counted} ${rowsFromJson(ids.map((id) => [id]))}
         join term t on t.id = cast(value->>0 as bigint) left join term_count n on n.term_id = t.id`),
 
   /** Words with a prefix, up to `limit`. */
@@ -113,7 +113,7 @@ export const listingQueries = queriesOn((tx) => ({
   count: async (selection: Selection) => {
     const { from, id, conditions } = along(selection.driver, selection);
     const row = await tx.get<{ total: number }>(sql`
-      select count(distinct ${id}) as total from ${from} where ${allOf(conditions)}`);
+      select count(distinct ${id}) as total from ${from} where ${allTrue(conditions)}`);
     return row?.total ?? 0;
   },
 }));
@@ -122,7 +122,7 @@ function totalOf({ countedTerm, statuses }: PageRequest): Statement {
   if (countedTerm === null) {
     return sql`null`;
   }
-  const ofStatuses = statuses === null ? sql`` : sql` and status in (${list(statuses)})`;
+  const ofStatuses = statuses === null ? sql`` : sql` and status in (${valueList(statuses)})`;
   return sql`(select cast(coalesce(sum(cheeses), 0) as bigint) from term_count
     where term_id = ${countedTerm}${ofStatuses})`;
 }
@@ -184,7 +184,7 @@ function branch(driver: Branch, request: PageRequest): Statement {
       : isByName
         ? [sql`(${name}, ${id}) ${beyond} (${after.name}, ${after.id})`]
         : [sql`${id} ${beyond} ${after.id}`];
-  return sql`from ${from} where ${allOf([...conditions, ...keyset])} order by ${order(name, id)} limit ${limit}`;
+  return sql`from ${from} where ${allTrue([...conditions, ...keyset])} order by ${order(name, id)} limit ${limit}`;
 }
 
 /** Ids are handed out in the order of creation, so they stand for createdAt in every sort. */
@@ -239,12 +239,12 @@ function drivenBy(driver: Driver): Statement[] {
 
 /** `=` where it can be: it lets an index serve the order behind the column as well. */
 function isOneOf(values: readonly (string | number)[]): Statement {
-  return values.length === 1 ? sql`= ${values[0] ?? null}` : sql`in (${list(values)})`;
+  return values.length === 1 ? sql`= ${values[0] ?? null}` : sql`in (${valueList(values)})`;
 }
 
 /** The same for any number of terms: one bound value, so that the text of the statement stays short. */
 function isOneOfTerms(ids: readonly number[]): Statement {
   return ids.length <= termsApartMax
     ? isOneOf(ids)
-    : sql`in (select cast(value->>0 as bigint) from ${rows(ids.map((id) => [id]))})`;
+    : sql`in (select cast(value->>0 as bigint) from ${rowsFromJson(ids.map((id) => [id]))})`;
 }

@@ -1,6 +1,6 @@
 /** Statements on cheeses, their terms and their counters. listing-queries.ts has those that page through them. */
 import { queriesOn } from '../database/database.ts';
-import { forShare, forUpdate, list, rows, type Statement, sql } from '../database/sql.ts';
+import { forShare, forUpdate, rowsFromJson, type Statement, sql, valueList } from '../database/sql.ts';
 import type { Status } from './schemas.ts';
 import type { Term, TermKind } from './search-terms.ts';
 
@@ -41,7 +41,7 @@ const cheeseById = sql`select id, version, body from cheese where id`;
 export const cheeseLookup = {
   one: (id: string): Statement => sql`${cheeseById} = ${Number(id)}`,
   many: (ids: readonly string[]): Statement =>
-    sql`${cheeseById} in (select cast(value->>0 as bigint) from ${rows(ids.map((id) => [id]))})`,
+    sql`${cheeseById} in (select cast(value->>0 as bigint) from ${rowsFromJson(ids.map((id) => [id]))})`,
   keyOf: (row: CheeseRow): string => String(row.id),
 };
 
@@ -52,7 +52,7 @@ export const versionLookup = {
   keyOf: (_row: { version: number }): string => 'catalogue',
 };
 
-const termRows = (terms: readonly Term[]) => rows(terms.map(([kind, name]) => [kind, name]));
+const termRows = (terms: readonly Term[]) => rowsFromJson(terms.map(([kind, name]) => [kind, name]));
 
 export const cheeseQueries = queriesOn((tx) => ({
   /** Waits for whoever writes to the catalogue, and keeps others waiting to the end of the transaction. */
@@ -79,13 +79,13 @@ export const cheeseQueries = queriesOn((tx) => ({
 
   /** In the order of their ids, so that two who hold several never wait for each other. */
   hold: (ids: readonly number[]) =>
-    tx.all<CheeseRow>(sql`${cheeseById} in (${list(ids)}) order by id${forShare}`),
+    tx.all<CheeseRow>(sql`${cheeseById} in (${valueList(ids)}) order by id${forShare}`),
 
   /** Cheeses by category and name, as uniqueness compares them. */
   findByNames: (names: readonly (readonly [categoryName: string | null, nameKey: string])[]) =>
     tx.all<CheeseRow & { name_key: string; category_name: string | null }>(sql`
       select c.id, c.version, c.body, c.name_key, value->>0 as category_name
-      from ${rows(names)}
+      from ${rowsFromJson(names)}
       left join term t on t.kind = 'category' and t.name = value->>0
       join cheese c on c.category_id = coalesce(t.id, case when value->>0 is null then 0 end) and c.name_key = value->>1`),
 
@@ -110,7 +110,7 @@ export const cheeseQueries = queriesOn((tx) => ({
       select t.id, t.kind, t.name from ${termRows(terms)} join term t on t.kind = value->>0 and t.name = value->>1`),
 
   findTermsById: (ids: readonly number[]) =>
-    tx.all<TermRow>(sql`select id, kind, name from term where id in (${list(ids)})`),
+    tx.all<TermRow>(sql`select id, kind, name from term where id in (${valueList(ids)})`),
 
   insertTerms: (terms: readonly Term[]) => tx.insert('term', ['kind', 'name'], terms),
 
@@ -121,13 +121,13 @@ export const cheeseQueries = queriesOn((tx) => ({
     tx.run(sql`
       delete from cheese_term where (term_id, cheese_id) in (
         select cast(value->>0 as bigint), cast(value->>1 as bigint)
-        from ${rows(postings.map(([termId, cheeseId]) => [termId, cheeseId]))})`),
+        from ${rowsFromJson(postings.map(([termId, cheeseId]) => [termId, cheeseId]))})`),
 
   /** Adds to the counters of terms, by status; negative numbers take away. */
   updateCounts: (deltas: readonly (readonly [termId: number, status: Status, cheeses: number])[]) =>
     tx.run(sql`
       insert into term_count (term_id, status, cheeses)
-      select cast(value->>0 as bigint), value->>1, cast(value->>2 as bigint) from ${rows(deltas)} where true
+      select cast(value->>0 as bigint), value->>1, cast(value->>2 as bigint) from ${rowsFromJson(deltas)} where true
       on conflict (term_id, status) do update set cheeses = term_count.cheeses + excluded.cheeses`),
 
   /** Cheeses of the whole catalogue by status; a status that nobody ever used is not there. */

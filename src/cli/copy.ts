@@ -3,10 +3,10 @@ import { systemClock, timestamp } from '../clock.ts';
 import {
   beginCopy,
   type CopiedTable,
+  containsShop,
   copyTables,
   endCopy,
-  holdsShop,
-  isBeingCopiedTo,
+  hasUnfinishedCopy,
 } from '../database/copy-tables.ts';
 import { type Database, openDatabase, type Sql } from '../database/database.ts';
 import { migrate } from '../database/migrate.ts';
@@ -44,12 +44,12 @@ export async function runCopy(options: CommandOptions): Promise<void> {
     const target = await openDatabase(to);
     try {
       await migrate(source);
-      if (await isBeingCopiedTo(source)) {
+      if (await hasUnfinishedCopy(source)) {
         throw new ConfigError('The source is itself a copy that has not finished: finish that one first.');
       }
       await migrate(target);
       await prepare(target, nameOf(from.database), options.overwrite === true);
-      if (await isBeingCopiedTo(source)) {
+      if (await hasUnfinishedCopy(source)) {
         await endCopy(target);
         throw new ConfigError(sameDatabase);
       }
@@ -100,7 +100,7 @@ function folderOf(place: DatabaseLocation, dataDir: string): string {
 
 /** Nothing of somebody's shop is overwritten by mistake. */
 async function prepare(target: Database, from: string, mayOverwrite: boolean): Promise<void> {
-  if (!(await isBeingCopiedTo(target)) && !mayOverwrite && (await holdsShop(target))) {
+  if (!(await hasUnfinishedCopy(target)) && !mayOverwrite && (await containsShop(target))) {
     throw new ConfigError(
       'There is a shop in the target already: --overwrite makes it the same as the source, and loses what else is in it.',
     );

@@ -4,7 +4,7 @@ import { inspectImageUrls } from '../cheeses/image-urls.ts';
 import { systemClock, timestamp } from '../clock.ts';
 import { checkCustomers } from '../customers/consistency-check.ts';
 import type { Database, Sql } from '../database/database.ts';
-import { Faults, type Finding } from '../database/findings.ts';
+import { type Finding, Findings } from '../database/findings.ts';
 import { isTlsForgotten } from '../database/postgres-tls.ts';
 import { sql } from '../database/sql.ts';
 import { openFiles } from '../files/files.ts';
@@ -90,7 +90,7 @@ function inWords({ check, findings }: Result): string {
 
 /** What a server would start with, and its keeper might regret. */
 function inspectSettings(config: Config): Finding[] {
-  const unsafe = new Faults('settings that a public shop should not have', 'see docs/configuration.md');
+  const unsafe = new Findings('settings that a public shop should not have', 'see docs/configuration.md');
   if (config.environment === 'production') {
     if (config.trustedProxies.length === 0 && config.publicUrl?.startsWith('https:')) {
       unsafe.add(
@@ -108,7 +108,7 @@ function inspectSettings(config: Config): Finding[] {
 }
 
 async function inspectClock(database: Database): Promise<Finding[]> {
-  const wrong = new Faults(
+  const wrong = new Findings(
     "clock that differs from the database's",
     'let NTP set the clocks of both machines',
   );
@@ -128,10 +128,10 @@ async function inspectClock(database: Database): Promise<Finding[]> {
 
 /** PostgreSQL keeps its own pages in order; of SQLite we ask. */
 async function inspectDatabase(config: Config): Promise<Finding[]> {
-  const broken = new Faults('faults in the file of the database', 'restore a backup ("curd restore")');
+  const broken = new Findings('faults in the file of the database', 'restore a backup ("curd restore")');
   if (config.database.engine === 'sqlite') {
-    const { faultsOf } = await import('../database/sqlite-file.ts');
-    for (const fault of faultsOf(config.database.file)) {
+    const { integrityErrors } = await import('../database/sqlite-file.ts');
+    for (const fault of integrityErrors(config.database.file)) {
       broken.add(fault);
     }
   }

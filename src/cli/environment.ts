@@ -84,7 +84,7 @@ async function attempt<T>(database: Database, dryRun: boolean, work: (tx: Sql) =
   const rolledBack = new Error('dry run');
   let result: T | undefined;
   try {
-    await database.overhaul(async (tx) => {
+    await database.exclusiveTransaction(async (tx) => {
       result = await work(tx);
       if (dryRun) {
         throw rolledBack;

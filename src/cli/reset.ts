@@ -1,7 +1,7 @@
 import { fillDemoCatalogue, seedDemoImages } from '../app/demo/demo.ts';
 import { systemClock, timestamp } from '../clock.ts';
 import { recordEvents } from '../database/context.ts';
-import { plain, sql } from '../database/sql.ts';
+import { rawSql, sql } from '../database/sql.ts';
 import { listTables, lockTables } from '../database/tables.ts';
 import { restoreTestOrders } from '../orders/test-orders.ts';
 import { publicImageUrl } from '../settings/config.ts';
@@ -34,13 +34,13 @@ export function runReset(options: CommandOptions): Promise<void> {
       const now = timestamp(systemClock.now());
       const tables = await listTables(database, database.engine);
       const { origin } = contextOf('cli');
-      await database.overhaul(async (tx) => {
+      await database.exclusiveTransaction(async (tx) => {
         // Ids go on, terms included, so that no old one means another.
         await lockTables(tx, database.engine, tables);
         await tx.run(sql`update catalogue set version = version + 1`);
         for (const { name } of tables.toReversed()) {
           if (![...kept, ...changed].includes(name)) {
-            await tx.run(sql`delete from ${plain(name)}`);
+            await tx.run(sql`delete from ${rawSql(name)}`);
           }
         }
         // The sweep of a server takes their bytes away.

@@ -5,7 +5,7 @@ import { extract, list } from 'tar';
 import { systemClock, timestamp } from '../clock.ts';
 import { openDatabase } from '../database/database.ts';
 import { migrate } from '../database/migrate.ts';
-import { environmentIn, faultsOf, isInUse, replaceDatabaseFile } from '../database/sqlite-file.ts';
+import { environmentIn, integrityErrors, isInUse, replaceDatabaseFile } from '../database/sqlite-file.ts';
 import { copyFiles, type StoredFile } from '../files/copy-files.ts';
 import { digestOf } from '../files/digest.ts';
 import { openFiles } from '../files/files.ts';
@@ -115,7 +115,7 @@ async function unpack(source: string, folder: string): Promise<{ manifest: Manif
   if ((await digestOf(database)) !== manifest.database) {
     throw damaged('the database is not the one that was written');
   }
-  const faults = faultsOf(database);
+  const faults = integrityErrors(database);
   if (faults.length > 0) {
     throw damaged(`the database has faults (${faults[0]})`);
   }

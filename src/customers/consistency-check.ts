@@ -1,10 +1,10 @@
 /** Whether what customers were credited with is what was delivered to them. */
 import type { Sql } from '../database/database.ts';
-import { Faults, type Finding } from '../database/findings.ts';
+import { type Finding, Findings } from '../database/findings.ts';
 import { sql } from '../database/sql.ts';
 
 export async function checkCustomers(database: Sql): Promise<Finding[]> {
-  const credits = new Faults(
+  const credits = new Findings(
     'customers whose delivered total is not the sum of their delivered orders',
     'correct delivered_cents of these customers to the sum of their delivered orders',
   );

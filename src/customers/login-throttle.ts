@@ -9,9 +9,9 @@
 import { createHmac } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Clock, timestamp } from '../clock.ts';
-import { inBatches } from '../database/batch-calls.ts';
+import { batchCalls } from '../database/batch-calls.ts';
 import type { Database, Sql } from '../database/database.ts';
-import { asynchronousCommit, lockOn } from '../database/sql.ts';
+import { advisoryLock, asynchronousCommit } from '../database/sql.ts';
 import { rateLimited } from '../errors.ts';
 import { networkOf } from '../http/client-ip.ts';
 import { secondsLeft } from '../limits/rate-limits.ts';
@@ -91,7 +91,7 @@ interface Dependencies {
 export function createLoginThrottle({ database, clock, limits, secret }: Dependencies): LoginThrottle {
   let waiting = 0;
   /** One statement at a time and instance: a flood of logins occupies one connection. */
-  const enter = inBatches(apply);
+  const enter = batchCalls(apply);
 
   function countersOf(usernameKey: string, clientIp: string, isKnown: boolean): Counter[] {
     const counter = (name: keyof LoginLimits, windowMs: number, ...what: string[]): Counter => ({
@@ -112,7 +112,7 @@ export function createLoginThrottle({ database, clock, limits, secret }: Depende
 
   /** Every change of the counters holds this lock, on all instances: no two of them can deadlock. */
   async function lock(tx: Sql): Promise<void> {
-    await tx.get(lockOn('failed logins'));
+    await tx.get(advisoryLock('failed logins'));
     await tx.get(asynchronousCommit);
   }
 

@@ -1,7 +1,7 @@
 /** Statements on customers, and on their failed logins. */
 import type { CustomerSummary } from '../auth/oauth/customer-directory.ts';
 import { queriesOn } from '../database/database.ts';
-import { deleteUnlocked, forShare, forUpdate, lockOn, rows, sql } from '../database/sql.ts';
+import { advisoryLock, deleteUnlocked, forShare, forUpdate, rowsFromJson, sql } from '../database/sql.ts';
 import type { Tier } from './tiers.ts';
 
 /** What a customer can change of a row. */
@@ -47,7 +47,7 @@ const columns = sql`id, username, username_key, email, email_key, first_name, la
 
 export const customerQueries = queriesOn((tx) => ({
   /** Other transactions that insert several customers wait until this one ends. */
-  lockBatches: () => tx.get(lockOn('batches of customers')),
+  lockBatches: () => tx.get(advisoryLock('batches of customers')),
 
   /** Undefined where username or e-mail address belong to somebody already. */
   insert: (profile: Profile, tier: Tier, createdAt: string) =>
@@ -114,13 +114,13 @@ export const customerQueries = queriesOn((tx) => ({
   listFailures: (ids: readonly string[]) =>
     tx.all<FailureRow>(sql`
       select id, failures, ends_at, running, running_until, next_at from login_failure
-      where id in (select value->>0 from ${rows(ids.map((id) => [id]))})`),
+      where id in (select value->>0 from ${rowsFromJson(ids.map((id) => [id]))})`),
 
   upsertFailures: (failures: readonly FailureRow[]) =>
     tx.run(sql`
       insert into login_failure (id, failures, ends_at, running, running_until, next_at)
       select value->>0, cast(value->>1 as bigint), value->>2, cast(value->>3 as bigint), value->>4, value->>5
-      from ${rows(failures.map((row) => [row.id, row.failures, row.ends_at, row.running, row.running_until, row.next_at]))}
+      from ${rowsFromJson(failures.map((row) => [row.id, row.failures, row.ends_at, row.running, row.running_until, row.next_at]))}
       where true
       on conflict (id) do update set failures = excluded.failures, ends_at = excluded.ends_at,
         running = excluded.running, running_until = excluded.running_until, next_at = excluded.next_at`),

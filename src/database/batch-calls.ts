@@ -9,7 +9,7 @@ interface Waiting<In, Out> {
 }
 
 /** A function that hands its inputs to `run` in batches, one batch at a time; `run` answers them in their order. */
-export function inBatches<In, Out>(
+export function batchCalls<In, Out>(
   run: (inputs: readonly In[]) => Promise<readonly Out[]>,
 ): (input: In) => Promise<Out> {
   let waiting: Waiting<In, Out>[] = [];

@@ -4,9 +4,17 @@
  */
 import { AppError } from '../errors.ts';
 import { ConstraintError, type Database, type Sql } from './database.ts';
-import { plain, sql, type Value } from './sql.ts';
-import { compare } from './table-diff.ts';
-import { countRows, keyIs, listTables, type Row, readLastIds, type Table, writeLastIds } from './tables.ts';
+import { rawSql, sql, type Value } from './sql.ts';
+import { diffTables } from './table-diff.ts';
+import {
+  countRows,
+  keyIs,
+  listTables,
+  readLastIds,
+  type Table,
+  type TableRow,
+  writeLastIds,
+} from './tables.ts';
 
 const removedAtOnce = 1000;
 
@@ -81,9 +89,9 @@ interface Pass {
   readonly table: Table;
   readonly written: number;
   /** Rows that the source does not have, still to be removed. */
-  readonly extra: Row[];
+  readonly extra: TableRow[];
   /** Rows that could not be written before others are removed or changed. */
-  readonly waiting: Row[];
+  readonly waiting: TableRow[];
 }
 
 async function write(
@@ -93,9 +101,9 @@ async function write(
   advance: (rows: number) => void,
 ): Promise<Pass> {
   let written = 0;
-  const waiting: Row[] = [];
-  const extra: Row[] = [];
-  for await (const found of compare(source, target, table)) {
+  const waiting: TableRow[] = [];
+  const extra: TableRow[] = [];
+  for await (const found of diffTables(source, target, table)) {
     const { different, missing } = found;
     written += different.length + missing.length;
     extra.push(...found.extra);
@@ -118,18 +126,18 @@ async function write(
   return { table, written, extra, waiting };
 }
 
-async function remove(target: Database, table: Table, extra: readonly Row[]): Promise<void> {
+async function remove(target: Database, table: Table, extra: readonly TableRow[]): Promise<void> {
   for (let first = 0; first < extra.length; first += removedAtOnce) {
     await target.transaction(async (tx) => {
       for (const row of extra.slice(first, first + removedAtOnce)) {
-        await tx.run(sql`delete from ${plain(table.name)} where ${keyIs(table, row)}`);
+        await tx.run(sql`delete from ${rawSql(table.name)} where ${keyIs(table, row)}`);
       }
     });
   }
 }
 
 /** What takes a name that another row still has comes after that row. */
-async function writeWaiting(target: Database, table: Table, rows: readonly Row[]): Promise<void> {
+async function writeWaiting(target: Database, table: Table, rows: readonly TableRow[]): Promise<void> {
   let waiting = rows;
   while (waiting.length > 0) {
     const refused = await writeOneByOne(target, table, waiting);
@@ -143,8 +151,8 @@ async function writeWaiting(target: Database, table: Table, rows: readonly Row[]
 }
 
 /** Returns the rows that a unique index refused. */
-async function writeOneByOne(target: Database, table: Table, rows: readonly Row[]): Promise<Row[]> {
-  const refused: Row[] = [];
+async function writeOneByOne(target: Database, table: Table, rows: readonly TableRow[]): Promise<TableRow[]> {
+  const refused: TableRow[] = [];
   for (const row of rows) {
     try {
       await target.transaction(async (tx) => {
@@ -162,11 +170,11 @@ async function writeOneByOne(target: Database, table: Table, rows: readonly Row[
   return refused;
 }
 
-function update(tx: Sql, table: Table, row: Row): Promise<number> {
+function update(tx: Sql, table: Table, row: TableRow): Promise<number> {
   const sets = table.columns
-    .map((column, place) => sql`${plain(column)} = ${row[place] as Value}`)
+    .map((column, place) => sql`${rawSql(column)} = ${row[place] as Value}`)
     .reduce((all, one) => sql`${all}, ${one}`);
-  return tx.run(sql`update ${plain(table.name)} set ${sets} where ${keyIs(table, row)}`);
+  return tx.run(sql`update ${rawSql(table.name)} set ${sets} where ${keyIs(table, row)}`);
 }
 
 async function verify(
@@ -175,7 +183,7 @@ async function verify(
   table: Table,
   advance: (rows: number) => void,
 ): Promise<void> {
-  for await (const { compared, missing, different, extra } of compare(source, target, table)) {
+  for await (const { compared, missing, different, extra } of diffTables(source, target, table)) {
     const count = missing.length + different.length + extra.length;
     if (count > 0) {
       throw new Error(
@@ -202,12 +210,12 @@ export async function endCopy(target: Database): Promise<void> {
 }
 
 /** Whether a copy into it was begun and has not ended. */
-export async function isBeingCopiedTo(database: Sql): Promise<boolean> {
+export async function hasUnfinishedCopy(database: Sql): Promise<boolean> {
   return (await database.get(sql`select number from migration where number = ${unfinished}`)) !== undefined;
 }
 
 /** Whether somebody's shop is in it. */
-export async function holdsShop(database: Sql): Promise<boolean> {
+export async function containsShop(database: Sql): Promise<boolean> {
   const row = await database.get(sql`
     select 1 as found from (select id from account union all select id from customer union all select id from cheese)
     as rows limit 1`);

@@ -30,12 +30,12 @@ export interface Database extends Sql {
    * where the engine cannot tell as cheaply. A request is handled in the turn in which it is read or a later one, so
    * what is remembered under an unchanged stamp is as fresh as a read.
    */
-  stamp(): number | null;
+  dataVersion(): number | null;
   /**
    * What was done since the start and how long it took, and what waits: on SQLite commits of changes, each of a group;
    * on PostgreSQL statements and transactions.
    */
-  standing(): { readonly done: number; readonly seconds: number; readonly waiting: number };
+  stats(): { readonly done: number; readonly seconds: number; readonly waiting: number };
   /**
    * Whether a write within the last minute failed because the disk or a quota was full, and none has succeeded since.
    * Always false on PostgreSQL, which has a disk of its own.
@@ -47,7 +47,9 @@ export interface Database extends Sql {
    * A transaction without the bounds on time that hold for requests, one at a time among all processes: for migrations,
    * and for commands that go over whole tables. `runScript` takes several statements at once.
    */
-  overhaul<T>(work: (sql: Sql, runScript: (script: string) => Promise<void>) => Promise<T>): Promise<T>;
+  exclusiveTransaction<T>(
+    work: (sql: Sql, runScript: (script: string) => Promise<void>) => Promise<T>,
+  ): Promise<T>;
   close(): Promise<void>;
 }
 

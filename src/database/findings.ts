@@ -12,7 +12,7 @@ export interface Finding {
 const examplesMax = 5;
 
 /** Collects faults of one kind. */
-export class Faults {
+export class Findings {
   #count = 0;
   readonly #examples: string[] = [];
   readonly #fault: string;
@@ -40,7 +40,7 @@ export class Faults {
 }
 
 /** Rows in the order of an id, read some thousands at a time; `read` gives those after an id. */
-export async function* inPages<Row extends { readonly id: number }>(
+export async function* readInPages<Row extends { readonly id: number }>(
   read: (after: number, limit: number) => Promise<Row[]>,
 ): AsyncGenerator<Row[]> {
   const limit = 2000;
@@ -57,7 +57,7 @@ export async function* inPages<Row extends { readonly id: number }>(
 }
 
 /** JSON of ours; undefined where it is none. */
-export function parsed<T>(text: string): T | undefined {
+export function tryParseJson<T>(text: string): T | undefined {
   try {
     return JSON.parse(text) as T;
   } catch {

@@ -5,7 +5,7 @@
  * read takes 6 us in a loop, and 30 between requests, when its pages and its code have left the processor's cache.
  */
 import type { MaybePromise } from '../maybe-promise.ts';
-import { inBatches } from './batch-calls.ts';
+import { batchCalls } from './batch-calls.ts';
 import { createCache } from './cache.ts';
 import type { Database } from './database.ts';
 import type { Statement } from './sql.ts';
@@ -24,7 +24,7 @@ export function createLookup<Row>(
   database: Database,
   { one, many, keyOf }: LookupStatements<Row>,
 ): (key: string) => MaybePromise<Row | undefined> {
-  return database.stamp() === null ? together(database, many, keyOf) : remembering(database, one);
+  return database.dataVersion() === null ? together(database, many, keyOf) : remembering(database, one);
 }
 
 function remembering<Row>(
@@ -44,7 +44,7 @@ function remembering<Row>(
   }
 
   return (key) => {
-    const now = database.stamp();
+    const now = database.dataVersion();
     if (now !== stamp) {
       rows.clear();
       stamp = now;
@@ -58,7 +58,7 @@ function together<Row>(
   many: (keys: readonly string[]) => Statement,
   keyOf: (row: Row) => string,
 ): (key: string) => Promise<Row | undefined> {
-  return inBatches(async (keys: readonly string[]) => {
+  return batchCalls(async (keys: readonly string[]) => {
     const found = await database.all<Row>(many([...new Set(keys)]));
     const rows = new Map(found.map((row) => [keyOf(row), row]));
     return keys.map((key) => rows.get(key));

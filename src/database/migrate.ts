@@ -35,7 +35,7 @@ export async function migrate(
   migrations = listMigrations(database.engine),
 ): Promise<string[]> {
   const newest = migrations.at(-1)?.number ?? 0;
-  return database.overhaul(async (tx, runScript) => {
+  return database.exclusiveTransaction(async (tx, runScript) => {
     const applied: string[] = [];
     await runScript('create table if not exists migration (number integer primary key, name text not null)');
     const row = await tx.get<{ number: number | null }>(sql`select max(number) as number from migration`);

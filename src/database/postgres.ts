@@ -163,8 +163,8 @@ export function openPostgres(url: string): Database {
     insert: (table, columns, rows) =>
       changes.during(() => attempt((used) => on(used).insert(table, columns, rows))),
     transaction,
-    stamp: () => null,
-    standing: () => ({ done, seconds: doneMs / 1000, waiting: underWay + changes.waiting() }),
+    dataVersion: () => null,
+    stats: () => ({ done, seconds: doneMs / 1000, waiting: underWay + changes.waiting() }),
     isFull: () => false,
     snapshot: (work) =>
       retrying((used) =>
@@ -173,7 +173,7 @@ export function openPostgres(url: string): Database {
           return work(on(connection));
         }),
       ),
-    overhaul: (work) =>
+    exclusiveTransaction: (work) =>
       retrying((used) =>
         begin(used, '', async (connection) => {
           await connection.unsafe(patient);

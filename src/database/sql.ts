@@ -76,7 +76,7 @@ export function sql(strings: TemplateStringsArray, ...parts: Part[]): Statement 
 }
 
 /** SQL as it is: names of tables and columns, which are ours and never input. */
-export function plain(text: string): Statement {
+export function rawSql(text: string): Statement {
   return new Statement([text], []);
 }
 
@@ -87,12 +87,12 @@ export function join(statements: readonly Statement[], separator: string): State
 }
 
 /** Conditions joined by `and`; true where there are none. */
-export function allOf(conditions: readonly Statement[]): Statement {
+export function allTrue(conditions: readonly Statement[]): Statement {
   return conditions.length === 0 ? sql`true` : join(conditions, ' and ');
 }
 
 /** Values as a list for `in (...)`. */
-export function list(values: readonly Value[]): Statement {
+export function valueList(values: readonly Value[]): Statement {
   return join(
     values.map((value) => sql`${value}`),
     ', ',
@@ -103,7 +103,7 @@ export function list(values: readonly Value[]): Statement {
  * Rows from one bound value, for statements that work on many rows at once: a table with one JSON column `value`,
  * of which `value->>0` is the first column as text.
  */
-export function rows(table: readonly (readonly Value[])[]): Statement {
+export function rowsFromJson(table: readonly (readonly Value[])[]): Statement {
   return sql`${new DialectText({ sqlite: 'json_each(', postgres: 'jsonb_array_elements(' })}${JSON.stringify(table)}${new DialectText({ sqlite: ')', postgres: '::text::jsonb)' })}`;
 }
 
@@ -117,7 +117,7 @@ export const forShare: Statement = sql`${new DialectText({ sqlite: '', postgres:
  * Holds off whoever asks for the same name to the end of the transaction, where there is no row to lock. SQLite has
  * one writer at a time anyway.
  */
-export function lockOn(name: string): Statement {
+export function advisoryLock(name: string): Statement {
   return sql`select ${new DialectText({ sqlite: 'length(', postgres: 'pg_advisory_xact_lock(hashtextextended(' })}${name}${new DialectText({ sqlite: ')', postgres: ', 0))' })} as locked`;
 }
 
@@ -129,14 +129,14 @@ export const skippingLocked: Statement = sql`${new DialectText({ sqlite: '', pos
  * tables and columns are ours, never input.
  */
 export function deleteInOrder(table: string, key: string, condition: Statement): Statement {
-  const ordered = sql`select ${plain(key)} from ${plain(table)} where ${condition} order by ${plain(key)}${forUpdate}`;
-  return sql`delete from ${plain(table)} where (${plain(key)}) in (${ordered})`;
+  const ordered = sql`select ${rawSql(key)} from ${rawSql(table)} where ${condition} order by ${rawSql(key)}${forUpdate}`;
+  return sql`delete from ${rawSql(table)} where (${rawSql(key)}) in (${ordered})`;
 }
 
 /** Deletes rows except those that another transaction has locked: for purges, which come back to them later. */
 export function deleteUnlocked(table: string, key: string, condition: Statement): Statement {
-  const unlocked = sql`select ${plain(key)} from ${plain(table)} where ${condition}${skippingLocked}`;
-  return sql`delete from ${plain(table)} where (${plain(key)}) in (${unlocked})`;
+  const unlocked = sql`select ${rawSql(key)} from ${rawSql(table)} where ${condition}${skippingLocked}`;
+  return sql`delete from ${rawSql(table)} where (${rawSql(key)}) in (${unlocked})`;
 }
 
 /**

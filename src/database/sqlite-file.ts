@@ -17,7 +17,7 @@ export function copyDatabaseFile(file: string, target: string): void {
 }
 
 /** What is wrong with the file; empty where it is whole. */
-export function faultsOf(file: string): string[] {
+export function integrityErrors(file: string): string[] {
   let connection: DatabaseSync | undefined;
   try {
     connection = new DatabaseSync(file, { readOnly: true });

@@ -143,7 +143,7 @@ export function openSqlite(file: string): Database {
   return {
     engine: 'sqlite',
     ...reads,
-    stamp() {
+    dataVersion() {
       if (lastStamp === undefined) {
         lastStamp = Number(dataVersion.get()?.data_version);
         setImmediate(() => {
@@ -155,7 +155,7 @@ export function openSqlite(file: string): Database {
     run: (statement) => transaction((sql) => sql.run(statement)),
     insert: (table, columns, rows) => transaction((sql) => sql.insert(table, columns, rows)),
     transaction,
-    standing: () => ({ done: commits, seconds: commitMs / 1000, waiting: queue.length }),
+    stats: () => ({ done: commits, seconds: commitMs / 1000, waiting: queue.length }),
     isFull: () => fullAt !== null && performance.now() - fullAt < fullMs,
     async snapshot(work) {
       const connection = connect(file);
@@ -166,7 +166,7 @@ export function openSqlite(file: string): Database {
         connection.close();
       }
     },
-    overhaul: (work) => transaction((sql) => work(sql, async (script) => writer.exec(script))),
+    exclusiveTransaction: (work) => transaction((sql) => work(sql, async (script) => writer.exec(script))),
     async close() {
       await flushing;
       reader.close();

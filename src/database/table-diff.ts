@@ -1,22 +1,22 @@
 /** One table in two databases, row by row. */
 import type { Sql } from './database.ts';
 import type { Value } from './sql.ts';
-import { keyOf, type Row, readRows, type Table } from './tables.ts';
+import { keyOf, readTableRows, type Table, type TableRow } from './tables.ts';
 
 const rowsAtOnce = 5000;
 
 /** Rows of two tables that are not the same, of some thousands that were compared. */
 export interface Differences {
   compared: number;
-  readonly missing: Row[];
-  readonly different: Row[];
-  readonly extra: Row[];
+  readonly missing: TableRow[];
+  readonly different: TableRow[];
+  readonly extra: TableRow[];
 }
 
 const noDifferences = (): Differences => ({ compared: 0, missing: [], different: [], extra: [] });
 
 /** Goes through both tables in the order of the key, side by side, some thousands of rows at a time. */
-export async function* compare(source: Sql, target: Sql, table: Table): AsyncGenerator<Differences> {
+export async function* diffTables(source: Sql, target: Sql, table: Table): AsyncGenerator<Differences> {
   const ours = new Reader(source, table);
   const theirs = new Reader(target, table);
   let found = noDifferences();
@@ -29,14 +29,14 @@ export async function* compare(source: Sql, target: Sql, table: Table): AsyncGen
     const order =
       row === undefined ? 1 : other === undefined ? -1 : orderOf(keyOf(table, row), keyOf(table, other));
     if (order > 0) {
-      found.extra.push(other as Row);
+      found.extra.push(other as TableRow);
       theirs.skip();
     } else {
       if (order < 0) {
-        found.missing.push(row as Row);
+        found.missing.push(row as TableRow);
       } else {
-        if ((row as Row).some((value, column) => value !== other?.[column])) {
-          found.different.push(row as Row);
+        if ((row as TableRow).some((value, column) => value !== other?.[column])) {
+          found.different.push(row as TableRow);
         }
         theirs.skip();
       }
@@ -55,7 +55,7 @@ export async function* compare(source: Sql, target: Sql, table: Table): AsyncGen
 class Reader {
   readonly #database: Sql;
   readonly #table: Table;
-  #rows: readonly Row[] = [];
+  #rows: readonly TableRow[] = [];
   #place = 0;
   #last: readonly Value[] | null = null;
   #isOver = false;
@@ -66,7 +66,7 @@ class Reader {
   }
 
   /** The row that comes next, where it was read already. */
-  get head(): Row | undefined {
+  get head(): TableRow | undefined {
     return this.#rows[this.#place];
   }
 
@@ -75,9 +75,9 @@ class Reader {
   }
 
   /** The row that comes next; undefined at the end. */
-  async read(): Promise<Row | undefined> {
+  async read(): Promise<TableRow | undefined> {
     if (!this.#isOver) {
-      this.#rows = await readRows(this.#database, this.#table, this.#last, rowsAtOnce);
+      this.#rows = await readTableRows(this.#database, this.#table, this.#last, rowsAtOnce);
       this.#place = 0;
       const last = this.#rows.at(-1);
       this.#last = last === undefined ? null : keyOf(this.#table, last);

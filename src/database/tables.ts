@@ -1,6 +1,6 @@
 /** What the tables of a database are, asked of the database itself: for work that treats them all alike. */
 import type { Sql } from './database.ts';
-import { type Engine, plain, type Statement, sql, type Value } from './sql.ts';
+import { type Engine, rawSql, type Statement, sql, type Value } from './sql.ts';
 
 export interface Table {
   readonly name: string;
@@ -44,37 +44,37 @@ const columnsOnPostgres = sql`
   where t.relkind = 'r' and t.relnamespace = 'public'::regnamespace order by t.oid, c.attnum`;
 
 /** Values in the order of the table's columns. */
-export type Row = readonly Value[];
+export type TableRow = readonly Value[];
 
 /** The next rows in the order of the key, after the one with the given key. */
-export async function readRows(
+export async function readTableRows(
   database: Sql,
   { name, columns, key }: Table,
   after: readonly Value[] | null,
   limit: number,
-): Promise<Row[]> {
-  const keys = plain(key.join(', '));
+): Promise<TableRow[]> {
+  const keys = rawSql(key.join(', '));
   const start = after === null ? sql`` : sql`where (${keys}) > (${separated(after)})`;
   const rows = await database.all<Record<string, Value>>(
-    sql`select ${plain(columns.join(', '))} from ${plain(name)} ${start} order by ${keys} limit ${limit}`,
+    sql`select ${rawSql(columns.join(', '))} from ${rawSql(name)} ${start} order by ${keys} limit ${limit}`,
   );
   return rows.map((row) => columns.map((column) => row[column] as Value));
 }
 
 export async function countRows(database: Sql, { name }: Table): Promise<number> {
-  const row = await database.get<{ count: number }>(sql`select count(*) as count from ${plain(name)}`);
+  const row = await database.get<{ count: number }>(sql`select count(*) as count from ${rawSql(name)}`);
   return row?.count ?? 0;
 }
 
 /** The values of the key. */
-export function keyOf({ columns, key }: Table, row: Row): readonly Value[] {
+export function keyOf({ columns, key }: Table, row: TableRow): readonly Value[] {
   return key.map((column) => row[columns.indexOf(column)] as Value);
 }
 
 /** The one row with the key of `row`. */
-export function keyIs(table: Table, row: Row): Statement {
+export function keyIs(table: Table, row: TableRow): Statement {
   const values = keyOf(table, row);
-  return sql`(${plain(table.key.join(', '))}) = (${separated(values)})`;
+  return sql`(${rawSql(table.key.join(', '))}) = (${separated(values)})`;
 }
 
 function separated(values: readonly Value[]): Statement {
@@ -115,7 +115,7 @@ export async function writeLastIds(
       : await database.all<{ name: string }>(lastIdsOnPostgres);
   for (const { name } of remembering) {
     const greatest = await database.get<{ id: number }>(
-      sql`select coalesce(max(id), 0) as id from ${plain(name)}`,
+      sql`select coalesce(max(id), 0) as id from ${rawSql(name)}`,
     );
     const last = Math.max(lastIds.get(name) ?? 0, greatest?.id ?? 0);
     if (engine === 'sqlite') {
@@ -133,6 +133,6 @@ export async function writeLastIds(
 /** Holds off all changes of others to the end of the transaction. SQLite has one writer at a time anyway. */
 export async function lockTables(tx: Sql, engine: Engine, tables: readonly Table[]): Promise<void> {
   if (engine === 'postgres') {
-    await tx.run(plain(`lock table ${tables.map(({ name }) => name).join(', ')} in exclusive mode`));
+    await tx.run(rawSql(`lock table ${tables.map(({ name }) => name).join(', ')} in exclusive mode`));
   }
 }

@@ -1,6 +1,6 @@
 /** Whether pictures have their files, and files their pictures. */
 import type { Sql } from '../database/database.ts';
-import { Faults, type Finding } from '../database/findings.ts';
+import { type Finding, Findings } from '../database/findings.ts';
 import { sql } from '../database/sql.ts';
 import type { Files } from '../files/files.ts';
 
@@ -12,16 +12,16 @@ const lateMinutes = 60;
  * @param now milliseconds since the epoch
  */
 export async function checkImages(database: Sql, files: Files, now: number): Promise<Finding[]> {
-  const missing = new Faults(
+  const missing = new Findings(
     'pictures whose files are gone',
     'bring the files back from a backup, or upload the pictures again',
   );
-  const orphans = new Faults(
+  const orphans = new Findings(
     'files that belong to no picture',
     'delete them, or leave them: nobody sees them',
     true,
   );
-  const loose = new Faults(
+  const loose = new Findings(
     `files that should have been swept more than ${lateMinutes} minutes ago`,
     'let a server run for some minutes, and see in its log whether sweeping fails',
   );

@@ -1,6 +1,6 @@
 /** Statements on the pictures of cheeses and the files they are kept in. */
 import { queriesOn } from '../database/database.ts';
-import { forUpdate, list, rows, type Statement, skippingLocked, sql } from '../database/sql.ts';
+import { forUpdate, rowsFromJson, type Statement, skippingLocked, sql, valueList } from '../database/sql.ts';
 
 export interface ImageFileRow {
   readonly name: string;
@@ -20,7 +20,7 @@ const storedFile = sql`select name, media_type, bytes from image_file where stat
 
 export const imageFileLookup = {
   one: (name: string): Statement => sql`${storedFile} = ${name}`,
-  many: (names: readonly string[]): Statement => sql`${storedFile} in (${list(names)})`,
+  many: (names: readonly string[]): Statement => sql`${storedFile} in (${valueList(names)})`,
   keyOf: (row: ImageFileRow): string => row.name,
 };
 
@@ -36,7 +36,7 @@ export const imageQueries = queriesOn((tx) => ({
     tx.run(sql`
       insert into image_file (name, media_type, bytes, state, since)
       select value->>0, value->>1, cast(value->>2 as bigint), 'pending', ${now}
-      from ${rows(files.map(({ name, media_type, bytes }) => [name, media_type, bytes]).toSorted())} where true
+      from ${rowsFromJson(files.map(({ name, media_type, bytes }) => [name, media_type, bytes]).toSorted())} where true
       on conflict (name) do update set since = excluded.since where image_file.state <> 'deleting'`),
 
   /** Their bytes are there; counts those that are not being deleted meanwhile. */
@@ -100,5 +100,5 @@ export const imageQueries = queriesOn((tx) => ({
 
 /** Names of files, which are locked in one order: the same image may be uploaded and deleted at the same time. */
 function inOrder(names: readonly string[], condition: Statement): Statement {
-  return sql`select name from image_file where name in (${list(names)}) and ${condition} order by name${forUpdate}`;
+  return sql`select name from image_file where name in (${valueList(names)}) and ${condition} order by name${forUpdate}`;
 }

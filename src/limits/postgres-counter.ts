@@ -3,7 +3,7 @@
  * calls that come while the one before is under way. The function is in migrations/0008-clock-ahead.postgres.sql.
  */
 import type { Clock } from '../clock.ts';
-import { inBatches } from '../database/batch-calls.ts';
+import { batchCalls } from '../database/batch-calls.ts';
 import type { Database } from '../database/database.ts';
 import { deleteUnlocked, sql } from '../database/sql.ts';
 import type { PlanLimits } from '../settings/config.ts';
@@ -42,7 +42,7 @@ interface CountRow {
 
 /** Counts in PostgreSQL, for all servers on it together. `purge` is to be called now and then. */
 export function createPostgresCounter(database: Database, clock: Clock): UsageCounter {
-  const enter = inBatches(count);
+  const enter = batchCalls(count);
 
   async function count(entries: readonly Entry[]): Promise<CountedUse[]> {
     const groups = new Map<string, Group>();

@@ -1,7 +1,7 @@
 /** Whether orders add up, and came to where they are by steps that are allowed. */
 import type { Sql } from '../database/database.ts';
-import { Faults, type Finding, inPages, parsed } from '../database/findings.ts';
-import { list, sql } from '../database/sql.ts';
+import { type Finding, Findings, readInPages, tryParseJson } from '../database/findings.ts';
+import { sql, valueList } from '../database/sql.ts';
 import { totalCents } from './money.ts';
 import { cheesesOf } from './order.ts';
 import { allowedFrom, type OrderStatus, orderStatuses } from './order-status.ts';
@@ -25,25 +25,25 @@ const restore =
 
 /** @param database as of one moment: what is compared must not change meanwhile */
 export async function checkOrders(database: Sql): Promise<Finding[]> {
-  const totals = new Faults('orders whose total is not the sum of their lines', restore);
-  const paths = new Faults('orders that came to their status by steps that are not allowed', restore);
-  const held = new Faults(
+  const totals = new Findings('orders whose total is not the sum of their lines', restore);
+  const paths = new Findings('orders that came to their status by steps that are not allowed', restore);
+  const held = new Findings(
     'open orders whose cheeses are not reserved, or closed ones whose cheeses are',
     restore,
   );
-  const forgotten = new Faults(
+  const forgotten = new Findings(
     'placed orders that no server will approve',
     'approve or cancel them: "curd orders approve <id>"',
   );
-  const idle = new Faults(
+  const idle = new Findings(
     'approval jobs of orders that are not placed',
     'delete these rows of the table job',
   );
 
-  for await (const page of inPages((after, limit) => ordersAfter(database, after, limit))) {
+  for await (const page of readInPages((after, limit) => ordersAfter(database, after, limit))) {
     const { steps, cheeses, jobs } = await whatBelongsTo(database, page);
     for (const { id, status, items, total_cents } of page) {
-      const lines = parsed<OrderItem[]>(items);
+      const lines = tryParseJson<OrderItem[]>(items);
       if (lines === undefined || totalCents(lines) !== total_cents) {
         totals.add(`order ${id}`);
       }
@@ -82,11 +82,13 @@ export async function checkOrders(database: Sql): Promise<Finding[]> {
 async function whatBelongsTo(database: Sql, orders: readonly StoredOrder[]) {
   const ids = orders.map(({ id }) => id);
   const events = await database.all<{ subject: string; type: string }>(sql`
-    select subject, type from event where subject in (${list(ids.map((id) => `order:${id}`))}) order by id`);
+    select subject, type from event where subject in (${valueList(ids.map((id) => `order:${id}`))}) order by id`);
   const held = await database.all<OfOrder & { cheese_id: number }>(
-    sql`select order_id, cheese_id from open_order_cheese where order_id in (${list(ids)})`,
+    sql`select order_id, cheese_id from open_order_cheese where order_id in (${valueList(ids)})`,
   );
-  const jobs = await database.all<OfOrder>(sql`select order_id from job where order_id in (${list(ids)})`);
+  const jobs = await database.all<OfOrder>(
+    sql`select order_id from job where order_id in (${valueList(ids)})`,
+  );
   const steps = new Map<number, OrderStatus[]>();
   for (const { subject, type } of events) {
     const [id, step] = [Number(subject.slice('order:'.length)), type.slice('order.'.length) as OrderStatus];

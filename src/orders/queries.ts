@@ -1,6 +1,14 @@
 /** Statements on orders, on which cheeses are in open ones, and on the jobs that wait. */
 import { queriesOn } from '../database/database.ts';
-import { allOf, list, lockOn, rows, type Statement, skippingLocked, sql } from '../database/sql.ts';
+import {
+  advisoryLock,
+  allTrue,
+  rowsFromJson,
+  type Statement,
+  skippingLocked,
+  sql,
+  valueList,
+} from '../database/sql.ts';
 import type { OrderStatus } from './order-status.ts';
 
 /** Orders below are for testing; real ones begin here. */
@@ -78,17 +86,17 @@ export const orderQueries = queriesOn((tx) => ({
     tx.get<OrderRow>(sql`
       update orders set status = ${change.status}, ship_date = ${change.shipDate}, version = version + 1,
         updated_at = ${change.now}
-      where id = ${id} and status in (${list(from)}) returning ${columns}`),
+      where id = ${id} and status in (${valueList(from)}) returning ${columns}`),
 
   list: (owner: Owner, filters: OrderFilters, before: number | null, limit: number) =>
     tx.all<OrderRow>(sql`
       select ${columns} from orders
-      where ${allOf([...chosen(owner, filters), ...(before === null ? [] : [sql`id < ${before}`])])}
+      where ${allTrue([...chosen(owner, filters), ...(before === null ? [] : [sql`id < ${before}`])])}
       ${newestFirst} limit ${limit}`),
 
   count: async (owner: Owner, filters: OrderFilters) => {
     const row = await tx.get<{ total: number }>(
-      sql`select count(*) as total from orders where ${allOf(chosen(owner, filters))}`,
+      sql`select count(*) as total from orders where ${allTrue(chosen(owner, filters))}`,
     );
     return row?.total ?? 0;
   },
@@ -98,7 +106,7 @@ export const orderQueries = queriesOn((tx) => ({
       select status, count(*) as orders from orders where id >= ${firstRealId} group by status`),
 
   /** Other placements by the credential wait until the transaction ends. */
-  lockPlacer: (placedBy: string) => tx.get(lockOn(`orders of ${placedBy}`)),
+  lockPlacer: (placedBy: string) => tx.get(advisoryLock(`orders of ${placedBy}`)),
 
   /** Creation times of a credential's orders between two moments, the oldest first. */
   listRecent: (placedBy: string, since: string, until: string) =>
@@ -114,7 +122,7 @@ export const orderQueries = queriesOn((tx) => ({
     tx.run(sql`
       update orders set address = named.address, notes = null, customer_id = null, version = version + 1,
         updated_at = ${now}
-      from (select cast(value->>0 as bigint) as id, value->>1 as address from ${rows(orders)}) as named
+      from (select cast(value->>0 as bigint) as id, value->>1 as address from ${rowsFromJson(orders)}) as named
       where orders.id = named.id`),
 
   insertOpenCheeses: (orderId: number, cheeseIds: readonly number[]) =>
@@ -126,7 +134,7 @@ export const orderQueries = queriesOn((tx) => ({
 
   deleteOpenCheeses: (orderId: number, cheeseIds: readonly number[]) =>
     tx.run(sql`
-      delete from open_order_cheese where order_id = ${orderId} and cheese_id in (${list(cheeseIds)})`),
+      delete from open_order_cheese where order_id = ${orderId} and cheese_id in (${valueList(cheeseIds)})`),
 
   /** Open orders that a cheese is in. */
   listOpenWith: (cheeseId: number) =>
@@ -139,18 +147,18 @@ export const orderQueries = queriesOn((tx) => ({
       select data, actor, created_at from event where subject = ${`order:${orderId}`} order by id`),
 
   /** Other transactions that restore test orders wait until this one ends. */
-  lockTestOrders: () => tx.get(lockOn('test orders')),
+  lockTestOrders: () => tx.get(advisoryLock('test orders')),
 
   listTestOrders: () => tx.all<OrderRow>(sql`select ${columns} from orders where id < ${firstRealId}`),
 
   /** Events of test orders, in the order in which they were written. */
   listTestHistory: () =>
     tx.all<{ id: number; subject: string; type: string }>(sql`
-      select id, subject, type from event where subject in (${list(testSubjects)}) order by id`),
+      select id, subject, type from event where subject in (${valueList(testSubjects)}) order by id`),
 
   deleteTestOrders: () => tx.run(sql`delete from orders where id < ${firstRealId}`),
 
-  deleteEvents: (ids: readonly number[]) => tx.run(sql`delete from event where id in (${list(ids)})`),
+  deleteEvents: (ids: readonly number[]) => tx.run(sql`delete from event where id in (${valueList(ids)})`),
 
   /** Puts test orders back to what they shall be. */
   restore: (orders: readonly TestOrderRow[]) =>
@@ -158,7 +166,7 @@ export const orderQueries = queriesOn((tx) => ({
       insert into orders (id, status, ship_date, items, address, total_cents, created_at, updated_at, placed_by)
       select cast(value->>0 as bigint), value->>1, value->>2, value->>3, value->>4, cast(value->>5 as bigint),
         value->>6, value->>6, 'system'
-      from ${rows(orders.map((o) => [o.id, o.status, o.ship_date, o.items, o.address, o.total_cents, o.created_at]))}
+      from ${rowsFromJson(orders.map((o) => [o.id, o.status, o.ship_date, o.items, o.address, o.total_cents, o.created_at]))}
       where true
       on conflict (id) do update set status = excluded.status, ship_date = excluded.ship_date, notes = null,
         items = excluded.items, address = excluded.address, total_cents = excluded.total_cents,
@@ -197,7 +205,7 @@ function chosen(owner: Owner, { statuses, createdFrom, createdBefore }: OrderFil
       : 'customerId' in owner
         ? [sql`customer_id = ${owner.customerId}`]
         : [sql`placed_by = ${owner.placedBy}`]),
-    ...(statuses === undefined ? [] : [sql`status in (${list(statuses)})`]),
+    ...(statuses === undefined ? [] : [sql`status in (${valueList(statuses)})`]),
     ...(createdFrom === undefined ? [] : [sql`created_at >= ${createdFrom}`]),
     ...(createdBefore === undefined ? [] : [sql`created_at < ${createdBefore}`]),
   ];

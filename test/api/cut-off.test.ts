@@ -84,7 +84,7 @@ suite('What breaks', () => {
     const [answer] = await once(request, 'response');
     assert.equal(answer.statusCode, 200);
     answer.pause();
-    await database.overhaul((_sql, run) => run('alter table cheese rename to elsewhere'));
+    await database.exclusiveTransaction((_sql, run) => run('alter table cheese rename to elsewhere'));
     const broken = once(answer, 'error');
     answer.once('end', () => answer.emit('error', new Error('it came to its end')));
     answer.resume();

@@ -303,7 +303,9 @@ test('A client that refuses problem details, or prefers JSON to them, gets JSON'
 
 test('A fault of ours is 500 with a fixed text and a request id, and says nothing of its cause', async (t) => {
   const shop = await openShop(t);
-  await shop.app.services.database.overhaul((_sql, run) => run('alter table catalogue rename to elsewhere'));
+  await shop.app.services.database.exclusiveTransaction((_sql, run) =>
+    run('alter table catalogue rename to elsewhere'),
+  );
   const headers = { 'x-api-key': shop.reader, 'x-request-id': 'find-me' };
   const answer = await shop.app.server.inject({ url: '/v2/cheeses', headers });
   assert.equal(answer.statusCode, 500);

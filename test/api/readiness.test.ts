@@ -24,7 +24,7 @@ async function limitGrowth({ app }: Shop, pages: number): Promise<void> {
   const { database } = app.services;
   const { count = 0 } =
     (await database.get<{ count: number }>(sql`select page_count as count from pragma_page_count()`)) ?? {};
-  await database.overhaul((_sql, run) => run(`pragma max_page_count = ${count + pages}`));
+  await database.exclusiveTransaction((_sql, run) => run(`pragma max_page_count = ${count + pages}`));
 }
 
 test('A server whose write found the disk full is not ready until a write succeeds', async (t) => {

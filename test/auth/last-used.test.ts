@@ -12,9 +12,9 @@ onBothEngines('The last use of a key', (engine) => {
     const { database } = shop.app.services;
     const { resolve, flushLastUsed } = createKeyResolver({ database, clock, environment: 'local' });
     await resolve({ header: 'x-api-key', text: shop.reader });
-    await database.overhaul((_sql, run) => run('alter table api_key rename to elsewhere'));
+    await database.exclusiveTransaction((_sql, run) => run('alter table api_key rename to elsewhere'));
     await assert.rejects(flushLastUsed());
-    await database.overhaul((_sql, run) => run('alter table elsewhere rename to api_key'));
+    await database.exclusiveTransaction((_sql, run) => run('alter table elsewhere rename to api_key'));
     await flushLastUsed();
     const used = await database.all(sql`select last_used_at from api_key where last_used_at is not null`);
     assert.equal(used.length, 1);

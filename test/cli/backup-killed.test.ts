@@ -8,7 +8,7 @@ import { type TestContext, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { extract } from 'tar';
 import { systemClock } from '../../src/clock.ts';
-import { faultsOf } from '../../src/database/sqlite-file.ts';
+import { integrityErrors } from '../../src/database/sqlite-file.ts';
 import { openFiles } from '../../src/files/files.ts';
 import { checkImages } from '../../src/images/consistency-check.ts';
 import { loadConfig } from '../../src/settings/config.ts';
@@ -77,7 +77,7 @@ async function copyOf(t: TestContext, shop: Environment): Promise<Environment> {
 async function whichIsAt(environment: Environment): Promise<string> {
   const config = loadConfig(environment);
   assert.ok(config.database.engine === 'sqlite');
-  assert.deepEqual(faultsOf(config.database.file), []);
+  assert.deepEqual(integrityErrors(config.database.file), []);
   return inShop(environment, async ({ database, keys }) => {
     const found = await checkImages(database, await openFiles(config, systemClock), systemClock.now());
     // Those of a backup that came half way belong to nobody yet.

@@ -167,7 +167,7 @@ suite('A shop that was made before environments were stored', () => {
   /** Repeats the migration, which finds the shop as it is now. */
   const forget = (environment: Environment) =>
     inShop(environment, ({ database }) =>
-      database.overhaul(async (_, runScript) => {
+      database.exclusiveTransaction(async (_, runScript) => {
         const migration = listMigrations(database.engine).find(({ name }) => name === 'environment');
         await runScript(`drop table shop; ${migration?.script}`);
       }),

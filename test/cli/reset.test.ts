@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { runReset } from '../../src/cli/reset.ts';
 import type { Database } from '../../src/database/database.ts';
-import { type Engine, plain, sql } from '../../src/database/sql.ts';
+import { type Engine, rawSql, sql } from '../../src/database/sql.ts';
 import { listTables } from '../../src/database/tables.ts';
 import { secret } from '../context.ts';
 import { shown } from '../files/images.ts';
@@ -27,7 +27,7 @@ import {
 async function countsIn(database: Database): Promise<Record<string, number>> {
   const counts: Record<string, number> = {};
   for (const { name } of await listTables(database, database.engine)) {
-    const row = await database.get<{ count: number }>(sql`select count(*) as count from ${plain(name)}`);
+    const row = await database.get<{ count: number }>(sql`select count(*) as count from ${rawSql(name)}`);
     counts[name] = row?.count ?? 0;
   }
   return counts;

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { ConstraintError } from '../../src/database/database.ts';
-import { forUpdate, list, rows, sql, type Value } from '../../src/database/sql.ts';
+import { forUpdate, rowsFromJson, sql, type Value, valueList } from '../../src/database/sql.ts';
 import { onBothEngines } from '../context.ts';
 import { insertNote, openNotes, textsIn } from './notes.ts';
 
@@ -133,7 +133,7 @@ onBothEngines('A database', (engine) => {
       fc.asyncProperty(fc.array(fc.string({ unit })), async (texts) => {
         const row = await database.get<{ one: string; other: string | null }>(
           sql`select cast(${texts[0] ?? ''} as text) as one,
-            (select max(value->>1) from ${rows(texts.map((text, index) => [String(index), text]))} where value->>0 = '0') as other`,
+            (select max(value->>1) from ${rowsFromJson(texts.map((text, index) => [String(index), text]))} where value->>0 = '0') as other`,
         );
         assert.equal(row?.one, texts[0] ?? '');
         assert.equal(row?.other, texts[0] ?? null);
@@ -152,7 +152,10 @@ onBothEngines('A database', (engine) => {
         [3, 'c'],
       ],
     );
-    assert.equal(await database.run(sql`update note set number = 1 where id in (${list([1, 2, 9])})`), 2);
+    assert.equal(
+      await database.run(sql`update note set number = 1 where id in (${valueList([1, 2, 9])})`),
+      2,
+    );
     assert.equal(await database.run(sql`delete from note where id = 9`), 0);
     assert.equal(await database.get(sql`select * from note where id = 9`), undefined);
     assert.equal((await database.all(sql`select * from note where id = 9`)).length, 0);

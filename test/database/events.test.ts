@@ -196,8 +196,8 @@ onBothEngines('Events', (engine) => {
     });
     const { json: key } = await shop.call('POST', '/v2/api-keys', { as: admin, body: {} });
     const events = await eventsFrom(shop);
-    const { overhaul } = shop.app.services.database;
-    await overhaul((_sql, run) => run('alter table event rename to event_away'));
+    const { exclusiveTransaction } = shop.app.services.database;
+    await exclusiveTransaction((_sql, run) => run('alter table event rename to event_away'));
     const url = `/v2/cheeses/${cheese.id}`;
     for (const [method, path, payload] of [
       ['POST', '/v2/cheeses', { name: 'Edam' }],
@@ -213,7 +213,7 @@ onBothEngines('Events', (engine) => {
       const answer = await shop.app.server.inject(request);
       assert.equal(answer.statusCode, 500, `${method} ${path}`);
     }
-    await overhaul((_sql, run) => run('alter table event_away rename to event'));
+    await exclusiveTransaction((_sql, run) => run('alter table event_away rename to event'));
 
     assert.deepEqual(await events(), []);
     const list = await shop.call('GET', '/v2/cheeses', { as: shop.reader });

@@ -23,7 +23,7 @@ export async function open(t: Scope, config: Config): Promise<Database> {
 export async function openNotes(t: Scope, engine: Engine, config?: Config): Promise<Database> {
   const database = await open(t, config ?? (await freshConfig(t, engine)));
   const fraction = engine === 'sqlite' ? 'real' : 'double precision';
-  await database.overhaul(async (_sql, run) => {
+  await database.exclusiveTransaction(async (_sql, run) => {
     await run(`create table note (id bigint not null, text text, number bigint, fraction ${fraction});
       create unique index note_id on note (id);`);
   });

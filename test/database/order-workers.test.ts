@@ -213,8 +213,8 @@ async function failAt({ app }: Shop, engine: Engine, condition: string): Promise
              execute function refuse()`,
           'drop trigger refusal on orders',
         ];
-  await database.overhaul((_sql, run) => run(make));
-  return () => database.overhaul((_sql, run) => run(drop));
+  await database.exclusiveTransaction((_sql, run) => run(make));
+  return () => database.exclusiveTransaction((_sql, run) => run(drop));
 }
 
 /** Another process that has the order in its hands, until it is told to let go. */

@@ -9,8 +9,8 @@ import { freshConfig, insertNote, open, openNotes, textsIn } from './notes.ts';
 onBothEngines('An overhaul', (engine) => {
   test('answers what its work does, and leaves nothing of work that fails', async (t) => {
     const database = await openNotes(t, engine);
-    assert.equal(await database.overhaul((tx) => tx.run(insertNote(1, 'kept'))), 1);
-    const failing = database.overhaul(async (tx) => {
+    assert.equal(await database.exclusiveTransaction((tx) => tx.run(insertNote(1, 'kept'))), 1);
+    const failing = database.exclusiveTransaction(async (tx) => {
       await tx.run(insertNote(2, 'lost'));
       throw new Error('half way');
     });
@@ -31,5 +31,8 @@ test('An overhaul on PostgreSQL is not bounded by the time that a request may ta
   const bound = (): Statement => sql`select setting from pg_settings where name = 'statement_timeout'`;
   const { setting } = (await database.get<{ setting: string }>(bound())) ?? {};
   assert.equal(setting, '30000');
-  assert.equal((await database.overhaul((tx) => tx.get<{ setting: string }>(bound())))?.setting, '0');
+  assert.equal(
+    (await database.exclusiveTransaction((tx) => tx.get<{ setting: string }>(bound())))?.setting,
+    '0',
+  );
 });

@@ -1,7 +1,7 @@
 /** Disks that report errors: requests are 503, and changes are either made or not. */
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
-import { plain } from '../../src/database/sql.ts';
+import { rawSql } from '../../src/database/sql.ts';
 import { translate } from '../../src/database/sqlite-errors.ts';
 import { AppError } from '../../src/errors.ts';
 import { toAppError } from '../../src/http/error-body.ts';
@@ -48,7 +48,7 @@ suite('A disk that reports errors', () => {
   test('under PostgreSQL makes changes 503, and nothing was changed', async (t) => {
     const shop = await openShop(t, { engine: 'postgres' });
     const { database } = shop.app.services;
-    await database.overhaul((_, runScript) =>
+    await database.exclusiveTransaction((_, runScript) =>
       runScript(`
         create function fail() returns trigger language plpgsql as $$
         begin
@@ -66,7 +66,7 @@ suite('A disk that reports errors', () => {
       assert.match(answer.json.message, message);
       assert.equal(answer.headers['retry-after'], '60');
     }
-    const lost = await database.run(plain('select pg_terminate_backend(pg_backend_pid())')).catch(String);
+    const lost = await database.run(rawSql('select pg_terminate_backend(pg_backend_pid())')).catch(String);
     assert.match(String(lost), /connection to the database was lost.*may have been made/);
   });
 

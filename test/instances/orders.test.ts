@@ -1,7 +1,7 @@
 /** Orders that several instances move on at the same instant: each step is taken once, and counted once. */
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
-import { list, sql } from '../../src/database/sql.ts';
+import { sql, valueList } from '../../src/database/sql.ts';
 import { assertError, type Scope, shared, testClock, until } from '../helper.ts';
 import {
   assertOneWon,
@@ -163,7 +163,7 @@ suite('An order', () => {
       }
     }
     const left = await database.all(sql`
-      select id from orders where id in (${list(ids)})
+      select id from orders where id in (${valueList(ids)})
         and (status <> 'cancelled' or customer_id is not null or address like '%Bern%')`);
     assert.deepEqual([...left], [], 'these wait for somebody who is gone, or name them still');
     await assertWhole(shops);

@@ -81,7 +81,7 @@ suite('While another instance holds a lock', () => {
     const { database } = shop.app.services;
     let overhaul: Promise<number> | undefined;
     await holding(other, sql`update catalogue set version = version`, async () => {
-      overhaul = database.overhaul((tx) => tx.run(sql`update catalogue set version = version`));
+      overhaul = database.exclusiveTransaction((tx) => tx.run(sql`update catalogue set version = version`));
       const refused = database.run(sql`update catalogue set version = version`);
       await assert.rejects(refused, { code: 'unavailable' });
     });

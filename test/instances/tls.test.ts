@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { suite, test } from 'node:test';
 import { openPostgres } from '../../src/database/postgres.ts';
 import { isTlsForgotten, tlsOf } from '../../src/database/postgres-tls.ts';
-import { plain } from '../../src/database/sql.ts';
+import { rawSql } from '../../src/database/sql.ts';
 import { assertRefused, curd, freshShop } from '../cli/run.ts';
 import { type Scope, secret, shared, temporaryFolder } from '../context.ts';
 import { ownPostgres } from './own-postgres.ts';
@@ -33,7 +33,7 @@ async function isEncrypted(url: string): Promise<boolean> {
   const database = openPostgres(url);
   try {
     const row = await database.get<{ ssl: boolean }>(
-      plain('select ssl from pg_stat_ssl where pid = pg_backend_pid()'),
+      rawSql('select ssl from pg_stat_ssl where pid = pg_backend_pid()'),
     );
     return row?.ssl === true;
   } finally {

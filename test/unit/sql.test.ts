@@ -3,15 +3,15 @@ import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import fc from 'fast-check';
 import {
-  allOf,
+  allTrue,
   type Engine,
   forUpdate,
   join,
-  list,
-  rows,
+  rowsFromJson,
   type Statement,
   sql,
   type Value,
+  valueList,
 } from '../../src/database/sql.ts';
 
 const values: fc.Arbitrary<Value> = fc.oneof(
@@ -28,14 +28,16 @@ const { statement: statements } = fc.letrec<{ statement: Statement }>((tie) => (
     fc.constant(sql`select 1`),
     values.map((value) => sql`a = ${value}`),
     fc.tuple(values, values).map(([a, b]) => sql`${a} between ${b} and ${a}`),
-    fc.array(values, { maxLength: 4 }).map((some) => sql`a in (${list(some)})`),
-    fc.array(fc.array(values, { maxLength: 3 }), { maxLength: 3 }).map((table) => sql`from ${rows(table)}`),
+    fc.array(values, { maxLength: 4 }).map((some) => sql`a in (${valueList(some)})`),
+    fc
+      .array(fc.array(values, { maxLength: 3 }), { maxLength: 3 })
+      .map((table) => sql`from ${rowsFromJson(table)}`),
     fc.constant(forUpdate),
     tie('statement').map((one) => sql`(${one})`),
     fc.tuple(tie('statement'), values).map(([one, value]) => sql`${one} and b = ${value}`),
     fc.tuple(values, tie('statement'), tie('statement')).map(([v, a, b]) => sql`x ${a} y ${v} z ${b}`),
     fc.array(tie('statement'), { maxLength: 3 }).map((some) => join(some, ' or ')),
-    fc.array(tie('statement'), { maxLength: 3 }).map(allOf),
+    fc.array(tie('statement'), { maxLength: 3 }).map(allTrue),
   ),
 }));
 
@@ -87,7 +89,7 @@ suite('A statement', () => {
     fc.assert(
       fc.property(fc.string({ minLength: 1 }), fc.maxSafeNat(), (text, number) => {
         const marked = `<<${text}>>`;
-        const statement = sql`a = ${marked} and b in (${list([marked, number])}) and ${rows([[marked]])}`;
+        const statement = sql`a = ${marked} and b in (${valueList([marked, number])}) and ${rowsFromJson([[marked]])}`;
         assert.ok(!statement.render('sqlite').text.includes('<<'));
         assert.ok(!statement.render('postgres').text.includes('<<'));
       }),
@@ -113,7 +115,7 @@ suite('A statement', () => {
   });
 
   test('reads as it was written', () => {
-    const nested = sql`select * from cheese where ${allOf([sql`id > ${1}`, sql`name = ${'Brie'}`])}${forUpdate}`;
+    const nested = sql`select * from cheese where ${allTrue([sql`id > ${1}`, sql`name = ${'Brie'}`])}${forUpdate}`;
     assert.deepEqual(nested.render('sqlite'), {
       text: 'select * from cheese where id > ? and name = ?',
       values: [1, 'Brie'],
@@ -134,14 +136,14 @@ suite('Fragments', () => {
   });
 
   test('allOf is true where there are no conditions', () => {
-    assert.equal(allOf([]).render('postgres').text, 'true');
+    assert.equal(allTrue([]).render('postgres').text, 'true');
   });
 
   test('rows binds a whole table as one JSON value', () => {
     fc.assert(
       fc.property(fc.array(fc.array(values)), (table) => {
         for (const engine of ['sqlite', 'postgres'] as const) {
-          const { values: bound } = neutral(rows(table), engine);
+          const { values: bound } = neutral(rowsFromJson(table), engine);
           assert.deepEqual(bound, [JSON.stringify(table)]);
         }
       }),

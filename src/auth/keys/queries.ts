@@ -1,6 +1,6 @@
 /** Statements on accounts and their API keys. */
 import { queriesOn } from '../../database/database.ts';
-import { forUpdate, rows, type Statement, sql } from '../../database/sql.ts';
+import { forUpdate, rowsFromJson, type Statement, sql } from '../../database/sql.ts';
 import type { KeyType } from './format.ts';
 
 export interface AccountRow {
@@ -40,7 +40,7 @@ const credential = sql`
 export const credentialByHash = {
   one: (hash: string): Statement => sql`${credential} where k.hash = ${hash}`,
   many: (hashes: readonly string[]): Statement =>
-    sql`${credential} where k.hash in (select value->>0 from ${rows(hashes.map((hash) => [hash]))})`,
+    sql`${credential} where k.hash in (select value->>0 from ${rowsFromJson(hashes.map((hash) => [hash]))})`,
   keyOf: (row: CredentialRow): string => row.hash,
 };
 
@@ -117,7 +117,7 @@ export const keyQueries = queriesOn((tx) => ({
       update api_key set last_used_at = used.at
       from (
         select k.id, u.at
-        from (select cast(value->>0 as bigint) as id, value->>1 as at from ${rows(used)}) as u
+        from (select cast(value->>0 as bigint) as id, value->>1 as at from ${rowsFromJson(used)}) as u
           join api_key k on k.id = u.id
         where k.last_used_at is null or k.last_used_at < u.at order by k.id${forUpdate}
       ) as used

@@ -1,6 +1,13 @@
 /** Statements on applications, on what the authorization server keeps, and on approvals of the scope admin. */
 import { queriesOn, type Sql } from '../../database/database.ts';
-import { deleteInOrder, deleteUnlocked, forShare, rows, type Statement, sql } from '../../database/sql.ts';
+import {
+  deleteInOrder,
+  deleteUnlocked,
+  forShare,
+  rowsFromJson,
+  type Statement,
+  sql,
+} from '../../database/sql.ts';
 import type { Role } from './customer-directory.ts';
 
 export interface ClientRow {
@@ -74,7 +81,7 @@ const token = sql`
 export const tokenById = {
   one: (id: string): Statement => sql`${token} = ${id}`,
   many: (ids: readonly string[]): Statement =>
-    sql`${token} in (select value->>0 from ${rows(ids.map((id) => [id]))})`,
+    sql`${token} in (select value->>0 from ${rowsFromJson(ids.map((id) => [id]))})`,
   keyOf: (row: TokenRow): string => row.id,
 };
 
