@@ -23,7 +23,7 @@ import { createServer } from '../http/server.ts';
 import { createUploads } from '../http/uploads.ts';
 import { createIdempotencyStore } from '../idempotency/store.ts';
 import { imageRoutes } from '../images/routes.ts';
-import { createOrderWorker, type OrderWorker } from '../jobs/worker.ts';
+import { createJobWorker, type JobWorker } from '../jobs/worker.ts';
 import { createLocalCounter } from '../limits/local-counter.ts';
 import { createOverload } from '../limits/overload.ts';
 import { createPostgresCounter } from '../limits/postgres-counter.ts';
@@ -50,7 +50,7 @@ export interface App {
   readonly routes: readonly Route[];
   readonly log: Log;
   /** Approves orders; whoever starts the server starts it. */
-  readonly worker: OrderWorker;
+  readonly worker: JobWorker;
   /** The OpenAPI document. */
   describe(): unknown;
   /** Where the world finds a picture of this name; known once the server listens. */
@@ -82,7 +82,7 @@ export async function buildApp(
   const rateLimits = createRateLimits({ config, clock, counts });
   const idempotency = createIdempotencyStore(database, clock, secret);
 
-  const worker = createOrderWorker({ database, clock, orders, context: services.contextOf('system'), log });
+  const worker = createJobWorker({ database, clock, orders, context: services.contextOf('system'), log });
 
   const overload = createOverload();
   const uploads = createUploads(config.incomingDir, clock);

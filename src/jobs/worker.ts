@@ -15,7 +15,7 @@ const batchMax = 64;
 const retryMs = 1000;
 const retryMsMax = 60_000;
 
-export interface OrderWorker {
+export interface JobWorker {
   /** Begins to look for work, four times a second. */
   start(): void;
   /** Ends after what is under way. */
@@ -32,7 +32,7 @@ interface Dependencies {
   readonly log: Log;
 }
 
-export function createOrderWorker({ database, clock, orders, context, log }: Dependencies): OrderWorker {
+export function createJobWorker({ database, clock, orders, context, log }: Dependencies): JobWorker {
   let running: Promise<void> = Promise.resolve();
   let timer: NodeJS.Timeout | undefined;
   let isStopped = false;
