@@ -8,9 +8,9 @@ import { systemClock, timestamp } from '../clock.ts';
 import { openDatabase } from '../database/database.ts';
 import { copyDatabaseFile } from '../database/sqlite-file.ts';
 import { copyFiles, type StoredFile } from '../files/copy-files.ts';
-import { digestOf } from '../files/digest.ts';
+import { sha256OfFile } from '../files/digest.ts';
 import { openFiles } from '../files/files.ts';
-import { flush, openFolder } from '../files/folder.ts';
+import { fsyncPath, openFolder } from '../files/folder.ts';
 import { storedFiles } from '../images/service.ts';
 import { ConfigError } from '../settings/parsers.ts';
 import { dateOf, datePlaceholder, keepOf, patternOf, removeOld, unfinishedEnding } from './backup-names.ts';
@@ -74,16 +74,16 @@ export async function runBackup(target: string, options: CommandOptions): Promis
     const manifest = {
       curd: packageJson.version,
       createdAt,
-      database: await digestOf(copy),
+      database: await sha256OfFile(copy),
       images: images.written,
     };
     await writeFile(join(folder, manifestEntry), JSON.stringify({ ...manifest, seal: sealOf(manifest) }));
     const unfinished = join(folder, 'tar');
     const entries = [databaseEntry, ...(images.written > 0 ? [imagesEntry] : []), manifestEntry];
     await create({ file: unfinished, cwd: folder, portable: true, mode: 0o600 } as never, entries);
-    await flush(unfinished);
+    await fsyncPath(unfinished);
     await rename(unfinished, file);
-    await flush(dirname(file));
+    await fsyncPath(dirname(file));
     const removed = keep === null ? [] : await removeOld(pattern, keep);
     const { size } = await stat(file);
     const lost = images.missing.length;

@@ -7,7 +7,7 @@ import { openDatabase } from '../database/database.ts';
 import { migrate } from '../database/migrate.ts';
 import { environmentIn, integrityErrors, isInUse, replaceDatabaseFile } from '../database/sqlite-file.ts';
 import { copyFiles, type StoredFile } from '../files/copy-files.ts';
-import { digestOf } from '../files/digest.ts';
+import { sha256OfFile } from '../files/digest.ts';
 import { openFiles } from '../files/files.ts';
 import { openFolder } from '../files/folder.ts';
 import { storedFiles } from '../images/service.ts';
@@ -112,7 +112,7 @@ async function unpack(source: string, folder: string): Promise<{ manifest: Manif
   if (manifest === null || !existsSync(database)) {
     throw damaged('it is not complete');
   }
-  if ((await digestOf(database)) !== manifest.database) {
+  if ((await sha256OfFile(database)) !== manifest.database) {
     throw damaged('the database is not the one that was written');
   }
   const faults = integrityErrors(database);
@@ -127,7 +127,7 @@ async function unpack(source: string, folder: string): Promise<{ manifest: Manif
     throw damaged(`it should hold ${amount(manifest.images, 'picture')}, and holds ${images.length}`);
   }
   for (const { name } of images) {
-    if ((await digestOf(join(folder, imagesEntry, name.slice(0, 2), name))) !== name.split('.', 1)[0]) {
+    if ((await sha256OfFile(join(folder, imagesEntry, name.slice(0, 2), name))) !== name.split('.', 1)[0]) {
       throw damaged(`the picture ${name} is not the one that was written`);
     }
   }

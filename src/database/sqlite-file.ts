@@ -2,7 +2,7 @@
 import { chmodSync, existsSync, linkSync, renameSync, rmSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { flush } from '../files/folder.ts';
+import { fsyncPath } from '../files/folder.ts';
 import { restrict } from '../permissions.ts';
 import type { Environment } from '../settings/config.ts';
 
@@ -82,10 +82,10 @@ export async function replaceDatabaseFile(file: string, source: string, kept: st
   restrict(file);
   // As open to others as the one before; the first is its owner's alone.
   chmodSync(source, isThere ? statSync(file).mode : 0o600);
-  await flush(source);
+  await fsyncPath(source);
   if (isThere) {
     linkSync(file, kept);
   }
   renameSync(source, file);
-  await flush(dirname(file));
+  await fsyncPath(dirname(file));
 }

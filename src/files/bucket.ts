@@ -13,7 +13,7 @@ import {
   paginateListObjectsV2,
   S3Client,
 } from '@aws-sdk/client-s3';
-import { type Files, storageFault } from './files.ts';
+import { type Files, storageFailure } from './files.ts';
 
 /** Keys are the names with `prefix` in front, which ends in a slash or is empty. */
 export function openBucket(bucket: string, prefix: string): Files {
@@ -48,7 +48,7 @@ export function openBucket(bucket: string, prefix: string): Files {
           }),
         );
       } catch (error) {
-        throw storageFault(error);
+        throw storageFailure(error);
       } finally {
         content.destroy();
       }
@@ -65,7 +65,7 @@ export function openBucket(bucket: string, prefix: string): Files {
         if (error instanceof NoSuchKey) {
           return null;
         }
-        throw storageFault(error);
+        throw storageFailure(error);
       }
     },
 
@@ -78,7 +78,7 @@ export function openBucket(bucket: string, prefix: string): Files {
           yield* Contents.map(({ Key = '' }) => Key.slice(prefix.length));
         }
       } catch (error) {
-        throw storageFault(error);
+        throw storageFailure(error);
       }
     },
 
@@ -86,7 +86,7 @@ export function openBucket(bucket: string, prefix: string): Files {
       try {
         await client.send(new DeleteObjectCommand({ Bucket: bucket, Key: prefix + name }));
       } catch (error) {
-        throw storageFault(error);
+        throw storageFailure(error);
       }
     },
   };

@@ -3,7 +3,7 @@ import { createReadStream } from 'node:fs';
 import { pipeline } from 'node:stream/promises';
 
 /** SHA-256 of a file, in hex. In large pieces: each costs a trip to another thread. */
-export async function digestOf(path: string): Promise<string> {
+export async function sha256OfFile(path: string): Promise<string> {
   const digest = createHash('sha256');
   await pipeline(createReadStream(path, { highWaterMark: 1024 * 1024 }), digest);
   return digest.digest('hex');

@@ -36,6 +36,6 @@ export async function openFiles({ images }: Pick<Config, 'images'>, clock: Clock
 }
 
 /** A full disk, a bucket that does not answer: nothing that the caller did. */
-export function storageFault(cause: unknown): AppError {
+export function storageFailure(cause: unknown): AppError {
   return unavailable('Pictures can neither be stored nor read right now. Try again shortly.', 5, cause);
 }

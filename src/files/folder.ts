@@ -4,7 +4,7 @@ import { chmod, copyFile, mkdir, open, readdir, rename, rm } from 'node:fs/promi
 import { join } from 'node:path';
 import type { Clock } from '../clock.ts';
 import { restrict } from '../permissions.ts';
-import { type Files, storageFault } from './files.ts';
+import { type Files, storageFailure } from './files.ts';
 
 export function openFolder(folder: string, clock: Clock): Files {
   restrict(folder);
@@ -20,13 +20,13 @@ export function openFolder(folder: string, clock: Clock): Files {
         await copyFile(path, unfinished, constants.COPYFILE_EXCL);
         // A copy has the permissions of its source.
         await chmod(unfinished, 0o600);
-        await flush(unfinished);
+        await fsyncPath(unfinished);
         await rename(unfinished, join(shard, name));
-        await flush(shard);
-        await flush(folder);
+        await fsyncPath(shard);
+        await fsyncPath(folder);
       } catch (error) {
         await rm(unfinished, { force: true }).catch(() => {});
-        throw storageFault(error);
+        throw storageFailure(error);
       }
     },
 
@@ -38,7 +38,7 @@ export function openFolder(folder: string, clock: Clock): Files {
         if (isMissing(error)) {
           return null;
         }
-        throw storageFault(error);
+        throw storageFailure(error);
       }
     },
 
@@ -58,7 +58,7 @@ export function openFolder(folder: string, clock: Clock): Files {
         );
       } catch (error) {
         if (!isMissing(error)) {
-          throw storageFault(error);
+          throw storageFailure(error);
         }
       }
     },
@@ -72,12 +72,12 @@ async function namesIn(folder: string): Promise<string[]> {
     if (isMissing(error)) {
       return [];
     }
-    throw storageFault(error);
+    throw storageFailure(error);
   }
 }
 
 /** Brings a file, or the names in a folder, to disk. */
-export async function flush(path: string): Promise<void> {
+export async function fsyncPath(path: string): Promise<void> {
   const file = await open(path, constants.O_RDONLY);
   try {
     await file.sync();

@@ -9,7 +9,7 @@ import { pipeline } from 'node:stream/promises';
 import { MIMEType } from 'node:util';
 import { Dicer } from '@fastify/busboy';
 import { AppError, type FieldError, unavailable, validationError } from '../errors.ts';
-import { digestOf } from '../files/digest.ts';
+import { sha256OfFile } from '../files/digest.ts';
 import { refuseContentEncoding } from './content-encoding.ts';
 
 /** Text fields have a few hundred characters. */
@@ -183,7 +183,7 @@ async function saveFile(part: Readable, mediaType: string | null, plan: FormPlan
   } catch (error) {
     throw faultOfSaving(error);
   }
-  return { path: plan.path, mediaType, bytes, digest: () => digestOf(plan.path), head };
+  return { path: plan.path, mediaType, bytes, digest: () => sha256OfFile(plan.path), head };
 }
 
 /** The disk's faults have a system call; everything else is the form's. */

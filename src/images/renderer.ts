@@ -6,7 +6,7 @@
 import { rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { Clock } from '../clock.ts';
-import { storageFault } from '../files/files.ts';
+import { storageFailure } from '../files/files.ts';
 import type { ImageFormat, ImageTask, Outcome, RenderedFile } from '../workers/image-worker.ts';
 import { startWorkerProcess, WorkerExited, type WorkerProcess } from '../workers/process.ts';
 
@@ -142,7 +142,7 @@ async function outcomeOf(helper: Helper, task: ImageTask): Promise<Outcome> {
     if (error instanceof WorkerExited && isTooLong) {
       return null;
     }
-    throw storageFault(error);
+    throw storageFailure(error);
   } finally {
     clearTimeout(timer);
   }

@@ -2,7 +2,7 @@
 import { mkdir } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import sharp, { type Sharp } from 'sharp';
-import { digestOf } from '../files/digest.ts';
+import { sha256OfFile } from '../files/digest.ts';
 import { serveTasks } from './process.ts';
 
 export type ImageFormat = 'jpeg' | 'png' | 'webp';
@@ -66,7 +66,7 @@ function upright({ path, pixelsMax }: ImageTask): Sharp {
 async function write(picture: Sharp, path: string): Promise<RenderedFile | null> {
   try {
     const { size } = await picture.toFile(path);
-    return { path, hash: await digestOf(path), bytes: size };
+    return { path, hash: await sha256OfFile(path), bytes: size };
   } catch (error) {
     // libvips says so where it was the disk, and not the picture.
     if (
