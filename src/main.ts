@@ -1,7 +1,7 @@
 /** The executable: the tree of commands. What a command does is in the file of its name in cli/. */
 import { Argument, Command } from 'commander';
 import packageJson from '../package.json' with { type: 'json' };
-import { type CommandOptions, fail, withSettings } from './cli/run-command.ts';
+import { type CommandOptions, printFailure, withSettings } from './cli/run-command.ts';
 import { nameHelp, styleHelp } from './cli/style.ts';
 
 const program = new Command('curd')
@@ -246,5 +246,5 @@ nameHelp(program);
 try {
   await program.parseAsync();
 } catch (error) {
-  fail(error);
+  printFailure(error);
 }

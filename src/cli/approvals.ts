@@ -1,4 +1,4 @@
-import { type CommandOptions, idOf, print, table, withServices } from './run-command.ts';
+import { type CommandOptions, formatTable, parseId, printResult, withServices } from './run-command.ts';
 
 export function listApprovals(options: CommandOptions): Promise<void> {
   return withServices(options, async ({ approvals }) => {
@@ -11,7 +11,11 @@ export function listApprovals(options: CommandOptions): Promise<void> {
       approval.requestedAt,
       approval.expiresAt ?? '-',
     ]);
-    print(options, items, table(['id', 'status', 'application', 'customer', 'requested', 'expires'], rows));
+    printResult(
+      options,
+      items,
+      formatTable(['id', 'status', 'application', 'customer', 'requested', 'expires'], rows),
+    );
   });
 }
 
@@ -22,14 +26,14 @@ export function decide(
   options: CommandOptions,
 ): Promise<void> {
   return withServices(options, async ({ approvals, contextOf }) => {
-    const number = idOf(id, 'no id of a request: "curd approvals list" shows them');
+    const number = parseId(id, 'no id of a request: "curd approvals list" shows them');
     await approvals[verb](contextOf('cli'), number);
     const words = {
       approve: `Request ${id} is approved for 90 days.`,
       deny: `Request ${id} is denied.`,
       revoke: `Request ${id} is revoked: its tokens are refused from the next request on.`,
     };
-    print(
+    printResult(
       options,
       (await approvals.list()).find((approval) => approval.id === number),
       words[verb],

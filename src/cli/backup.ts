@@ -15,7 +15,14 @@ import { storedFiles } from '../images/service.ts';
 import { ConfigError } from '../settings/parsers.ts';
 import { dateOf, datePlaceholder, keepOf, patternOf, removeOld, unfinishedEnding } from './backup-names.ts';
 import { progressBar } from './progress.ts';
-import { amount, type CommandOptions, configOfShop, databaseOf, print, requireThere } from './run-command.ts';
+import {
+  type CommandOptions,
+  configOfShop,
+  databaseLocation,
+  pluralize,
+  printResult,
+  requireDatabaseFile,
+} from './run-command.ts';
 
 /** What a backup says of itself, as its last entry. */
 export interface Manifest {
@@ -41,7 +48,7 @@ export const manifestEntry = 'manifest.json';
  * @param target the file; or a folder, or a file name with `{date}`, for backups that are made again and again
  */
 export async function runBackup(target: string, options: CommandOptions): Promise<void> {
-  requireThere(databaseOf(options), (place) => `There is no database at ${place}.`);
+  requireDatabaseFile(databaseLocation(options), (place) => `There is no database at ${place}.`);
   const config = await configOfShop(options);
   if (config.database.engine === 'postgres') {
     throw new ConfigError(
@@ -87,11 +94,11 @@ export async function runBackup(target: string, options: CommandOptions): Promis
     const removed = keep === null ? [] : await removeOld(pattern, keep);
     const { size } = await stat(file);
     const lost = images.missing.length;
-    print(
+    printResult(
       options,
       { file, bytes: size, createdAt, images: images.written, missing: images.missing, removed },
       [
-        `The shop as of ${createdAt} is in ${file}: ${Math.ceil(size / 1e6)} MB, ${amount(images.written, 'picture')}${lost === 0 ? '' : `, without ${lost} that the shop has lost`}.`,
+        `The shop as of ${createdAt} is in ${file}: ${Math.ceil(size / 1e6)} MB, ${pluralize(images.written, 'picture')}${lost === 0 ? '' : `, without ${lost} that the shop has lost`}.`,
         ...removed.map((one) => `Removed ${one}.`),
         'Keep CURD_SECRET too, elsewhere; where none is set, it is in the file `secret` of the data folder.',
       ].join('\n'),

@@ -1,6 +1,14 @@
 import { scopes } from '../auth/access.ts';
 import { grantTypes } from '../auth/oauth/clients.ts';
-import { type CommandOptions, oneOf, print, printSecret, table, withServices, words } from './run-command.ts';
+import {
+  type CommandOptions,
+  formatTable,
+  parseChoice,
+  printResult,
+  printSecret,
+  splitList,
+  withServices,
+} from './run-command.ts';
 
 /** Registers an application and prints its secret, once; of a public application, which has none, the client id. */
 export function createClient(name: string, options: CommandOptions): Promise<void> {
@@ -9,12 +17,12 @@ export function createClient(name: string, options: CommandOptions): Promise<voi
     const { clientId, clientSecret } = await clients.create(contextOf('cli'), {
       name,
       accountId: account.id,
-      scopes: words(options.scope).map((scope) => oneOf('--scope', scope, scopes)),
+      scopes: splitList(options.scope).map((scope) => parseChoice('--scope', scope, scopes)),
       redirectUris: (options.redirectUri as string[] | undefined) ?? [],
       grants:
         options.grant === undefined
           ? undefined
-          : words(options.grant).map((grant) => oneOf('--grant', grant, grantTypes)),
+          : splitList(options.grant).map((grant) => parseChoice('--grant', grant, grantTypes)),
       isNative: options.native === true,
       isPublic: options.public === true,
     });
@@ -40,7 +48,11 @@ export function listClients(options: CommandOptions): Promise<void> {
       client.grants.join(' '),
       client.redirectUris.join(' ') || '-',
     ]);
-    print(options, items, table(['client id', 'name', 'account', 'scopes', 'grants', 'redirects'], rows));
+    printResult(
+      options,
+      items,
+      formatTable(['client id', 'name', 'account', 'scopes', 'grants', 'redirects'], rows),
+    );
   });
 }
 
@@ -48,6 +60,6 @@ export function listClients(options: CommandOptions): Promise<void> {
 export function deleteClient(clientId: string, options: CommandOptions): Promise<void> {
   return withServices(options, async ({ clients, contextOf }) => {
     await clients.delete(contextOf('cli'), clientId);
-    print(options, { clientId, deleted: true }, 'The application is gone, and all its tokens with it.');
+    printResult(options, { clientId, deleted: true }, 'The application is gone, and all its tokens with it.');
   });
 }

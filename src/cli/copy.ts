@@ -21,24 +21,33 @@ import {
   parseImages,
 } from '../settings/parsers.ts';
 import { progressBar } from './progress.ts';
-import { amount, type CommandOptions, print, rawSettingsOf, requireThere } from './run-command.ts';
+import {
+  type CommandOptions,
+  pluralize,
+  printResult,
+  rawSettings,
+  requireDatabaseFile,
+} from './run-command.ts';
 
 const missingExitCode = 2;
 const sameDatabase = '--from and --to are the same database.';
 
 /** Where a shop is, or shall be. */
-interface House {
+interface ShopLocation {
   readonly database: DatabaseLocation;
   readonly images: ImageLocation;
 }
 
 /** Brings a shop to another database, and its pictures to another place. */
 export async function runCopy(options: CommandOptions): Promise<void> {
-  const { from, to } = housesOf(options);
+  const { from, to } = shopLocations(options);
   if (isSame(from.database, to.database)) {
     throw new ConfigError(sameDatabase);
   }
-  requireThere(from.database, (file) => `There is no database at ${file}: say with --from where it is.`);
+  requireDatabaseFile(
+    from.database,
+    (file) => `There is no database at ${file}: say with --from where it is.`,
+  );
   const source = await openDatabase(from);
   try {
     const target = await openDatabase(to);
@@ -60,7 +69,7 @@ export async function runCopy(options: CommandOptions): Promise<void> {
         images: await copyPictures(snapshot, from.images, to.images),
       }));
       await endCopy(target);
-      print(options, report, inWords(report, from, to));
+      printResult(options, report, reportText(report, from, to));
       if (report.images !== null && report.images.missing.length > 0) {
         process.exitCode = missingExitCode;
       }
@@ -72,8 +81,8 @@ export async function runCopy(options: CommandOptions): Promise<void> {
   }
 }
 
-function housesOf(options: CommandOptions): { from: House; to: House } {
-  const raw = rawSettingsOf(options);
+function shopLocations(options: CommandOptions): { from: ShopLocation; to: ShopLocation } {
+  const raw = rawSettings(options);
   const dataDir = resolve(raw.CURD_DATA_DIR ?? './data');
   const text = (name: string) => options[name] as string | undefined;
   const fromDatabase = parseDatabase(text('from') ?? raw.CURD_DATABASE, dataDir, '--from');
@@ -152,21 +161,23 @@ interface Report {
   readonly images: CopiedFiles | null;
 }
 
-function inWords({ startedAt, tables, images }: Report, from: House, to: House): string {
+function reportText({ startedAt, tables, images }: Report, from: ShopLocation, to: ShopLocation): string {
   const sum = (of: (table: CopiedTable) => number) => tables.reduce((total, table) => total + of(table), 0);
-  const ofRows = `In ${nameOf(to.database)}: ${amount(
+  const ofRows = `In ${nameOf(to.database)}: ${pluralize(
     sum(({ rows }) => rows),
     'row',
   )} of ${tables.length} tables, the same as here; ${sum(({ written }) => written)} written, ${sum(({ removed }) => removed)} removed.`;
   const ofPictures =
     images === null
       ? `The pictures stay in ${placeOf(from.images)}.`
-      : `In ${placeOf(to.images)}: ${amount(images.files - images.missing.length, 'picture')}, ${images.written} written.`;
+      : `In ${placeOf(to.images)}: ${pluralize(images.files - images.missing.length, 'picture')}, ${images.written} written.`;
   const missing = images?.missing ?? [];
   const lost =
     missing.length === 0
       ? []
-      : [`Missing in the source: ${amount(missing.length, 'picture')} (${missing.slice(0, 20).join(', ')}).`];
+      : [
+          `Missing in the source: ${pluralize(missing.length, 'picture')} (${missing.slice(0, 20).join(', ')}).`,
+        ];
   return [
     ofRows,
     ofPictures,

@@ -1,12 +1,12 @@
 import { roles } from '../auth/oauth/customer-directory.ts';
-import { type CommandOptions, oneOf, print, withServices } from './run-command.ts';
+import { type CommandOptions, parseChoice, printResult, withServices } from './run-command.ts';
 
 /** Makes a customer staff, or a customer again. */
 export function setRole(username: string, role: string, options: CommandOptions): Promise<void> {
-  const checked = oneOf('The role', role, roles);
+  const checked = parseChoice('The role', role, roles);
   return withServices(options, async ({ customers, contextOf }) => {
     await customers.setRole(contextOf('cli'), username, checked);
     const isNow = { customer: 'a customer', staff: 'staff' }[checked];
-    print(options, { username, role: checked }, `${username} is ${isNow} from the next request on.`);
+    printResult(options, { username, role: checked }, `${username} is ${isNow} from the next request on.`);
   });
 }

@@ -11,7 +11,13 @@ import { openFiles } from '../files/files.ts';
 import { checkImages } from '../images/consistency-check.ts';
 import { checkOrders } from '../orders/consistency-check.ts';
 import { type Config, publicImageUrl } from '../settings/config.ts';
-import { type CommandOptions, configOfShop, databaseOf, print, requireThere } from './run-command.ts';
+import {
+  type CommandOptions,
+  configOfShop,
+  databaseLocation,
+  printResult,
+  requireDatabaseFile,
+} from './run-command.ts';
 import { colored } from './style.ts';
 
 const faultsExitCode = 2;
@@ -24,7 +30,10 @@ interface Check {
 
 /** Looks a shop over, open or not, and says what to do about what is wrong. */
 export async function runDoctor(options: CommandOptions): Promise<void> {
-  requireThere(databaseOf(options), (file) => `There is no database at ${file}: nothing to look over yet.`);
+  requireDatabaseFile(
+    databaseLocation(options),
+    (file) => `There is no database at ${file}: nothing to look over yet.`,
+  );
   const config = await configOfShop(options);
   const broken = await inspectDatabase(config);
   if (broken.length > 0) {
@@ -73,13 +82,13 @@ interface Result {
 }
 
 function report(options: CommandOptions, results: readonly Result[]): void {
-  print(options, results, results.map(inWords).join('\n'));
+  printResult(options, results, results.map(reportText).join('\n'));
   if (results.some(({ findings }) => findings.some(({ isNote }) => !isNote))) {
     process.exitCode = faultsExitCode;
   }
 }
 
-function inWords({ check, findings }: Result): string {
+function reportText({ check, findings }: Result): string {
   const ok = findings.every(({ isNote }) => isNote) ? [`${colored('green', 'ok')}      ${check}`] : [];
   const found = findings.map(
     ({ fault, count, examples, remedy, isNote }) =>

@@ -10,13 +10,13 @@ import { removeTestOrders } from '../orders/test-orders.ts';
 import type { Environment } from '../settings/config.ts';
 import { ConfigError, type DatabaseLocation, environments } from '../settings/parsers.ts';
 import {
-  amount,
   type CommandOptions,
-  configOf,
-  databaseOf,
-  oneOf,
-  print,
-  requireThere,
+  databaseLocation,
+  parseChoice,
+  pluralize,
+  printResult,
+  readConfig,
+  requireDatabaseFile,
 } from './run-command.ts';
 
 interface Change {
@@ -34,13 +34,13 @@ const noShop = (file: string) => `There is no shop at ${file} yet: its first sta
 
 /** Prints the environment that the database stores, whatever the settings say. */
 export async function showEnvironment(options: CommandOptions): Promise<void> {
-  const place = databaseOf(options);
-  requireThere(place, noShop);
+  const place = databaseLocation(options);
+  requireDatabaseFile(place, noShop);
   const database = await openDatabase({ database: place });
   try {
     await migrate(database);
     const environment = await findEnvironment(database);
-    print(options, { environment }, environment ?? 'none: the shop was never started');
+    printResult(options, { environment }, environment ?? 'none: the shop was never started');
   } finally {
     await database.close();
   }
@@ -48,11 +48,11 @@ export async function showEnvironment(options: CommandOptions): Promise<void> {
 
 /** Changes the environment of a shop. What only belongs to the other environments is removed. */
 export async function changeEnvironment(name: string, options: CommandOptions): Promise<void> {
-  const to = oneOf('The environment', name, environments);
-  const place = databaseOf(options);
-  requireThere(place, noShop);
+  const to = parseChoice('The environment', name, environments);
+  const place = databaseLocation(options);
+  requireDatabaseFile(place, noShop);
   // Those of the new environment must be complete before anything is removed.
-  const config = configOf({ ...options, environment: to });
+  const config = readConfig({ ...options, environment: to });
   const unlock = await requireNoServer(place);
   const dryRun = options.dryRun === true;
   try {
@@ -60,7 +60,7 @@ export async function changeEnvironment(name: string, options: CommandOptions): 
     const change = await attempt(services.database, dryRun, (tx) => apply(tx, services, to, dryRun)).finally(
       services.close,
     );
-    print(options, change, inWords(change));
+    printResult(options, change, inWords(change));
   } finally {
     unlock();
   }
@@ -126,8 +126,8 @@ function inWords({ from, to, dryRun, testOrdersRemoved, demoCheeses, remaining }
     from === to ? `The environment is ${to} already.` : `Environment: ${from ?? 'none'} -> ${to}.`,
     ...(to === 'production' && from !== to
       ? [
-          `Removed: ${amount(testOrdersRemoved, 'test order')} and ${amount(removed.length, 'demo cheese')}${removed.length === 0 ? '' : ` (${removed.join(', ')})`}.`,
-          `Kept: ${amount(cheeses, 'cheese')}, ${amount(orders, 'order')} and ${amount(customers, 'customer')}. Delete what was only a trial. Test keys are not accepted in production.`,
+          `Removed: ${pluralize(testOrdersRemoved, 'test order')} and ${pluralize(removed.length, 'demo cheese')}${removed.length === 0 ? '' : ` (${removed.join(', ')})`}.`,
+          `Kept: ${pluralize(cheeses, 'cheese')}, ${pluralize(orders, 'order')} and ${pluralize(customers, 'customer')}. Delete what was only a trial. Test keys are not accepted in production.`,
         ]
       : []),
     ...(kept.length === 0

@@ -8,7 +8,7 @@ import { systemClock } from '../clock.ts';
 import { ConfigError } from '../settings/parsers.ts';
 import { isSystemError, reasonOf } from '../system-errors.ts';
 import { progressBar } from './progress.ts';
-import { amount, type CommandOptions, print, withServices } from './run-command.ts';
+import { type CommandOptions, pluralize, printResult, withServices } from './run-command.ts';
 
 const pageSize = 1000;
 const bytesMax = 4 * 1024 * 1024;
@@ -38,7 +38,7 @@ export async function runExport(file: string, options: CommandOptions): Promise<
       await rm(unfinished, { force: true }).catch(() => {});
       throw isSystemError(error) ? new ConfigError(`${file} cannot be written: ${reasonOf(error)}.`) : error;
     }
-    print(options, { exported: count, file }, `Exported to ${file}: ${amount(count, 'cheese')}.`);
+    printResult(options, { exported: count, file }, `Exported to ${file}: ${pluralize(count, 'cheese')}.`);
   });
 }
 

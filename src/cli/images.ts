@@ -1,6 +1,6 @@
 import { rebaseImages } from '../cheeses/image-urls.ts';
 import { publicImageUrl } from '../settings/config.ts';
-import { amount, type CommandOptions, print, withServices } from './run-command.ts';
+import { type CommandOptions, pluralize, printResult, withServices } from './run-command.ts';
 
 /** Replaces the URLs of uploaded images by those that follow from the settings. */
 export function runRebase(options: CommandOptions): Promise<void> {
@@ -8,6 +8,10 @@ export function runRebase(options: CommandOptions): Promise<void> {
     const { config, contextOf } = services;
     const cheeses = await rebaseImages(services, contextOf('cli'), (name) => publicImageUrl(config, name));
     const to = publicImageUrl(config, '');
-    print(options, { cheeses, to }, `Image URLs of ${amount(cheeses.length, 'cheese')} now begin with ${to}`);
+    printResult(
+      options,
+      { cheeses, to },
+      `Image URLs of ${pluralize(cheeses.length, 'cheese')} now begin with ${to}`,
+    );
   });
 }

@@ -5,7 +5,7 @@ import { type ImportReport, importCheeses } from '../cheeses/import/import-chees
 import { ConfigError } from '../settings/parsers.ts';
 import { reasonOf } from '../system-errors.ts';
 import { progressBar } from './progress.ts';
-import { amount, type CommandOptions, print, withServices } from './run-command.ts';
+import { type CommandOptions, pluralize, printResult, withServices } from './run-command.ts';
 
 const refusedExitCode = 2;
 const shownRows = 20;
@@ -22,7 +22,7 @@ export async function runImport(file: string, options: CommandOptions): Promise<
       const report = await importCheeses(cheeses, contextOf('cli'), file, mapping, (bytesRead, { created }) =>
         bar.show(bytesRead, `${created} cheeses in`),
       ).finally(bar.clear);
-      print(options, report, inWords(report));
+      printResult(options, report, reportText(report));
       if (report.refused.length > 0) {
         process.exitCode = refusedExitCode;
       }
@@ -43,7 +43,7 @@ function sizeOf(file: string): number {
   throw new ConfigError(`${file} is a folder: name a file in it.`);
 }
 
-function inWords({ created, unchanged, refused, remarks }: ImportReport): string {
+function reportText({ created, unchanged, refused, remarks }: ImportReport): string {
   return [
     ...listed(
       'left out',
@@ -53,7 +53,7 @@ function inWords({ created, unchanged, refused, remarks }: ImportReport): string
       'refused',
       refused.map(({ place, reason }) => `${place}: ${reason}`),
     ),
-    `${amount(created, 'cheese')} in, ${unchanged} unchanged, ${refused.length} refused.`,
+    `${pluralize(created, 'cheese')} in, ${unchanged} unchanged, ${refused.length} refused.`,
   ].join('\n');
 }
 

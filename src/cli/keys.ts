@@ -4,14 +4,14 @@ import { parseDuration } from '../duration.ts';
 import { ConfigError } from '../settings/parsers.ts';
 import {
   type CommandOptions,
-  idOf,
-  oneOf,
-  oneOfIf,
-  print,
+  formatTable,
+  parseChoice,
+  parseId,
+  parseOptionalChoice,
+  printResult,
   printSecret,
-  table,
+  splitList,
   withServices,
-  words,
 } from './run-command.ts';
 
 /** Makes a key and prints it, this once. */
@@ -19,8 +19,8 @@ export function createKey(options: CommandOptions): Promise<void> {
   return withServices(options, async ({ keys, contextOf }) => {
     const account = await keys.findAccount(String(options.account));
     const created = await keys.create(contextOf('cli'), account.id, {
-      type: oneOfIf('--type', options.type, ['live', 'test']),
-      scopes: words(options.scope).map((scope) => oneOf('--scope', scope, scopes)),
+      type: parseOptionalChoice('--type', options.type, ['live', 'test']),
+      scopes: splitList(options.scope).map((scope) => parseChoice('--scope', scope, scopes)),
       lifetimeMs: options.expiresIn === undefined ? undefined : lifetime(options.expiresIn),
     });
     printNew(options, created);
@@ -39,7 +39,11 @@ export function listKeys(options: CommandOptions): Promise<void> {
       key.expiresAt ?? 'never',
       key.lastUsedAt ?? 'never',
     ]);
-    print(options, items, table(['id', 'key', 'scopes', 'created', 'expires', 'last used'], rows));
+    printResult(
+      options,
+      items,
+      formatTable(['id', 'key', 'scopes', 'created', 'expires', 'last used'], rows),
+    );
   });
 }
 
@@ -54,7 +58,7 @@ export function rotateKey(id: string, options: CommandOptions): Promise<void> {
 export function revokeKey(id: string, options: CommandOptions): Promise<void> {
   return withServices(options, async ({ keys, contextOf }) => {
     await keys.revoke(contextOf('cli'), keyId(id));
-    print(options, { id: keyId(id), revoked: true }, `Key ${id} is refused from the next request on.`);
+    printResult(options, { id: keyId(id), revoked: true }, `Key ${id} is refused from the next request on.`);
   });
 }
 
@@ -85,5 +89,5 @@ function lifetime(text: unknown): number {
 }
 
 function keyId(text: string): number {
-  return idOf(text, 'no key id: "curd keys list" shows them');
+  return parseId(text, 'no key id: "curd keys list" shows them');
 }

@@ -2,7 +2,7 @@ import type { Context } from '../database/context.ts';
 import type { VersionedOrder } from '../orders/order.ts';
 import type { Order } from '../orders/schemas.ts';
 import type { OrderService } from '../orders/service.ts';
-import { type CommandOptions, idOf, print, withServices } from './run-command.ts';
+import { type CommandOptions, parseId, printResult, withServices } from './run-command.ts';
 
 type Verb = 'approve' | 'ship' | 'deliver' | 'cancel';
 
@@ -18,9 +18,9 @@ const verbs: Readonly<
 /** Moves an order on, as an operator does. */
 export function moveOrder(verb: Verb, id: string, options: CommandOptions): Promise<void> {
   return withServices(options, async ({ orders, contextOf }) => {
-    const orderId = idOf(id, 'no order id: it is the number that the order was answered with');
+    const orderId = parseId(id, 'no order id: it is the number that the order was answered with');
     const { body } = await verbs[verb](orders, contextOf('cli'), orderId);
     const order = JSON.parse(body) as Order;
-    print(options, order, `Order ${order.id} is ${order.status}.`);
+    printResult(options, order, `Order ${order.id} is ${order.status}.`);
   });
 }

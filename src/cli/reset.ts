@@ -6,7 +6,7 @@ import { listTables, lockTables } from '../database/tables.ts';
 import { restoreTestOrders } from '../orders/test-orders.ts';
 import { publicImageUrl } from '../settings/config.ts';
 import { ConfigError } from '../settings/parsers.ts';
-import { type CommandOptions, print, withServices } from './run-command.ts';
+import { type CommandOptions, printResult, withServices } from './run-command.ts';
 
 /** Who may come in, and how far the schema is. */
 const kept = ['migration', 'shop', 'account', 'api_key', 'oauth_client', 'quota'];
@@ -52,7 +52,7 @@ export function runReset(options: CommandOptions): Promise<void> {
         publicImageUrl(config, name),
       );
       await restoreTestOrders(contextOf('cli'));
-      print(options, { reset: true }, 'The shop is as new; accounts, keys and applications are kept.');
+      printResult(options, { reset: true }, 'The shop is as new; accounts, keys and applications are kept.');
     },
     true,
   );

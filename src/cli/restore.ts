@@ -15,11 +15,11 @@ import type { Environment } from '../settings/config.ts';
 import { ConfigError } from '../settings/parsers.ts';
 import { databaseEntry, imagesEntry, type Manifest, manifestEntry, sealOf } from './backup.ts';
 import { progressBar } from './progress.ts';
-import { amount, type CommandOptions, configOf, print } from './run-command.ts';
+import { type CommandOptions, pluralize, printResult, readConfig } from './run-command.ts';
 
 /** Puts the shop of a backup in the place of the one that is there, once all of the backup is known to be whole. */
 export async function runRestore(name: string, options: CommandOptions): Promise<void> {
-  const config = configOf(options);
+  const config = readConfig(options);
   if (config.database.engine === 'postgres') {
     throw new ConfigError(
       'A backup is restored on SQLite: leave CURD_DATABASE out. "curd copy --to postgres://..." brings it to PostgreSQL then.',
@@ -53,10 +53,10 @@ export async function runRestore(name: string, options: CommandOptions): Promise
     // Once more: unpacking may have taken long.
     requireUnused(file);
     await replaceDatabaseFile(file, join(folder, databaseEntry), kept);
-    print(
+    printResult(
       options,
       { restored: source, createdAt: manifest.createdAt, images: copied.files, kept: hadOne ? kept : null },
-      `The shop is as it was at ${manifest.createdAt}, with ${amount(copied.files, 'picture')}.${hadOne ? `\nWhat was there before is kept in ${kept}: delete it when you need it no more.` : ''}`,
+      `The shop is as it was at ${manifest.createdAt}, with ${pluralize(copied.files, 'picture')}.${hadOne ? `\nWhat was there before is kept in ${kept}: delete it when you need it no more.` : ''}`,
     );
   } finally {
     await rm(folder, { recursive: true, force: true, maxRetries: 3 });
@@ -124,7 +124,7 @@ async function unpack(source: string, folder: string): Promise<{ manifest: Manif
   // A picture whose cheese was deleted while the backup was made has a row and no file.
   const images = stored.filter(({ name }) => present.has(join(name.slice(0, 2), name)));
   if (images.length !== manifest.images) {
-    throw damaged(`it should hold ${amount(manifest.images, 'picture')}, and holds ${images.length}`);
+    throw damaged(`it should hold ${pluralize(manifest.images, 'picture')}, and holds ${images.length}`);
   }
   for (const { name } of images) {
     if ((await sha256OfFile(join(folder, imagesEntry, name.slice(0, 2), name))) !== name.split('.', 1)[0]) {

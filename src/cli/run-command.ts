@@ -35,7 +35,7 @@ export function withSettings(command: Command): Command {
 }
 
 /** The settings of flags over those of the environment, as they were given. */
-export function rawSettingsOf(options: CommandOptions): RawSettings {
+export function rawSettings(options: CommandOptions): RawSettings {
   const raw: RawSettings = {};
   for (const { flag, variable } of settings) {
     const value = options[optionName(flag)] ?? process.env[variable];
@@ -47,8 +47,8 @@ export function rawSettingsOf(options: CommandOptions): RawSettings {
 }
 
 /** The settings, complete and checked; a secret is made where one is missing. @throws ConfigError */
-export function configOf(options: CommandOptions): Config {
-  return namingFlags(options, () => loadConfig(rawSettingsOf(options)));
+export function readConfig(options: CommandOptions): Config {
+  return namingFlags(options, () => loadConfig(rawSettings(options)));
 }
 
 /**
@@ -56,8 +56,8 @@ export function configOf(options: CommandOptions): Config {
  * new secret, so they are compared with the stored environment before that. @throws ConfigError
  */
 export async function configOfShop(options: CommandOptions): Promise<Config> {
-  const place = databaseOf(options);
-  const environment = rawSettingsOf(options).CURD_ENVIRONMENT ?? 'local';
+  const place = databaseLocation(options);
+  const environment = rawSettings(options).CURD_ENVIRONMENT ?? 'local';
   if (environment === 'local' && place.engine === 'sqlite' && existsSync(place.file)) {
     const { environmentIn } = await import('../database/sqlite-file.ts');
     const stored = environmentIn(place.file) ?? environment;
@@ -65,7 +65,7 @@ export async function configOfShop(options: CommandOptions): Promise<Config> {
       throw anotherEnvironment(environment, stored);
     }
   }
-  return configOf(options);
+  return readConfig(options);
 }
 
 /** An error about a setting names the flag where the operator typed a flag, and the variable otherwise. */
@@ -87,14 +87,14 @@ function optionName(flag: string): string {
 }
 
 /** Where the settings say that the database is: this alone makes nothing. @throws ConfigError */
-export function databaseOf(options: CommandOptions): DatabaseLocation {
-  const raw = rawSettingsOf(options);
+export function databaseLocation(options: CommandOptions): DatabaseLocation {
+  const raw = rawSettings(options);
   const dataDir = resolve(raw.CURD_DATA_DIR ?? './data');
   return namingFlags(options, () => parseDatabase(raw.CURD_DATABASE, dataDir));
 }
 
 /** @throws ConfigError with the words of `refusal` where the file of an embedded database is not there */
-export function requireThere(place: DatabaseLocation, refusal: (file: string) => string): void {
+export function requireDatabaseFile(place: DatabaseLocation, refusal: (file: string) => string): void {
   if (place.engine === 'sqlite' && !existsSync(place.file)) {
     throw new ConfigError(refusal(place.file));
   }
@@ -116,8 +116,8 @@ export async function withServices(
   mayBeFirst = false,
 ): Promise<void> {
   if (!mayBeFirst) {
-    requireThere(
-      databaseOf(options),
+    requireDatabaseFile(
+      databaseLocation(options),
       (file) =>
         `There is no shop at ${file} yet: start the server first, or say with --data-dir or --database where the shop is.`,
     );
@@ -132,7 +132,7 @@ export async function withServices(
 }
 
 /** Prints one value: as JSON where asked, else in words. */
-export function print(options: CommandOptions, value: unknown, words: string): void {
+export function printResult(options: CommandOptions, value: unknown, words: string): void {
   process.stdout.write(`${options.json ? JSON.stringify(value) : words}\n`);
 }
 
@@ -141,19 +141,19 @@ export function print(options: CommandOptions, value: unknown, words: string): v
  * standard error. With --json both are in one JSON value on standard output.
  */
 export function printSecret(options: CommandOptions, secret: string, value: unknown, words: string): void {
-  print(options, value, secret);
+  printResult(options, value, secret);
   if (!options.json) {
     process.stderr.write(`${words}\n`);
   }
 }
 
 /** A number of things: `noun` takes an s where they are not one. */
-export function amount(count: number, noun: string): string {
+export function pluralize(count: number, noun: string): string {
   return `${count} ${noun}${count === 1 ? '' : 's'}`;
 }
 
 /** Rows as columns of text, each as wide as its widest value. */
-export function table(header: readonly string[], rows: readonly (readonly string[])[]): string {
+export function formatTable(header: readonly string[], rows: readonly (readonly string[])[]): string {
   const widths = header.map((title, column) =>
     Math.max(title.length, ...rows.map((row) => row[column]?.length ?? 0)),
   );
@@ -166,7 +166,7 @@ export function table(header: readonly string[], rows: readonly (readonly string
 }
 
 /** A word that must be one of a few. @throws ConfigError */
-export function oneOf<const T extends string>(what: string, value: string, allowed: readonly T[]): T {
+export function parseChoice<const T extends string>(what: string, value: string, allowed: readonly T[]): T {
   const found = allowed.find((candidate) => candidate === value);
   if (found === undefined) {
     throw new ConfigError(`${what} is "${value}": it must be one of ${allowed.join(', ')}.`);
@@ -175,23 +175,23 @@ export function oneOf<const T extends string>(what: string, value: string, allow
 }
 
 /** The same for a flag that may be left out. @throws ConfigError */
-export function oneOfIf<const T extends string>(
+export function parseOptionalChoice<const T extends string>(
   flag: string,
   value: unknown,
   allowed: readonly T[],
 ): T | undefined {
-  return value === undefined ? undefined : oneOf(flag, String(value), allowed);
+  return value === undefined ? undefined : parseChoice(flag, String(value), allowed);
 }
 
 /** Words of a list, with blanks or commas in between. */
-export function words(text: unknown): string[] {
+export function splitList(text: unknown): string[] {
   return String(text ?? '')
     .split(/[\s,]+/)
     .filter((word) => word !== '');
 }
 
 /** An id as it was printed. @param otherwise what it is, and where to find it @throws ConfigError */
-export function idOf(text: string, otherwise: string): number {
+export function parseId(text: string, otherwise: string): number {
   if (!/^[1-9]\d{0,14}$/.test(text)) {
     throw new ConfigError(`"${text}" is ${otherwise}.`);
   }
@@ -199,7 +199,7 @@ export function idOf(text: string, otherwise: string): number {
 }
 
 /** Says what went wrong in one sentence, and ends with exit status 1. */
-export function fail(error: unknown): void {
+export function printFailure(error: unknown): void {
   const isExpected = error instanceof AppError || error instanceof ConfigError;
   const cause = error instanceof AppError && error.status >= 500 ? causeOf(error) : '';
   const message = isExpected ? error.message : systemErrorText(error);
