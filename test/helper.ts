@@ -37,7 +37,7 @@ export {
   until,
 } from './context.ts';
 
-export interface CallOptions {
+export interface RequestOptions {
   /** An API key. */
   readonly as?: string;
   readonly headers?: Readonly<Record<string, string>>;
@@ -47,7 +47,7 @@ export interface CallOptions {
   readonly raw?: string | Uint8Array;
 }
 
-export interface CallAnswer {
+export interface TestResponse {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly text: string;
@@ -65,9 +65,9 @@ export interface Shop {
   readonly writer: string;
   readonly admin: string;
   /** Sends a request through the whole server, and holds the answer against the route's declaration. */
-  call(method: string, url: string, options?: CallOptions): Promise<CallAnswer>;
+  request(method: string, url: string, options?: RequestOptions): Promise<TestResponse>;
   /** A key of a fresh account. */
-  newKey(request?: KeyRequest): Promise<string>;
+  createKey(request?: KeyRequest): Promise<string>;
   /** A second app on the same database, as another process would be. */
   another(): Promise<Shop>;
 }
@@ -116,7 +116,7 @@ async function shopOn(t: Scope, config: Config, clock: Clock): Promise<Shop> {
   cleanUp(t, () => app.close());
   const { keys, contextOf } = app.services;
 
-  async function newKey(request: KeyRequest = {}, accountName = randomName()): Promise<string> {
+  async function createKey(request: KeyRequest = {}, accountName = randomName()): Promise<string> {
     const known = (await keys.listAccounts()).find(({ name }) => name === accountName);
     const account = known ?? (await keys.createAccount(contextOf('test'), accountName));
     return (await keys.create(contextOf('test'), account.id, request)).key;
@@ -127,11 +127,11 @@ async function shopOn(t: Scope, config: Config, clock: Clock): Promise<Shop> {
     app,
     config,
     clock,
-    reader: await newKey({}, name),
-    writer: await newKey({ scopes: ['write:cheeses', 'read:cheeses'] }, name),
-    admin: await newKey({ scopes: ['admin'] }, name),
-    call: (method, url, callOptions) => call(app, method, url, callOptions),
-    newKey: (request) => newKey(request),
+    reader: await createKey({}, name),
+    writer: await createKey({ scopes: ['write:cheeses', 'read:cheeses'] }, name),
+    admin: await createKey({ scopes: ['admin'] }, name),
+    request: (method, url, callOptions) => sendRequest(app, method, url, callOptions),
+    createKey: (request) => createKey(request),
     another: () => shopOn(t, config, clock),
   };
 }
@@ -140,7 +140,12 @@ function randomName(): string {
   return `account-${randomBytes(6).toString('hex')}`;
 }
 
-async function call(app: App, method: string, url: string, options: CallOptions = {}): Promise<CallAnswer> {
+async function sendRequest(
+  app: App,
+  method: string,
+  url: string,
+  options: RequestOptions = {},
+): Promise<TestResponse> {
   const { as, body, raw, headers = {} } = options;
   const payload = raw ?? (body === undefined ? undefined : JSON.stringify(body));
   const response = await app.server.inject({
@@ -165,16 +170,16 @@ async function call(app: App, method: string, url: string, options: CallOptions 
     text,
     json: isJson && text !== '' ? JSON.parse(text) : undefined,
   };
-  await requireDeclared(app, method, url, answer);
+  await requireDocumented(app, method, url, answer);
   return answer;
 }
 
 /** Every answer in every test is one that its route declares, in exactly the declared shape. */
-async function requireDeclared(
+async function requireDocumented(
   app: App,
   method: string,
   url: string,
-  { status, json }: CallAnswer,
+  { status, json }: TestResponse,
 ): Promise<void> {
   const route = routeOf(app, method, url.split('?', 1)[0] ?? '');
   if (route === undefined || status === 405) {
@@ -245,7 +250,7 @@ function closed(schema: Schema): Schema {
 }
 
 /** An error body in the contract's shape, with nothing else in it. */
-export function assertError(answer: CallAnswer, status: number, type: string): void {
+export function assertError(answer: TestResponse, status: number, type: string): void {
   assert.equal(answer.status, status, answer.text);
   assert.equal(answer.json.code, status);
   assert.equal(answer.json.type, type);
@@ -254,11 +259,11 @@ export function assertError(answer: CallAnswer, status: number, type: string): v
 }
 
 /** Which fields a 422 names, in its order. */
-export const fieldsOf = ({ json }: CallAnswer): string[] =>
+export const errorFields = ({ json }: TestResponse): string[] =>
   json.errors.map(({ field }: { field: string }) => field);
 
 /** A 422 that names these fields and no other. */
-export function assertFields(answer: CallAnswer, fields: readonly string[], what = answer.text): void {
+export function assertFields(answer: TestResponse, fields: readonly string[], what = answer.text): void {
   assertError(answer, 422, 'validation_error');
-  assert.deepEqual(fieldsOf(answer), fields, what);
+  assert.deepEqual(errorFields(answer), fields, what);
 }

@@ -1,7 +1,7 @@
 /** Calls without a valid credential, which are counted by the address that they come from. */
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
-import { assertError, type CallAnswer, onBothEngines, openShop, type Shop, testClock } from '../helper.ts';
+import { assertError, onBothEngines, openShop, type Shop, type TestResponse, testClock } from '../helper.ts';
 import { newApplication, openListeningShop, post, queryOf } from '../oauth/flow.ts';
 
 const behindProxy = { CURD_TRUSTED_PROXIES: '127.0.0.0/8' };
@@ -18,7 +18,7 @@ function openLimited(t: TestContext, settings = {}, perMinute = 3): Promise<Shop
 }
 
 const from = (address: string) => ({ headers: { 'x-forwarded-for': address } });
-const ask = (shop: Shop, options = {}) => shop.call('GET', '/v2/limits', options);
+const ask = (shop: Shop, options = {}) => shop.request('GET', '/v2/limits', options);
 
 /** How many of the given number of calls get something else than 429. */
 async function passing(calls: number, call: () => Promise<{ status: number }>): Promise<number> {
@@ -29,7 +29,7 @@ async function passing(calls: number, call: () => Promise<{ status: number }>): 
   return passed;
 }
 
-function assertTooMany(answer: CallAnswer, limit: number): number {
+function assertTooMany(answer: TestResponse, limit: number): number {
   assertError(answer, 429, 'rate_limit_exceeded');
   const { headers } = answer;
   const wait = Number(headers['retry-after']);
@@ -48,16 +48,16 @@ onBothEngines('The limits of an address', (engine) => {
     const clock = testClock();
     const shop = await openShop(t, { engine, clock, settings: limits(4) });
     assert.equal((await ask(shop)).status, 200);
-    assertError(await shop.call('GET', '/v2/cheeses'), 401, 'unauthorized');
-    assertError(await shop.call('GET', '/v2/cheeses', { as: 'nonsense' }), 401, 'unauthorized');
+    assertError(await shop.request('GET', '/v2/cheeses'), 401, 'unauthorized');
+    assertError(await shop.request('GET', '/v2/cheeses', { as: 'nonsense' }), 401, 'unauthorized');
     const bearer = { headers: { authorization: 'Bearer nonsense' } };
-    assertError(await shop.call('GET', '/v2/cheeses', bearer), 401, 'unauthorized');
-    const wait = assertTooMany(await shop.call('GET', '/v2/cheeses', bearer), 4);
-    assertTooMany(await shop.call('GET', '/v2/cheeses', { as: `${shop.reader}x` }), 4);
-    assertTooMany(await shop.call('GET', '/v2/cheeses'), 4);
-    assertError(await shop.call('GET', '/v2/nothing'), 404, 'not_found');
-    assertError(await shop.call('PATCH', '/v2/cheeses'), 405, 'method_not_allowed');
-    const valid = await shop.call('GET', '/v2/cheeses', { as: shop.reader });
+    assertError(await shop.request('GET', '/v2/cheeses', bearer), 401, 'unauthorized');
+    const wait = assertTooMany(await shop.request('GET', '/v2/cheeses', bearer), 4);
+    assertTooMany(await shop.request('GET', '/v2/cheeses', { as: `${shop.reader}x` }), 4);
+    assertTooMany(await shop.request('GET', '/v2/cheeses'), 4);
+    assertError(await shop.request('GET', '/v2/nothing'), 404, 'not_found');
+    assertError(await shop.request('PATCH', '/v2/cheeses'), 405, 'method_not_allowed');
+    const valid = await shop.request('GET', '/v2/cheeses', { as: shop.reader });
     assert.equal(valid.status, 200, 'who shows a valid key passes from a flooded address');
     assert.match(valid.headers.ratelimit ?? '', /"burst"/);
     clock.advance(wait * 1000 - 1);
@@ -68,7 +68,7 @@ onBothEngines('The limits of an address', (engine) => {
 
   test('are not used up by valid credentials', async (t) => {
     const shop = await openShop(t, { engine, clock: testClock(), settings: limits(2) });
-    const call = () => shop.call('GET', '/v2/cheeses', { as: shop.reader });
+    const call = () => shop.request('GET', '/v2/cheeses', { as: shop.reader });
     assert.equal(await passing(20, call), 20);
     assert.equal(await passing(5, () => ask(shop)), 2);
   });
@@ -97,7 +97,7 @@ test('Without a trusted proxy X-Forwarded-For changes nothing', async (t) => {
 
 test('In production 60 a minute may log in or register, and 600 may call', async (t) => {
   const shop = await openLimited(t, { ...production, ...behindProxy, CURD_ADDRESS_LIMITS: undefined });
-  const visitor = (url: string) => () => shop.call('POST', url, { ...from('192.0.2.1'), raw: 'no JSON' });
+  const visitor = (url: string) => () => shop.request('POST', url, { ...from('192.0.2.1'), raw: 'no JSON' });
   const urls = ['/v2/customer', '/v2/customer/createMultiple', '/v2/customer/login'];
   for (const url of urls) {
     assert.equal(await passing(20, visitor(url)), 20);
@@ -109,7 +109,7 @@ test('In production 60 a minute may log in or register, and 600 may call', async
   assertTooMany(await ask(shop, from('192.0.2.1')), 600);
   assert.equal(await passing(601, () => ask(shop, from('192.0.2.2'))), 600);
   const other = { ...from('192.0.2.2'), raw: 'no JSON' };
-  assertTooMany(await shop.call('POST', '/v2/customer/login', other), 600);
+  assertTooMany(await shop.request('POST', '/v2/customer/login', other), 600);
 });
 
 test('Each entry of POST /customer/createMultiple counts as a registration, where no valid credential came', async (t) => {
@@ -123,7 +123,7 @@ test('Each entry of POST /customer/createMultiple counts as a registration, wher
       return { username: `user${names}`, email: `user${names}@example.com`, password: 'x' };
     });
   const send = (body: unknown, options: object = {}) =>
-    shop.call('POST', '/v2/customer/createMultiple', { body, ...options });
+    shop.request('POST', '/v2/customer/createMultiple', { body, ...options });
   assert.equal((await send(batch(3))).status, 200);
   clock.advance(1000);
   assert.equal(assertTooMany(await send(batch(3)), 5), 60);
@@ -161,29 +161,29 @@ test('Public paths have a limit of their own, which no credential lifts', async 
   const shop = await openLimited(t, limited);
   for (const url of publicPaths) {
     for (const options of [{}, { as: 'nonsense' }, { as: shop.reader }]) {
-      const { status, headers } = await shop.call('GET', url, options);
+      const { status, headers } = await shop.request('GET', url, options);
       assert.ok(status < 300 || (status === 404 && url.includes('nothing')), `${url} ${status}`);
       assert.equal(headers.ratelimit, undefined, url);
     }
   }
   for (const url of publicPaths) {
-    assertTooMany(await shop.call('GET', url), publicPerMinute);
-    assert.equal((await shop.call('HEAD', url, { as: shop.reader })).status, 429);
+    assertTooMany(await shop.request('GET', url), publicPerMinute);
+    assert.equal((await shop.request('HEAD', url, { as: shop.reader })).status, 429);
   }
   assert.equal(await passing(2, () => ask(shop)), 1, 'other requests are counted apart');
-  assert.equal((await shop.call('GET', '/v2/cheeses', { as: shop.reader })).status, 200);
+  assert.equal((await shop.request('GET', '/v2/cheeses', { as: shop.reader })).status, 200);
 });
 
 test('In production one client IP may send 6000 requests a minute to public paths', async (t) => {
   const shop = await openLimited(t, { ...production, ...behindProxy, CURD_ADDRESS_LIMITS: undefined });
-  const { addressLimits } = (await shop.call('GET', '/v2/limits')).json;
+  const { addressLimits } = (await shop.request('GET', '/v2/limits')).json;
   assert.deepEqual(addressLimits, { perMinute: 600, accountsPerMinute: 60, publicPerMinute: 6000 });
 });
 
 test('OPTIONS is never counted', async (t) => {
   const shop = await openLimited(t, {}, 1);
   for (const url of ['/v2/cheeses', '/v2/customer/login', '/healthz']) {
-    assert.equal(await passing(3, () => shop.call('OPTIONS', url)), 3, url);
+    assert.equal(await passing(3, () => shop.request('OPTIONS', url)), 3, url);
   }
   assert.equal(await passing(2, () => ask(shop)), 1);
 });

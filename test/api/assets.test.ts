@@ -9,24 +9,24 @@ import { cleanUp, openListeningShop, shared, until } from '../helper.ts';
 const shop = shared((t) => openListeningShop(t));
 
 async function scriptPath(): Promise<string> {
-  const { text } = await shop().call('GET', '/docs');
+  const { text } = await shop().request('GET', '/docs');
   return /<script src="([^"]+)"/.exec(text)?.[1] ?? assert.fail('the page names no script');
 }
 
 test('The script of the reference page may be kept for a year under the URL that names its version', async () => {
   const path = await scriptPath();
-  const { status, headers, text } = await shop().call('GET', path);
+  const { status, headers, text } = await shop().request('GET', path);
   assert.equal(status, 200);
   assert.equal(headers['cache-control'], 'public, max-age=31536000, immutable');
   assert.match(headers.vary ?? '', /Accept-Encoding/);
   assert.match(headers['content-type'] ?? '', /^text\/javascript/);
   assert.ok(path.includes(headers.etag?.slice(3, -1) ?? 'no ETag'), path);
-  const again = await shop().call('GET', path, { headers: { 'if-none-match': headers.etag ?? '' } });
+  const again = await shop().request('GET', path, { headers: { 'if-none-match': headers.etag ?? '' } });
   assert.deepEqual([again.status, again.text], [304, '']);
-  const head = await shop().call('HEAD', path);
+  const head = await shop().request('HEAD', path);
   assert.deepEqual([head.text, head.headers['content-length']], ['', String(Buffer.byteLength(text))]);
   for (const other of ['/docs/js/scalar.js', `${path}x`]) {
-    const latest = await shop().call('GET', other);
+    const latest = await shop().request('GET', other);
     assert.deepEqual([latest.status, latest.headers['cache-control']], [200, 'private, no-cache'], other);
   }
 });
@@ -55,7 +55,7 @@ test('Content is compressed once', async () => {
 
 test('Connections that do not read the script share its buffer', async (t) => {
   const path = await scriptPath();
-  const bytes = Number((await shop().call('HEAD', path)).headers['content-length']);
+  const bytes = Number((await shop().request('HEAD', path)).headers['content-length']);
   const before = process.memoryUsage.rss();
   const sockets: Socket[] = [];
   cleanUp(t, () => {

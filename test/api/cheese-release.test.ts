@@ -3,16 +3,16 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { sql } from '../../src/database/sql.ts';
-import { assertError, bern, type CallAnswer, onBothEngines, openShop, type Shop } from '../helper.ts';
+import { assertError, bern, onBothEngines, openShop, type Shop, type TestResponse } from '../helper.ts';
 
 async function cheese(shop: Shop, name: string): Promise<number> {
   const body = { name, pricePerKg: 24.5 };
-  return (await shop.call('POST', '/v2/cheeses', { as: shop.writer, body })).json.id;
+  return (await shop.request('POST', '/v2/cheeses', { as: shop.writer, body })).json.id;
 }
 
-function place(shop: Shop, as: string, ...cheeseIds: number[]): Promise<CallAnswer> {
+function place(shop: Shop, as: string, ...cheeseIds: number[]): Promise<TestResponse> {
   const items = cheeseIds.map((cheeseId) => ({ cheeseId, quantity: 1 }));
-  return shop.call('POST', '/v2/store/order', { as, body: { items, shippingAddress: bern } });
+  return shop.request('POST', '/v2/store/order', { as, body: { items, shippingAddress: bern } });
 }
 
 /** Places an order and takes it through steps; `cancel` ends it. */
@@ -21,18 +21,18 @@ async function ordered(shop: Shop, cheeseIds: readonly number[], ...steps: strin
   for (const step of steps) {
     const { status } =
       step === 'cancel'
-        ? await shop.call('DELETE', `/v2/store/order/${id}`, { as: shop.admin })
-        : await shop.call('POST', `/v2/store/order/${id}/${step}`, { as: shop.admin });
+        ? await shop.request('DELETE', `/v2/store/order/${id}`, { as: shop.admin })
+        : await shop.request('POST', `/v2/store/order/${id}/${step}`, { as: shop.admin });
     assert.ok(status < 300);
   }
   return id;
 }
 
 const remove = (shop: Shop, id: number, as: string) =>
-  shop.call('DELETE', `/v2/cheeses/${id}`, { as, headers: { 'x-confirm-delete': 'true' } });
+  shop.request('DELETE', `/v2/cheeses/${id}`, { as, headers: { 'x-confirm-delete': 'true' } });
 
 const read = async (shop: Shop, id: number, more = '') =>
-  (await shop.call('GET', `/v2/store/order/${id}${more}`, { as: shop.reader })).json;
+  (await shop.request('GET', `/v2/store/order/${id}${more}`, { as: shop.reader })).json;
 
 /** Everything that is stored of orders, the catalogue and what happened. */
 async function stored(shop: Shop): Promise<string> {
@@ -62,7 +62,7 @@ onBothEngines('DELETE /cheeses/{id}', (engine) => {
     const bystander = await ordered(shop, [brie]);
     const before = await read(shop, first);
     assert.equal((await remove(shop, comte, shop.writer)).status, 204);
-    assert.equal((await shop.call('GET', `/v2/cheeses/${comte}`, { as: shop.reader })).status, 404);
+    assert.equal((await shop.request('GET', `/v2/cheeses/${comte}`, { as: shop.reader })).status, 404);
     for (const id of [first, second]) {
       assert.equal((await read(shop, id)).status, 'cancelled');
       const { items } = await read(shop, id, '/timeline');
@@ -157,7 +157,7 @@ onBothEngines('DELETE /cheeses/{id}', (engine) => {
     for (let round = 0; round < 6; round += 1) {
       const id = await cheese(shop, `Cheese ${round}`);
       const order = await ordered(shop, [id]);
-      const approving = shop.call('POST', `/v2/store/order/${order}/approve`, { as: shop.admin });
+      const approving = shop.request('POST', `/v2/store/order/${order}/approve`, { as: shop.admin });
       for (let turn = 0; turn < round; turn += 1) {
         await nextTurn();
       }

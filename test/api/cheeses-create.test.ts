@@ -1,15 +1,22 @@
 /** Cheeses that are made: each field to its edge and one beyond. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { assertError, assertFields, type CallAnswer, onBothEngines, openShop, type Shop } from '../helper.ts';
+import {
+  assertError,
+  assertFields,
+  onBothEngines,
+  openShop,
+  type Shop,
+  type TestResponse,
+} from '../helper.ts';
 
 const strict = { prefer: 'handling=strict' };
 let made = 0;
 
 /** Sends a cheese that is fine but for what is given; its name is new unless given. */
-function create(shop: Shop, cheese: object, headers: Record<string, string> = {}): Promise<CallAnswer> {
+function create(shop: Shop, cheese: object, headers: Record<string, string> = {}): Promise<TestResponse> {
   made += 1;
-  return shop.call('POST', '/v2/cheeses', {
+  return shop.request('POST', '/v2/cheeses', {
     as: shop.writer,
     body: { name: `Cheese ${made}`, ...cheese },
     headers,
@@ -17,7 +24,7 @@ function create(shop: Shop, cheese: object, headers: Record<string, string> = {}
 }
 
 async function totalOf(shop: Shop): Promise<number> {
-  return (await shop.call('GET', '/v2/cheeses?limit=1', { as: shop.reader })).json.total;
+  return (await shop.request('GET', '/v2/cheeses?limit=1', { as: shop.reader })).json.total;
 }
 
 const url = (length: number) => 'https://example.com/'.padEnd(length, 'x');
@@ -66,7 +73,7 @@ const beyond: readonly (readonly [field: string, values: readonly unknown[], nam
 onBothEngines('POST /cheeses', (engine) => {
   test('answers 201 with the cheese, its address and its ETag', async (t) => {
     const shop = await openShop(t, { engine });
-    const answer = await shop.call('POST', '/v2/cheeses', {
+    const answer = await shop.request('POST', '/v2/cheeses', {
       as: shop.writer,
       body: {
         name: 'Comté',
@@ -80,7 +87,7 @@ onBothEngines('POST /cheeses', (engine) => {
     assert.equal(answer.headers.location, `/v2/cheeses/${answer.json.id}`);
     assert.equal(answer.headers.etag, '"1"');
     assert.equal(answer.json.category.name, 'Hard');
-    const read = await shop.call('GET', answer.headers.location ?? '', { as: shop.reader });
+    const read = await shop.request('GET', answer.headers.location ?? '', { as: shop.reader });
     assert.deepEqual(read.json, answer.json);
   });
 
@@ -109,7 +116,7 @@ onBothEngines('POST /cheeses', (engine) => {
         const what = `${field}: ${JSON.stringify(value).slice(0, 60)}`;
         assert.equal(answer.status, 201, what);
         assert.deepEqual(answer.json[field], value, what);
-        const read = await shop.call('GET', answer.headers.location ?? '', { as: shop.reader });
+        const read = await shop.request('GET', answer.headers.location ?? '', { as: shop.reader });
         assert.deepEqual(read.json[field], value, what);
       }
     }
@@ -125,7 +132,7 @@ onBothEngines('POST /cheeses', (engine) => {
 
   test('reads numbers by their value: 2.0 is 2, 1e400 is above every limit', async (t) => {
     const shop = await openShop(t, { engine });
-    const send = (raw: string) => shop.call('POST', '/v2/cheeses', { as: shop.writer, raw });
+    const send = (raw: string) => shop.request('POST', '/v2/cheeses', { as: shop.writer, raw });
     const answer = await send('{"name": "A", "ageMonths": 2.0, "pricePerKg": 1.5e1}');
     assert.equal(answer.json.ageMonths, 2);
     assert.equal(answer.json.pricePerKg, 15);
@@ -152,7 +159,7 @@ onBothEngines('POST /cheeses', (engine) => {
       ...['origin', 'pricePerKg', 'ageMonths', 'organic'],
     ]);
     for (const body of [[], 'Comté', 7, null, true]) {
-      assertFields(await shop.call('POST', '/v2/cheeses', { as: shop.writer, body }), ['']);
+      assertFields(await shop.request('POST', '/v2/cheeses', { as: shop.writer, body }), ['']);
     }
     assert.equal(await totalOf(shop), 0);
   });
@@ -168,7 +175,7 @@ onBothEngines('POST /cheeses', (engine) => {
     const shop = await openShop(t, { engine });
     for (const id of ['9007199254740993', '9223372036854775807', '1e300']) {
       const raw = `{"name": "B", "category": {"id": ${id}}, "tags": [{"id": ${id}}]}`;
-      const answer = await shop.call('POST', '/v2/cheeses', { as: shop.writer, raw });
+      const answer = await shop.request('POST', '/v2/cheeses', { as: shop.writer, raw });
       assertFields(answer, ['category.id', 'tags[0].id'], id);
     }
   });
@@ -219,7 +226,7 @@ onBothEngines('POST /cheeses', (engine) => {
       assertFields(await create(shop, { category: { id } }), ['category.id'], `category ${id}`);
     }
     assertFields(await create(shop, { tags: [{ id: category.id }] }), ['tags[0].id']);
-    await shop.call('DELETE', `/v2/cheeses/${other.id}`, {
+    await shop.request('DELETE', `/v2/cheeses/${other.id}`, {
       as: shop.writer,
       headers: { 'x-confirm-delete': 'true' },
     });
@@ -230,7 +237,7 @@ onBothEngines('POST /cheeses', (engine) => {
   test('collapses repeated tags and keeps their order', async (t) => {
     const shop = await openShop(t, { engine });
     const named = (...names: string[]) => ({ tags: names.map((name) => ({ name })) });
-    const namesOf = ({ json }: CallAnswer) => json.tags.map(({ name }: { name: string }) => name);
+    const namesOf = ({ json }: TestResponse) => json.tags.map(({ name }: { name: string }) => name);
     const answer = await create(shop, named('washed', 'cow', 'washed', 'alpine', 'cow', 'Cow'));
     assert.deepEqual(namesOf(answer), ['washed', 'cow', 'alpine', 'Cow']);
     const cow = answer.json.tags[1];
@@ -255,7 +262,7 @@ onBothEngines('POST /cheeses', (engine) => {
     const decomposed = await create(shop, { name: 'Comte\u0301', category: { name: 'Soft' } });
     assert.equal(decomposed.json.name, 'Comte\u0301');
     assertError(await create(shop, { name: 'Comt\u00e9', category: { name: 'Soft' } }), 409, 'conflict');
-    const { json } = await shop.call('GET', '/v2/cheeses?tags=new', { as: shop.reader });
+    const { json } = await shop.request('GET', '/v2/cheeses?tags=new', { as: shop.reader });
     assert.equal(json.total, 0);
   });
 

@@ -5,10 +5,10 @@ import { gunzipSync } from 'node:zlib';
 import type { CheeseInput } from '../../src/cheeses/schemas.ts';
 import type { Engine } from '../../src/database/sql.ts';
 import { read } from '../gates/sources.ts';
-import { assertError, type CallAnswer, onBothEngines, openShop, type Shop } from '../helper.ts';
+import { assertError, onBothEngines, openShop, type Shop, type TestResponse } from '../helper.ts';
 
 const named = (...names: string[]) => names.map((name) => ({ name }));
-const namesOf = ({ json }: CallAnswer) => json.map(({ name }: { name: string }) => name);
+const namesOf = ({ json }: TestResponse) => json.map(({ name }: { name: string }) => name);
 
 /** Cheeses whose order by name is not that of their ids. */
 const few: readonly CheeseInput[] = [
@@ -23,11 +23,11 @@ async function openWith(t: TestContext, engine: Engine, cheeses: readonly Cheese
   const shop = await openShop(t, { engine });
   await shop.app.services.cheeses.import(shop.app.services.contextOf('test'), cheeses, new Set());
   const find = (query: string, headers: Record<string, string> = {}, method = 'GET') =>
-    shop.call(method, `/v2/cheeses/${query}`, { as: shop.writer, headers });
+    shop.request(method, `/v2/cheeses/${query}`, { as: shop.writer, headers });
   return { shop, find };
 }
 
-async function assertRefused(find: (query: string) => Promise<CallAnswer>, query: string): Promise<void> {
+async function assertRefused(find: (query: string) => Promise<TestResponse>, query: string): Promise<void> {
   const answer = await find(query);
   assert.equal(answer.status, 400, query);
   assertError(answer, 400, 'bad_request');
@@ -37,7 +37,7 @@ async function assertRefused(find: (query: string) => Promise<CallAnswer>, query
 async function follow(shop: Shop, url: string): Promise<string[]> {
   const found: string[] = [];
   for (let next: string | undefined = url; next !== undefined; ) {
-    const answer: CallAnswer = await shop.call('GET', next, { as: shop.writer });
+    const answer: TestResponse = await shop.request('GET', next, { as: shop.writer });
     assert.equal(answer.status, 200, `${next}: ${answer.text}`);
     assert.ok(Array.isArray(answer.json));
     found.push(...namesOf(answer));
@@ -67,7 +67,7 @@ onBothEngines('GET /cheeses/findByStatus', (engine) => {
     const { json } = await find('findByStatus?status=pending');
     const one = await find(`${json[0].id}`);
     assert.deepEqual(json, [one.json]);
-    await shop.call('DELETE', `/v2/cheeses/${one.json.id}`, {
+    await shop.request('DELETE', `/v2/cheeses/${one.json.id}`, {
       as: shop.writer,
       headers: { 'x-confirm-delete': 'true' },
     });
@@ -106,8 +106,8 @@ onBothEngines('GET /cheeses/findByStatus', (engine) => {
   test('answers 401 without a credential and 403 to an API key without the scope', async (t) => {
     const { shop } = await openWith(t, engine, few);
     for (const url of ['/v2/cheeses/findByStatus', '/v2/cheeses/findByTags']) {
-      assertError(await shop.call('GET', url), 401, 'unauthorized');
-      assertError(await shop.call('GET', url, { as: shop.reader }), 403, 'forbidden');
+      assertError(await shop.request('GET', url), 401, 'unauthorized');
+      assertError(await shop.request('GET', url, { as: shop.reader }), 403, 'forbidden');
     }
   });
 
@@ -151,7 +151,7 @@ onBothEngines('GET /cheeses/findByStatus', (engine) => {
       const unchanged = await find(url, known);
       assert.deepEqual([unchanged.status, unchanged.text, unchanged.headers.etag], [304, '', etag]);
       assert.equal(unchanged.headers.deprecation, get.headers.deprecation);
-      await shop.call('POST', '/v2/cheeses', { as: shop.writer, body: { name: `new ${url}` } });
+      await shop.request('POST', '/v2/cheeses', { as: shop.writer, body: { name: `new ${url}` } });
       assert.equal((await find(url, known)).status, 200);
     }
   });
@@ -215,7 +215,7 @@ onBothEngines('GET /cheeses/findByTags', (engine) => {
     const paged: string[] = [];
     for (let url: string | undefined = `/v2/cheeses/findByTags?tags=${tags}&limit=90`; url !== undefined; ) {
       assert.ok(url.length < 16_000, `a request line of ${url.length}`);
-      const answer: CallAnswer = await shop.call('GET', url, { as: shop.writer });
+      const answer: TestResponse = await shop.request('GET', url, { as: shop.writer });
       paged.push(...namesOf(answer));
       url = /<([^>]+)>; rel="next"/.exec(answer.headers.link ?? '')?.[1];
     }
@@ -277,7 +277,7 @@ onBothEngines('GET /cheeses/findByTags', (engine) => {
     }
     assert.equal('deprecation' in (await find('findByStatus?status=sold')).headers, false);
     for (const query of ['tags=cow', 'tags=cow,goat', 'tags=raw+milk&tags=goat', 'tags=nobody']) {
-      const { json } = await shop.call('GET', `/v2/cheeses?sort=createdAt&${query}`, { as: shop.reader });
+      const { json } = await shop.request('GET', `/v2/cheeses?sort=createdAt&${query}`, { as: shop.reader });
       assert.deepEqual((await find(`findByTags?${query}`)).json, json.items, query);
     }
   });

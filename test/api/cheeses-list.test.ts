@@ -24,7 +24,7 @@ function fill(shop: Shop, cheeses: readonly CheeseInput[], ofAll: Partial<Cheese
 }
 
 function list(shop: Shop, query: string, headers: Record<string, string> = {}, method = 'GET') {
-  return shop.call(method, `/v2/cheeses?${query}`, { as: shop.reader, headers });
+  return shop.request(method, `/v2/cheeses?${query}`, { as: shop.reader, headers });
 }
 
 /** A shop with many cheeses, some of the same name, written in three goes, and what a search sees in the names. */
@@ -210,7 +210,7 @@ onBothEngines('GET /cheeses', (engine) => {
         const unseen = before.filter((id) => !seen.includes(id) && !deleted.includes(id));
         for (const id of [...idsOf(json.items).slice(-1), ...unseen.slice(-1)]) {
           deleted.push(id);
-          await shop.call('DELETE', `/v2/cheeses/${id}`, deleting);
+          await shop.request('DELETE', `/v2/cheeses/${id}`, deleting);
         }
         await fill(shop, named(`a${round} ${sort}`, `m2${round}x ${sort}`, `z${round} ${sort}`));
         query = json.hasMore ? `cursor=${json.nextCursor}&limit=4` : '';

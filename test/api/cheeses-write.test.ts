@@ -5,11 +5,11 @@ import type { Engine } from '../../src/database/sql.ts';
 import {
   assertError,
   assertFields,
-  type CallAnswer,
-  fieldsOf,
+  errorFields,
   onBothEngines,
   openShop,
   type Shop,
+  type TestResponse,
   testClock,
 } from '../helper.ts';
 
@@ -36,10 +36,10 @@ async function openWithCheese(t: TestContext, engine: Engine) {
   const shop = await openShop(t, { engine, clock });
   const write = (method: string, url: string, body?: unknown, headers: Headers = {}) => {
     clock.advance(1000);
-    return shop.call(method, url, { as: shop.writer, headers, ...(body === undefined ? {} : { body }) });
+    return shop.request(method, url, { as: shop.writer, headers, ...(body === undefined ? {} : { body }) });
   };
   const send = (url: string, raw: string, type = 'application/json', method = 'POST') =>
-    shop.call(method, url, { as: shop.writer, raw, headers: { 'content-type': type } });
+    shop.request(method, url, { as: shop.writer, raw, headers: { 'content-type': type } });
   const add = (body: object) => write('POST', '/v2/cheeses', body);
   const put = (body: object, headers?: Headers) => write('PUT', '/v2/cheeses', body, headers);
   const remove = (path: string, headers: Headers = {}) =>
@@ -48,26 +48,26 @@ async function openWithCheese(t: TestContext, engine: Engine) {
   const etag = headers.etag ?? '';
   const url = `/v2/cheeses/${cheese.id}`;
   const assertStored = async (...expected: [cheese: unknown, etag: string | undefined]) => {
-    const now = await shop.call('GET', url, { as: shop.reader });
+    const now = await shop.request('GET', url, { as: shop.reader });
     assert.deepEqual([now.json, now.headers.etag], expected);
   };
   const assertUntouched = () => assertStored(cheese, etag);
   return { shop, write, send, add, put, remove, cheese, etag, url, assertStored, assertUntouched };
 }
 
-const assertMissing = (answer: CallAnswer) => assertError(answer, 404, 'not_found');
-const assertTaken = (answer: CallAnswer) => assertError(answer, 409, 'conflict');
-const assertStale = (answer: CallAnswer) => assertError(answer, 412, 'precondition_failed');
+const assertMissing = (answer: TestResponse) => assertError(answer, 404, 'not_found');
+const assertTaken = (answer: TestResponse) => assertError(answer, 409, 'conflict');
+const assertStale = (answer: TestResponse) => assertError(answer, 412, 'precondition_failed');
 
 /** How many cheeses there are by every counter that is shown: totals of lists, and the inventory. */
 async function countersOf(shop: Shop): Promise<readonly unknown[]> {
   const counters: unknown[] = [];
   for (const query of ['', 'status=sold', 'category=Hard', 'category=Soft', 'tags=cow', 'q=com', 'q=tomme']) {
-    const { json } = await shop.call('GET', `/v2/cheeses?${query}`, { as: shop.reader });
+    const { json } = await shop.request('GET', `/v2/cheeses?${query}`, { as: shop.reader });
     assert.equal(json.items.length, json.total, query);
     counters.push(json.total);
   }
-  return [...counters, (await shop.call('GET', '/v2/store/inventory', { as: shop.reader })).json];
+  return [...counters, (await shop.request('GET', '/v2/store/inventory', { as: shop.reader })).json];
 }
 
 onBothEngines('PUT /cheeses', (engine) => {
@@ -87,7 +87,7 @@ onBothEngines('PUT /cheeses', (engine) => {
 
   test('changes nothing, neither updatedAt nor any ETag, when the cheese is the same', async (t) => {
     const { shop, put, cheese, etag, assertUntouched } = await openWithCheese(t, engine);
-    const listTag = async () => (await shop.call('GET', '/v2/cheeses', { as: shop.reader })).headers.etag;
+    const listTag = async () => (await shop.request('GET', '/v2/cheeses', { as: shop.reader })).headers.etag;
     const before = await listTag();
     const supplied = { createdAt: '1999-01-01T00:00:00.000Z', updatedAt: 'never' };
     const invented = {
@@ -242,7 +242,7 @@ onBothEngines('POST /cheeses/{id}', (engine) => {
       }
     }
     const all = await write('POST', url, { ...others, status: 'lost' }, { prefer: 'handling=strict' });
-    assert.deepEqual(fieldsOf(all).toSorted(), [...fields, 'status'].toSorted());
+    assert.deepEqual(errorFields(all).toSorted(), [...fields, 'status'].toSorted());
     await assertUntouched();
     const harmless = { id: 4711, createdAt, updatedAt: 'never', colour: 'blue', pricePerKg: null };
     const changed = await write('POST', `${url}?colour=blue&id=1`, { ...harmless, name, status: 'sold' });
@@ -268,7 +268,7 @@ onBothEngines('DELETE /cheeses/{id}', (engine) => {
     const { shop, write, put, remove, cheese, url } = await openWithCheese(t, engine);
     const answer = await remove(url, { 'x-confirm-delete': 'TRUE' });
     assert.deepEqual([answer.status, answer.text], [204, '']);
-    assertMissing(await shop.call('GET', url, { as: shop.reader }));
+    assertMissing(await shop.request('GET', url, { as: shop.reader }));
     assertMissing(await write('POST', `${url}?status=sold`));
     assertMissing(await put(cheese));
     assertMissing(await remove(url));
@@ -276,11 +276,11 @@ onBothEngines('DELETE /cheeses/{id}', (engine) => {
       assert.deepEqual((await write('GET', `/v2/cheeses/${list}`)).json, []);
     }
     const restarted = await shop.another();
-    const again = await restarted.call('POST', '/v2/cheeses', { as: shop.writer, body: full });
+    const again = await restarted.request('POST', '/v2/cheeses', { as: shop.writer, body: full });
     assert.equal(again.status, 201);
     assert.ok(again.json.id > cheese.id);
     assert.deepEqual(again.json.category, cheese.category);
-    assertMissing(await shop.call('GET', url, { as: shop.reader }));
+    assertMissing(await shop.request('GET', url, { as: shop.reader }));
   });
 
   test('answers 400 unless X-Confirm-Delete is true: after credentials, before the look-up', async (t) => {
@@ -290,8 +290,8 @@ onBothEngines('DELETE /cheeses/{id}', (engine) => {
     }
     for (const path of [url, '/v2/cheeses/4711', '/v2/cheeses/abc']) {
       assertError(await write('DELETE', path, undefined, { 'if-match': '"0"' }), 400, 'bad_request');
-      assertError(await shop.call('DELETE', path, { as: shop.reader }), 403, 'forbidden');
-      assertError(await shop.call('DELETE', path), 401, 'unauthorized');
+      assertError(await shop.request('DELETE', path, { as: shop.reader }), 403, 'forbidden');
+      assertError(await shop.request('DELETE', path), 401, 'unauthorized');
     }
     for (const id of [...unknownIds, 'abc']) {
       assertMissing(await remove(`/v2/cheeses/${id}`, { 'if-match': '"0"' }));
@@ -307,7 +307,7 @@ onBothEngines('Every write', (engine) => {
     const { shop, add, put, write, remove, cheese, url } = await openWithCheese(t, engine);
     const { id } = cheese;
     /** Totals: all, sold, Hard, Soft, cow, com, tomme. Inventory: available, pending, sold. */
-    const check = async (answer: CallAnswer, status: number, totals: number[], inventory: number[]) => {
+    const check = async (answer: TestResponse, status: number, totals: number[], inventory: number[]) => {
       assert.equal(answer.status, status);
       const [available, pending, sold] = inventory;
       assert.deepEqual(await countersOf(shop), [...totals, { available, pending, sold }], answer.text);

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { sql } from '../../src/database/sql.ts';
-import { bern, type CallAnswer, onBothEngines, openShop, testClock } from '../helper.ts';
+import { bern, onBothEngines, openShop, type TestResponse, testClock } from '../helper.ts';
 
 const dayMs = 24 * 60 * 60_000;
 
@@ -16,10 +16,10 @@ onBothEngines('After a clock was ahead by a day', (engine) => {
   test('limits of plans, client IPs and logins are whole again', async (t) => {
     const clock = testClock();
     const shop = await openShop(t, { engine, clock, settings });
-    const call = () => shop.call('GET', '/v2/cheeses', { as: shop.reader });
+    const call = () => shop.request('GET', '/v2/cheeses', { as: shop.reader });
     const login = (username: string) =>
-      shop.call('POST', '/v2/customer/login', { body: { username, password: 'wrong' } });
-    const times = async (count: number, work: () => Promise<CallAnswer>) => {
+      shop.request('POST', '/v2/customer/login', { body: { username, password: 'wrong' } });
+    const times = async (count: number, work: () => Promise<TestResponse>) => {
       const statuses: number[] = [];
       for (let index = 0; index < count; index += 1) {
         statuses.push((await work()).status);
@@ -47,7 +47,7 @@ onBothEngines('After a clock was ahead by a day', (engine) => {
   test('a limit of client IPs is whole again', async (t) => {
     const clock = testClock();
     const shop = await openShop(t, { engine, clock, settings });
-    const anonymous = async () => (await shop.call('GET', '/v2/cheeses')).status;
+    const anonymous = async () => (await shop.request('GET', '/v2/cheeses')).status;
     for (let round = 0; round < 2; round += 1) {
       const statuses: number[] = [];
       for (let index = 0; index < 5; index += 1) {
@@ -61,7 +61,7 @@ onBothEngines('After a clock was ahead by a day', (engine) => {
   test('the limit of orders an hour is whole again', async (t) => {
     const clock = testClock();
     const shop = await openShop(t, { engine, clock, settings: { CURD_ORDERS_PER_HOUR: '2' } });
-    const cheese = await shop.call('POST', '/v2/cheeses', {
+    const cheese = await shop.request('POST', '/v2/cheeses', {
       as: shop.writer,
       body: { name: 'Brie', pricePerKg: 20 },
     });
@@ -69,7 +69,7 @@ onBothEngines('After a clock was ahead by a day', (engine) => {
     for (let round = 0; round < 2; round += 1) {
       const statuses: number[] = [];
       for (let index = 0; index < 3; index += 1) {
-        statuses.push((await shop.call('POST', '/v2/store/order', { as: shop.admin, body })).status);
+        statuses.push((await shop.request('POST', '/v2/store/order', { as: shop.admin, body })).status);
       }
       assert.deepEqual(statuses, [201, 201, 429]);
       clock.advance(-dayMs);

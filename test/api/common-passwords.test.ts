@@ -17,7 +17,7 @@ const customer = (username: string, password: string) => ({
 });
 
 const register = (shop: Shop, username: string, password: string) =>
-  shop.call('POST', '/v2/customer', { body: customer(username, password) });
+  shop.request('POST', '/v2/customer', { body: customer(username, password) });
 
 suite('A common password', () => {
   const sandbox = shared((t) => openShop(t, { settings: { CURD_ENVIRONMENT: 'sandbox' } }));
@@ -33,7 +33,7 @@ suite('A common password', () => {
 
   test('is refused in its entry of a batch, while the others are registered', async () => {
     const body = [customer('b1', uncommon), customer('b2', '12345678'), { username: 'b 3' }];
-    const { status, json } = await sandbox().call('POST', '/v2/customer/createMultiple', { body });
+    const { status, json } = await sandbox().request('POST', '/v2/customer/createMultiple', { body });
     assert.equal(status, 200);
     assert.deepEqual(
       json.created.map(({ username }: { username: string }) => username),
@@ -49,10 +49,10 @@ suite('A common password', () => {
     const shop = sandbox();
     await register(shop, 'carl', uncommon);
     const login = (password: string) =>
-      shop.call('POST', '/v2/customer/login', { body: { username: 'carl', password } });
+      shop.request('POST', '/v2/customer/login', { body: { username: 'carl', password } });
     const headers = { authorization: `Bearer ${(await login(uncommon)).json.token}` };
     const put = (password: string) =>
-      shop.call('PUT', '/v2/customer/carl', { body: customer('carl', password), headers });
+      shop.request('PUT', '/v2/customer/carl', { body: customer('carl', password), headers });
     const refused = await put('Football1');
     assertError(refused, 422, 'validation_error');
     assert.match(refused.json.message, message);
@@ -76,9 +76,9 @@ suite('A common password', () => {
       tx.run(sql`update customer set password = ${row?.password ?? ''} where username = 'dora'`),
     );
     const body = { username: 'dora', password: 'password' };
-    const { status, json } = await shop.call('POST', '/v2/customer/login', { body });
+    const { status, json } = await shop.request('POST', '/v2/customer/login', { body });
     assert.equal(status, 200);
-    const changed = await shop.call('PUT', '/v2/customer/dora', {
+    const changed = await shop.request('PUT', '/v2/customer/dora', {
       body: { ...customer('dora', 'password'), firstName: 'Dora' },
       headers: { authorization: `Bearer ${json.token}` },
     });

@@ -6,27 +6,27 @@ import { assertError, bern, onBothEngines, openShop, type Shop } from '../helper
 onBothEngines('A cursor', (engine) => {
   test('of one list is refused by the other', async (t) => {
     const shop = await openShop(t, { engine });
-    const as = await shop.newKey({ scopes: ['write:cheeses', 'write:orders'] });
+    const as = await shop.createKey({ scopes: ['write:cheeses', 'write:orders'] });
     for (const name of ['Brie', 'Comté']) {
-      await shop.call('POST', '/v2/cheeses', { as, body: { name, pricePerKg: 1 } });
+      await shop.request('POST', '/v2/cheeses', { as, body: { name, pricePerKg: 1 } });
       const body = {
         items: [{ cheeseId: 1, quantity: 1 }],
         shippingAddress: bern,
       };
-      await shop.call('POST', '/v2/store/order', { as, body });
+      await shop.request('POST', '/v2/store/order', { as, body });
     }
     const cursorOf = async (path: string) =>
-      (await shop.call('GET', `${path}?limit=1`, { as })).json.nextCursor as string;
+      (await shop.request('GET', `${path}?limit=1`, { as })).json.nextCursor as string;
     const cheeses = await cursorOf('/v2/cheeses');
     const orders = await cursorOf('/v2/store/orders');
     assert.ok(cheeses.length > 20 && orders.length > 20);
-    assertError(await shop.call('GET', `/v2/store/orders?cursor=${cheeses}`, { as }), 400, 'bad_request');
-    assertError(await shop.call('GET', `/v2/cheeses?cursor=${orders}`, { as }), 400, 'bad_request');
+    assertError(await shop.request('GET', `/v2/store/orders?cursor=${cheeses}`, { as }), 400, 'bad_request');
+    assertError(await shop.request('GET', `/v2/cheeses?cursor=${orders}`, { as }), 400, 'bad_request');
   });
 
   test('of orders goes on whatever the order of its statuses, and dates that are none are refused', async (t) => {
     const shop = await openShop(t, { engine });
-    const list = (query: string) => shop.call('GET', `/v2/store/orders?${query}`, { as: shop.reader });
+    const list = (query: string) => shop.request('GET', `/v2/store/orders?${query}`, { as: shop.reader });
     for (const date of [
       '2026-02-30T00:00:00Z',
       '2026-04-31T00:00:00Z',
@@ -36,11 +36,11 @@ onBothEngines('A cursor', (engine) => {
       assertError(await list(`createdFrom=${date}`), 400, 'bad_request');
     }
     assert.equal((await list('createdFrom=2024-02-29T00:00:00Z')).status, 200);
-    const as = await shop.newKey({ scopes: ['write:cheeses', 'write:orders'] });
-    await shop.call('POST', '/v2/cheeses', { as, body: { name: 'Brie', pricePerKg: 1 } });
+    const as = await shop.createKey({ scopes: ['write:cheeses', 'write:orders'] });
+    await shop.request('POST', '/v2/cheeses', { as, body: { name: 'Brie', pricePerKg: 1 } });
     for (let order = 0; order < 2; order += 1) {
       const body = { items: [{ cheeseId: 1, quantity: 1 }], shippingAddress: bern };
-      await shop.call('POST', '/v2/store/order', { as, body });
+      await shop.request('POST', '/v2/store/order', { as, body });
     }
     const first = await list('limit=1&status=placed,approved');
     const next = await list(`limit=1&status=approved,placed&cursor=${first.json.nextCursor}`);
@@ -54,10 +54,10 @@ test('A cursor that was altered, or comes with another query or to another shop,
   const shop = await openShop(t);
   for (const name of ['gra', 'grb']) {
     const body = { name, tags: [{ name: 'cow' }] };
-    await shop.call('POST', '/v2/cheeses', { as: shop.writer, body });
+    await shop.request('POST', '/v2/cheeses', { as: shop.writer, body });
   }
   const query = 'sort=-name&status=sold,available&tags=goat,cow&q=gr&limit=1';
-  const list = (to: Shop, text: string) => to.call('GET', `/v2/cheeses?${text}`, { as: to.reader });
+  const list = (to: Shop, text: string) => to.request('GET', `/v2/cheeses?${text}`, { as: to.reader });
   const cursor: string = (await list(shop, query)).json.nextCursor;
   const changed = 'sort=name status=available tags=cow tagsAll=cow category=Hard categoryId=1 q=g limit=0';
   const altered = [...cursor].map(

@@ -4,11 +4,11 @@ import { test } from 'node:test';
 import { sql } from '../../src/database/sql.ts';
 import {
   assertError,
-  type CallAnswer,
-  type CallOptions,
   onBothEngines,
   openShop,
+  type RequestOptions,
   type Shop,
+  type TestResponse,
 } from '../helper.ts';
 
 const customer = (username: string, more: object = {}) => ({
@@ -18,8 +18,8 @@ const customer = (username: string, more: object = {}) => ({
   ...more,
 });
 
-function send(shop: Shop, body: unknown, options: CallOptions = {}): Promise<CallAnswer> {
-  return shop.call('POST', '/v2/customer/createMultiple', { body, ...options });
+function send(shop: Shop, body: unknown, options: RequestOptions = {}): Promise<TestResponse> {
+  return shop.request('POST', '/v2/customer/createMultiple', { body, ...options });
 }
 
 interface BatchError {
@@ -27,10 +27,10 @@ interface BatchError {
   readonly message: string;
 }
 
-const createdIn = ({ json }: CallAnswer): string[] =>
+const createdIn = ({ json }: TestResponse): string[] =>
   json.created.map(({ username }: { username: string }) => username);
-const errorsIn = ({ json }: CallAnswer): BatchError[] => json.errors;
-const indexesIn = (answer: CallAnswer) => errorsIn(answer).map(({ index }) => index);
+const errorsIn = ({ json }: TestResponse): BatchError[] => json.errors;
+const indexesIn = (answer: TestResponse) => errorsIn(answer).map(({ index }) => index);
 
 async function stored(shop: Shop): Promise<string[]> {
   const rows = await shop.app.services.database.all<{ username: string }>(
@@ -58,7 +58,7 @@ const allWrong = {
 onBothEngines('POST /customer/createMultiple', (engine) => {
   test('registers who is valid, and tells of everybody else where they stood and why', async (t) => {
     const shop = await openShop(t, { engine });
-    const { json: cheese } = await shop.call('POST', '/v2/cheeses', {
+    const { json: cheese } = await shop.request('POST', '/v2/cheeses', {
       as: shop.writer,
       body: { name: 'Brie' },
     });
@@ -80,7 +80,7 @@ onBothEngines('POST /customer/createMultiple', (engine) => {
     assert.match(dan?.message ?? '', /^favouriteCheese: /);
     assert.doesNotMatch(answer.text, /brie|argon2/);
     for (const one of answer.json.created) {
-      const { json } = await shop.call('GET', `/v2/customer/${one.username}`, { as: shop.reader });
+      const { json } = await shop.request('GET', `/v2/customer/${one.username}`, { as: shop.reader });
       assert.deepEqual(one, json);
     }
     assert.deepEqual(answer.json.created[0].favouriteCheese, cheese);
@@ -94,7 +94,7 @@ onBothEngines('POST /customer/createMultiple', (engine) => {
       ['dan', 401],
     ] as const) {
       const body = { username, password: 'brie' };
-      assert.equal((await shop.call('POST', '/v2/customer/login', { body })).status, status, username);
+      assert.equal((await shop.request('POST', '/v2/customer/login', { body })).status, status, username);
     }
   });
 
@@ -228,7 +228,7 @@ test('POST /customer/createMultiple takes hostile texts for faults of their entr
   );
   const raw = `{"__proto__": {"username": "eve"}, "email": "eve@example.com", "password": "brie"}`;
   const entries = `[${[...hostile.map((one) => JSON.stringify(one)), raw, JSON.stringify(customer('__proto__'))]}]`;
-  const answer = await shop.call('POST', '/v2/customer/createMultiple', { raw: entries });
+  const answer = await shop.request('POST', '/v2/customer/createMultiple', { raw: entries });
   assert.deepEqual([createdIn(answer), indexesIn(answer)], [['__proto__'], [0, 1, 2, 3, 4, 5]]);
   assert.ok(errorsIn(answer).every(({ message }) => message.startsWith('username: ')));
 });
@@ -241,14 +241,14 @@ test('POST /customer/createMultiple answers 401 to a wrong credential, though it
 
 test('POST /customer and createMultiple need an API key of any kind where registration is by key', async (t) => {
   const shop = await openShop(t, { settings: { CURD_REGISTRATION: 'key' } });
-  const registerOne = (name: string, options: CallOptions) =>
-    shop.call('POST', '/v2/customer', { body: customer(name), ...options });
+  const registerOne = (name: string, options: RequestOptions) =>
+    shop.request('POST', '/v2/customer', { body: customer(name), ...options });
   assertError(await registerOne('ada', {}), 401, 'unauthorized');
   assertError(await send(shop, [customer('ada')]), 401, 'unauthorized');
   assert.equal((await registerOne('ada', { as: shop.reader })).status, 201);
   assert.deepEqual(createdIn(await send(shop, [customer('bob')], { as: shop.reader })), ['bob']);
   const body = { username: 'ada', password: 'brie' };
-  const { token } = (await shop.call('POST', '/v2/customer/login', { body })).json;
+  const { token } = (await shop.request('POST', '/v2/customer/login', { body })).json;
   const session = { headers: { authorization: `Bearer ${token}` } };
   assertError(await registerOne('eve', session), 403, 'forbidden');
   assertError(await send(shop, [customer('eve')], session), 403, 'forbidden');

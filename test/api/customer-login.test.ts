@@ -5,10 +5,10 @@ import { type TestContext, test } from 'node:test';
 import { sql } from '../../src/database/sql.ts';
 import {
   assertError,
-  type CallAnswer,
   onBothEngines,
   openShop,
   type Shop,
+  type TestResponse,
   testClock,
   until,
 } from '../helper.ts';
@@ -19,18 +19,18 @@ const limits = { CURD_LOGIN_LIMITS: '{"pair":3,"address":6,"username":5}' };
 
 async function register(shop: Shop, username: string): Promise<void> {
   const body = { username, email: `${username}@example.com`, password };
-  assert.equal((await shop.call('POST', '/v2/customer', { body })).status, 201);
+  assert.equal((await shop.request('POST', '/v2/customer', { body })).status, 201);
 }
 
-function logIn(shop: Shop, username: string, given = password, headers = {}): Promise<CallAnswer> {
-  return shop.call('POST', '/v2/customer/login', { body: { username, password: given }, headers });
+function logIn(shop: Shop, username: string, given = password, headers = {}): Promise<TestResponse> {
+  return shop.request('POST', '/v2/customer/login', { body: { username, password: given }, headers });
 }
 
 const tokenOf = async (shop: Shop, name: string): Promise<string> => (await logIn(shop, name)).json.token;
 const bearer = (token: string) => ({ headers: { authorization: `Bearer ${token}` } });
-const read = (shop: Shop, token: string) => shop.call('GET', '/v2/customer/ada', bearer(token));
+const read = (shop: Shop, token: string) => shop.request('GET', '/v2/customer/ada', bearer(token));
 const logOut = (shop: Shop, token: string, by = 'POST') =>
-  shop.call(by, '/v2/customer/logout', bearer(token));
+  shop.request(by, '/v2/customer/logout', bearer(token));
 const decoded = (part = '') => JSON.parse(Buffer.from(part, 'base64url').toString());
 const partsOf = (token: string) => token.split('.', 2).map(decoded);
 const base64 = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url');
@@ -129,7 +129,7 @@ onBothEngines('Logging in', (engine) => {
         assertError(await logOut(one, token, method), 401, 'unauthorized');
       }
       const alongside = { as: shop.admin, ...bearer(token) };
-      assertError(await shop.call('GET', '/v2/cheeses', alongside), 401, 'unauthorized');
+      assertError(await shop.request('GET', '/v2/cheeses', alongside), 401, 'unauthorized');
       assert.equal((await read(shop, kept)).status, 200);
     }
   });
@@ -162,7 +162,7 @@ onBothEngines('Logging in', (engine) => {
     }
     const statuses = await Promise.all(tokens.map(async (token) => (await read(shop, token)).status));
     assert.deepEqual(statuses, [401, ...Array.from({ length: 20 }, () => 200)]);
-    assert.equal((await shop.call('GET', '/v2/customer/bob', bearer(bob))).status, 200);
+    assert.equal((await shop.request('GET', '/v2/customer/bob', bearer(bob))).status, 200);
   });
 
   test('is turned away after the failures that the pair may have, whoever it is and with the right password', async (t) => {
@@ -253,7 +253,7 @@ onBothEngines('Logging in', (engine) => {
     assert.match((await stored()).map(({ network }) => network).join(), /^[0-9a-f]{64}$/);
     const own = bearer(await tokenOf(shop, 'ada'));
     assert.equal((await stored()).length, 2);
-    assert.equal((await shop.call('DELETE', '/v2/customer/ada', own)).status, 204);
+    assert.equal((await shop.request('DELETE', '/v2/customer/ada', own)).status, 204);
     assert.equal((await stored()).length, 0);
   });
 
@@ -318,7 +318,7 @@ test('A login with a field missing or of another kind is 422, and counts as no f
     [{ username: 'x'.repeat(256), password: 'x'.repeat(1025) }, 'username', 'password'],
     [[], ''],
   ] as const) {
-    const answer = await shop.call('POST', '/v2/customer/login', { body });
+    const answer = await shop.request('POST', '/v2/customer/login', { body });
     assertError(answer, 422, 'validation_error');
     const named = answer.json.errors.map(({ field }: { field: string }) => field);
     assert.deepEqual(named, fields);
@@ -343,14 +343,14 @@ test('Logging out takes a session: 401 without anything, 403 with an API key, 40
   await register(shop, 'ada');
   const token = await tokenOf(shop, 'ada');
   for (const method of ['GET', 'POST']) {
-    assertError(await shop.call(method, '/v2/customer/logout'), 401, 'unauthorized');
-    assertError(await shop.call(method, '/v2/customer/logout', { as: shop.admin }), 403, 'forbidden');
+    assertError(await shop.request(method, '/v2/customer/logout'), 401, 'unauthorized');
+    assertError(await shop.request(method, '/v2/customer/logout', { as: shop.admin }), 403, 'forbidden');
   }
-  const head = await shop.call('HEAD', '/v2/customer/logout', bearer(token));
+  const head = await shop.request('HEAD', '/v2/customer/logout', bearer(token));
   assert.deepEqual([head.status, head.headers.allow], [405, 'GET, OPTIONS, POST']);
   assert.equal((await read(shop, token)).status, 200);
   const withKey = { as: shop.reader, ...bearer(token) };
-  assert.equal((await shop.call('POST', '/v2/customer/logout', withKey)).status, 204);
+  assert.equal((await shop.request('POST', '/v2/customer/logout', withKey)).status, 204);
   assertError(await read(shop, token), 401, 'unauthorized');
 });
 
@@ -382,7 +382,7 @@ test('A token that was altered, made up or put elsewhere is 401, even signed wit
   }
   const elsewhere = [{ 'x-api-key': token }, { authorization: token }, { authorization: `Basic ${token}` }];
   for (const headers of elsewhere) {
-    assertError(await shop.call('GET', '/v2/customer/ada', { headers }), 401, 'unauthorized');
+    assertError(await shop.request('GET', '/v2/customer/ada', { headers }), 401, 'unauthorized');
   }
   assert.equal((await read(shop, token)).status, 200);
 });
@@ -392,9 +392,9 @@ test('A session is 403 where an endpoint does not name it', async (t) => {
   await register(shop, 'ada');
   const session = bearer(await tokenOf(shop, 'ada'));
   for (const path of ['cheeses', 'cheeses/1', 'store/inventory', 'store/orders', 'store/order/1']) {
-    assertError(await shop.call('GET', `/v2/${path}`, session), 403, 'forbidden');
+    assertError(await shop.request('GET', `/v2/${path}`, session), 403, 'forbidden');
   }
   for (const path of ['cheeses', 'store/order', 'store/order/1/approve', 'api-keys']) {
-    assertError(await shop.call('POST', `/v2/${path}`, { ...session, body: {} }), 403, 'forbidden');
+    assertError(await shop.request('POST', `/v2/${path}`, { ...session, body: {} }), 403, 'forbidden');
   }
 });

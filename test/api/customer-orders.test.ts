@@ -6,15 +6,15 @@ import { approve, newClient, newCustomer, newSession, newToken } from '../auth/h
 import {
   assertError,
   bern,
-  type CallAnswer,
-  type CallOptions,
   onBothEngines,
   openShop,
+  type RequestOptions,
   type Scope,
   shared,
+  type TestResponse,
 } from '../helper.ts';
 
-const bearer = (token: string): CallOptions => ({ headers: { authorization: `Bearer ${token}` } });
+const bearer = (token: string): RequestOptions => ({ headers: { authorization: `Bearer ${token}` } });
 
 async function openWithOrders(t: Scope, engine: 'sqlite' | 'postgres') {
   const shop = await openShop(t, { engine });
@@ -25,21 +25,21 @@ async function openWithOrders(t: Scope, engine: 'sqlite' | 'postgres') {
   await approve(shop, client, bob);
   const token = async (customer: number | null, scope: string) =>
     bearer(await newToken(shop, { client, customer, scope }));
-  const key = await shop.newKey({ scopes: ['write:orders'] });
-  const { json: cheese } = await shop.call('POST', '/v2/cheeses', {
+  const key = await shop.createKey({ scopes: ['write:orders'] });
+  const { json: cheese } = await shop.request('POST', '/v2/cheeses', {
     as: shop.writer,
     body: { name: 'Ordered', pricePerKg: 20 },
   });
-  const place = async (customer: CallOptions = {}): Promise<number> => {
+  const place = async (customer: RequestOptions = {}): Promise<number> => {
     const body = { items: [{ cheeseId: cheese.id, quantity: 1 }], shippingAddress: bern };
-    const answer = await shop.call('POST', '/v2/store/order', { as: key, body, ...customer });
+    const answer = await shop.request('POST', '/v2/store/order', { as: key, body, ...customer });
     assert.equal(answer.status, 201, answer.text);
     return answer.json.id;
   };
   return { shop, ada, bob, sessions, token, key, place };
 }
 
-const listed = ({ json }: CallAnswer): number[] => json.items.map(({ id }: { id: number }) => id);
+const listed = ({ json }: TestResponse): number[] => json.items.map(({ id }: { id: number }) => id);
 
 onBothEngines('The orders of a customer', (engine) => {
   const opened = shared((t) => openWithOrders(t, engine));
@@ -60,20 +60,20 @@ onBothEngines('The orders of a customer', (engine) => {
     ] as const) {
       const id = await place(sessions.ada);
       adas.unshift(id);
-      const list = await shop.call('GET', '/v2/customer/ada/orders?limit=100', reading);
+      const list = await shop.request('GET', '/v2/customer/ada/orders?limit=100', reading);
       assert.equal(list.status, 200, list.text);
       assert.deepEqual([listed(list), list.json.total], [adas, adas.length]);
       const path = `/v2/customer/ada/orders/${id}`;
-      const read = await shop.call('GET', path, reading);
-      const direct = await shop.call('GET', `/v2/store/order/${id}`, { as: shop.reader });
+      const read = await shop.request('GET', path, reading);
+      const direct = await shop.request('GET', `/v2/store/order/${id}`, { as: shop.reader });
       assert.deepEqual([read.json, read.headers.etag], [direct.json, direct.headers.etag]);
-      const timeline = await shop.call('GET', `${path}/timeline`, reading);
+      const timeline = await shop.request('GET', `${path}/timeline`, reading);
       assert.deepEqual(
         timeline.json,
-        (await shop.call('GET', `/v2/store/order/${id}/timeline`, { as: shop.reader })).json,
+        (await shop.request('GET', `/v2/store/order/${id}/timeline`, { as: shop.reader })).json,
       );
       const cancel = (tag?: string) =>
-        shop.call('DELETE', path, {
+        shop.request('DELETE', path, {
           ...cancelling,
           headers: {
             ...('headers' in cancelling ? cancelling.headers : {}),
@@ -83,20 +83,20 @@ onBothEngines('The orders of a customer', (engine) => {
       assertError(await cancel('"another"'), 412, 'precondition_failed');
       assert.equal((await cancel(read.headers.etag)).status, 204);
       assert.equal((await cancel()).status, 204, 'a second time');
-      assert.equal((await shop.call('GET', path, reading)).json.status, 'cancelled');
+      assert.equal((await shop.request('GET', path, reading)).json.status, 'cancelled');
       for (const other of [...others, 1, 999_999, 'abc']) {
         for (const [method, end, as] of [
           ['GET', '', reading],
           ['GET', '/timeline', reading],
           ['DELETE', '', cancelling],
         ] as const) {
-          const answer = await shop.call(method, `/v2/customer/ada/orders/${other}${end}`, as);
+          const answer = await shop.request(method, `/v2/customer/ada/orders/${other}${end}`, as);
           assertError(answer, 404, 'not_found');
         }
       }
     }
     for (const id of others) {
-      const { json } = await shop.call('GET', `/v2/store/order/${id}`, { as: shop.reader });
+      const { json } = await shop.request('GET', `/v2/store/order/${id}`, { as: shop.reader });
       assert.equal(json.status, 'placed');
     }
   });
@@ -126,16 +126,16 @@ onBothEngines('The orders of a customer', (engine) => {
         ['nobody', 404, 'not_found'],
       ] as const) {
         const path = `/v2/customer/${username}/orders`;
-        assertError(await shop.call('GET', path, reading), status, type);
-        assertError(await shop.call('GET', `${path}/${id}`, reading), status, type);
-        assertError(await shop.call('GET', `${path}/${id}/timeline`, reading), status, type);
-        assertError(await shop.call('DELETE', `${path}/${id}`, cancelling), status, type);
+        assertError(await shop.request('GET', path, reading), status, type);
+        assertError(await shop.request('GET', `${path}/${id}`, reading), status, type);
+        assertError(await shop.request('GET', `${path}/${id}/timeline`, reading), status, type);
+        assertError(await shop.request('DELETE', `${path}/${id}`, cancelling), status, type);
       }
     }
-    assertError(await shop.call('GET', '/v2/customer/nobody/orders', { as: key }), 404, 'not_found');
-    const noScope = await shop.call('DELETE', `/v2/customer/ada/orders/${id}`, { as: shop.reader });
+    assertError(await shop.request('GET', '/v2/customer/nobody/orders', { as: key }), 404, 'not_found');
+    const noScope = await shop.request('DELETE', `/v2/customer/ada/orders/${id}`, { as: shop.reader });
     assertError(noScope, 403, 'forbidden');
-    const { json } = await shop.call('GET', `/v2/store/order/${id}`, { as: shop.reader });
+    const { json } = await shop.request('GET', `/v2/store/order/${id}`, { as: shop.reader });
     assert.equal(json.status, 'placed');
   });
 
@@ -144,24 +144,24 @@ onBothEngines('The orders of a customer', (engine) => {
     await place(sessions.bob);
     const shipped = await place(sessions.bob);
     for (const step of ['approve', 'ship']) {
-      await shop.call('POST', `/v2/store/order/${shipped}/${step}`, { as: shop.admin });
+      await shop.request('POST', `/v2/store/order/${shipped}/${step}`, { as: shop.admin });
     }
     const path = '/v2/customer/bob/orders';
-    assertError(await shop.call('DELETE', `${path}/${shipped}`, sessions.bob), 409, 'conflict');
-    assert.deepEqual(listed(await shop.call('GET', `${path}?status=shipped`, sessions.bob)), [shipped]);
-    const all = listed(await shop.call('GET', `${path}?limit=100`, sessions.bob));
+    assertError(await shop.request('DELETE', `${path}/${shipped}`, sessions.bob), 409, 'conflict');
+    assert.deepEqual(listed(await shop.request('GET', `${path}?status=shipped`, sessions.bob)), [shipped]);
+    const all = listed(await shop.request('GET', `${path}?limit=100`, sessions.bob));
     assert.ok(all.length > 2);
     const walked: number[] = [];
     let next: string | undefined = `${path}?limit=1&createdFrom=2020-01-01T00:00:00Z`;
     while (next !== undefined) {
-      const page: CallAnswer = await shop.call('GET', next, sessions.bob);
+      const page: TestResponse = await shop.request('GET', next, sessions.bob);
       assert.equal(page.json.total, all.length);
       walked.push(...listed(page));
       next = /^<([^>]+)>; rel="next"$/.exec(page.headers.link ?? '')?.[1];
     }
     assert.deepEqual(walked, all);
-    assertError(await shop.call('GET', `${path}?limit=0`, sessions.bob), 400, 'bad_request');
-    assertError(await shop.call('GET', `${path}?cursor=nonsense`, sessions.bob), 400, 'bad_request');
+    assertError(await shop.request('GET', `${path}?limit=0`, sessions.bob), 400, 'bad_request');
+    assertError(await shop.request('GET', `${path}?cursor=nonsense`, sessions.bob), 400, 'bad_request');
   });
 });
 
@@ -172,14 +172,14 @@ onBothEngines('The customer of an order', (engine) => {
     const { shop, bob, ada, sessions, token, place } = opened();
     const id = await place(sessions.ada);
     const path = `/v2/store/order/${id}/customer`;
-    const profile = await shop.call('GET', '/v2/customer/ada', { as: shop.reader });
+    const profile = await shop.request('GET', '/v2/customer/ada', { as: shop.reader });
     for (const as of [
       { as: shop.reader },
       { as: shop.reader, ...sessions.ada },
       await token(bob, 'admin'),
       { as: shop.reader, ...(await token(bob, 'admin')) },
     ]) {
-      const answer = await shop.call('GET', path, as);
+      const answer = await shop.request('GET', path, as);
       assert.deepEqual(
         [answer.status, answer.json, answer.headers.etag],
         [200, profile.json, profile.headers.etag],
@@ -192,7 +192,7 @@ onBothEngines('The customer of an order', (engine) => {
       sessions.ada,
       await token(ada, 'read:orders read:profile'),
     ]) {
-      assertError(await shop.call('GET', path, as), 403, 'forbidden');
+      assertError(await shop.request('GET', path, as), 403, 'forbidden');
     }
   });
 
@@ -201,12 +201,12 @@ onBothEngines('The customer of an order', (engine) => {
     const as = { as: shop.reader };
     const eve = bearer(await newSession(shop, await newCustomer(shop, 'eve', 'customer')));
     const [alone, gone] = [await place(), await place(eve)];
-    assert.equal((await shop.call('DELETE', '/v2/customer/eve', eve)).status, 204);
+    assert.equal((await shop.request('DELETE', '/v2/customer/eve', eve)).status, 204);
     for (const id of [alone, gone, 1, 999_999, 'abc']) {
-      assertError(await shop.call('GET', `/v2/store/order/${id}/customer`, as), 404, 'not_found');
+      assertError(await shop.request('GET', `/v2/store/order/${id}/customer`, as), 404, 'not_found');
     }
     const { sessions } = opened();
     const acting = { as: shop.reader, ...sessions.ada };
-    assertError(await shop.call('GET', `/v2/store/order/${alone}/customer`, acting), 403, 'forbidden');
+    assertError(await shop.request('GET', `/v2/store/order/${alone}/customer`, acting), 403, 'forbidden');
   });
 });

@@ -3,21 +3,28 @@ import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { type Engine, sql } from '../../src/database/sql.ts';
 import { contentsOf } from '../database/contents.ts';
-import { assertError, type CallAnswer, fieldsOf, onBothEngines, openShop, type Shop } from '../helper.ts';
+import {
+  assertError,
+  errorFields,
+  onBothEngines,
+  openShop,
+  type Shop,
+  type TestResponse,
+} from '../helper.ts';
 
 const password = 'Roquefort 9';
 const ada = { username: 'ada', email: 'ada@example.com', password };
 const url = '/v2/customer/ada';
 const bearer = (token: string) => ({ headers: { authorization: `Bearer ${token}` } });
 
-async function register(shop: Shop, customer: object): Promise<CallAnswer> {
-  const answer = await shop.call('POST', '/v2/customer', { body: { password, ...customer } });
+async function register(shop: Shop, customer: object): Promise<TestResponse> {
+  const answer = await shop.request('POST', '/v2/customer', { body: { password, ...customer } });
   assert.equal(answer.status, 201, answer.text);
   return answer;
 }
 
 const logIn = (shop: Shop, username: string, given = password) =>
-  shop.call('POST', '/v2/customer/login', { body: { username, password: given } });
+  shop.request('POST', '/v2/customer/login', { body: { username, password: given } });
 
 /** A shop with two customers, and how to speak as one of them. */
 async function openWithCustomers(t: TestContext, engine: Engine, more: object = {}) {
@@ -26,8 +33,8 @@ async function openWithCustomers(t: TestContext, engine: Engine, more: object = 
   await register(shop, { username: 'Bob', email: 'bob@example.com' });
   const token: string = (await logIn(shop, 'ada')).json.token;
   const put = (body: object, extra: Record<string, string> = {}, to = url) =>
-    shop.call('PUT', to, { body, headers: { ...bearer(token).headers, ...extra } });
-  const read = (as = shop.reader, from = url) => shop.call('GET', from, { as });
+    shop.request('PUT', to, { body, headers: { ...bearer(token).headers, ...extra } });
+  const read = (as = shop.reader, from = url) => shop.request('GET', from, { as });
   return { shop, customer, etag: headers.etag ?? '', token, put, read };
 }
 
@@ -61,20 +68,20 @@ onBothEngines('GET /customer/{username}', (engine) => {
 
   test('shows customers their own, 403 for those of others, 404 for none, 401 without a credential', async (t) => {
     const { shop, customer, token } = await openWithCustomers(t, engine);
-    assert.deepEqual((await shop.call('GET', '/v2/customer/ADA', bearer(token))).json, customer);
+    assert.deepEqual((await shop.request('GET', '/v2/customer/ADA', bearer(token))).json, customer);
     for (const method of ['GET', 'DELETE']) {
-      assertError(await shop.call(method, '/v2/customer/bob', bearer(token)), 403, 'forbidden');
-      assertError(await shop.call(method, '/v2/customer/carl', bearer(token)), 404, 'not_found');
-      assertError(await shop.call(method, url), 401, 'unauthorized');
+      assertError(await shop.request(method, '/v2/customer/bob', bearer(token)), 403, 'forbidden');
+      assertError(await shop.request(method, '/v2/customer/carl', bearer(token)), 404, 'not_found');
+      assertError(await shop.request(method, url), 401, 'unauthorized');
     }
     const both = { as: shop.reader, ...bearer(token) };
-    assert.equal((await shop.call('GET', '/v2/customer/bob', both)).status, 200);
+    assert.equal((await shop.request('GET', '/v2/customer/bob', both)).status, 200);
   });
 
   test('answers 304 to the ETag of now, which changes with the profile', async (t) => {
     const { shop, etag, put, read } = await openWithCustomers(t, engine);
     const conditional = (tag: string) =>
-      shop.call('GET', url, { as: shop.reader, headers: { 'if-none-match': tag } });
+      shop.request('GET', url, { as: shop.reader, headers: { 'if-none-match': tag } });
     const same = await conditional(etag);
     assert.deepEqual([same.status, same.text, same.headers.etag], [304, '', etag]);
     assert.equal((await conditional(`"x", W/${etag}`)).status, 304);
@@ -100,7 +107,7 @@ onBothEngines('PUT /customer/{username}', (engine) => {
     assert.deepEqual(back.json, customer);
     const missing = await put({ firstName: 'x'.repeat(101) });
     assertError(missing, 422, 'validation_error');
-    assert.deepEqual(fieldsOf(missing), ['username', 'firstName', 'email', 'password']);
+    assert.deepEqual(errorFields(missing), ['username', 'firstName', 'email', 'password']);
     assert.deepEqual((await read()).json, customer);
   });
 
@@ -110,12 +117,12 @@ onBothEngines('PUT /customer/{username}', (engine) => {
     const { status, json } = await put({ ...ada, username: 'Grace' });
     assert.deepEqual([status, json], [200, { ...customer, username: 'Grace' }]);
     assertError(await read(), 404, 'not_found');
-    assertError(await shop.call('PUT', url, { body: ada, ...bearer(token) }), 404, 'not_found');
-    assert.deepEqual((await shop.call('GET', '/v2/customer/grace', bearer(token))).json, json);
+    assertError(await shop.request('PUT', url, { body: ada, ...bearer(token) }), 404, 'not_found');
+    assert.deepEqual((await shop.request('GET', '/v2/customer/grace', bearer(token))).json, json);
     assertError(await logIn(shop, 'ada'), 401, 'unauthorized');
     assert.equal((await logIn(shop, 'grace')).status, 200);
     await register(shop, { username: 'ada', email: 'other@example.com' });
-    assertError(await shop.call('GET', url, bearer(token)), 403, 'forbidden');
+    assertError(await shop.request('GET', url, bearer(token)), 403, 'forbidden');
   });
 
   test('answers 422 that names username and email where they are those of another, and writes nothing', async (t) => {
@@ -126,10 +133,10 @@ onBothEngines('PUT /customer/{username}', (engine) => {
       const changes = Object.fromEntries(fields.map((field) => [field, taken[field]]));
       const answer = await put({ ...ada, phone: '1', ...changes });
       assertError(answer, 422, 'validation_error');
-      assert.deepEqual(fieldsOf(answer), fields);
+      assert.deepEqual(errorFields(answer), fields);
     }
     for (const favouriteCheese of [{ id: 4711, name: 'Brie' }, {}]) {
-      assert.deepEqual(fieldsOf(await put({ ...ada, favouriteCheese })), ['favouriteCheese']);
+      assert.deepEqual(errorFields(await put({ ...ada, favouriteCheese })), ['favouriteCheese']);
     }
     const { json, headers } = await read();
     assert.deepEqual([json, headers.etag], [customer, etag]);
@@ -140,15 +147,15 @@ onBothEngines('PUT /customer/{username}', (engine) => {
     const other = (await logIn(shop, 'ada')).json.token;
     const bob = (await logIn(shop, 'bob')).json.token;
     const statuses = () =>
-      Promise.all([token, other].map(async (one) => (await shop.call('GET', url, bearer(one))).status));
+      Promise.all([token, other].map(async (one) => (await shop.request('GET', url, bearer(one))).status));
     assert.equal((await put({ ...ada, phone: '1' })).status, 200);
     assert.deepEqual(await statuses(), [200, 200]);
     assert.equal((await put({ ...ada, password: 'Stilton 4' })).status, 200);
     assert.deepEqual(await statuses(), [200, 401]);
-    assert.equal((await shop.call('GET', '/v2/customer/bob', bearer(bob))).status, 200);
+    assert.equal((await shop.request('GET', '/v2/customer/bob', bearer(bob))).status, 200);
     assertError(await logIn(shop, 'ada'), 401, 'unauthorized');
     assert.equal((await logIn(shop, 'ada', 'Stilton 4')).status, 200);
-    await shop.call('PUT', url, { as: shop.admin, body: ada });
+    await shop.request('PUT', url, { as: shop.admin, body: ada });
     assert.deepEqual(await statuses(), [401, 401]);
   });
 
@@ -184,21 +191,21 @@ onBothEngines('PUT /customer/{username}', (engine) => {
     const body = { ...ada, phone: '1' };
     assertError(await put(body, {}, '/v2/customer/bob'), 403, 'forbidden');
     assertError(await put(body, {}, '/v2/customer/carl'), 404, 'not_found');
-    const profiles = await shop.newKey({ scopes: ['write:profile', 'read:profile'] });
+    const profiles = await shop.createKey({ scopes: ['write:profile', 'read:profile'] });
     for (const as of [profiles, shop.reader]) {
-      assertError(await shop.call('PUT', url, { as, body }), 403, 'forbidden');
-      assertError(await shop.call('DELETE', url, { as }), 403, 'forbidden');
+      assertError(await shop.request('PUT', url, { as, body }), 403, 'forbidden');
+      assertError(await shop.request('DELETE', url, { as }), 403, 'forbidden');
     }
-    assertError(await shop.call('PUT', '/v2/customer/carl', { as: profiles, body }), 404, 'not_found');
+    assertError(await shop.request('PUT', '/v2/customer/carl', { as: profiles, body }), 404, 'not_found');
     const bothForBob = { as: profiles, body, ...bearer(token) };
-    assertError(await shop.call('PUT', '/v2/customer/bob', bothForBob), 403, 'forbidden');
+    assertError(await shop.request('PUT', '/v2/customer/bob', bothForBob), 403, 'forbidden');
     assert.deepEqual((await read()).json, customer);
     for (const [phone, options] of [
       ['2', { as: shop.admin }],
       ['3', { as: shop.reader, ...bearer(token) }],
       ['4', { as: profiles, ...bearer(token) }],
     ] as const) {
-      const answer = await shop.call('PUT', url, { ...options, body: { ...ada, phone } });
+      const answer = await shop.request('PUT', url, { ...options, body: { ...ada, phone } });
       assert.deepEqual([answer.status, answer.json.phone], [200, phone]);
     }
   });
@@ -206,42 +213,42 @@ onBothEngines('PUT /customer/{username}', (engine) => {
   test('shows the favourite cheese as it is now, with another ETag, and its name when it is gone', async (t) => {
     const { shop, put, read } = await openWithCustomers(t, engine);
     const as = shop.writer;
-    const { json: cheese } = await shop.call('POST', '/v2/cheeses', { as, body: { name: 'Comté' } });
+    const { json: cheese } = await shop.request('POST', '/v2/cheeses', { as, body: { name: 'Comté' } });
     const body = { ...ada, favouriteCheese: { id: cheese.id } };
     const first = await put(body);
     assert.deepEqual(first.json.favouriteCheese, cheese);
     const change = { as, body: { status: 'sold' } };
-    const { json: sold } = await shop.call('POST', `/v2/cheeses/${cheese.id}`, change);
+    const { json: sold } = await shop.request('POST', `/v2/cheeses/${cheese.id}`, change);
     const second = await read();
     assert.deepEqual(second.json.favouriteCheese, sold);
     assert.notEqual(second.headers.etag, first.headers.etag);
     assertError(await put(body, { 'if-match': first.headers.etag ?? '' }), 412, 'precondition_failed');
     assert.equal((await put(body)).headers.etag, second.headers.etag);
     const confirmed = { as, headers: { 'x-confirm-delete': 'true' } };
-    assert.equal((await shop.call('DELETE', `/v2/cheeses/${cheese.id}`, confirmed)).status, 204);
+    assert.equal((await shop.request('DELETE', `/v2/cheeses/${cheese.id}`, confirmed)).status, 204);
     const third = await read();
     assert.deepEqual(third.json.favouriteCheese, { name: 'Comté' });
     assert.ok(![first, second].some(({ headers }) => headers.etag === third.headers.etag));
-    assert.deepEqual(fieldsOf(await put(body)), ['favouriteCheese.id']);
+    assert.deepEqual(errorFields(await put(body)), ['favouriteCheese.id']);
   });
 });
 
 onBothEngines('DELETE /customer/{username}', (engine) => {
   test('ends everything: sessions, profile and login; its names are free, its id is not', async (t) => {
     const { shop, customer, token } = await openWithCustomers(t, engine);
-    await shop.call('DELETE', '/v2/customer/bob', { as: shop.admin });
+    await shop.request('DELETE', '/v2/customer/bob', { as: shop.admin });
     const { json: last } = await register(shop, { username: 'last', email: 'last@example.com' });
     const other = (await logIn(shop, 'last')).json.token;
     for (const [path, one] of Object.entries({ [url]: token, '/v2/customer/LAST': other })) {
-      assert.equal((await shop.call('DELETE', path, bearer(one))).status, 204);
-      assertError(await shop.call('GET', path, bearer(one)), 401, 'unauthorized');
-      assertError(await shop.call('DELETE', path, bearer(one)), 401, 'unauthorized');
-      assertError(await shop.call('DELETE', path, { as: shop.admin }), 404, 'not_found');
+      assert.equal((await shop.request('DELETE', path, bearer(one))).status, 204);
+      assertError(await shop.request('GET', path, bearer(one)), 401, 'unauthorized');
+      assertError(await shop.request('DELETE', path, bearer(one)), 401, 'unauthorized');
+      assertError(await shop.request('DELETE', path, { as: shop.admin }), 404, 'not_found');
     }
     assertError(await logIn(shop, 'ada'), 401, 'unauthorized');
     const { json: again } = await register(shop, ada);
     assert.ok(again.id > last.id && last.id > customer.id);
-    assertError(await shop.call('GET', url, bearer(token)), 401, 'unauthorized');
+    assertError(await shop.request('GET', url, bearer(token)), 401, 'unauthorized');
   });
 
   test('leaves nothing personal in the database, and orders that name nobody', async (t) => {
@@ -252,20 +259,21 @@ onBothEngines('DELETE /customer/{username}', (engine) => {
     await register(shop, { username, email: mail, ...names, favouriteCheese: { name: 'Slartibart' } });
     const { token } = (await logIn(shop, username)).json;
     await logIn(shop, username, 'Wrongpass');
-    const as = await shop.newKey({ scopes: ['write:orders'] });
+    const as = await shop.createKey({ scopes: ['write:orders'] });
     const body = { name: 'Comté', pricePerKg: 12.5 };
-    const { json: cheese } = await shop.call('POST', '/v2/cheeses', { as: shop.writer, body });
+    const { json: cheese } = await shop.request('POST', '/v2/cheeses', { as: shop.writer, body });
     const place = { street: 'Betelgeuse 7', city: 'Krikkit', state: 'Damogran', zipCode: 'Z4242' };
     const shippingAddress = { ...place, country: 'CH' };
     const items = [{ cheeseId: cheese.id, quantity: 2 }];
     const request = { as, body: { items, shippingAddress, notes: 'Magrathea' } };
-    const buy = (holder: string) => shop.call('POST', '/v2/store/order', { ...request, ...bearer(holder) });
+    const buy = (holder: string) =>
+      shop.request('POST', '/v2/store/order', { ...request, ...bearer(holder) });
     const orders: Record<string, { id: number; items: unknown; total: number }> = {};
     const steps = ['approve', 'ship', 'deliver'];
     for (const [index, status] of ['placed', 'approved', 'shipped', 'delivered'].entries()) {
       const { json: bought } = await buy(token);
       for (const step of steps.slice(0, index)) {
-        await shop.call('POST', `/v2/store/order/${bought.id}/${step}`, { as: shop.admin });
+        await shop.request('POST', `/v2/store/order/${bought.id}/${step}`, { as: shop.admin });
       }
       orders[status] = bought;
     }
@@ -274,17 +282,17 @@ onBothEngines('DELETE /customer/{username}', (engine) => {
     const personal = texts.map((one) => one.toLowerCase());
     const foundIn = (text: string) => personal.filter((one) => text.includes(one));
     assert.deepEqual(foundIn(await dump(shop)), personal);
-    await shop.call('DELETE', `/v2/store/order/${adasOrder.id}`, { as: shop.admin });
-    assert.equal((await shop.call('DELETE', url, bearer(adas))).status, 204);
-    assert.equal((await shop.call('DELETE', '/v2/customer/zaphod.q', bearer(token))).status, 204);
+    await shop.request('DELETE', `/v2/store/order/${adasOrder.id}`, { as: shop.admin });
+    assert.equal((await shop.request('DELETE', url, bearer(adas))).status, 204);
+    assert.equal((await shop.request('DELETE', '/v2/customer/zaphod.q', bearer(token))).status, 204);
     assert.deepEqual(foundIn(await dump(shop)), []);
     for (const [status, { id, items: bought }] of Object.entries(orders)) {
-      const { json } = await shop.call('GET', `/v2/store/order/${id}`, { as: shop.admin });
+      const { json } = await shop.request('GET', `/v2/store/order/${id}`, { as: shop.admin });
       const isOpen = status === 'placed' || status === 'approved';
       assert.deepEqual(json.shippingAddress, { street: '', city: '', state: null, country: 'CH' });
       assert.deepEqual([json.notes, json.items, json.total], [null, bought, 25]);
       assert.equal(json.status, isOpen ? 'cancelled' : status);
-      const timeline = await shop.call('GET', `/v2/store/order/${id}/timeline`, { as: shop.admin });
+      const timeline = await shop.request('GET', `/v2/store/order/${id}/timeline`, { as: shop.admin });
       const last = timeline.json.items.at(-1);
       assert.deepEqual([last.status, last.reason], [json.status, isOpen ? 'the customer was deleted' : null]);
     }

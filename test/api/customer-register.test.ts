@@ -5,26 +5,26 @@ import { sql } from '../../src/database/sql.ts';
 import {
   assertError,
   assertFields,
-  type CallAnswer,
-  type CallOptions,
   onBothEngines,
   openShop,
+  type RequestOptions,
   type Shop,
+  type TestResponse,
   testClock,
 } from '../helper.ts';
 
 let made = 0;
 
 /** Sends a customer who is fine but for what is given; their name is new unless given. */
-function register(shop: Shop, customer: object = {}, options: CallOptions = {}): Promise<CallAnswer> {
+function register(shop: Shop, customer: object = {}, options: RequestOptions = {}): Promise<TestResponse> {
   made += 1;
   const fine = { username: `user${made}`, email: `user${made}@example.com`, password: 'brie' };
-  return shop.call('POST', '/v2/customer', { body: { ...fine, ...customer }, ...options });
+  return shop.request('POST', '/v2/customer', { body: { ...fine, ...customer }, ...options });
 }
 
-const read = (shop: Shop, name: string) => shop.call('GET', `/v2/customer/${name}`, { as: shop.reader });
+const read = (shop: Shop, name: string) => shop.request('GET', `/v2/customer/${name}`, { as: shop.reader });
 const logIn = (shop: Shop, username: string, password: string) =>
-  shop.call('POST', '/v2/customer/login', { body: { username, password } });
+  shop.request('POST', '/v2/customer/login', { body: { username, password } });
 async function countCustomers(shop: Shop): Promise<number> {
   const { database } = shop.app.services;
   return (await database.all(sql`select id from customer`)).length;
@@ -110,7 +110,7 @@ onBothEngines('POST /customer', (engine) => {
       const answer = await register(shop, edge);
       assert.equal(answer.status, 201, answer.text);
       assert.deepEqual({ ...answer.json, ...edge }, answer.json);
-      const shown = await shop.call('GET', answer.headers.location ?? '', { as: shop.reader });
+      const shown = await shop.request('GET', answer.headers.location ?? '', { as: shop.reader });
       assert.deepEqual([shown.status, shown.json], [200, answer.json]);
     }
     const nulls = await register(shop, { firstName: null, lastName: null, favouriteCheese: null });
@@ -160,7 +160,7 @@ onBothEngines('POST /customer', (engine) => {
   test('shows a favourite cheese whole by its id, and by its name as it was sent', async (t) => {
     const shop = await openShop(t, { engine });
     const body = { name: 'Comté', category: { name: 'Hard' }, tags: [{ name: 'cow' }], pricePerKg: 32.5 };
-    const { json: cheese } = await shop.call('POST', '/v2/cheeses', { as: shop.writer, body });
+    const { json: cheese } = await shop.request('POST', '/v2/cheeses', { as: shop.writer, body });
     const byId = await register(shop, { favouriteCheese: { id: cheese.id } });
     assert.deepEqual([byId.status, byId.json.favouriteCheese], [201, cheese]);
     assert.deepEqual((await read(shop, byId.json.username)).json, byId.json);
@@ -214,7 +214,7 @@ onBothEngines('POST /customer', (engine) => {
       'a%00b %00 a%2Fb a%5Cb a%20b %E2%80%AE %F0%9F%A7%80 %27%20or%201=1-- %25 __proto__ constructor';
     for (const path of [...paths.split(' '), 'x'.repeat(8000)]) {
       for (const method of ['GET', 'DELETE']) {
-        const answer = await shop.call(method, `/v2/customer/${path}`, { as: shop.admin });
+        const answer = await shop.request(method, `/v2/customer/${path}`, { as: shop.admin });
         assertError(answer, 404, 'not_found');
       }
     }
@@ -254,21 +254,21 @@ test('POST /customer names all fields at once in the order of the schema', async
   const names = { username: 'a\u0000b', firstName: 'a\u0000b', lastName: 'a\u0000b', email: 'a\u0000@b' };
   const everything = { ...names, password: '', phone: 'a\u0000b', favouriteCheese: { name: 'a\u0000b' } };
   const reversed = Object.fromEntries(Object.entries(everything).reverse());
-  const answer = await shop.call('POST', '/v2/customer', { body: reversed });
+  const answer = await shop.request('POST', '/v2/customer', { body: reversed });
   assertFields(answer, [...Object.keys(everything).slice(0, -1), 'favouriteCheese.name']);
-  assertFields(await shop.call('POST', '/v2/customer', { body: {} }), ['username', 'email', 'password']);
+  assertFields(await shop.request('POST', '/v2/customer', { body: {} }), ['username', 'email', 'password']);
 });
 
 test('POST /customer takes members of a prototype for data, and no half of a surrogate pair', async (t) => {
   const shop = await openShop(t);
   const rest = '"email": "a@b", "password": "brie"';
   const proto = `{${rest}, "__proto__": {"username": "ada"}, "constructor": {"username": "ada"}}`;
-  assertFields(await shop.call('POST', '/v2/customer', { raw: proto }), ['username']);
+  assertFields(await shop.request('POST', '/v2/customer', { raw: proto }), ['username']);
   for (const half of ['"username": "\\ud800"', '"username": "a", "phone": "\\udfff"']) {
-    assertFields(await shop.call('POST', '/v2/customer', { raw: `{${rest}, ${half}}` }), ['']);
+    assertFields(await shop.request('POST', '/v2/customer', { raw: `{${rest}, ${half}}` }), ['']);
   }
   for (const raw of ['null', '[]', '"ada"', '7', '']) {
-    assertFields(await shop.call('POST', '/v2/customer', { raw }), ['']);
+    assertFields(await shop.request('POST', '/v2/customer', { raw }), ['']);
   }
   assert.equal(await countCustomers(shop), 0);
 });

@@ -4,7 +4,7 @@ import { Readable } from 'node:stream';
 import { type TestContext, test } from 'node:test';
 import { gzipSync } from 'node:zlib';
 import type { Engine } from '../../src/database/sql.ts';
-import { assertError, assertFields, type CallAnswer, onBothEngines, openShop } from '../helper.ts';
+import { assertError, assertFields, onBothEngines, openShop, type TestResponse } from '../helper.ts';
 
 const mebibyte = 1024 * 1024;
 type Raw = string | Uint8Array;
@@ -12,19 +12,19 @@ type Raw = string | Uint8Array;
 /** A shop with one cheese, which hostile requests must leave as it is. */
 async function openWithCheese(t: TestContext, engine: Engine) {
   const shop = await openShop(t, { engine });
-  const { json: cheese } = await shop.call('POST', '/v2/cheeses', {
+  const { json: cheese } = await shop.request('POST', '/v2/cheeses', {
     as: shop.writer,
     body: { name: 'Comté' },
   });
   const url = `/v2/cheeses/${cheese.id}`;
   const send = (raw: Raw, headers: Record<string, string> = {}, method = 'POST', to = '/v2/cheeses') =>
-    shop.call(method, to, { as: shop.writer, raw, headers });
-  const list = async () => (await shop.call('GET', '/v2/cheeses', { as: shop.reader })).json.items;
+    shop.request(method, to, { as: shop.writer, raw, headers });
+  const list = async () => (await shop.request('GET', '/v2/cheeses', { as: shop.reader })).json.items;
   /** Sends the body wherever one is taken; every answer must be refused in the same way, and nothing change. */
   const everywhere = async (
     raw: Raw,
     headers: Record<string, string>,
-    check: (answer: CallAnswer) => void,
+    check: (answer: TestResponse) => void,
   ) => {
     check(await send(raw, headers));
     check(await send(raw, headers, 'PUT'));
@@ -34,7 +34,7 @@ async function openWithCheese(t: TestContext, engine: Engine) {
   return { shop, cheese, url, send, list, everywhere };
 }
 
-function assertWhole(answer: CallAnswer, message: RegExp | string = ''): void {
+function assertWhole(answer: TestResponse, message: RegExp | string = ''): void {
   assertError(answer, 422, 'validation_error');
   assert.equal(answer.json.errors.length, 1);
   assert.equal(answer.json.errors[0].field, '');
@@ -162,8 +162,12 @@ onBothEngines('A body', (engine) => {
     const payload = Readable.from([padded(mebibyte), ' ']);
     const chunked = await shop.app.server.inject({ method: 'POST', url: '/v2/cheeses', headers, payload });
     assert.deepEqual([chunked.statusCode, chunked.json().type], [413, 'payload_too_large']);
-    assertError(await shop.call('POST', '/v2/cheeses', { raw: tooLarge }), 401, 'unauthorized');
-    assertError(await shop.call('POST', '/v2/cheeses', { as: shop.reader, raw: tooLarge }), 403, 'forbidden');
+    assertError(await shop.request('POST', '/v2/cheeses', { raw: tooLarge }), 401, 'unauthorized');
+    assertError(
+      await shop.request('POST', '/v2/cheeses', { as: shop.reader, raw: tooLarge }),
+      403,
+      'forbidden',
+    );
     assert.equal((await send(padded(mebibyte))).status, 201);
   });
 
@@ -209,7 +213,7 @@ onBothEngines('The media type of a body', (engine) => {
     assert.match(form.headers.accept ?? '', /multipart\/form-data/);
     // Credentials come first, then the media type, then what is in the body.
     const headers = { 'content-type': 'text/plain' };
-    assertError(await shop.call('POST', '/v2/cheeses', { raw: '{', headers }), 401, 'unauthorized');
+    assertError(await shop.request('POST', '/v2/cheeses', { raw: '{', headers }), 401, 'unauthorized');
     assertError(await send('{', headers), 415, 'unsupported_media_type');
   });
 

@@ -1,18 +1,18 @@
 /** What holds for every address: routing, methods, CORS, names of requests, and the shapes of errors. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { assertError, type CallAnswer, openShop } from '../helper.ts';
+import { assertError, openShop, type TestResponse } from '../helper.ts';
 
 const corsName = 'access-control-allow-origin';
 const onCheeses = ['GET', 'HEAD', 'OPTIONS', 'POST', 'PUT'];
-const allowOf = ({ headers }: CallAnswer) => (headers.allow ?? '').split(', ').sort();
+const allowOf = ({ headers }: TestResponse) => (headers.allow ?? '').split(', ').sort();
 
 test('An unknown path is 404, with and without credentials', async (t) => {
   const shop = await openShop(t);
   for (const path of ['/nope', '/v2', '/v2/', '/v1/cheeses', '/cheeses', '/v2/cheeses/1/2', '/v2/cheese']) {
     for (const method of ['GET', 'POST', 'DELETE', 'OPTIONS', 'PROPFIND']) {
-      assertError(await shop.call(method, path), 404, 'not_found');
-      assertError(await shop.call(method, path, { as: shop.admin }), 404, 'not_found');
+      assertError(await shop.request(method, path), 404, 'not_found');
+      assertError(await shop.request(method, path, { as: shop.admin }), 404, 'not_found');
     }
   }
 });
@@ -31,7 +31,7 @@ test('A known path answers 405 with Allow to any other method, before it asks fo
     ['/healthz', reads, ['POST', 'PATCH', 'TRACE', 'PROPFIND']],
   ] as const) {
     for (const method of methods) {
-      const answer = await shop.call(method, path);
+      const answer = await shop.request(method, path);
       assertError(answer, 405, 'method_not_allowed');
       assert.deepEqual(allowOf(answer), allowed, `${method} ${path}`);
     }
@@ -40,7 +40,7 @@ test('A known path answers 405 with Allow to any other method, before it asks fo
 
 test('The method QUERY, new as it is, is 405 like any other that is not taken', async (t) => {
   const shop = await openShop(t);
-  const answer = await shop.call('QUERY', '/v2/cheeses');
+  const answer = await shop.request('QUERY', '/v2/cheeses');
   assertError(answer, 405, 'method_not_allowed');
   assert.deepEqual(allowOf(answer), onCheeses);
 });
@@ -48,42 +48,42 @@ test('The method QUERY, new as it is, is 405 like any other that is not taken', 
 test('A path is the same address percent-encoded, for 405 and OPTIONS too', async (t) => {
   const shop = await openShop(t);
   const path = '/v2/%63heeses';
-  assert.equal((await shop.call('GET', path, { as: shop.reader })).status, 200);
-  const options = await shop.call('OPTIONS', path);
+  assert.equal((await shop.request('GET', path, { as: shop.reader })).status, 200);
+  const options = await shop.request('OPTIONS', path);
   assert.deepEqual([options.status, allowOf(options)], [204, onCheeses]);
-  const patch = await shop.call('PATCH', path);
+  const patch = await shop.request('PATCH', path);
   assertError(patch, 405, 'method_not_allowed');
   assert.deepEqual(allowOf(patch), onCheeses);
 });
 
 test('HEAD answers what GET does, without the body', async (t) => {
   const shop = await openShop(t);
-  const { json } = await shop.call('POST', '/v2/cheeses', { as: shop.writer, body: { name: 'Brie' } });
+  const { json } = await shop.request('POST', '/v2/cheeses', { as: shop.writer, body: { name: 'Brie' } });
   const one = `/v2/cheeses/${json.id}`;
   const paths = ['/v2/cheeses', one, '/v2/cheeses/999', '/v2/store/inventory', '/v2/cheeses?limit=0'];
   const moving = new Set(['date', 'x-request-id']);
-  const fixed = ({ headers }: CallAnswer) =>
+  const fixed = ({ headers }: TestResponse) =>
     Object.entries(headers).filter(([name]) => !moving.has(name) && !name.includes('ratelimit'));
   for (const path of [...paths, '/healthz', '/openapi.json', '/docs', '/nope', '/v2/cheeses/findByStatus']) {
-    const get = await shop.call('GET', path, { as: shop.reader });
-    const head = await shop.call('HEAD', path, { as: shop.reader });
+    const get = await shop.request('GET', path, { as: shop.reader });
+    const head = await shop.request('HEAD', path, { as: shop.reader });
     assert.equal(head.text, '', path);
     assert.equal(head.status, get.status, path);
     assert.deepEqual(fixed(head).sort(), fixed(get).sort(), path);
   }
-  assert.equal((await shop.call('HEAD', '/v2/cheeses')).status, 401);
+  assert.equal((await shop.request('HEAD', '/v2/cheeses')).status, 401);
 });
 
 test('OPTIONS answers 204 with Allow, without credentials', async (t) => {
   const shop = await openShop(t);
   for (const path of ['/v2/cheeses', '/v2/cheeses/', '/v2/cheeses?limit=0']) {
-    const answer = await shop.call('OPTIONS', path);
+    const answer = await shop.request('OPTIONS', path);
     assert.equal(answer.status, 204, path);
     assert.equal(answer.text, '');
     assert.deepEqual(allowOf(answer), onCheeses);
     assert.equal(answer.headers['access-control-allow-methods'], undefined);
   }
-  const wrongKey = await shop.call('OPTIONS', '/v2/cheeses/1', { as: 'nonsense' });
+  const wrongKey = await shop.request('OPTIONS', '/v2/cheeses/1', { as: 'nonsense' });
   assert.equal(wrongKey.status, 204);
 });
 
@@ -97,7 +97,7 @@ test('Any web page may call, without cookies, and sees the headers it needs', as
     ['GET', '/v2/cheeses/%zz', 404],
     ['GET', '/healthz', 200],
   ] as const) {
-    const answer = await shop.call(method, path, { headers });
+    const answer = await shop.request(method, path, { headers });
     assert.equal(answer.status, status);
     assert.equal(answer.headers[corsName], '*', path);
     assert.equal(answer.headers['access-control-allow-credentials'], undefined);
@@ -115,7 +115,7 @@ test('Any web page may call, without cookies, and sees the headers it needs', as
     }
     assert.ok(exposed.includes('x-request-id'));
   }
-  const preflight = await shop.call('OPTIONS', '/v2/cheeses', {
+  const preflight = await shop.request('OPTIONS', '/v2/cheeses', {
     headers: {
       ...headers,
       'access-control-request-method': 'POST',
@@ -133,7 +133,7 @@ test('With a list of origins only those may call, and caches are told that answe
   const settings = { CURD_CORS_ORIGINS: 'https://shop.example, https://admin.example' };
   const shop = await openShop(t, { settings });
   const ask = (method: string, path: string, headers: Record<string, string>) =>
-    shop.call(method, path, { as: shop.reader, headers });
+    shop.request(method, path, { as: shop.reader, headers });
   for (const [method, path] of [
     ['GET', '/v2/cheeses'],
     ['GET', '/nope'],
@@ -169,9 +169,9 @@ test('A cached response to a request without an origin can be given to a page', 
     '/nope',
   ];
   for (const path of paths) {
-    const { headers } = await any.call('GET', path, { as: any.reader });
+    const { headers } = await any.request('GET', path, { as: any.reader });
     assert.equal(headers[corsName], '*', path);
-    const ofListed = (await listed.call('GET', path, { as: listed.reader })).headers;
+    const ofListed = (await listed.request('GET', path, { as: listed.reader })).headers;
     assert.equal(ofListed[corsName], undefined, path);
     assert.match(ofListed.vary ?? '', /\bOrigin\b/, path);
   }
@@ -179,7 +179,7 @@ test('A cached response to a request without an origin can be given to a page', 
 
 test('One trailing slash is ignored; case, a second slash and an encoded one are not', async (t) => {
   const shop = await openShop(t);
-  const { json } = await shop.call('POST', '/v2/cheeses', { as: shop.writer, body: { name: 'Brie' } });
+  const { json } = await shop.request('POST', '/v2/cheeses', { as: shop.writer, body: { name: 'Brie' } });
   assert.equal(json.id, 1);
   const found = [
     ...['/v2/cheeses/', '/v2/cheeses/?limit=1', '/v2/cheeses/1/', '/healthz/', '/docs/'],
@@ -206,15 +206,15 @@ test('One trailing slash is ignored; case, a second slash and an encoded one are
 test('A path segment of any length that names nothing is 404', async (t) => {
   const shop = await openShop(t);
   for (const length of [20, 4000, 4097, 8000]) {
-    const answer = await shop.call('GET', `/v2/cheeses/${'1'.repeat(length)}`, { as: shop.reader });
+    const answer = await shop.request('GET', `/v2/cheeses/${'1'.repeat(length)}`, { as: shop.reader });
     assertError(answer, 404, 'not_found');
-    assertError(await shop.call('GET', `/${'x'.repeat(length)}`), 404, 'not_found');
+    assertError(await shop.request('GET', `/${'x'.repeat(length)}`), 404, 'not_found');
   }
 });
 
 test('Bad percent-encoding answers in the shape of every other 404', async (t) => {
   const shop = await openShop(t);
-  const answer = await shop.call('GET', '/v2/cheeses/%zz', { headers: { 'x-request-id': 'mine' } });
+  const answer = await shop.request('GET', '/v2/cheeses/%zz', { headers: { 'x-request-id': 'mine' } });
   assertError(answer, 404, 'not_found');
   assert.deepEqual([answer.headers['x-request-id'], answer.headers['x-environment']], ['mine', 'local']);
 });
@@ -223,7 +223,7 @@ test('X-Request-Id is echoed where it is harmless, and made afresh where not', a
   const shop = await openShop(t);
   const idOf = async (given?: string, path = '/healthz') => {
     const headers = given === undefined ? {} : { 'x-request-id': given };
-    return (await shop.call('GET', path, { headers })).headers['x-request-id'] ?? '';
+    return (await shop.request('GET', path, { headers })).headers['x-request-id'] ?? '';
   };
   for (const id of ['a', 'A-b_c.9', 'x'.repeat(128)]) {
     assert.equal(await idOf(id), id);
@@ -243,7 +243,7 @@ test('X-Request-Id is echoed where it is harmless, and made afresh where not', a
 test('Every answer names the environment, and none the software', async (t) => {
   const shop = await openShop(t, { settings: { CURD_ENVIRONMENT: 'sandbox' } });
   for (const path of ['/healthz', '/v2/cheeses', '/nope', '/v2/cheeses/%', '/docs']) {
-    const { headers } = await shop.call('GET', path);
+    const { headers } = await shop.request('GET', path);
     assert.equal(headers['x-environment'], 'sandbox');
     assert.deepEqual([headers['x-powered-by'], headers.server], [undefined, undefined]);
   }
@@ -252,7 +252,7 @@ test('Every answer names the environment, and none the software', async (t) => {
 test('Problem details go to whoever asks for them, and to nobody else', async (t) => {
   const shop = await openShop(t);
   const ask = (accept?: string) =>
-    shop.call('POST', '/v2/cheeses?x=1', {
+    shop.request('POST', '/v2/cheeses?x=1', {
       as: shop.writer,
       ...(accept === undefined ? {} : { headers: { accept } }),
       body: { name: '' },
@@ -294,7 +294,7 @@ test('A client that refuses problem details, or prefers JSON to them, gets JSON'
     'application/problem+json;q=x',
     'application/problem+json5',
   ]) {
-    const answer = await shop.call('GET', '/nope', { headers: { accept } });
+    const answer = await shop.request('GET', '/nope', { headers: { accept } });
     assertError(answer, 404, 'not_found');
     assert.match(answer.headers['content-type'] ?? '', /^application\/json/, accept);
     assert.equal(answer.json.errorType, undefined, accept);

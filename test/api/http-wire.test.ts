@@ -167,7 +167,7 @@ test('A body of 2 MB gets its refusal rather than a reset, announced or in chunk
     const text = [requestOf('POST /v2/cheeses', [key, announced, 'Content-Type: text/plain']), body];
     assertErrorReply(await exchange(t, port, text), 415, 'unsupported_media_type');
   }
-  const { status } = await shop.call('GET', '/v2/cheeses', { as: shop.reader });
+  const { status } = await shop.request('GET', '/v2/cheeses', { as: shop.reader });
   assert.equal(status, 200);
 });
 
@@ -268,7 +268,7 @@ test('A header that is repeated is refused, whether the first or the second of i
 
 test('Several If-Match headers are one list of tags', async (t) => {
   const shop = await openListeningShop(t);
-  const { json, headers } = await shop.call('POST', '/v2/cheeses', {
+  const { json, headers } = await shop.request('POST', '/v2/cheeses', {
     as: shop.writer,
     body: { name: 'Listed' },
   });

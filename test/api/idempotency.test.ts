@@ -3,21 +3,21 @@ import assert from 'node:assert/strict';
 import { hash } from 'node:crypto';
 import { test } from 'node:test';
 import { sql } from '../../src/database/sql.ts';
-import { assertError, type CallAnswer, onBothEngines, openShop, type Shop, testClock } from '../helper.ts';
+import { assertError, onBothEngines, openShop, type Shop, type TestResponse, testClock } from '../helper.ts';
 
 const dayMs = 24 * 60 * 60 * 1000;
 
-function create(shop: Shop, key: string, body: unknown, as = shop.writer): Promise<CallAnswer> {
-  return shop.call('POST', '/v2/cheeses', { as, body, headers: { 'idempotency-key': key } });
+function create(shop: Shop, key: string, body: unknown, as = shop.writer): Promise<TestResponse> {
+  return shop.request('POST', '/v2/cheeses', { as, body, headers: { 'idempotency-key': key } });
 }
 
 async function total(shop: Shop): Promise<number> {
-  return (await shop.call('GET', '/v2/cheeses?limit=1', { as: shop.reader })).json.total;
+  return (await shop.request('GET', '/v2/cheeses?limit=1', { as: shop.reader })).json.total;
 }
 
-const isReplay = ({ headers }: CallAnswer) => headers['idempotency-replayed'] === 'true';
+const isReplay = ({ headers }: TestResponse) => headers['idempotency-replayed'] === 'true';
 
-function assertReplayOf(first: CallAnswer, again: CallAnswer): void {
+function assertReplayOf(first: TestResponse, again: TestResponse): void {
   assert.ok(isReplay(again), again.text);
   assert.equal(again.status, first.status);
   assert.equal(again.text, first.text);
@@ -27,12 +27,12 @@ function assertReplayOf(first: CallAnswer, again: CallAnswer): void {
 }
 
 /** One was first; each of the others got its answer, or was told to wait. */
-function assertRanOnce(answers: readonly CallAnswer[]): void {
+function assertRanOnce(answers: readonly TestResponse[]): void {
   const first = answers.filter((answer) => answer.status === 201 && !isReplay(answer));
   assert.equal(first.length, 1, answers.map(({ status, text }) => `${status} ${text}`).join('\n'));
   for (const answer of answers.filter((one) => !first.includes(one))) {
     if (answer.status === 201) {
-      assertReplayOf(first[0] as CallAnswer, answer);
+      assertReplayOf(first[0] as TestResponse, answer);
     } else {
       assertError(answer, 409, 'conflict');
       assert.match(answer.headers['retry-after'] ?? '', /^[1-9]\d*$/, answer.text);
@@ -60,9 +60,9 @@ onBothEngines('Idempotency-Key', (engine) => {
     const shop = await openShop(t, { engine });
     const first = await create(shop, 'once', { name: 'Brie' });
     const url = `/v2/cheeses/${first.json.id}`;
-    await shop.call('POST', url, { as: shop.writer, body: { name: 'Edam', status: 'sold' } });
+    await shop.request('POST', url, { as: shop.writer, body: { name: 'Edam', status: 'sold' } });
     assertReplayOf(first, await create(shop, 'once', { name: 'Brie' }));
-    await shop.call('DELETE', url, { as: shop.writer, headers: { 'x-confirm-delete': 'true' } });
+    await shop.request('DELETE', url, { as: shop.writer, headers: { 'x-confirm-delete': 'true' } });
     assertReplayOf(first, await create(shop, 'once', { name: 'Brie' }));
     assert.equal(await total(shop), 0);
   });
@@ -73,7 +73,7 @@ onBothEngines('Idempotency-Key', (engine) => {
     assertError(await create(shop, 'mine', { name: '' }), 422, 'validation_error');
     assertError(await create(shop, 'mine', { name: 'Edam' }, shop.reader), 403, 'forbidden');
     assertError(await create(shop, 'mine', { name: 'Brie' }), 409, 'conflict');
-    await shop.call('POST', `/v2/cheeses/${taken.json.id}`, { as: shop.writer, body: { name: 'Edam' } });
+    await shop.request('POST', `/v2/cheeses/${taken.json.id}`, { as: shop.writer, body: { name: 'Edam' } });
     const made = await create(shop, 'mine', { name: 'Brie' });
     assert.deepEqual([made.status, isReplay(made)], [201, false]);
     assertReplayOf(made, await create(shop, 'mine', { name: 'Brie' }));
@@ -110,12 +110,12 @@ onBothEngines('Idempotency-Key', (engine) => {
   test('holds where a second run would be refused: one key is made of the last free place', async (t) => {
     const shop = await openShop(t, { engine });
     const other = await shop.another();
-    const as = await shop.newKey({ scopes: ['admin'] });
-    await shop.call('POST', '/v2/api-keys', { as, body: {} });
+    const as = await shop.createKey({ scopes: ['admin'] });
+    await shop.request('POST', '/v2/api-keys', { as, body: {} });
     const headers = { 'idempotency-key': 'third' };
     const answers = await Promise.all(
       Array.from({ length: 8 }, (_, index) =>
-        (index % 2 === 0 ? shop : other).call('POST', '/v2/api-keys', { as, body: {}, headers }),
+        (index % 2 === 0 ? shop : other).request('POST', '/v2/api-keys', { as, body: {}, headers }),
       ),
     );
     assertRanOnce(answers);
@@ -144,7 +144,7 @@ test('The same key with another body or another query is 422, and does nothing',
     { url: '/v2/cheeses?x=1', body: { name: 'Brie' } },
   ]) {
     const headers = { 'idempotency-key': 'once' };
-    const answer = await shop.call('POST', url, { as: shop.writer, body, headers });
+    const answer = await shop.request('POST', url, { as: shop.writer, body, headers });
     assertError(answer, 422, 'validation_error');
     assert.equal(isReplay(answer), false);
   }
@@ -154,14 +154,14 @@ test('The same key with another body or another query is 422, and does nothing',
 
 test('Another key, another path and another caller are each on their own', async (t) => {
   const shop = await openShop(t);
-  const someone = await shop.newKey({ scopes: ['write:cheeses'] });
+  const someone = await shop.createKey({ scopes: ['write:cheeses'] });
   const first = await create(shop, 'a', { name: 'Brie' });
   const others = [
     await create(shop, 'b', { name: 'Edam' }),
     await create(shop, 'a', { name: 'Gouda' }, someone),
   ];
   const update = (id: number) =>
-    shop.call('POST', `/v2/cheeses/${id}`, {
+    shop.request('POST', `/v2/cheeses/${id}`, {
       as: shop.writer,
       body: { status: 'sold' },
       headers: { 'idempotency-key': 'a' },
@@ -239,9 +239,9 @@ test('GET and DELETE take no notice of the header', async (t) => {
   const { json } = await create(shop, 'once', { name: 'Brie' });
   const headers = { 'idempotency-key': 'once', 'x-confirm-delete': 'true' };
   const url = `/v2/cheeses/${json.id}`;
-  assert.equal((await shop.call('GET', url, { as: shop.reader, headers })).status, 200);
-  assert.equal((await shop.call('DELETE', url, { as: shop.writer, headers })).status, 204);
-  const again = await shop.call('DELETE', url, { as: shop.writer, headers });
+  assert.equal((await shop.request('GET', url, { as: shop.reader, headers })).status, 200);
+  assert.equal((await shop.request('DELETE', url, { as: shop.writer, headers })).status, 204);
+  const again = await shop.request('DELETE', url, { as: shop.writer, headers });
   assertError(again, 404, 'not_found');
 });
 
@@ -249,7 +249,7 @@ test('What is kept of a request is no digest from which its password could be gu
   const shop = await openShop(t);
   const raw = JSON.stringify({ username: 'ada', email: 'ada@example.com', password: 'brie' });
   const headers = { 'idempotency-key': 'once' };
-  assert.equal((await shop.call('POST', '/v2/customer', { raw, headers })).status, 201);
+  assert.equal((await shop.request('POST', '/v2/customer', { raw, headers })).status, 201);
   const rows = await shop.app.services.database.all<{ fingerprint: string }>(
     sql`select fingerprint from idempotent_answer`,
   );

@@ -6,12 +6,12 @@ import { formOf, picture } from '../files/images.ts';
 import {
   assertError,
   bern,
-  type CallAnswer,
-  type CallOptions,
   onBothEngines,
   openShop,
+  type RequestOptions,
   type Shop,
   shared,
+  type TestResponse,
 } from '../helper.ts';
 
 /** A resource, where its ETag is, and a change to it that succeeds once. */
@@ -19,7 +19,7 @@ interface Change {
   readonly operationId: string;
   readonly path: string;
   readonly resource: string;
-  readonly options?: CallOptions;
+  readonly options?: RequestOptions;
 }
 
 let made = 0;
@@ -27,19 +27,19 @@ let made = 0;
 async function newCheese(shop: Shop): Promise<number> {
   made += 1;
   const body = { name: `Matched ${made}`, pricePerKg: 20 };
-  return (await shop.call('POST', '/v2/cheeses', { as: shop.writer, body })).json.id;
+  return (await shop.request('POST', '/v2/cheeses', { as: shop.writer, body })).json.id;
 }
 
-async function place(shop: Shop, headers: Readonly<Record<string, string>> = {}): Promise<CallAnswer> {
+async function place(shop: Shop, headers: Readonly<Record<string, string>> = {}): Promise<TestResponse> {
   const body = { items: [{ cheeseId: await newCheese(shop), quantity: 1 }], shippingAddress: bern };
-  return shop.call('POST', '/v2/store/order', { as: shop.admin, headers, body });
+  return shop.request('POST', '/v2/store/order', { as: shop.admin, headers, body });
 }
 
 /** An order in a status. */
 async function newOrder(shop: Shop, ...steps: readonly string[]): Promise<string> {
   const { json } = await place(shop);
   for (const step of steps) {
-    await shop.call('POST', `/v2/store/order/${json.id}/${step}`, { as: shop.admin });
+    await shop.request('POST', `/v2/store/order/${json.id}/${step}`, { as: shop.admin });
   }
   return `/v2/store/order/${json.id}`;
 }
@@ -125,9 +125,9 @@ onBothEngines('If-Match', (engine) => {
     const changes = await changesOf(shop);
     for (const { operationId, path, resource, options = {} } of changes) {
       const { method = '' } = shop.app.routes.find((route) => route.operationId === operationId) ?? {};
-      const read = () => shop.call('GET', resource, { as: shop.admin });
-      const send = (tag: string): Promise<CallAnswer> =>
-        shop.call(method, path, { ...options, headers: { ...options.headers, 'if-match': tag } });
+      const read = () => shop.request('GET', resource, { as: shop.admin });
+      const send = (tag: string): Promise<TestResponse> =>
+        shop.request(method, path, { ...options, headers: { ...options.headers, 'if-match': tag } });
       const before = await read();
       const { etag = '' } = before.headers;
       assert.match(etag, /^"[^"]+"$/, operationId);
@@ -152,7 +152,7 @@ onBothEngines('If-Match', (engine) => {
     const shop = opened();
     const shipped = await newOrder(shop, 'approve', 'ship');
     const call = (method: string, path: string, tag: string) =>
-      shop.call(method, path, { as: shop.admin, headers: { 'if-match': tag } });
+      shop.request(method, path, { as: shop.admin, headers: { 'if-match': tag } });
     for (const [method, path] of [
       ['DELETE', shipped],
       ['POST', `${shipped}/approve`],
@@ -162,10 +162,10 @@ onBothEngines('If-Match', (engine) => {
       assertError(await call(method, path, '*'), 409, 'conflict');
     }
     const placed = await newOrder(shop);
-    const { headers } = await shop.call('GET', placed, { as: shop.admin });
+    const { headers } = await shop.request('GET', placed, { as: shop.admin });
     assert.equal((await call('DELETE', placed, headers.etag ?? '')).status, 204);
     assertError(await call('DELETE', placed, headers.etag ?? ''), 412, 'precondition_failed');
-    const { headers: now } = await shop.call('GET', placed, { as: shop.admin });
+    const { headers: now } = await shop.request('GET', placed, { as: shop.admin });
     assert.equal((await call('DELETE', placed, now.etag ?? '')).status, 204);
     assertError(await call('DELETE', '/v2/store/order/999999', '"another"'), 404, 'not_found');
   });
@@ -175,12 +175,12 @@ onBothEngines('If-Match', (engine) => {
     const other = await shop.another();
     for (let round = 0; round < 5; round += 1) {
       const order = await newOrder(shop, 'approve');
-      const { headers } = await shop.call('GET', order, { as: shop.admin });
+      const { headers } = await shop.request('GET', order, { as: shop.admin });
       const options = { as: shop.admin, headers: { 'if-match': headers.etag ?? '' } };
       const answers = await Promise.all([
-        shop.call('POST', `${order}/ship`, options),
-        other.call('DELETE', order, options),
-        shop.call('DELETE', order, options),
+        shop.request('POST', `${order}/ship`, options),
+        other.request('DELETE', order, options),
+        shop.request('DELETE', order, options),
       ]);
       const won = answers.filter(({ status }) => status < 300);
       assert.equal(won.length, 1, JSON.stringify(answers.map(({ status }) => status)));
@@ -190,14 +190,14 @@ onBothEngines('If-Match', (engine) => {
   test('is no part of a replay: the stored response comes back', async () => {
     const shop = opened();
     const order = await newOrder(shop);
-    const { headers } = await shop.call('GET', order, { as: shop.admin });
+    const { headers } = await shop.request('GET', order, { as: shop.admin });
     const options = {
       as: shop.admin,
       headers: { 'if-match': headers.etag ?? '', 'idempotency-key': `approve-${made}` },
     };
     const [first, second] = [
-      await shop.call('POST', `${order}/approve`, options),
-      await shop.call('POST', `${order}/approve`, options),
+      await shop.request('POST', `${order}/approve`, options),
+      await shop.request('POST', `${order}/approve`, options),
     ];
     assert.deepEqual([first.status, second.status, second.text], [200, 200, first.text]);
   });

@@ -7,11 +7,11 @@ import sharp, { type Metadata, type Sharp } from 'sharp';
 import { type Engine, sql } from '../../src/database/sql.ts';
 import {
   assertError,
-  type CallAnswer,
   openShop,
   type Scope,
   type Shop,
   type ShopOptions,
+  type TestResponse,
 } from '../helper.ts';
 
 export const boundary = 'curd-boundary';
@@ -86,9 +86,9 @@ export interface ImageShop {
   readonly cheeseId: number;
   /** Where the pictures of the cheese go. */
   readonly url: string;
-  upload(parts: readonly Part[], headers?: Readonly<Record<string, string>>): Promise<CallAnswer>;
+  upload(parts: readonly Part[], headers?: Readonly<Record<string, string>>): Promise<TestResponse>;
   /** A body as it is, with the Content-Type of a form. */
-  send(raw: string | Uint8Array, headers?: Readonly<Record<string, string>>): Promise<CallAnswer>;
+  send(raw: string | Uint8Array, headers?: Readonly<Record<string, string>>): Promise<TestResponse>;
   photoUrls(): Promise<string[]>;
   // biome-ignore lint/suspicious/noExplicitAny: held against its schema already.
   list(): Promise<any[]>;
@@ -99,7 +99,7 @@ export interface ImageShop {
   eventTypes(): Promise<string[]>;
   files(): Promise<string[]>;
   /** A request was refused, and nothing of it is left anywhere. */
-  assertRefused(answer: CallAnswer, status: number, note?: string): Promise<void>;
+  assertRefused(answer: TestResponse, status: number, note?: string): Promise<void>;
   assertUntouched(note?: string): Promise<void>;
 }
 
@@ -118,14 +118,14 @@ export async function openImageShop(
   options: ShopOptions = {},
 ): Promise<ImageShop> {
   const shop = await openShop(t, { engine, ...options });
-  const made = await shop.call('POST', '/v2/cheeses', { as: shop.writer, body: { name: 'Gruyère' } });
+  const made = await shop.request('POST', '/v2/cheeses', { as: shop.writer, body: { name: 'Gruyère' } });
   const cheeseId = made.json.id as number;
   const url = `/v2/cheeses/${cheeseId}/uploadImage`;
   const { database } = shop.app.services;
 
   const send: ImageShop['send'] = (raw, headers = {}) => {
     const all = { 'content-type': `multipart/form-data; boundary=${boundary}`, ...headers };
-    return shop.call('POST', url, { as: shop.writer, raw, headers: all });
+    return shop.request('POST', url, { as: shop.writer, raw, headers: all });
   };
   const eventTypes = async () => {
     const rows = await database.all<{ type: string }>(
@@ -143,7 +143,7 @@ export async function openImageShop(
     return { status: statusCode, headers: got, bytes: rawPayload };
   };
   const assertUntouched = async (note = '') => {
-    const { json, headers } = await shop.call('GET', `/v2/cheeses/${cheeseId}`, { as: shop.reader });
+    const { json, headers } = await shop.request('GET', `/v2/cheeses/${cheeseId}`, { as: shop.reader });
     assert.deepEqual([json, headers.etag], [made.json, made.headers.etag], note);
     const rows = await database.all(sql`
       select image_name as name from cheese_image union all select name from image_file where state = 'stored'`);
@@ -159,9 +159,9 @@ export async function openImageShop(
     upload: (parts, headers) => send(bodyOf(parts), headers),
     send,
     photoUrls: async () =>
-      (await shop.call('GET', `/v2/cheeses/${cheeseId}`, { as: shop.reader })).json.photoUrls,
+      (await shop.request('GET', `/v2/cheeses/${cheeseId}`, { as: shop.reader })).json.photoUrls,
     list: async () =>
-      (await shop.call('GET', `/v2/cheeses/${cheeseId}/images`, { as: shop.reader })).json.items,
+      (await shop.request('GET', `/v2/cheeses/${cheeseId}/images`, { as: shop.reader })).json.items,
     show,
     metadata: async (at) => sharp((await show(at)).bytes).metadata(),
     eventTypes,

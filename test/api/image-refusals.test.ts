@@ -227,7 +227,7 @@ onBothEngines('A picture is refused, and nothing kept,', (engine) => {
     const bad = [textPart('isPrimary', 'maybe'), filePart(large, 'text/html')];
     const headers = { 'content-type': 'text/plain', 'content-encoding': 'gzip' };
     const call = (as: string | undefined, to: string) =>
-      shop.call('POST', to, { ...(as === undefined ? {} : { as }), raw: bodyOf(bad), headers });
+      shop.request('POST', to, { ...(as === undefined ? {} : { as }), raw: bodyOf(bad), headers });
     const nowhere = '/v2/cheeses/999/uploadImage';
     await assertRefused(await call(undefined, nowhere), 401);
     await assertRefused(await call('nonsense', nowhere), 401);

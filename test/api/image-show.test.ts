@@ -102,7 +102,7 @@ onBothEngines('GET /images/:name', (engine) => {
       assertErrorShown(shown, shown.status, shown.status === 404 ? 'not_found' : 'bad_request', hostile);
       assert.equal(shown.headers['x-evil'], undefined);
     }
-    const list = await shop.call('GET', '/images/');
+    const list = await shop.request('GET', '/images/');
     assert.equal(list.status, 404);
     assert.equal((await show(pathname)).status, 200);
   });
@@ -122,7 +122,7 @@ onBothEngines('GET /images/:name', (engine) => {
   test('shows a picture no more when its cheese is gone, unless another has it', async (t) => {
     const { shop, cheeseId, upload, show, pathname, thumbnail } = await openWithPicture(t, engine);
     const shared = await upload([filePart(await pictureOf('jpeg', 200))]);
-    const other = await shop.call('POST', '/v2/cheeses', { as: shop.writer, body: { name: 'Edam' } });
+    const other = await shop.request('POST', '/v2/cheeses', { as: shop.writer, body: { name: 'Edam' } });
     const raw = await shop.app.server.inject({
       method: 'POST',
       url: `/v2/cheeses/${other.json.id}/uploadImage`,
@@ -136,7 +136,7 @@ onBothEngines('GET /images/:name', (engine) => {
     assert.deepEqual([raw.statusCode, raw.json()], [200, shared.json]);
     const headers = { 'x-confirm-delete': 'true' };
     assert.equal(
-      (await shop.call('DELETE', `/v2/cheeses/${cheeseId}`, { as: shop.writer, headers })).status,
+      (await shop.request('DELETE', `/v2/cheeses/${cheeseId}`, { as: shop.writer, headers })).status,
       204,
     );
     assertErrorShown(await show(pathname), 404, 'not_found');
@@ -258,7 +258,7 @@ suite('A picture', () => {
   test('Pictures are for GET and HEAD only', async () => {
     const { shop, pathname } = images();
     for (const method of ['POST', 'PUT', 'PATCH', 'DELETE'] as const) {
-      const { status, headers } = await shop.call(method, pathname, { as: shop.admin });
+      const { status, headers } = await shop.request(method, pathname, { as: shop.admin });
       assert.deepEqual([status, headers.allow], [405, 'GET, HEAD, OPTIONS'], method);
     }
   });

@@ -23,8 +23,8 @@ onBothEngines('An uploaded picture', (engine) => {
       { ...second.json, caption: null, isPrimary: true, createdAt: '2026-06-01T12:00:01.000Z' },
     ]);
     const url = `/v2/cheeses/${cheeseId}/images`;
-    assertError(await shop.call('GET', url), 401, 'unauthorized');
-    assertError(await shop.call('GET', '/v2/cheeses/999/images', { as: shop.reader }), 404, 'not_found');
+    assertError(await shop.request('GET', url), 401, 'unauthorized');
+    assertError(await shop.request('GET', '/v2/cheeses/999/images', { as: shop.reader }), 404, 'not_found');
   });
 
   test('goes last among the addresses, or first where it is primary, and stands there once', async (t) => {
@@ -88,10 +88,10 @@ onBothEngines('An uploaded picture', (engine) => {
         [kept],
       );
     }
-    const { json } = await shop.call('POST', '/v2/cheeses', { as: shop.writer, body: { name: 'Edam' } });
+    const { json } = await shop.request('POST', '/v2/cheeses', { as: shop.writer, body: { name: 'Edam' } });
     const url = `/v2/cheeses/${json.id}/uploadImage`;
     const { payload, type } = await formOf(picture);
-    const other = await shop.call('POST', url, {
+    const other = await shop.request('POST', url, {
       as: shop.writer,
       raw: payload,
       headers: { 'content-type': type },
@@ -157,7 +157,7 @@ onBothEngines('An uploaded picture', (engine) => {
     const setUrls = async (count: number) => {
       const photos = Array.from({ length: count }, (_, index) => `https://example.com/${index}.jpg`);
       const body = { id: cheeseId, name: 'Gruyère', status: 'available', photoUrls: photos };
-      const answer = await shop.call('PUT', '/v2/cheeses', { as: shop.writer, body });
+      const answer = await shop.request('PUT', '/v2/cheeses', { as: shop.writer, body });
       assert.equal(answer.status, 200, answer.text);
     };
     await setUrls(99);

@@ -9,7 +9,7 @@ const browser = 'text/html,application/xhtml+xml,application/xml;q=0.9,image/avi
 const shop = shared((t) => openShop(t, { settings: { CURD_ENVIRONMENT: 'sandbox' } }));
 
 test('GET / returns a page to browsers: name, version, environment and links that lead somewhere', async () => {
-  const { status, headers, text } = await shop().call('GET', '/', { headers: { accept: browser } });
+  const { status, headers, text } = await shop().request('GET', '/', { headers: { accept: browser } });
   assert.equal(status, 200);
   assert.equal(headers['content-type'], 'text/html; charset=utf-8');
   assert.match(text, /^<!doctype html>\n<html lang="en">/);
@@ -20,12 +20,12 @@ test('GET / returns a page to browsers: name, version, environment and links tha
     assert.ok(links.includes(link), link);
   }
   for (const link of links) {
-    assert.equal((await shop().call('GET', link)).status, 200, link);
+    assert.equal((await shop().request('GET', link)).status, 200, link);
   }
 });
 
 test('The landing page runs no script, has no frame, and may apply only its own style', async () => {
-  const { headers, text } = await shop().call('GET', '/', { headers: { accept: browser } });
+  const { headers, text } = await shop().request('GET', '/', { headers: { accept: browser } });
   const policy = headers['content-security-policy'] ?? '';
   assert.match(
     policy,
@@ -42,7 +42,7 @@ test('The landing page runs no script, has no frame, and may apply only its own 
 
 test('GET / returns JSON to clients that do not accept HTML', async () => {
   for (const accept of [undefined, '*/*', 'application/json', 'text/html;q=0, */*']) {
-    const { status, headers, json } = await shop().call('GET', '/', accept ? { headers: { accept } } : {});
+    const { status, headers, json } = await shop().request('GET', '/', accept ? { headers: { accept } } : {});
     assert.equal(status, 200);
     assert.match(headers['content-type'] ?? '', /^application\/json/);
     assert.deepEqual(json, {
@@ -60,19 +60,19 @@ test('GET / returns JSON to clients that do not accept HTML', async () => {
 test('Caches keep the two representations of / apart and revalidate them', async () => {
   const tags = new Set<string>();
   for (const accept of [browser, 'application/json']) {
-    const { headers } = await shop().call('GET', '/', { headers: { accept } });
+    const { headers } = await shop().request('GET', '/', { headers: { accept } });
     assert.match(headers['cache-control'] ?? '', /no-cache/);
     assert.match(headers.vary ?? '', /\bAccept(,|$)/);
     const { etag = '' } = headers;
     tags.add(etag);
-    const again = await shop().call('GET', '/', { headers: { accept, 'if-none-match': etag } });
+    const again = await shop().request('GET', '/', { headers: { accept, 'if-none-match': etag } });
     assert.deepEqual([again.status, again.text], [304, '']);
   }
   assert.equal(tags.size, 2);
 });
 
 test('/favicon.ico is an SVG image without scripts', async () => {
-  const { status, headers, text } = await shop().call('GET', '/favicon.ico');
+  const { status, headers, text } = await shop().request('GET', '/favicon.ico');
   assert.equal(status, 200);
   assert.equal(headers['content-type'], 'image/svg+xml');
   assert.equal(headers['cache-control'], 'public, max-age=86400');
@@ -82,7 +82,7 @@ test('/favicon.ico is an SVG image without scripts', async () => {
 });
 
 test('/robots.txt disallows everything', async () => {
-  const { status, headers, text } = await shop().call('GET', '/robots.txt');
+  const { status, headers, text } = await shop().request('GET', '/robots.txt');
   assert.equal(status, 200);
   assert.match(headers['content-type'] ?? '', /^text\/plain/);
   assert.equal(text, 'User-agent: *\nDisallow: /\n');
@@ -90,7 +90,7 @@ test('/robots.txt disallows everything', async () => {
 
 test('Other paths at the root stay 404 with the error body, for browsers too', async () => {
   for (const path of ['/index.html', '/robots', '/favicon.png']) {
-    assertError(await shop().call('GET', path, { headers: { accept: browser } }), 404, 'not_found');
+    assertError(await shop().request('GET', path, { headers: { accept: browser } }), 404, 'not_found');
   }
-  assertError(await shop().call('POST', '/'), 405, 'method_not_allowed');
+  assertError(await shop().request('POST', '/'), 405, 'method_not_allowed');
 });

@@ -66,7 +66,7 @@ onBothEngines('A long response', (engine) => {
     const { listing } = shop.app.services;
     let text = '';
     const pages = await pagesRead(listing, async () => {
-      ({ text } = await shop.call('GET', url, { as: shop.writer }));
+      ({ text } = await shop.request('GET', url, { as: shop.writer }));
     });
     assert.deepEqual(
       JSON.parse(text).map(({ name }: { name: string }) => name),
@@ -88,7 +88,7 @@ onBothEngines('A long response', (engine) => {
     const shop = opened();
     for (const headers of [{}, { 'accept-encoding': 'gzip' }]) {
       const pages = await pagesRead(shop.app.services.listing, async () => {
-        const { status, text } = await shop.call('HEAD', url, { as: shop.writer, headers });
+        const { status, text } = await shop.request('HEAD', url, { as: shop.writer, headers });
         assert.deepEqual([status, text], [200, '']);
         await sleep(300);
       });
@@ -129,7 +129,7 @@ onBothEngines('A long response', (engine) => {
     const shop = opened();
     const before = await heapBytes();
     for (let id = 501; id <= cheeses; id += 1) {
-      assert.equal((await shop.call('GET', `/v2/cheeses/${id}`, { as: shop.reader })).status, 200);
+      assert.equal((await shop.request('GET', `/v2/cheeses/${id}`, { as: shop.reader })).status, 200);
     }
     const grown = (await heapBytes()) - before;
     assert.ok(grown < 14_000_000, `${grown} bytes more for 20 MB of cheeses`);

@@ -8,10 +8,10 @@ import { restoreTestOrders } from '../../src/orders/test-orders.ts';
 import { did, liveOn, orderOf } from '../cli/life.ts';
 import {
   assertError,
-  type CallAnswer,
   onBothEngines,
   openShop,
   type Shop,
+  type TestResponse,
   temporaryFolder,
   testClock,
 } from '../helper.ts';
@@ -104,12 +104,12 @@ function assertHistogram({ samples }: Family, name: string): void {
 const requests = 'curd_http_request_duration_seconds';
 
 async function look(shop: Shop, as = shop.admin) {
-  const answer = await shop.call('GET', '/metrics', { as });
+  const answer = await shop.request('GET', '/metrics', { as });
   assert.equal(answer.status, 200, answer.text);
   return read(answer);
 }
 
-function read({ headers, text }: CallAnswer) {
+function read({ headers, text }: TestResponse) {
   assert.equal(headers['content-type'], 'text/plain; version=0.0.4; charset=utf-8');
   assert.equal(headers['cache-control'], 'no-store');
   const families = parse(text);
@@ -142,7 +142,7 @@ onBothEngines('Metrics', (engine) => {
       [2, 'GET', '/healthz', undefined],
     ] as const) {
       for (let time = 0; time < times; time += 1) {
-        await shop.call(method, url, as === undefined ? {} : { as });
+        await shop.request(method, url, as === undefined ? {} : { as });
       }
     }
     const second = await look(shop);
@@ -162,12 +162,12 @@ onBothEngines('Metrics', (engine) => {
     const sizes = new Set<number>();
     for (let round = 0; round < 2; round += 1) {
       for (let one = 0; one < 10; one += 1) {
-        await shop.call('GET', `/nowhere-${round}-${one}`, { as: shop.reader });
-        await shop.call('GET', `/v2/cheeses/${1000 + round * 10 + one}`, { as: shop.reader });
-        await shop.call(['PROPFIND', 'LOCK', 'TRACE', 'SEARCH'][one % 4] ?? '', '/v2/cheeses', {
+        await shop.request('GET', `/nowhere-${round}-${one}`, { as: shop.reader });
+        await shop.request('GET', `/v2/cheeses/${1000 + round * 10 + one}`, { as: shop.reader });
+        await shop.request(['PROPFIND', 'LOCK', 'TRACE', 'SEARCH'][one % 4] ?? '', '/v2/cheeses', {
           as: shop.reader,
         });
-        await shop.call('OPTIONS', `/${one}-${round}`, {});
+        await shop.request('OPTIONS', `/${one}-${round}`, {});
       }
       sizes.add((await look(shop)).text.split('\n').length);
     }
@@ -183,11 +183,11 @@ onBothEngines('Metrics', (engine) => {
       CURD_ADDRESS_LIMITS: '{"perMinute":3}',
     };
     const shop = await openShop(t, { engine, clock, settings });
-    const other = await shop.newKey();
+    const other = await shop.createKey();
     const statuses: Record<string, number> = {};
     const ask = async (as: string | undefined, times: number) => {
       for (let time = 0; time < times; time += 1) {
-        const { status } = await shop.call('GET', '/v2/cheeses/1', as === undefined ? {} : { as });
+        const { status } = await shop.request('GET', '/v2/cheeses/1', as === undefined ? {} : { as });
         statuses[status] = (statuses[status] ?? 0) + 1;
       }
     };
@@ -257,7 +257,9 @@ onBothEngines('Metrics', (engine) => {
     });
     await held;
     const body = orderOf(life.cheeses[0]);
-    const many = Array.from({ length: 5 }, () => shop.call('POST', '/v2/store/order', { as: orderer, body }));
+    const many = Array.from({ length: 5 }, () =>
+      shop.request('POST', '/v2/store/order', { as: orderer, body }),
+    );
     for (let tries = 0; tries < 50 && (await look(shop)).figure('curd_changes_under_way') < 5; tries += 1) {
       await sleep(10);
     }
@@ -297,9 +299,9 @@ onBothEngines('Metrics', (engine) => {
 
   test('are for the scope admin alone, of a key or of an application that was approved', async (t) => {
     const shop = await openListeningShop(t, { engine });
-    assertError(await shop.call('GET', '/metrics'), 401, 'unauthorized');
+    assertError(await shop.request('GET', '/metrics'), 401, 'unauthorized');
     for (const as of [shop.reader, shop.writer]) {
-      assertError(await shop.call('GET', '/metrics', { as }), 403, 'forbidden');
+      assertError(await shop.request('GET', '/metrics', { as }), 403, 'forbidden');
     }
     const request = { grants: ['client_credentials' as const], scopes: ['admin' as const] };
     const application = await newApplication(shop, request);
@@ -311,7 +313,7 @@ onBothEngines('Metrics', (engine) => {
     await approvals.approve(contextOf('test'), Number(approval?.id));
     const { json } = await post(`${shop.url}/oauth/token`, form, application);
     const headers = { authorization: `Bearer ${json.access_token}` };
-    const answer = await shop.call('GET', '/metrics', { headers });
+    const answer = await shop.request('GET', '/metrics', { headers });
     assert.equal(answer.status, 200, answer.text);
     const { counted, text } = read(answer);
     assert.deepEqual(

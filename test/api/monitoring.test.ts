@@ -69,10 +69,10 @@ const groupedLabels = (expression: string) =>
 
 /** Sets of labels by the name of a sample, after requests with different statuses. */
 async function exposed(shop: Shop): Promise<Map<string, Record<string, string>[]>> {
-  await shop.call('GET', '/v2/cheeses');
-  await shop.call('GET', '/v2/cheeses', { as: shop.reader });
-  await shop.call('GET', '/metrics', { as: shop.admin });
-  const { text } = await shop.call('GET', '/metrics', { as: shop.admin });
+  await shop.request('GET', '/v2/cheeses');
+  await shop.request('GET', '/v2/cheeses', { as: shop.reader });
+  await shop.request('GET', '/metrics', { as: shop.admin });
+  const { text } = await shop.request('GET', '/metrics', { as: shop.admin });
   const samples = new Map<string, Record<string, string>[]>();
   for (const [, name = '', labels = ''] of text.matchAll(/^([a-z_]+)(?:\{(.*)\})? \S+$/gm)) {
     const one = Object.fromEntries(

@@ -21,7 +21,7 @@ function tableOf({ app }: Shop): string[] {
 
 test('The OpenAPI document lists every method of every path in the route table, and no other', async (t) => {
   const shop = await openShop(t);
-  const { json: document } = await shop.call('GET', '/openapi.json');
+  const { json: document } = await shop.request('GET', '/openapi.json');
   const documented = Object.entries(document.paths).flatMap(([path, operations]) =>
     Object.keys(operations as object).map((method) => `${method.toUpperCase()} ${path}`),
   );
@@ -36,7 +36,7 @@ test('The OpenAPI document lists every method of every path in the route table, 
     const [method = '', path = ''] = entry.split(' ');
     const isImplied = method === 'OPTIONS' || (method === 'HEAD' && documented.includes(`GET ${path}`));
     if (!isImplied) {
-      assert.equal((await shop.call(method, path)).status, 405, `${entry} is not in the document`);
+      assert.equal((await shop.request(method, path)).status, 405, `${entry} is not in the document`);
     }
   }
   for (const path of [

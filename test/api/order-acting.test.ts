@@ -6,12 +6,12 @@ import { approve, newClient, newCustomer, newSession, newToken } from '../auth/h
 import {
   assertError,
   bern,
-  type CallAnswer,
-  type CallOptions,
   onBothEngines,
   openShop,
+  type RequestOptions,
   type Shop,
   shared,
+  type TestResponse,
 } from '../helper.ts';
 
 const bearer = (token: string) => ({ authorization: `Bearer ${token}` });
@@ -23,23 +23,23 @@ async function openWithOrders(t: Parameters<typeof openShop>[0], engine: 'sqlite
   const [ada, bob] = [await newCustomer(shop, 'ada', 'customer'), await newCustomer(shop, 'bob', 'staff')];
   const sessions = { ada: bearer(await newSession(shop, ada)), bob: bearer(await newSession(shop, bob)) };
   const client = await newClient(shop);
-  const key = await shop.newKey({ scopes: ['write:orders'] });
-  const { json: cheese } = await shop.call('POST', '/v2/cheeses', {
+  const key = await shop.createKey({ scopes: ['write:orders'] });
+  const { json: cheese } = await shop.request('POST', '/v2/cheeses', {
     as: shop.writer,
     body: { name: 'Ordered', pricePerKg: 20 },
   });
   const place = async (headers: Readonly<Record<string, string>> = {}): Promise<number> => {
     const body = { items: [{ cheeseId: cheese.id, quantity: 1 }], shippingAddress: bern };
-    const answer = await shop.call('POST', '/v2/store/order', { as: key, headers, body });
+    const answer = await shop.request('POST', '/v2/store/order', { as: key, headers, body });
     assert.equal(answer.status, 201, answer.text);
     return answer.json.id;
   };
   return { shop, ada, bob, sessions, client, key, place };
 }
 
-const listed = ({ json }: CallAnswer): number[] => json.items.map(({ id }: { id: number }) => id);
+const listed = ({ json }: TestResponse): number[] => json.items.map(({ id }: { id: number }) => id);
 const statusOf = async (shop: Shop, id: number): Promise<string> =>
-  (await shop.call('GET', `/v2/store/order/${id}`, { as: shop.reader })).json.status;
+  (await shop.request('GET', `/v2/store/order/${id}`, { as: shop.reader })).json.status;
 
 onBothEngines('A request that acts for a customer', (engine) => {
   const opened = shared((t) => openWithOrders(t, engine));
@@ -49,7 +49,7 @@ onBothEngines('A request that acts for a customer', (engine) => {
     const orders = { ada: await place(sessions.ada), bob: await place(sessions.bob), key: await place() };
     const adas = [orders.ada];
     const token = (scope: string) => newToken(shop, { client, customer: ada, scope });
-    const actings: CallOptions[] = [
+    const actings: RequestOptions[] = [
       { as: key, headers: sessions.ada },
       { as: shop.admin, headers: sessions.ada },
       { as: key, headers: bearer(await token('read:orders write:orders')) },
@@ -57,19 +57,19 @@ onBothEngines('A request that acts for a customer', (engine) => {
       { as: key, headers: bearer(await token('read:cheeses')) },
     ];
     for (const acting of actings) {
-      const list = await shop.call('GET', '/v2/store/orders', acting);
+      const list = await shop.request('GET', '/v2/store/orders', acting);
       assert.deepEqual([listed(list), list.json.total], [adas, adas.length]);
-      const placed = await shop.call('GET', '/v2/store/orders?status=placed', acting);
+      const placed = await shop.request('GET', '/v2/store/orders?status=placed', acting);
       assert.deepEqual(listed(placed), [orders.ada]);
       for (const path of ['', '/timeline']) {
-        const read = (id: number) => shop.call('GET', `/v2/store/order/${id}${path}`, acting);
+        const read = (id: number) => shop.request('GET', `/v2/store/order/${id}${path}`, acting);
         assert.equal((await read(orders.ada)).status, 200);
         assert.equal((await read(1)).status, 200, 'test orders are open to all');
         assertError(await read(orders.bob), 403, 'forbidden');
         assertError(await read(orders.key), 403, 'forbidden');
         assertError(await read(999_999), 404, 'not_found');
       }
-      const cancel = (id: number) => shop.call('DELETE', `/v2/store/order/${id}`, acting);
+      const cancel = (id: number) => shop.request('DELETE', `/v2/store/order/${id}`, acting);
       assertError(await cancel(orders.bob), 403, 'forbidden');
       assertError(await cancel(orders.key), 403, 'forbidden');
       assertError(await cancel(999_999), 404, 'not_found');
@@ -87,15 +87,15 @@ onBothEngines('A request that acts for a customer', (engine) => {
   test('cannot use the cursor of a longer list to reach other orders', async () => {
     const { shop, sessions, key, place } = opened();
     const [own] = [await place(sessions.ada), await place(sessions.bob), await place()];
-    const { json } = await shop.call('GET', '/v2/store/orders?limit=1', { as: key });
-    const rest = await shop.call('GET', `/v2/store/orders?limit=100&cursor=${json.nextCursor}`, {
+    const { json } = await shop.request('GET', '/v2/store/orders?limit=1', { as: key });
+    const rest = await shop.request('GET', `/v2/store/orders?limit=100&cursor=${json.nextCursor}`, {
       as: key,
       headers: sessions.ada,
     });
     assert.ok(listed(rest).includes(own));
     for (const id of listed(rest)) {
       assert.equal(
-        (await shop.call('GET', `/v2/store/order/${id}`, { as: key, headers: sessions.ada })).status,
+        (await shop.request('GET', `/v2/store/order/${id}`, { as: key, headers: sessions.ada })).status,
         200,
       );
     }
@@ -109,14 +109,14 @@ onBothEngines('A request that acts for a customer', (engine) => {
       const path = `/v2/store/order/${id}/${step}`;
       const once = { 'idempotency-key': `${step}-once` };
       for (const headers of [sessions.ada, sessions.bob, token]) {
-        assertError(await shop.call('POST', path, { as: shop.admin, headers }), 403, 'forbidden');
+        assertError(await shop.request('POST', path, { as: shop.admin, headers }), 403, 'forbidden');
       }
-      assert.equal((await shop.call('POST', path, { as: shop.admin, headers: once })).status, 200);
+      assert.equal((await shop.request('POST', path, { as: shop.admin, headers: once })).status, 200);
       for (const headers of [sessions.ada, token]) {
-        const replay = await shop.call('POST', path, { as: shop.admin, headers: { ...once, ...headers } });
+        const replay = await shop.request('POST', path, { as: shop.admin, headers: { ...once, ...headers } });
         assertError(replay, 403, 'forbidden');
       }
-      assert.equal((await shop.call('POST', path, { as: shop.admin, headers: once })).status, 200);
+      assert.equal((await shop.request('POST', path, { as: shop.admin, headers: once })).status, 200);
     }
     assert.equal(await statusOf(shop, id), 'delivered');
   });
@@ -130,13 +130,13 @@ onBothEngines('A request that acts for a customer', (engine) => {
       await newToken(shop, { client, customer: null, scope: 'read:orders' }),
     ]) {
       const acting = { as: key, headers: bearer(token) };
-      const ids = listed(await shop.call('GET', '/v2/store/orders?limit=100', acting));
+      const ids = listed(await shop.request('GET', '/v2/store/orders?limit=100', acting));
       assert.ok(ids.includes(own) && ids.includes(other));
-      assert.equal((await shop.call('GET', `/v2/store/order/${other}`, acting)).status, 200);
+      assert.equal((await shop.request('GET', `/v2/store/order/${other}`, acting)).status, 200);
     }
     const admin = await newToken(shop, { client, customer: bob, scope: 'admin' });
     const approved = { as: key, headers: bearer(admin) };
-    assert.equal((await shop.call('POST', `/v2/store/order/${other}/approve`, approved)).status, 200);
+    assert.equal((await shop.request('POST', `/v2/store/order/${other}/approve`, approved)).status, 200);
   });
 
   test('needs the key: a session alone is 403 on every path under /store', async () => {
@@ -147,7 +147,7 @@ onBothEngines('A request that acts for a customer', (engine) => {
     for (const { method, path } of routes) {
       const url = `/v2${path.replace(':orderId', String(id))}`;
       const body = method === 'POST' ? { body: {} } : {};
-      assertError(await shop.call(method, url, { headers: sessions.ada, ...body }), 403, 'forbidden');
+      assertError(await shop.request(method, url, { headers: sessions.ada, ...body }), 403, 'forbidden');
     }
     assert.equal(await statusOf(shop, id), 'placed');
   });

@@ -37,22 +37,26 @@ async function openStore(t: Parameters<typeof openShop>[0], options: ShopOptions
     shop,
     clock,
     cheese: async (name) =>
-      (await shop.call('POST', '/v2/cheeses', { as: shop.writer, body: { name, pricePerKg: 24.5 } })).json.id,
+      (await shop.request('POST', '/v2/cheeses', { as: shop.writer, body: { name, pricePerKg: 24.5 } })).json
+        .id,
     async place(...cheeseIds) {
       const items = cheeseIds.map((cheeseId) => ({ cheeseId, quantity: 2 }));
-      const answer = await shop.call('POST', url, { as: shop.admin, body: { items, shippingAddress: bern } });
+      const answer = await shop.request('POST', url, {
+        as: shop.admin,
+        body: { items, shippingAddress: bern },
+      });
       assert.equal(answer.status, 201, answer.text);
       return answer.json.id;
     },
-    statusOf: async (id) => (await shop.call('GET', `${url}/${id}`, { as: shop.reader })).json.status,
+    statusOf: async (id) => (await shop.request('GET', `${url}/${id}`, { as: shop.reader })).json.status,
     stepsOf: async (id) =>
-      (await shop.call('GET', `${url}/${id}/timeline`, { as: shop.reader })).json.items.map(
+      (await shop.request('GET', `${url}/${id}/timeline`, { as: shop.reader })).json.items.map(
         ({ status }: { status: string }) => status,
       ),
     countJobs: async () =>
       (await database.get<{ jobs: number }>(sql`select count(*) as jobs from job`))?.jobs ?? Number.NaN,
-    approve: async (id) => (await shop.call('POST', `${url}/${id}/approve`, { as: shop.admin })).status,
-    cancel: async (id) => (await shop.call('DELETE', `${url}/${id}`, { as: shop.admin })).status,
+    approve: async (id) => (await shop.request('POST', `${url}/${id}/approve`, { as: shop.admin })).status,
+    cancel: async (id) => (await shop.request('DELETE', `${url}/${id}`, { as: shop.admin })).status,
   };
 }
 
@@ -72,15 +76,15 @@ onBothEngines('The worker that approves orders', (engine) => {
     assert.deepEqual([await statusOf(id), await statusOf(later)], ['approved', 'placed']);
     assert.equal(await countJobs(), 1);
     const url = `/v2/store/order/${id}`;
-    const { json, headers } = await shop.call('GET', url, { as: shop.reader });
+    const { json, headers } = await shop.request('GET', url, { as: shop.reader });
     assert.deepEqual(
       [json.updatedAt, json.shipDate, headers.etag],
       ['2026-06-01T12:00:07.000Z', '2026-06-03T12:00:07.000Z', '"2"'],
     );
-    const { items } = (await shop.call('GET', `${url}/timeline`, { as: shop.reader })).json;
+    const { items } = (await shop.request('GET', `${url}/timeline`, { as: shop.reader })).json;
     assert.deepEqual(items[1], { status: 'approved', at: json.updatedAt, by: 'system', reason: null });
     await shop.app.worker.run();
-    assert.equal((await shop.call('GET', url, { as: shop.reader })).headers.etag, '"2"');
+    assert.equal((await shop.request('GET', url, { as: shop.reader })).headers.etag, '"2"');
   });
 
   test('cancels an order with a cheese that is no longer to be had, and names it', async (t) => {
@@ -89,11 +93,11 @@ onBothEngines('The worker that approves orders', (engine) => {
     const become: [name: string, change: (id: number) => Promise<unknown>][] = [
       ...['sold', 'pending'].map((status): [string, (id: number) => Promise<unknown>] => [
         `Brie ${status}`,
-        (id) => shop.call('POST', `/v2/cheeses/${id}`, { as: shop.writer, body: { status } }),
+        (id) => shop.request('POST', `/v2/cheeses/${id}`, { as: shop.writer, body: { status } }),
       ]),
       [
         'Brie gone',
-        (id) => shop.call('DELETE', `/v2/cheeses/${id}`, { as: shop.writer, headers: confirmed }),
+        (id) => shop.request('DELETE', `/v2/cheeses/${id}`, { as: shop.writer, headers: confirmed }),
       ],
     ];
     const orders = new Map<number, string>();
@@ -107,7 +111,8 @@ onBothEngines('The worker that approves orders', (engine) => {
     await shop.app.worker.run();
     for (const [id, name] of orders) {
       assert.equal(await statusOf(id), 'cancelled', name);
-      const { items } = (await shop.call('GET', `/v2/store/order/${id}/timeline`, { as: shop.reader })).json;
+      const { items } = (await shop.request('GET', `/v2/store/order/${id}/timeline`, { as: shop.reader }))
+        .json;
       assert.equal(items.length, 2);
       assert.ok(items[1].reason.includes(name), items[1].reason);
       assert.ok(!items[1].reason.includes('Abondance'), items[1].reason);
@@ -172,7 +177,7 @@ onBothEngines('Of those who move an order at the same time', (engine) => {
     for (const [index, step] of ['approve', 'ship', 'deliver'].entries()) {
       const answers = await Promise.all(
         Array.from({ length: 6 }, (_, caller) =>
-          (shops[caller % 2] as Shop).call('POST', `/v2/store/order/${id}/${step}`, { as: shop.admin }),
+          (shops[caller % 2] as Shop).request('POST', `/v2/store/order/${id}/${step}`, { as: shop.admin }),
         ),
       );
       assert.deepEqual(answers.map(({ status }) => status).sort(), [200, 409, 409, 409, 409, 409], step);
@@ -186,7 +191,7 @@ onBothEngines('Of those who move an order at the same time', (engine) => {
     for (let round = 0; round < 6; round += 1) {
       const id = await place(comte);
       await approve(id);
-      const ship = () => shop.call('POST', `/v2/store/order/${id}/ship`, { as: shop.admin });
+      const ship = () => shop.request('POST', `/v2/store/order/${id}/ship`, { as: shop.admin });
       const early = round % 2 === 0 ? cancel(id) : undefined;
       const [shipped, cancelled] = await Promise.all([ship(), early ?? cancel(id)]);
       const status = await statusOf(id);

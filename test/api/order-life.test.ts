@@ -6,12 +6,12 @@ import { type OrderStatus, orderStatuses } from '../../src/orders/order-status.t
 import {
   assertError,
   bern,
-  type CallAnswer,
   onBothEngines,
   openShop,
   type Shop,
   type ShopOptions,
   type TestClock,
+  type TestResponse,
   testClock,
 } from '../helper.ts';
 
@@ -51,8 +51,8 @@ interface Store {
   readonly cheeseId: number;
   /** Places an order and takes it to a status. */
   reach(status?: OrderStatus): Promise<number>;
-  take(verb: Verb, id: number | string, headers?: Record<string, string>): Promise<CallAnswer>;
-  read(id: number): Promise<CallAnswer>;
+  take(verb: Verb, id: number | string, headers?: Record<string, string>): Promise<TestResponse>;
+  read(id: number): Promise<TestResponse>;
   timeline(id: number): Promise<{ status: OrderStatus; at: string; by: string; reason: string | null }[]>;
   /** Everything that is stored of an order. */
   stored(id: number): Promise<unknown>;
@@ -63,15 +63,15 @@ async function openStore(t: Parameters<typeof openShop>[0], options: ShopOptions
   const shop = await openShop(t, { ...options, clock });
   const { database } = shop.app.services;
   const body = { name: 'Comté', pricePerKg: 24.5 };
-  const cheeseId = (await shop.call('POST', '/v2/cheeses', { as: shop.writer, body })).json.id;
-  const placer = await shop.newKey({ scopes: ['write:orders'] });
+  const cheeseId = (await shop.request('POST', '/v2/cheeses', { as: shop.writer, body })).json.id;
+  const placer = await shop.createKey({ scopes: ['write:orders'] });
   const store: Store = {
     shop,
     clock,
     cheeseId,
     async reach(status = 'placed') {
       const order = { items: [{ cheeseId, quantity: 2 }], shippingAddress: bern };
-      const { json } = await shop.call('POST', '/v2/store/order', { as: placer, body: order });
+      const { json } = await shop.request('POST', '/v2/store/order', { as: placer, body: order });
       for (const verb of ways[status]) {
         assert.ok((await store.take(verb, json.id)).status < 300);
       }
@@ -79,11 +79,11 @@ async function openStore(t: Parameters<typeof openShop>[0], options: ShopOptions
     },
     take: (verb, id, headers = {}) =>
       verb === 'DELETE'
-        ? shop.call('DELETE', `/v2/store/order/${id}`, { as: shop.admin, headers })
-        : shop.call('POST', `/v2/store/order/${id}/${verb}`, { as: shop.admin, headers }),
-    read: (id) => shop.call('GET', `/v2/store/order/${id}`, { as: shop.reader }),
+        ? shop.request('DELETE', `/v2/store/order/${id}`, { as: shop.admin, headers })
+        : shop.request('POST', `/v2/store/order/${id}/${verb}`, { as: shop.admin, headers }),
+    read: (id) => shop.request('GET', `/v2/store/order/${id}`, { as: shop.reader }),
     timeline: async (id) =>
-      (await shop.call('GET', `/v2/store/order/${id}/timeline`, { as: shop.reader })).json.items,
+      (await shop.request('GET', `/v2/store/order/${id}/timeline`, { as: shop.reader })).json.items,
     stored: async (id) =>
       JSON.stringify([
         await database.all(sql`select * from orders where id = ${id}`),
@@ -178,10 +178,10 @@ onBothEngines('An order', (engine) => {
     const id = await reach();
     const tag = (await read(id)).headers.etag ?? '';
     const known = { as: shop.reader, headers: { 'if-none-match': tag } };
-    const unchanged = await shop.call('GET', `/v2/store/order/${id}`, known);
+    const unchanged = await shop.request('GET', `/v2/store/order/${id}`, known);
     assert.deepEqual([unchanged.status, unchanged.text, unchanged.headers.etag], [304, '', tag]);
     await take('approve', id);
-    assert.equal((await shop.call('GET', `/v2/store/order/${id}`, known)).status, 200);
+    assert.equal((await shop.request('GET', `/v2/store/order/${id}`, known)).status, 200);
   });
 
   test('has a timeline of what happened, when, and by whom', async (t) => {
@@ -191,7 +191,7 @@ onBothEngines('An order', (engine) => {
       clock.advance(1000);
       await take(verb, id);
     }
-    const keys = (await shop.call('GET', '/v2/api-keys', { as: shop.admin })).json.items;
+    const keys = (await shop.request('GET', '/v2/api-keys', { as: shop.admin })).json.items;
     const admin = keys.find(({ scopes }: { scopes: string[] }) => scopes.includes('admin'));
     const items = await timeline(id);
     const placer = items[0]?.by ?? '';
@@ -211,7 +211,7 @@ onBothEngines('An order', (engine) => {
     const id = await reach();
     const before = await stored(id);
     const become = (status: string) =>
-      shop.call('POST', `/v2/cheeses/${cheeseId}`, { as: shop.writer, body: { status } });
+      shop.request('POST', `/v2/cheeses/${cheeseId}`, { as: shop.writer, body: { status } });
     for (const status of ['pending', 'sold']) {
       await become(status);
       const answer = await take('approve', id);
@@ -226,7 +226,7 @@ onBothEngines('An order', (engine) => {
   test('is answered again under its Idempotency-Key, and moves once', async (t) => {
     const { reach, take, timeline } = await openStore(t, { engine });
     const id = await reach();
-    const first: CallAnswer[] = [];
+    const first: TestResponse[] = [];
     for (const verb of ['approve', 'ship', 'deliver'] as const) {
       first.push(await take(verb, id, { 'idempotency-key': 'once' }));
     }
@@ -258,7 +258,7 @@ onBothEngines('An order', (engine) => {
     for (const id of [...ids, '999999', '11', '1']) {
       for (const path of ['', '/timeline']) {
         assertError(
-          await shop.call('GET', `/v2/store/order/${id}${path}`, { as: shop.reader }),
+          await shop.request('GET', `/v2/store/order/${id}${path}`, { as: shop.reader }),
           404,
           'not_found',
         );

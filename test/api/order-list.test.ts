@@ -11,12 +11,12 @@ const url = '/v2/store/orders';
 
 async function cheese(shop: Shop, name = 'Comté'): Promise<number> {
   const body = { name, pricePerKg: 24.5 };
-  return (await shop.call('POST', '/v2/cheeses', { as: shop.writer, body })).json.id;
+  return (await shop.request('POST', '/v2/cheeses', { as: shop.writer, body })).json.id;
 }
 
 async function place(shop: Shop, cheeseId: number): Promise<number> {
   const body = { items: [{ cheeseId, quantity: 1 }], shippingAddress: bern };
-  return (await shop.call('POST', '/v2/store/order', { as: shop.admin, body })).json.id;
+  return (await shop.request('POST', '/v2/store/order', { as: shop.admin, body })).json.id;
 }
 
 /** Places orders one after the other; the cheese is the catalogue's first. */
@@ -37,7 +37,7 @@ interface Page {
 }
 
 async function page(shop: Shop, query = '', as = shop.reader): Promise<Page> {
-  const { status, json, headers, text } = await shop.call('GET', `${url}${query}`, { as });
+  const { status, json, headers, text } = await shop.request('GET', `${url}${query}`, { as });
   assert.equal(status, 200, text);
   assert.equal(json.hasMore, json.nextCursor !== null);
   return {
@@ -49,7 +49,7 @@ async function page(shop: Shop, query = '', as = shop.reader): Promise<Page> {
 }
 
 async function assertRefused(shop: Shop, query: string, names: string): Promise<void> {
-  const answer = await shop.call('GET', `${url}?${query}`, { as: shop.reader });
+  const answer = await shop.request('GET', `${url}?${query}`, { as: shop.reader });
   assertError(answer, 400, 'bad_request');
   assert.ok(answer.json.message.includes(names), `${query}: ${answer.json.message}`);
 }
@@ -61,12 +61,12 @@ onBothEngines('GET /store/orders', (engine) => {
     await restoreTestOrders(shop.app.services.contextOf('system'));
     assert.equal((await page(shop)).total, 0);
     const ids = await placeSome(shop, 3);
-    await shop.call('DELETE', `/v2/store/order/${ids[1]}`, { as: shop.admin });
-    const { json, headers } = await shop.call('GET', url, { as: shop.reader });
+    await shop.request('DELETE', `/v2/store/order/${ids[1]}`, { as: shop.admin });
+    const { json, headers } = await shop.request('GET', url, { as: shop.reader });
     assert.equal(headers.link, undefined);
     assert.deepEqual([json.total, json.hasMore, json.nextCursor], [3, false, null]);
     for (const [index, id] of ids.toReversed().entries()) {
-      const read = await shop.call('GET', `/v2/store/order/${id}`, { as: shop.reader });
+      const read = await shop.request('GET', `/v2/store/order/${id}`, { as: shop.reader });
       assert.deepEqual(json.items[index], read.json);
     }
   });
@@ -113,8 +113,8 @@ onBothEngines('GET /store/orders', (engine) => {
   test('filters by one or several statuses', async (t) => {
     const shop = await openShop(t, { engine });
     const [placed, approved, cancelled] = await placeSome(shop, 3);
-    await shop.call('POST', `/v2/store/order/${approved}/approve`, { as: shop.admin });
-    await shop.call('DELETE', `/v2/store/order/${cancelled}`, { as: shop.admin });
+    await shop.request('POST', `/v2/store/order/${approved}/approve`, { as: shop.admin });
+    await shop.request('DELETE', `/v2/store/order/${cancelled}`, { as: shop.admin });
     const expected: [query: string, ids: unknown[]][] = [
       ['?status=placed', [placed]],
       ['?status=shipped', []],
@@ -176,7 +176,7 @@ onBothEngines('GET /store/orders', (engine) => {
   test('goes on with the filters of the cursor, which may be repeated and not changed', async (t) => {
     const shop = await openShop(t, { engine });
     const ids = await placeSome(shop, 4);
-    await shop.call('DELETE', `/v2/store/order/${ids[1]}`, { as: shop.admin });
+    await shop.request('DELETE', `/v2/store/order/${ids[1]}`, { as: shop.admin });
     const filters = 'status=placed&createdFrom=2020-01-01T00:00:00Z';
     const { cursor, ids: shown } = await page(shop, `?limit=1&${filters}`);
     assert.deepEqual(shown, [ids[3]]);
@@ -217,9 +217,9 @@ onBothEngines('GET /store/orders', (engine) => {
   test('shows everything to any API key, and nothing without a credential', async (t) => {
     const shop = await openShop(t, { engine });
     const ids = await placeSome(shop, 2);
-    const stranger = await shop.newKey();
+    const stranger = await shop.createKey();
     assert.deepEqual((await page(shop, '', stranger)).ids, ids.toReversed());
-    assertError(await shop.call('GET', url), 401, 'unauthorized');
+    assertError(await shop.request('GET', url), 401, 'unauthorized');
   });
 });
 

@@ -6,10 +6,10 @@ import { sql } from '../../src/database/sql.ts';
 import {
   assertError,
   bern,
-  type CallAnswer,
   onBothEngines,
   openShop,
   type Shop,
+  type TestResponse,
   testClock,
 } from '../helper.ts';
 
@@ -19,7 +19,7 @@ let made = 0;
 async function cheese(shop: Shop, fields: object = { pricePerKg: 24.5 }): Promise<number> {
   made += 1;
   const body = { name: `Cheese ${made}`, ...fields };
-  return (await shop.call('POST', '/v2/cheeses', { as: shop.writer, body })).json.id;
+  return (await shop.request('POST', '/v2/cheeses', { as: shop.writer, body })).json.id;
 }
 
 function place(
@@ -28,9 +28,9 @@ function place(
   cheeseId: number,
   headers: Record<string, string> = {},
   quantity = 1,
-): Promise<CallAnswer> {
+): Promise<TestResponse> {
   const body = { items: [{ cheeseId, quantity }], shippingAddress: bern };
-  return shop.call('POST', '/v2/store/order', { body, headers, ...(as === undefined ? {} : { as }) });
+  return shop.request('POST', '/v2/store/order', { body, headers, ...(as === undefined ? {} : { as }) });
 }
 
 /** Registers and logs in a customer. */
@@ -40,8 +40,8 @@ async function customer(
   made += 1;
   const username = `ada${made}`;
   const body = { username, email: `${username}@example.com`, password: 'good enough' };
-  const { id } = (await shop.call('POST', '/v2/customer', { body })).json;
-  const login = await shop.call('POST', '/v2/customer/login', { body });
+  const { id } = (await shop.request('POST', '/v2/customer', { body })).json;
+  const login = await shop.request('POST', '/v2/customer/login', { body });
   assert.equal(login.status, 200, login.text);
   return { username, id, session: { authorization: `Bearer ${login.json.token}` } };
 }
@@ -54,14 +54,14 @@ const orderRows = (shop: Shop) =>
     status: string;
   }>(sql`select id, customer_id, placed_by, status from orders order by id`);
 
-const statusesOf = (answers: readonly CallAnswer[]) => answers.map(({ status }) => status);
+const statusesOf = (answers: readonly TestResponse[]) => answers.map(({ status }) => status);
 
 onBothEngines('POST /store/order', (engine) => {
   test('answers 401 without a valid credential, and 403 without write:orders', async (t) => {
     const shop = await openShop(t, { engine });
     const id = await cheese(shop);
-    const as = await shop.newKey({ scopes: ['write:orders'] });
-    const readsOrders = await shop.newKey({ scopes: ['read:orders', 'write:cheeses'] });
+    const as = await shop.createKey({ scopes: ['write:orders'] });
+    const readsOrders = await shop.createKey({ scopes: ['read:orders', 'write:cheeses'] });
     const { session } = await customer(shop);
     assertError(await place(shop, undefined, id), 401, 'unauthorized');
     assertError(await place(shop, undefined, id, { authorization: 'Bearer x' }), 401, 'unauthorized');
@@ -79,7 +79,7 @@ onBothEngines('POST /store/order', (engine) => {
   test('makes the order that of the customer whose session comes along with the key', async (t) => {
     const shop = await openShop(t, { engine });
     const id = await cheese(shop);
-    const as = await shop.newKey({ scopes: ['write:orders'] });
+    const as = await shop.createKey({ scopes: ['write:orders'] });
     const ada = await customer(shop);
     const own = await place(shop, as, id, ada.session);
     const anonymous = await place(shop, as, id);
@@ -88,7 +88,7 @@ onBothEngines('POST /store/order', (engine) => {
     assert.deepEqual([first?.customer_id, second?.customer_id], [ada.id, null]);
     assert.match(first?.placed_by ?? '', /^key:\d+$/);
     assert.equal(second?.placed_by, first?.placed_by);
-    await shop.call('POST', '/v2/customer/logout', { headers: ada.session });
+    await shop.request('POST', '/v2/customer/logout', { headers: ada.session });
     assertError(await place(shop, as, id, ada.session), 401, 'unauthorized');
     assert.equal((await orderRows(shop)).length, 2);
   });
@@ -100,7 +100,7 @@ onBothEngines('POST /store/order', (engine) => {
     const free = await place(shop, shop.admin, await cheese(shop, { pricePerKg: 0 }));
     const alone = await place(shop, shop.admin, unpriced, {}, 100);
     const body = { items: [unpriced, await cheese(shop)].map((id) => ({ cheeseId: id, quantity: 2 })) };
-    const mixed = await shop.call('POST', '/v2/store/order', {
+    const mixed = await shop.request('POST', '/v2/store/order', {
       as: shop.admin,
       body: { ...body, shippingAddress: bern },
     });
@@ -118,7 +118,9 @@ onBothEngines('POST /store/order', (engine) => {
       (await orderRows(shop)).map(({ status }) => status),
       ['approved', 'placed', 'placed'],
     );
-    const approved = await shop.call('POST', `/v2/store/order/${alone.json.id}/approve`, { as: shop.admin });
+    const approved = await shop.request('POST', `/v2/store/order/${alone.json.id}/approve`, {
+      as: shop.admin,
+    });
     assert.deepEqual([approved.status, approved.json.status], [200, 'approved']);
   });
 
@@ -137,7 +139,7 @@ onBothEngines('POST /store/order', (engine) => {
     const clock = testClock();
     const shop = await openShop(t, { engine, clock, settings: { CURD_ORDERS_PER_HOUR: '2' } });
     const id = await cheese(shop);
-    const as = await shop.newKey({ scopes: ['write:orders'] });
+    const as = await shop.createKey({ scopes: ['write:orders'] });
     assert.equal((await place(shop, as, id)).status, 201);
     clock.advance(10 * 60_000);
     const replayed = { 'idempotency-key': 'second' };
@@ -147,7 +149,7 @@ onBothEngines('POST /store/order', (engine) => {
     assertError(refused, 429, 'rate_limit_exceeded');
     assert.equal(refused.headers['retry-after'], '2400');
     assert.equal((await place(shop, as, id, replayed)).status, 201, 'a replay is no order');
-    const other = await shop.newKey({ scopes: ['write:orders'] });
+    const other = await shop.createKey({ scopes: ['write:orders'] });
     assert.equal((await place(shop, other, id)).status, 201, 'every key has its own hour');
     clock.advance(2_400_000 - 1001);
     assert.equal((await place(shop, as, id)).headers['retry-after'], '2', 'whole seconds, never too few');
@@ -162,7 +164,7 @@ onBothEngines('POST /store/order', (engine) => {
   test('answers 429 above CURD_ORDERS_PER_HOUR to orders that come at once', async (t) => {
     const shop = await openShop(t, { engine, settings: { CURD_ORDERS_PER_HOUR: '2' } });
     const id = await cheese(shop);
-    const as = await shop.newKey({ scopes: ['write:orders'] });
+    const as = await shop.createKey({ scopes: ['write:orders'] });
     const answers = await Promise.all(Array.from({ length: 10 }, () => place(shop, as, id)));
     assert.deepEqual(answers.map(({ status }) => status).sort(), [201, 201, ...Array(8).fill(429)]);
   });
@@ -170,13 +172,13 @@ onBothEngines('POST /store/order', (engine) => {
   test('places one order for 20 parallel requests with one Idempotency-Key', async (t) => {
     const shop = await openShop(t, { engine });
     const id = await cheese(shop);
-    const as = await shop.newKey({ scopes: ['write:orders'] });
+    const as = await shop.createKey({ scopes: ['write:orders'] });
     const shops = [shop, await shop.another()];
     const once = { 'idempotency-key': 'once' };
     const answers = await Promise.all(
       Array.from({ length: 20 }, (_, index) => place(shops[index % 2] as Shop, as, id, once)),
     );
-    const isReplay = (answer: CallAnswer) => answer.headers['idempotency-replayed'] === 'true';
+    const isReplay = (answer: TestResponse) => answer.headers['idempotency-replayed'] === 'true';
     const first = answers.filter((answer) => answer.status === 201 && !isReplay(answer));
     assert.equal(first.length, 1, String(statusesOf(answers)));
     for (const answer of answers.filter((one) => !first.includes(one))) {
@@ -211,14 +213,14 @@ onBothEngines('POST /store/order', (engine) => {
     const shop = await openShop(t, { engine });
     for (let round = 0; round < 8; round += 1) {
       const id = await cheese(shop);
-      const orders: Promise<CallAnswer>[] = [];
-      let selling: Promise<CallAnswer> | undefined;
+      const orders: Promise<TestResponse>[] = [];
+      let selling: Promise<TestResponse> | undefined;
       // An order in every turn, and the sale somewhere among them.
       for (let turn = 0; turn < 12; turn += 1) {
         orders.push(place(shop, shop.admin, id));
         if (turn === round) {
           const body = { status: 'sold' };
-          selling = shop.call('POST', `/v2/cheeses/${id}`, { as: shop.writer, body });
+          selling = shop.request('POST', `/v2/cheeses/${id}`, { as: shop.writer, body });
         }
         await nextTurn();
       }
@@ -252,7 +254,7 @@ onBothEngines('POST /store/order', (engine) => {
       for (let turn = 0; turn < round; turn += 1) {
         await nextTurn();
       }
-      const gone = await where.call('DELETE', `/v2/customer/${username}`, { headers: session });
+      const gone = await where.request('DELETE', `/v2/customer/${username}`, { headers: session });
       const answers = await Promise.all(orders);
       assert.equal(gone.status, 204, gone.text);
       assert.ok(

@@ -5,10 +5,10 @@ import { sql } from '../../src/database/sql.ts';
 import {
   assertFields,
   bern,
-  type CallAnswer,
   onBothEngines,
   openShop,
   type Shop,
+  type TestResponse,
   testClock,
 } from '../helper.ts';
 
@@ -19,7 +19,7 @@ let made = 0;
 async function cheese(shop: Shop, fields: object = {}): Promise<number> {
   made += 1;
   const body = { name: `Cheese ${made}`, pricePerKg: 24.5, ...fields };
-  const answer = await shop.call('POST', '/v2/cheeses', { as: shop.writer, body });
+  const answer = await shop.request('POST', '/v2/cheeses', { as: shop.writer, body });
   assert.equal(answer.status, 201, answer.text);
   return answer.json.id;
 }
@@ -27,18 +27,18 @@ async function cheese(shop: Shop, fields: object = {}): Promise<number> {
 interface Buyer {
   readonly shop: Shop;
   readonly as: string;
-  place(items: unknown, more?: object, headers?: Record<string, string>): Promise<CallAnswer>;
+  place(items: unknown, more?: object, headers?: Record<string, string>): Promise<TestResponse>;
   /** One kilogram of one cheese, with this address. */
-  send(shippingAddress: object, more?: object): Promise<CallAnswer>;
-  read(id: number): Promise<CallAnswer>;
+  send(shippingAddress: object, more?: object): Promise<TestResponse>;
+  read(id: number): Promise<TestResponse>;
   readonly cheeseId: number;
 }
 
 async function buyer(shop: Shop): Promise<Buyer> {
-  const as = await shop.newKey({ scopes: ['write:orders'] });
+  const as = await shop.createKey({ scopes: ['write:orders'] });
   const cheeseId = await cheese(shop);
   const place: Buyer['place'] = (items, more = {}, headers = {}) =>
-    shop.call('POST', '/v2/store/order', {
+    shop.request('POST', '/v2/store/order', {
       as,
       body: { items, shippingAddress: bern, ...more },
       headers,
@@ -49,7 +49,7 @@ async function buyer(shop: Shop): Promise<Buyer> {
     cheeseId,
     place,
     send: (shippingAddress, more = {}) => place([{ cheeseId, quantity: 1 }], { shippingAddress, ...more }),
-    read: (id) => shop.call('GET', `/v2/store/order/${id}`, { as }),
+    read: (id) => shop.request('GET', `/v2/store/order/${id}`, { as }),
   };
 }
 
@@ -69,7 +69,7 @@ onBothEngines('POST /store/order', (engine) => {
   test('answers 201 with the order, its address and its ETag', async (t) => {
     const shop = await openShop(t, { engine, clock: testClock() });
     const { place, read, cheeseId, as } = await buyer(shop);
-    const name = (await shop.call('GET', `/v2/cheeses/${cheeseId}`, { as })).json.name;
+    const name = (await shop.request('GET', `/v2/cheeses/${cheeseId}`, { as })).json.name;
     const answer = await place([{ cheeseId, quantity: 2 }]);
     assert.equal(answer.status, 201, answer.text);
     assert.deepEqual(answer.json, {
@@ -105,7 +105,7 @@ onBothEngines('POST /store/order', (engine) => {
     const { place, read, cheeseId } = await buyer(shop);
     const { json } = await place([{ cheeseId, quantity: 2 }]);
     const body = { id: cheeseId, name: 'Renamed', pricePerKg: 99, photoUrls: [], status: 'available' };
-    assert.equal((await shop.call('PUT', '/v2/cheeses', { as: shop.writer, body })).status, 200);
+    assert.equal((await shop.request('PUT', '/v2/cheeses', { as: shop.writer, body })).status, 200);
     assert.deepEqual((await read(json.id)).json, json);
     const next = (await place([{ cheeseId, quantity: 2 }])).json;
     assert.deepEqual([next.items[0].cheeseName, next.total], ['Renamed', 198]);
@@ -118,7 +118,7 @@ onBothEngines('POST /store/order', (engine) => {
       assert.equal((await place([{ cheeseId, quantity }])).json.items[0].quantity, quantity);
     }
     const raw = `{"items":[{"cheeseId":${cheeseId},"quantity":2.0}],"shippingAddress":${JSON.stringify(bern)}}`;
-    const two = await shop.call('POST', '/v2/store/order', { as, raw });
+    const two = await shop.request('POST', '/v2/store/order', { as, raw });
     assert.deepEqual([two.status, two.json.items[0].quantity], [201, 2]);
     const before = await stored(shop);
     for (const quantity of [0, 101, -1, 1.5, '2', true, null, undefined, 1e300]) {
@@ -168,7 +168,7 @@ onBothEngines('POST /store/order', (engine) => {
     const { as } = await buyer(shop);
     for (const id of ['9007199254740993', '9223372036854775807', '18446744073709551616', '1e300']) {
       const raw = `{"items":[{"cheeseId":${id},"quantity":1}],"shippingAddress":${JSON.stringify(bern)}}`;
-      assertFields(await shop.call('POST', '/v2/store/order', { as, raw }), ['items[0].cheeseId'], id);
+      assertFields(await shop.request('POST', '/v2/store/order', { as, raw }), ['items[0].cheeseId'], id);
     }
   });
 
@@ -232,7 +232,7 @@ onBothEngines('POST /store/order', (engine) => {
     ]);
     assertFields(await place(undefined, { shippingAddress: undefined }), ['items', 'shippingAddress']);
     for (const body of [[], null, 'order', 7]) {
-      const { status } = await shop.call('POST', '/v2/store/order', { as: shop.admin, body });
+      const { status } = await shop.request('POST', '/v2/store/order', { as: shop.admin, body });
       assert.equal(status, 422);
     }
     assert.deepEqual(await stored(shop), [0, 0, 0, 0]);

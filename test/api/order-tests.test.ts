@@ -39,7 +39,7 @@ async function openTests(t: Parameters<typeof openShop>[0], engine: 'sqlite' | '
   const shop = await openShop(t, { engine, clock });
   const restore = () => restoreTestOrders(shop.app.services.contextOf('system'));
   await restore();
-  const get = async (path: string) => (await shop.call('GET', path, { as: shop.reader })).json;
+  const get = async (path: string) => (await shop.request('GET', path, { as: shop.reader })).json;
   return {
     shop,
     clock,
@@ -55,7 +55,7 @@ async function openTests(t: Parameters<typeof openShop>[0], engine: 'sqlite' | '
       ),
     take: async (id, step) =>
       (
-        await shop.call(
+        await shop.request(
           step === undefined ? 'DELETE' : 'POST',
           `/v2/store/order/${id}${step === undefined ? '' : `/${step}`}`,
           { as: shop.admin },
@@ -111,7 +111,7 @@ onBothEngines('Test orders', (engine) => {
     const { shop, restore, snapshot, take } = await openTests(t, engine);
     const before = await snapshot();
     const tagOf = async (id: number) =>
-      (await shop.call('GET', `/v2/store/order/${id}`, { as: shop.reader })).headers.etag;
+      (await shop.request('GET', `/v2/store/order/${id}`, { as: shop.reader })).headers.etag;
     await take(1, 'approve');
     await take(3);
     await take(5, 'deliver');
@@ -167,11 +167,11 @@ onBothEngines('Test orders', (engine) => {
       '?status=placed,approved,shipped,delivered,cancelled',
       '?createdFrom=2020-01-01T00:00:00Z',
     ]) {
-      const { json } = await shop.call('GET', `/v2/store/orders${query}`, { as: shop.reader });
+      const { json } = await shop.request('GET', `/v2/store/orders${query}`, { as: shop.reader });
       assert.deepEqual([json.items, json.total, json.hasMore], [[], 0, false]);
     }
-    const cheese = await shop.call('POST', '/v2/cheeses', { as: shop.writer, body: { name: 'Comté' } });
-    const order = await shop.call('POST', '/v2/store/order', {
+    const cheese = await shop.request('POST', '/v2/cheeses', { as: shop.writer, body: { name: 'Comté' } });
+    const order = await shop.request('POST', '/v2/store/order', {
       as: shop.admin,
       body: {
         items: [{ cheeseId: cheese.json.id, quantity: 1 }],
@@ -183,14 +183,14 @@ onBothEngines('Test orders', (engine) => {
 
   test('are of cheeses that no catalogue holds, and keep no cheese from being deleted', async (t) => {
     const { shop } = await openTests(t, engine);
-    const { json } = await shop.call('GET', '/v2/store/order/3', { as: shop.reader });
+    const { json } = await shop.request('GET', '/v2/store/order/3', { as: shop.reader });
     assert.equal(json.total, 67);
     for (const { cheeseId, cheeseName } of json.items) {
       const url = `/v2/cheeses/${cheeseId}`;
-      assertError(await shop.call('GET', url, { as: shop.reader }), 404, 'not_found');
-      const made = await shop.call('POST', '/v2/cheeses', { as: shop.writer, body: { name: cheeseName } });
+      assertError(await shop.request('GET', url, { as: shop.reader }), 404, 'not_found');
+      const made = await shop.request('POST', '/v2/cheeses', { as: shop.writer, body: { name: cheeseName } });
       const headers = { 'x-confirm-delete': 'true' };
-      const gone = await shop.call('DELETE', `/v2/cheeses/${made.json.id}`, { as: shop.writer, headers });
+      const gone = await shop.request('DELETE', `/v2/cheeses/${made.json.id}`, { as: shop.writer, headers });
       assert.equal(gone.status, 204);
     }
   });

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type CallAnswer, openShop, type Shop } from '../helper.ts';
+import { openShop, type Shop, type TestResponse } from '../helper.ts';
 
 /** Stops the whole process for a time, as a slow disk does. */
 async function pause(milliseconds: number): Promise<void> {
@@ -11,8 +11,8 @@ async function pause(milliseconds: number): Promise<void> {
   await sleep(2);
 }
 
-const change = (shop: Shop, name: string): Promise<CallAnswer> =>
-  shop.call('POST', '/v2/cheeses', { as: shop.writer, body: { name } });
+const change = (shop: Shop, name: string): Promise<TestResponse> =>
+  shop.request('POST', '/v2/cheeses', { as: shop.writer, body: { name } });
 
 test('Changes are refused after several pauses in a row, and not after one', async (t) => {
   const shop = await openShop(t);
@@ -24,7 +24,7 @@ test('Changes are refused after several pauses in a row, and not after one', asy
   }
   const refused = await change(shop, 'Edam');
   assert.deepEqual([refused.status, refused.headers['retry-after']], [503, '2']);
-  assert.equal((await shop.call('GET', '/v2/cheeses', { as: shop.reader })).status, 200);
+  assert.equal((await shop.request('GET', '/v2/cheeses', { as: shop.reader })).status, 200);
   await sleep(600);
   assert.equal((await change(shop, 'Gouda')).status, 201);
 });

@@ -17,7 +17,7 @@ async function openSpent(t: Parameters<typeof openShop>[0]): Promise<Shop> {
   const settings = plans({ enterprise: { perHour: 50, burst: 2 } });
   const shop = await openShop(t, { clock: testClock(), settings });
   for (const _ of [1, 2]) {
-    assert.equal((await shop.call('GET', '/v2/cheeses', { as: shop.reader })).status, 200);
+    assert.equal((await shop.request('GET', '/v2/cheeses', { as: shop.reader })).status, 200);
   }
   return shop;
 }
@@ -26,17 +26,17 @@ suite('Rate limits', () => {
   test('come after 404, 405 and 401, and before 403, 415, 400 and 422', async (t) => {
     const shop = await openSpent(t);
     const as = shop.reader;
-    assertError(await shop.call('GET', '/v2/nothing', { as }), 404, 'not_found');
-    assertError(await shop.call('PATCH', '/v2/cheeses', { as }), 405, 'method_not_allowed');
-    assertError(await shop.call('GET', '/v2/cheeses', { as: `${as}x` }), 401, 'unauthorized');
+    assertError(await shop.request('GET', '/v2/nothing', { as }), 404, 'not_found');
+    assertError(await shop.request('PATCH', '/v2/cheeses', { as }), 405, 'method_not_allowed');
+    assertError(await shop.request('GET', '/v2/cheeses', { as: `${as}x` }), 401, 'unauthorized');
     for (const call of [
-      shop.call('POST', '/v2/cheeses', { as, body: { name: 'Brie' } }),
-      shop.call('POST', '/v2/cheeses', { as, raw: 'x', headers: { 'content-type': 'text/plain' } }),
-      shop.call('GET', '/v2/cheeses?limit=none', { as }),
-      shop.call('GET', '/v2/cheeses/999999', { as }),
-      shop.call('POST', '/v2/cheeses', { as: shop.writer, body: { name: '' } }),
-      shop.call('GET', '/v2/limits', { as }),
-      shop.call('HEAD', '/v2/whoami', { as }),
+      shop.request('POST', '/v2/cheeses', { as, body: { name: 'Brie' } }),
+      shop.request('POST', '/v2/cheeses', { as, raw: 'x', headers: { 'content-type': 'text/plain' } }),
+      shop.request('GET', '/v2/cheeses?limit=none', { as }),
+      shop.request('GET', '/v2/cheeses/999999', { as }),
+      shop.request('POST', '/v2/cheeses', { as: shop.writer, body: { name: '' } }),
+      shop.request('GET', '/v2/limits', { as }),
+      shop.request('HEAD', '/v2/whoami', { as }),
     ]) {
       assert.equal((await call).status, 429);
     }
@@ -45,7 +45,7 @@ suite('Rate limits', () => {
   test('do not work for whom they turn away', async (t) => {
     const shop = await openSpent(t);
     const body = { name: 'Brie' };
-    assert.equal((await shop.call('POST', '/v2/cheeses', { as: shop.writer, body })).status, 429);
+    assert.equal((await shop.request('POST', '/v2/cheeses', { as: shop.writer, body })).status, 429);
     assert.equal((await shop.app.services.database.all(sql`select id from cheese`)).length, 0);
   });
 
@@ -55,7 +55,7 @@ suite('Rate limits', () => {
     const { keys, contextOf } = shop.app.services;
     const { id } = await keys.createAccount(contextOf('test'), 'old customer', 'gold');
     const { key: as } = await keys.create(contextOf('test'), id, {});
-    const { json, headers } = await shop.call('GET', '/v2/whoami', { as });
+    const { json, headers } = await shop.request('GET', '/v2/whoami', { as });
     assert.deepEqual(json.quota, {
       plan: 'tiny',
       hour: { limit: 7, remaining: 6, resetSeconds: 3660 },
@@ -69,7 +69,7 @@ suite('Rate limits', () => {
     const clock = testClock();
     const shop = await openShop(t, { clock, settings });
     for (let one = 0; one < 20; one += 1) {
-      const { json, headers } = await shop.call('GET', '/v2/whoami', { as: shop.reader });
+      const { json, headers } = await shop.request('GET', '/v2/whoami', { as: shop.reader });
       const { hour, burst } = json.quota;
       assert.equal(
         headers.ratelimit,
@@ -80,7 +80,7 @@ suite('Rate limits', () => {
       clock.advance(17_311);
     }
     for (const as of [undefined, 'nonsense']) {
-      const stranger = await shop.call('GET', '/v2/whoami', as === undefined ? {} : { as });
+      const stranger = await shop.request('GET', '/v2/whoami', as === undefined ? {} : { as });
       assertError(stranger, 401, 'unauthorized');
       assert.equal(stranger.headers.ratelimit, undefined);
     }
@@ -90,7 +90,7 @@ suite('Rate limits', () => {
     const local = await openShop(t, {
       settings: plans({ gold: { perHour: null, burst: 7 }, free: { burst: 11 } }),
     });
-    const { json } = await local.call('GET', '/v2/limits');
+    const { json } = await local.request('GET', '/v2/limits');
     assert.deepEqual(json.plans, {
       free: { perHour: 100, burst: 11 },
       pro: { perHour: 10_000, burst: 100 },
@@ -104,7 +104,7 @@ suite('Rate limits', () => {
       publicPerMinute: 60_000,
     });
     const sandbox = await openShop(t, { settings: { CURD_ENVIRONMENT: 'sandbox', CURD_PLANS: undefined } });
-    const inSandbox = (await sandbox.call('GET', '/v2/limits')).json;
+    const inSandbox = (await sandbox.request('GET', '/v2/limits')).json;
     assert.deepEqual(inSandbox.plans, {
       free: { perHour: 1000, burst: 100 },
       pro: { perHour: 100_000, burst: 1000 },
@@ -124,7 +124,7 @@ suite('Rate limits', () => {
     const other = await shop.another();
     const answers = await Promise.all(
       Array.from({ length: 100 }, (_, one) =>
-        (one % 2 === 0 ? shop : other).call('GET', '/v2/limits', { as: shop.reader }),
+        (one % 2 === 0 ? shop : other).request('GET', '/v2/limits', { as: shop.reader }),
       ),
     );
     assert.equal(answers.filter(({ status }) => status === 200).length, 30);

@@ -6,11 +6,11 @@ import { buildApp } from '../../src/app/compose.ts';
 import type { Engine } from '../../src/database/sql.ts';
 import {
   assertError,
-  type CallAnswer,
   onBothEngines,
   openShop,
   type Shop,
   type TestClock,
+  type TestResponse,
   testClock,
 } from '../helper.ts';
 import { newApplication, openListeningShop, post, withToken } from '../oauth/flow.ts';
@@ -40,8 +40,8 @@ async function openWith(t: TestContext, engine: Engine, plan: string, settings =
   return { clock, shop, account: await newAccount(shop, plan) };
 }
 
-const list = (shop: Shop, key: string) => shop.call('GET', '/v2/cheeses', { as: key });
-const whoami = (shop: Shop, key: string) => shop.call('GET', '/v2/whoami', { as: key });
+const list = (shop: Shop, key: string) => shop.request('GET', '/v2/cheeses', { as: key });
+const whoami = (shop: Shop, key: string) => shop.request('GET', '/v2/whoami', { as: key });
 
 /** How many of the given number of calls pass at this moment. */
 async function passing(shop: Shop, key: string, calls: number): Promise<number> {
@@ -53,7 +53,7 @@ async function passing(shop: Shop, key: string, calls: number): Promise<number> 
 }
 
 /** The fields of a plan with an hour, held against each other. */
-function remainingIn({ headers }: CallAnswer, clock: TestClock): { hour: number; burst: number } {
+function remainingIn({ headers }: TestResponse, clock: TestClock): { hour: number; burst: number } {
   const [, q, burstQ] =
     /^"hour";q=(\d+);w=3600, "burst";q=(\d+);w=1$/.exec(headers['ratelimit-policy'] ?? '') ?? [];
   const [, r, t, burstR] =
@@ -69,7 +69,7 @@ function remainingIn({ headers }: CallAnswer, clock: TestClock): { hour: number;
 }
 
 /** A 429 in the shape of the contract. @returns its Retry-After */
-function refusedFor(answer: CallAnswer): number {
+function refusedFor(answer: TestResponse): number {
   assertError(answer, 429, 'rate_limit_exceeded');
   assert.equal(answer.headers['cache-control'], 'no-store');
   assert.match(answer.headers['retry-after'] ?? '', /^[1-9]\d*$/);
@@ -78,30 +78,30 @@ function refusedFor(answer: CallAnswer): number {
 
 async function logIn(shop: Shop, username: string): Promise<string> {
   const body = { username, email: `${username}@example.com`, password: 'Roquefort 9' };
-  assert.equal((await shop.call('POST', '/v2/customer', { body })).status, 201);
-  return (await shop.call('POST', '/v2/customer/login', { body })).json.token;
+  assert.equal((await shop.request('POST', '/v2/customer', { body })).status, 201);
+  return (await shop.request('POST', '/v2/customer/login', { body })).json.token;
 }
 
 onBothEngines('The limits of a plan', (engine) => {
   test('stand on every answer to a valid credential, whatever its status', async (t) => {
     const { clock, shop, account } = await openWith(t, engine, 'pro');
     const as = account.keys[0];
-    const made = await shop.call('POST', '/v2/cheeses', { as, body: { name: 'Comté' } });
+    const made = await shop.request('POST', '/v2/cheeses', { as, body: { name: 'Comté' } });
     const url = `/v2/cheeses/${made.json.id}`;
     const tag = made.headers.etag ?? '';
     const answers = [
       made,
-      await shop.call('GET', url, { as }),
-      await shop.call('HEAD', url, { as }),
-      await shop.call('GET', url, { as, headers: { 'if-none-match': tag } }),
-      await shop.call('GET', '/v2/cheeses?limit=none', { as }),
-      await shop.call('DELETE', '/v2/customer/nobody', { as }),
-      await shop.call('GET', '/v2/cheeses/999999', { as }),
-      await shop.call('POST', '/v2/cheeses', { as, body: { name: 'Comté' } }),
-      await shop.call('POST', url, { as, body: { name: 'Brie' }, headers: { 'if-match': '"old"' } }),
-      await shop.call('POST', '/v2/cheeses', { as, raw: 'a', headers: { 'content-type': 'text/plain' } }),
-      await shop.call('POST', '/v2/cheeses', { as, body: { name: '' } }),
-      await shop.call('GET', '/v2/limits', { as }),
+      await shop.request('GET', url, { as }),
+      await shop.request('HEAD', url, { as }),
+      await shop.request('GET', url, { as, headers: { 'if-none-match': tag } }),
+      await shop.request('GET', '/v2/cheeses?limit=none', { as }),
+      await shop.request('DELETE', '/v2/customer/nobody', { as }),
+      await shop.request('GET', '/v2/cheeses/999999', { as }),
+      await shop.request('POST', '/v2/cheeses', { as, body: { name: 'Comté' } }),
+      await shop.request('POST', url, { as, body: { name: 'Brie' }, headers: { 'if-match': '"old"' } }),
+      await shop.request('POST', '/v2/cheeses', { as, raw: 'a', headers: { 'content-type': 'text/plain' } }),
+      await shop.request('POST', '/v2/cheeses', { as, body: { name: '' } }),
+      await shop.request('GET', '/v2/limits', { as }),
     ];
     const statuses = [201, 200, 200, 304, 400, 403, 404, 409, 412, 415, 422, 200];
     assert.deepEqual(
@@ -179,9 +179,9 @@ onBothEngines('The limits of a plan', (engine) => {
     const ada = await logIn(shop, 'ada');
     const bob = await logIn(shop, 'bob');
     const body = { username: 'ada', password: 'Roquefort 9' };
-    const again = (await shop.call('POST', '/v2/customer/login', { body })).json.token;
+    const again = (await shop.request('POST', '/v2/customer/login', { body })).json.token;
     const get = (token: string, more = {}) =>
-      shop.call('GET', '/v2/whoami', { headers: { authorization: `Bearer ${token}` }, ...more });
+      shop.request('GET', '/v2/whoami', { headers: { authorization: `Bearer ${token}` }, ...more });
     for (let one = 0; one < 9; one += 1) {
       assert.equal((await get(ada)).json.quota.plan, 'free');
     }
@@ -257,7 +257,11 @@ onBothEngines('The limits of a plan', (engine) => {
     const { clock, shop, account } = await openWith(t, engine, 'free');
     const as = account.keys[0];
     const create = () =>
-      shop.call('POST', '/v2/cheeses', { as, body: { name: 'Brie' }, headers: { 'idempotency-key': 'a' } });
+      shop.request('POST', '/v2/cheeses', {
+        as,
+        body: { name: 'Brie' },
+        headers: { 'idempotency-key': 'a' },
+      });
     const made = await create();
     assert.deepEqual(remainingIn(made, clock), { hour: 99, burst: 9 });
     const replay = await create();
@@ -265,10 +269,10 @@ onBothEngines('The limits of a plan', (engine) => {
     assert.deepEqual(remainingIn(replay, clock), { hour: 99, burst: 8 });
     const headers = { 'if-none-match': made.headers.etag ?? '' };
     for (let burst = 7; burst >= 0; burst -= 1) {
-      const same = await shop.call('GET', `/v2/cheeses/${made.json.id}`, { as, headers });
+      const same = await shop.request('GET', `/v2/cheeses/${made.json.id}`, { as, headers });
       assert.equal(same.status, 304);
       assert.deepEqual(remainingIn(same, clock), { hour: 99, burst });
     }
-    refusedFor(await shop.call('GET', `/v2/cheeses/${made.json.id}`, { as, headers }));
+    refusedFor(await shop.request('GET', `/v2/cheeses/${made.json.id}`, { as, headers }));
   });
 });

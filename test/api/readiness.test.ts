@@ -5,12 +5,12 @@ import { test } from 'node:test';
 import { sql } from '../../src/database/sql.ts';
 import { assertError, onBothEngines, openShop, type Shop, temporaryFolder } from '../helper.ts';
 
-const ready = (shop: Shop) => shop.call('GET', '/readyz');
+const ready = (shop: Shop) => shop.request('GET', '/readyz');
 let written = 0;
 
 function write(shop: Shop) {
   written += 1;
-  return shop.call('POST', '/v2/cheeses', { as: shop.writer, body: { name: `Brie ${written}` } });
+  return shop.request('POST', '/v2/cheeses', { as: shop.writer, body: { name: `Brie ${written}` } });
 }
 
 function assertFull(answer: Awaited<ReturnType<typeof ready>>, message: RegExp): void {
@@ -40,8 +40,8 @@ test('A server whose write found the disk full is not ready until a write succee
     await ready(shop),
     /^A write failed: the disk or a quota is full, or the disk is faulty\. .* enlarge the disk\.$/,
   );
-  assert.equal((await shop.call('GET', '/healthz')).status, 200);
-  assert.equal((await shop.call('GET', '/v2/cheeses', { as: shop.reader })).status, 200, 'reads work');
+  assert.equal((await shop.request('GET', '/healthz')).status, 200);
+  assert.equal((await shop.request('GET', '/v2/cheeses', { as: shop.reader })).status, 200, 'reads work');
 
   await limitGrowth(shop, 100_000);
   assert.equal((await write(shop)).status, 201);

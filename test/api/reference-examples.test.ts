@@ -52,8 +52,8 @@ onBothEngines('The reference', (engine) => {
     const context = services.contextOf('test');
     await fillDemoCatalogue(services.cheeses, context);
     await restoreTestOrders(context);
-    const as = await shop.newKey({ scopes: ['write:cheeses', 'write:orders', 'admin'] });
-    const { json: document } = await shop.call('GET', '/openapi.json');
+    const as = await shop.createKey({ scopes: ['write:cheeses', 'write:orders', 'admin'] });
+    const { json: document } = await shop.request('GET', '/openapi.json');
     const schemaOf = ({ $ref, ...rest }: Schema): Schema =>
       $ref === undefined ? rest : document.components.schemas[$ref.split('/').at(-1) ?? ''];
 
@@ -79,7 +79,7 @@ onBothEngines('The reference', (engine) => {
 
     const login = async () => {
       const { examples = [] } = document.components.schemas.Login;
-      return (await shop.call('POST', '/v2/customer/login', { body: examples[0] })).json.token as string;
+      return (await shop.request('POST', '/v2/customer/login', { body: examples[0] })).json.token as string;
     };
     let session = '';
     for (const { path, method, operationId, parameters, security, requestBody, responses } of ordered) {
@@ -108,7 +108,7 @@ onBothEngines('The reference', (engine) => {
           ? { raw: bodyOf([filePart(await pictureOf('png'))]) }
           : {};
       const type = 'raw' in upload ? { 'content-type': `multipart/form-data; boundary=${boundary}` } : {};
-      const answer = await shop.call(method, `${at}${query.size === 0 ? '' : `?${query}`}`, {
+      const answer = await shop.request(method, `${at}${query.size === 0 ? '' : `?${query}`}`, {
         ...(needsSession ? {} : { as }),
         headers: { ...headers, ...type, ...Object.fromEntries(inHeaders) },
         ...body,

@@ -6,10 +6,10 @@ import { openShop, shared } from '../helper.ts';
 const shop = shared((t) => openShop(t));
 
 test('The reference page names its language, and shows no placeholder that looks like a key', async () => {
-  const { text } = await shop().call('GET', '/docs');
+  const { text } = await shop().request('GET', '/docs');
   assert.match(text, /^<!doctype html>\s*<html lang="en">/i);
   const [, script = ''] = /<script src="([^"]+)"/.exec(text) ?? [];
-  const { status, text: code } = await shop().call('GET', script);
+  const { status, text: code } = await shop().request('GET', script);
   assert.equal(status, 200);
   assert.doesNotMatch(code, /placeholder:`[\w+/=-]{16,}`/);
   assert.match(code, /placeholder:`Key or token`/);
@@ -17,12 +17,12 @@ test('The reference page names its language, and shows no placeholder that looks
 
 test('The reference page and the OpenAPI document are revalidated, and sent once to each client', async () => {
   for (const path of ['/docs', '/openapi.json', '/v2/openapi.json']) {
-    const first = await shop().call('GET', path);
+    const first = await shop().request('GET', path);
     assert.equal(first.headers['cache-control'], 'private, no-cache', path);
     assert.match(first.headers.vary ?? '', /Accept-Encoding/, path);
     const { etag = '' } = first.headers;
     assert.notEqual(etag, '', path);
-    const again = await shop().call('GET', path, { headers: { 'if-none-match': etag } });
+    const again = await shop().request('GET', path, { headers: { 'if-none-match': etag } });
     assert.deepEqual([again.status, again.text, again.headers.etag], [304, '', etag], path);
   }
 });

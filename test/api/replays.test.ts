@@ -3,13 +3,13 @@ import assert from 'node:assert/strict';
 import { readdir } from 'node:fs/promises';
 import { test } from 'node:test';
 import { sql } from '../../src/database/sql.ts';
-import { assertError, type CallAnswer, onBothEngines, openShop, type Shop, testClock } from '../helper.ts';
+import { assertError, onBothEngines, openShop, type Shop, type TestResponse, testClock } from '../helper.ts';
 import { filePart, openImageShop, pictureOf } from './image-forms.ts';
 
 const password = 'Roquefort 9';
 const key = (name: string) => ({ 'idempotency-key': name });
 
-function assertReplayOf(first: CallAnswer, again: CallAnswer): void {
+function assertReplayOf(first: TestResponse, again: TestResponse): void {
   assert.deepEqual([again.status, again.text], [first.status, first.text]);
   assert.equal(again.headers['idempotency-replayed'], 'true');
 }
@@ -43,7 +43,7 @@ test('The replay of a registration, alone or in a batch, hashes no password', as
     ['/v2/customer', one],
     ['/v2/customer/createMultiple', others],
   ] as const) {
-    const send = (given: unknown) => shop.call('POST', path, { body: given, headers: key('once') });
+    const send = (given: unknown) => shop.request('POST', path, { body: given, headers: key('once') });
     const first = await send(body);
     assert.ok(first.status < 300, first.text);
     const before = hashes.map(({ mock }) => mock.callCount());
@@ -65,13 +65,13 @@ onBothEngines('A login under the Idempotency-Key of a successful one', (engine) 
   const open = async (t: Parameters<typeof openShop>[0]) => {
     const shop = await openShop(t, { engine, clock: testClock(), settings });
     const body = { username: 'ada', email: 'ada@example.com', password };
-    assert.equal((await shop.call('POST', '/v2/customer', { body })).status, 201);
+    assert.equal((await shop.request('POST', '/v2/customer', { body })).status, 201);
     const first = await logIn(shop, password);
     assert.equal(first.status, 200, first.text);
     return { shop, first };
   };
   const logIn = (shop: Shop, given: string, more: object = {}) =>
-    shop.call('POST', '/v2/customer/login', {
+    shop.request('POST', '/v2/customer/login', {
       body: { username: 'ada', password: given, ...more },
       headers: key('login'),
     });
@@ -102,7 +102,7 @@ onBothEngines('A login under the Idempotency-Key of a successful one', (engine) 
   test('is replayed to parallel requests, which open one session', async (t) => {
     const { shop } = await open(t);
     const send = () =>
-      shop.call('POST', '/v2/customer/login', {
+      shop.request('POST', '/v2/customer/login', {
         body: { username: 'ada', password },
         headers: key('parallel'),
       });

@@ -161,7 +161,7 @@ test('Refused requests are counted by route, and the log sums them up once a min
   const summaries = () => summary.mock.calls.map(({ arguments: all }) => all.slice(0, 2));
   const times = async (count: number, method: string, url: string, as?: string) => {
     for (let time = 0; time < count; time += 1) {
-      await shop.call(method, url, as === undefined ? {} : { as });
+      await shop.request(method, url, as === undefined ? {} : { as });
     }
   };
   const line = (requests: number, ...routes: [string, string, number, number][]) => [
@@ -202,7 +202,7 @@ test('The summary of refused requests has at most 20 routes, however many were r
   const summary = t.mock.method(shop.app.log, 'info');
   const guarded = shop.app.routes.filter(({ access }) => access !== 'operational' && access !== 'open');
   for (const route of guarded) {
-    await shop.call(route.method, fullPath(route));
+    await shop.request(route.method, fullPath(route));
   }
   await shop.app.close();
   const [facts] = JSON.parse(JSON.stringify(summary.mock.calls[0]?.arguments ?? []));

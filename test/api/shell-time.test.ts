@@ -77,14 +77,14 @@ suite('Time', { concurrency: 4 }, () => {
       assert.ok(tookMs > 500 && tookMs < 1800, `${tookMs}`);
       assertTimedOut(line.text);
     }
-    assert.equal((await shop.call('GET', '/v2/cheeses', { as: shop.reader })).json.total, 0);
+    assert.equal((await shop.request('GET', '/v2/cheeses', { as: shop.reader })).json.total, 0);
   });
 
   test('A slow upload is given longer than other requests, but not for ever', async (t) => {
     const settings = { CURD_REQUEST_TIMEOUT: '300ms', CURD_UPLOAD_TIMEOUT: '1500ms' };
     const shop = await openListeningShop(t, { settings: { ...settings, CURD_HEADERS_TIMEOUT: '300ms' } });
     const { port } = shop;
-    const { json } = await shop.call('POST', '/v2/cheeses', { as: shop.writer, body: { name: 'Brie' } });
+    const { json } = await shop.request('POST', '/v2/cheeses', { as: shop.writer, body: { name: 'Brie' } });
     const form = bodyOf([filePart(await pictureOf('png'), 'image/png')]);
     const path = `/v2/cheeses/${json.id}/uploadImage`;
     const type = `multipart/form-data; boundary=${boundary}`;
@@ -165,7 +165,7 @@ suite('Time', { concurrency: 4 }, () => {
     for (let round = 0; round < 10; round += 1) {
       await sleep(50);
       const began = performance.now();
-      assert.equal((await shop.call('GET', '/v2/cheeses', { as: shop.reader })).status, 200);
+      assert.equal((await shop.request('GET', '/v2/cheeses', { as: shop.reader })).status, 200);
       assert.ok(performance.now() - began < 500, 'others wait');
     }
     const grownMiB = (process.memoryUsage().rss - before) / 1024 / 1024;
@@ -202,8 +202,8 @@ test('A server that falls behind refuses changes, answers readers, and recovers'
   assert.equal(refused.statusCode, 503, refused.payload);
   assert.match(String(refused.headers['retry-after']), /^[1-9]\d*$/);
   assert.equal(JSON.parse(refused.payload).type, 'unavailable');
-  assert.equal((await shop.call('GET', '/v2/cheeses', { as: shop.reader })).status, 200);
-  assert.equal((await shop.call('GET', '/healthz')).status, 200);
+  assert.equal((await shop.request('GET', '/v2/cheeses', { as: shop.reader })).status, 200);
+  assert.equal((await shop.request('GET', '/healthz')).status, 200);
   await sleep(600);
   assert.equal((await write()).statusCode, 201);
 });

@@ -30,7 +30,7 @@ async function openCounter(t: Scope, options: ShopOptions = {}): Promise<Counter
   async function cheeseAt(pricePerKg: number): Promise<number> {
     const body = { name: `At ${pricePerKg}`, pricePerKg };
     const known = cheeses.get(pricePerKg);
-    const id = known ?? (await shop.call('POST', '/v2/cheeses', { as: shop.writer, body })).json.id;
+    const id = known ?? (await shop.request('POST', '/v2/cheeses', { as: shop.writer, body })).json.id;
     cheeses.set(pricePerKg, id);
     return id;
   }
@@ -39,32 +39,32 @@ async function openCounter(t: Scope, options: ShopOptions = {}): Promise<Counter
     shop,
     async register(username) {
       const body = { username, email: `${username}@example.com`, password: 'good enough' };
-      const { id, customerStatus } = (await shop.call('POST', '/v2/customer', { body })).json;
+      const { id, customerStatus } = (await shop.request('POST', '/v2/customer', { body })).json;
       assert.equal(customerStatus, 'bronze');
-      const { token } = (await shop.call('POST', '/v2/customer/login', { body })).json;
+      const { token } = (await shop.request('POST', '/v2/customer/login', { body })).json;
       const session = { authorization: `Bearer ${token}` };
       return {
         id,
         username,
         session,
         tier: async () =>
-          (await shop.call('GET', `/v2/customer/${username}`, { headers: session })).json.customerStatus,
+          (await shop.request('GET', `/v2/customer/${username}`, { headers: session })).json.customerStatus,
       };
     },
     async shipped(total, customer) {
-      const order = await shop.call('POST', '/v2/store/order', {
+      const order = await shop.request('POST', '/v2/store/order', {
         as: shop.admin,
         headers: customer?.session ?? {},
         body: { items: [{ cheeseId: await cheeseAt(total), quantity: 1 }], shippingAddress: bern },
       });
       assert.equal(order.json.total, total);
       for (const step of ['approve', 'ship']) {
-        await shop.call('POST', `/v2/store/order/${order.json.id}/${step}`, { as: shop.admin });
+        await shop.request('POST', `/v2/store/order/${order.json.id}/${step}`, { as: shop.admin });
       }
       return order.json.id;
     },
     async deliver(id, where = shop) {
-      const answer = await where.call('POST', `/v2/store/order/${id}/deliver`, { as: shop.admin });
+      const answer = await where.request('POST', `/v2/store/order/${id}/deliver`, { as: shop.admin });
       assert.equal(answer.status, 200, answer.text);
     },
     buy: async (total, customer) => counter.deliver(await counter.shipped(total, customer)),
@@ -131,9 +131,9 @@ onBothEngines('The tier of a customer', (engine) => {
     const id = await shipped(300, ada);
     const headers = { 'idempotency-key': 'once' };
     const url = `/v2/store/order/${id}/deliver`;
-    assert.equal((await shop.call('POST', url, { as: shop.admin, headers })).status, 200);
-    assert.equal((await shop.call('POST', url, { as: shop.admin, headers })).status, 200);
-    assert.equal((await shop.call('POST', url, { as: shop.admin })).status, 409);
+    assert.equal((await shop.request('POST', url, { as: shop.admin, headers })).status, 200);
+    assert.equal((await shop.request('POST', url, { as: shop.admin, headers })).status, 200);
+    assert.equal((await shop.request('POST', url, { as: shop.admin })).status, 409);
     assert.equal(await ada.tier(), 'bronze');
     await deliver(await shipped(200, ada));
     assert.equal(await ada.tier(), 'silver');
@@ -164,7 +164,7 @@ suite('The tier as the shop counts it', () => {
     const { shop, register, buy } = await openCounter(t);
     const ada = await register('ada');
     const tag = async () =>
-      (await shop.call('GET', '/v2/customer/ada', { headers: ada.session })).headers.etag ?? '';
+      (await shop.request('GET', '/v2/customer/ada', { headers: ada.session })).headers.etag ?? '';
     const first = await tag();
     await buy(100, ada);
     assert.equal(await tag(), first);

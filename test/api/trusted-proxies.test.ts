@@ -5,7 +5,7 @@ import { openShop, type Shop } from '../helper.ts';
 
 /** A wrong login that claims to have been forwarded for an address. */
 async function statusFor(shop: Shop, forwardedFor: string): Promise<number> {
-  const answer = await shop.call('POST', '/v2/customer/login', {
+  const answer = await shop.request('POST', '/v2/customer/login', {
     body: { username: `nobody-${forwardedFor}`, password: 'x' },
     headers: { 'x-forwarded-for': forwardedFor },
   });

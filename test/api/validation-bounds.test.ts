@@ -1,13 +1,13 @@
 /** However many mistakes a request makes, its response stays short. */
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
-import { assertError, assertFields, type CallAnswer, openShop, shared } from '../helper.ts';
+import { assertError, assertFields, openShop, shared, type TestResponse } from '../helper.ts';
 
 const mebibyte = 1024 * 1024;
 const strict = { prefer: 'handling=strict' };
 
 /** A 422 that lists as many errors as a response may, and says that there are more. */
-function assertBounded(answer: CallAnswer): void {
+function assertBounded(answer: TestResponse): void {
   assertError(answer, 422, 'validation_error');
   assert.equal(answer.json.errors.length, 100);
   assert.match(answer.json.message, /There are more errors than the 100 that are listed/);
@@ -24,7 +24,7 @@ suite('The response to a request with many errors', () => {
 
   test('lists 100 unknown members of a JSON body and says that there are more', async () => {
     const raw = unknownMembers(mebibyte - 100);
-    const answer = await shop().call('POST', '/v2/customer/login', { raw, headers: strict });
+    const answer = await shop().request('POST', '/v2/customer/login', { raw, headers: strict });
     assertBounded(answer);
     assert.equal(answer.json.errors.at(-1).message, 'is not a known field');
     assert.ok(answer.text.length < 20_000, `${answer.text.length} characters`);
@@ -33,7 +33,7 @@ suite('The response to a request with many errors', () => {
   test('lists all of exactly 100 errors without saying that there are more', async () => {
     const members = Array.from({ length: 100 }, (_, index) => `"u${index}":0`).join();
     const raw = `{"name": "Comté", ${members}}`;
-    const answer = await shop().call('POST', '/v2/cheeses', { as: shop().writer, raw, headers: strict });
+    const answer = await shop().request('POST', '/v2/cheeses', { as: shop().writer, raw, headers: strict });
     assertError(answer, 422, 'validation_error');
     assert.equal(answer.json.errors.length, 100);
     assert.doesNotMatch(answer.json.message, /There are more/);
@@ -42,20 +42,23 @@ suite('The response to a request with many errors', () => {
   test('lists 100 errors of known members', async () => {
     const items = Array.from({ length: 100 }, () => ({ cheeseId: 'x', quantity: 'x' }));
     const body = { items, address: {} };
-    const as = await shop().newKey({ scopes: ['write:orders'] });
-    assertBounded(await shop().call('POST', '/v2/store/order', { as, body }));
+    const as = await shop().createKey({ scopes: ['write:orders'] });
+    assertBounded(await shop().request('POST', '/v2/store/order', { as, body }));
   });
 
   test('shortens the names of unknown members', async () => {
     const raw = JSON.stringify({ name: 'Comté', ['x'.repeat(mebibyte / 2)]: 1 });
-    const answer = await shop().call('POST', '/v2/cheeses', { as: shop().writer, raw, headers: strict });
+    const answer = await shop().request('POST', '/v2/cheeses', { as: shop().writer, raw, headers: strict });
     assertFields(answer, [`${'x'.repeat(200)}...`], 'the name is not shortened');
     assert.ok(answer.text.length < 1000);
   });
 
   test('lists 100 unknown parameters of a query', async () => {
     const query = Array.from({ length: 2000 }, (_, index) => `u${index}`).join('&');
-    const answer = await shop().call('GET', `/v2/cheeses?${query}`, { as: shop().reader, headers: strict });
+    const answer = await shop().request('GET', `/v2/cheeses?${query}`, {
+      as: shop().reader,
+      headers: strict,
+    });
     assertError(answer, 400, 'bad_request');
     assert.equal(answer.json.message.match(/is not a known parameter/g)?.length, 100);
     assert.match(answer.json.message, /There are more errors than the 100 that are listed/);
@@ -63,7 +66,7 @@ suite('The response to a request with many errors', () => {
 
   test('stays short for each entry of a batch', async () => {
     const raw = `[${unknownMembers(mebibyte - 100)}]`;
-    const answer = await shop().call('POST', '/v2/customer/createMultiple', {
+    const answer = await shop().request('POST', '/v2/customer/createMultiple', {
       as: shop().admin,
       raw,
       headers: strict,
@@ -77,11 +80,11 @@ suite('A form', () => {
   const shop = shared((t) => openShop(t));
 
   const send = async (raw: string, type: string) => {
-    const { json } = await shop().call('POST', '/v2/cheeses', {
+    const { json } = await shop().request('POST', '/v2/cheeses', {
       as: shop().writer,
       body: { name: `Cheese ${Math.random()}` },
     });
-    return shop().call('POST', `/v2/cheeses/${json.id}`, {
+    return shop().request('POST', `/v2/cheeses/${json.id}`, {
       as: shop().writer,
       raw,
       headers: { 'content-type': type },

@@ -5,7 +5,7 @@ import { type Scope, scopes } from '../../src/auth/access.ts';
 import { makeKey } from '../../src/auth/keys/format.ts';
 import { systemClock } from '../../src/clock.ts';
 import { fullPath, type Route } from '../../src/http/route.ts';
-import { assertError, type CallOptions, openShop, type Shop } from '../helper.ts';
+import { assertError, openShop, type RequestOptions, type Shop } from '../helper.ts';
 
 /** The contract's word on each endpoint: any one of these suffices. A new endpoint needs a line here. */
 const table: Readonly<Record<string, readonly ('apiKey' | 'session' | Scope)[] | 'open' | 'any credential'>> =
@@ -82,9 +82,9 @@ const takesKind = ({ access }: Route, kind: string) =>
   typeof access !== 'string' && access.some((one) => one.kind === kind);
 
 /** A call in which everything but the credential is wrong: 400, 404, 415 and 422 are all to be had. */
-function sendGarbage(shop: Shop, route: Route, options: CallOptions = {}) {
+function sendGarbage(shop: Shop, route: Route, options: RequestOptions = {}) {
   const path = fullPath(route).replace(/:\w+/g, 'garbage');
-  return shop.call(route.method, `${path}?limit=none&status=none&tags=&account=&cursor=%00`, {
+  return shop.request(route.method, `${path}?limit=none&status=none&tags=&account=&cursor=%00`, {
     ...options,
     raw: '{"',
     headers: { 'content-type': 'text/garbage', 'x-confirm-delete': 'perhaps', ...options.headers },
@@ -157,7 +157,7 @@ test('Every route that needs a scope answers 403 to a key without it, whatever e
 test('Each scope opens the routes that name it and no others; admin opens whatever takes a scope', async (t) => {
   const shop = await openShop(t);
   for (const scope of scopes) {
-    const key = await shop.newKey({ scopes: [scope] });
+    const key = await shop.createKey({ scopes: [scope] });
     for (const route of routesOf(shop)) {
       const needed = scopesOf(route);
       const isOpen =
@@ -175,9 +175,9 @@ test('Refusals come in one order: credential, scope, media type, size, parameter
   const shop = await openShop(t);
   const huge = JSON.stringify({ name: 'x'.repeat(2 * 1024 * 1024) });
   const text = { 'content-type': 'text/plain' };
-  const send = (method: string, url: string, options: CallOptions) => shop.call(method, url, options);
+  const send = (method: string, url: string, options: RequestOptions) => shop.request(method, url, options);
   const { reader, writer } = shop;
-  const calls: [number, string, string, CallOptions][] = [
+  const calls: [number, string, string, RequestOptions][] = [
     [401, 'POST', '/v2/cheeses', { raw: huge, headers: text }],
     [403, 'POST', '/v2/cheeses', { raw: huge, headers: text, as: reader }],
     [415, 'POST', '/v2/cheeses', { raw: huge, headers: text, as: writer }],

@@ -5,11 +5,11 @@ import { buildApp } from '../../src/app/compose.ts';
 import { makeKey } from '../../src/auth/keys/format.ts';
 import { systemClock, timestamp } from '../../src/clock.ts';
 import { storeEnvironment } from '../../src/database/environment.ts';
-import { assertError, type CallAnswer, onBothEngines, openShop, type Shop, testClock } from '../helper.ts';
+import { assertError, onBothEngines, openShop, type Shop, type TestResponse, testClock } from '../helper.ts';
 
 const nothingSent = 'Bearer realm="cheese"';
 
-function descriptionOf({ headers }: CallAnswer): string {
+function descriptionOf({ headers }: TestResponse): string {
   const challenge = headers['www-authenticate'] ?? '';
   const found = /^Bearer realm="cheese", error="invalid_token", error_description="([^"]+)"$/.exec(challenge);
   assert.ok(found !== null, challenge);
@@ -19,7 +19,7 @@ function descriptionOf({ headers }: CallAnswer): string {
 const inBearer = (token: string) => ({ headers: { authorization: `Bearer ${token}` } });
 
 const list = (shop: Shop, headers: Record<string, string>) =>
-  shop.call('GET', '/v2/cheeses?limit=1', { headers });
+  shop.request('GET', '/v2/cheeses?limit=1', { headers });
 
 /** The last character, which belongs to the checksum, replaced. */
 const mistyped = (key: string) => key.slice(0, -1) + (key.endsWith('0') ? '1' : '0');
@@ -39,18 +39,18 @@ onBothEngines('An API key', (engine) => {
       assert.equal(answer.text, answers[0]?.text);
     }
     const body = { name: 'Comté' };
-    const written = await shop.call('POST', '/v2/cheeses', { ...inBearer(shop.writer), body });
+    const written = await shop.request('POST', '/v2/cheeses', { ...inBearer(shop.writer), body });
     assert.equal(written.status, 201);
   });
 
   test('that is unknown, expired or revoked gets the same 401 body, and only the challenge gives the reason', async (t) => {
     const clock = testClock();
     const shop = await openShop(t, { engine, clock });
-    const expired = await shop.newKey({ lifetimeMs: 1000 });
-    const owner = await shop.newKey({ scopes: ['admin'] });
-    const { json } = await shop.call('POST', '/v2/api-keys', { as: owner, body: {} });
+    const expired = await shop.createKey({ lifetimeMs: 1000 });
+    const owner = await shop.createKey({ scopes: ['admin'] });
+    const { json } = await shop.request('POST', '/v2/api-keys', { as: owner, body: {} });
     const revoked: string = json.key;
-    await shop.call('DELETE', `/v2/api-keys/${json.id}`, { as: owner });
+    await shop.request('DELETE', `/v2/api-keys/${json.id}`, { as: owner });
     assert.equal((await list(shop, { 'x-api-key': expired })).status, 200);
     clock.advance(1000);
 
@@ -87,9 +87,9 @@ onBothEngines('An API key', (engine) => {
   test('shows in the list when it was last used, once the server that saw it has closed', async (t) => {
     const clock = testClock();
     const shop = await openShop(t, { engine, clock });
-    const admin = await shop.newKey({ scopes: ['admin'] });
-    const { json: unused } = await shop.call('POST', '/v2/api-keys', { as: admin, body: {} });
-    const { json: used } = await shop.call('POST', '/v2/api-keys', { as: admin, body: {} });
+    const admin = await shop.createKey({ scopes: ['admin'] });
+    const { json: unused } = await shop.request('POST', '/v2/api-keys', { as: admin, body: {} });
+    const { json: used } = await shop.request('POST', '/v2/api-keys', { as: admin, body: {} });
 
     const app = await buildApp(shop.config, clock);
     const url = '/v2/cheeses';
@@ -101,7 +101,7 @@ onBothEngines('An API key', (engine) => {
     clock.advance(5000);
     await app.close();
 
-    const { json } = await shop.call('GET', '/v2/api-keys', { as: admin });
+    const { json } = await shop.request('GET', '/v2/api-keys', { as: admin });
     const shown = new Map(json.items.map((item: { id: number }) => [item.id, item]));
     assert.equal((shown.get(used.id) as { lastUsedAt: string }).lastUsedAt, lastUsedAt);
     assert.equal((shown.get(unused.id) as { lastUsedAt: string }).lastUsedAt, null);
@@ -110,7 +110,7 @@ onBothEngines('An API key', (engine) => {
 
 test('A request without a credential gets 401 and a challenge that names no error', async (t) => {
   const shop = await openShop(t);
-  const answer = await shop.call('GET', '/v2/cheeses');
+  const answer = await shop.request('GET', '/v2/cheeses');
   assertError(answer, 401, 'unauthorized');
   assert.equal(answer.headers['www-authenticate'], nothingSent);
 });
@@ -153,19 +153,19 @@ test('A key in the query string, in a cookie or in the body is not read', async 
   const shop = await openShop(t);
   const names = ['api_key', 'apiKey', 'key', 'access_token', 'X-API-Key', 'x-api-key', 'authorization'];
   const query = names.map((name) => `${name}=${shop.admin}`).join('&');
-  const byQuery = await shop.call('GET', `/v2/cheeses?${query}`);
+  const byQuery = await shop.request('GET', `/v2/cheeses?${query}`);
   assertError(byQuery, 401, 'unauthorized');
   assert.equal(byQuery.headers['www-authenticate'], nothingSent);
   const byCookie = await list(shop, { cookie: `X-API-Key=${shop.admin}; access_token=${shop.admin}` });
   assert.equal(byCookie.headers['www-authenticate'], nothingSent);
   const body = { name: 'Brie', access_token: shop.admin, api_key: shop.admin };
-  assertError(await shop.call('POST', '/v2/cheeses', { body }), 401, 'unauthorized');
+  assertError(await shop.request('POST', '/v2/cheeses', { body }), 401, 'unauthorized');
 });
 
 test('Of two credentials each must be valid, and either may be the one that suffices', async (t) => {
   const shop = await openShop(t);
   const send = (name: string, apiKey: string, bearer: string) =>
-    shop.call('POST', '/v2/cheeses', {
+    shop.request('POST', '/v2/cheeses', {
       headers: { 'x-api-key': apiKey, authorization: `Bearer ${bearer}` },
       body: { name },
     });
@@ -180,14 +180,14 @@ test('Of two credentials each must be valid, and either may be the one that suff
   }
   const bare = { 'x-api-key': shop.writer, authorization: shop.writer };
   assertError(await list(shop, bare), 401, 'unauthorized');
-  const { json } = await shop.call('GET', '/v2/cheeses', { as: shop.reader });
+  const { json } = await shop.request('GET', '/v2/cheeses', { as: shop.reader });
   assert.equal(json.total, 3);
 });
 
 test('Local takes keys of both types; production refuses test keys, and sandbox live ones', async (t) => {
   const local = await openShop(t);
-  const live = await local.newKey({ type: 'live' });
-  const trial = await local.newKey({ type: 'test' });
+  const live = await local.createKey({ type: 'live' });
+  const trial = await local.createKey({ type: 'test' });
   // All three on one database, so that nothing but the environment can be the reason.
   const database = `sqlite:${(local.config.database as { file: string }).file}`;
   const { database: stored } = local.app.services;
@@ -230,8 +230,8 @@ test('Local takes keys of both types; production refuses test keys, and sandbox 
 
 test('A key may do what its scopes say: nothing implies anything, except that admin may do all', async (t) => {
   const shop = await openShop(t);
-  const onlyWriter = await shop.newKey({ scopes: ['write:cheeses'] });
-  const { json: cheese } = await shop.call('POST', '/v2/cheeses', {
+  const onlyWriter = await shop.createKey({ scopes: ['write:cheeses'] });
+  const { json: cheese } = await shop.request('POST', '/v2/cheeses', {
     as: onlyWriter,
     body: { name: 'Brie' },
   });
@@ -243,21 +243,21 @@ test('A key may do what its scopes say: nothing implies anything, except that ad
   ] as const;
   const headers = { 'x-confirm-delete': 'true' };
   for (const [method, url, body] of writes) {
-    const answer = await shop.call(method, url, { as: shop.reader, headers, body });
+    const answer = await shop.request(method, url, { as: shop.reader, headers, body });
     assertError(answer, 403, 'forbidden');
     const challenge = `${nothingSent}, error="insufficient_scope", scope="write:cheeses"`;
     assert.equal(answer.headers['www-authenticate'], challenge);
   }
   const finding = '/v2/cheeses/findByStatus?status=available';
-  const refused = await shop.call('GET', finding, { as: onlyWriter });
+  const refused = await shop.request('GET', finding, { as: onlyWriter });
   assertError(refused, 403, 'forbidden');
   assert.equal(
     refused.headers['www-authenticate'],
     `${nothingSent}, error="insufficient_scope", scope="read:cheeses"`,
   );
-  assert.equal((await shop.call('GET', '/v2/cheeses', { as: onlyWriter })).status, 200);
-  assert.equal((await shop.call('GET', finding, { as: shop.admin })).status, 200);
+  assert.equal((await shop.request('GET', '/v2/cheeses', { as: onlyWriter })).status, 200);
+  assert.equal((await shop.request('GET', finding, { as: shop.admin })).status, 200);
   for (const [method, url, body, status] of writes) {
-    assert.equal((await shop.call(method, url, { as: shop.admin, headers, body })).status, status);
+    assert.equal((await shop.request(method, url, { as: shop.admin, headers, body })).status, status);
   }
 });

@@ -5,7 +5,7 @@ import { type Scope, scopes } from '../../src/auth/access.ts';
 import { makeKey } from '../../src/auth/keys/format.ts';
 import { systemClock } from '../../src/clock.ts';
 import { fullPath } from '../../src/http/route.ts';
-import { assertError, bern, type CallAnswer, onBothEngines, openShop, type Shop } from '../helper.ts';
+import { assertError, bern, onBothEngines, openShop, type Shop, type TestResponse } from '../helper.ts';
 import { approve, newClient, newCustomer, newSession, newToken, type Token } from './holders.ts';
 
 /** Any one word suffices; in challenges, scopes stand in this order. A new route needs a line here. */
@@ -78,14 +78,14 @@ async function holdersOf(shop: Shop): Promise<Holder[]> {
     const headers = bearer(await newToken(shop, token));
     add(`${name}: ${token.scope}`, 'oauth', worth, async () => headers);
   };
-  const bare = await shop.newKey();
+  const bare = await shop.createKey();
   add('nobody', 'nobody', [], async () => ({}));
   add('key', 'apiKey', [], async () => ({ 'x-api-key': bare }));
   add('key as bearer', 'apiKey', [], async () => bearer(bare));
   // Logging out is among the calls.
   add('session', 'session', [], async () => bearer(await newSession(shop, ada)));
   for (const scope of scopes) {
-    const key = await shop.newKey({ scopes: [scope] });
+    const key = await shop.createKey({ scopes: [scope] });
     add(`key: ${scope}`, 'apiKey', [scope], async () => ({ 'x-api-key': key }));
     const ofCustomer = ofCustomers.includes(scope) ? [scope] : [];
     await addToken('customer', ofCustomer, { client, customer: ada, scope });
@@ -126,7 +126,7 @@ onBothEngines('Credentials', (engine) => {
         // All else is wrong with the call: where it comes in, nothing comes of it.
         const path = `${fullPath(route).replace(/:\w+/g, 'garbage')}?limit=none&status=none&tags=&account=`;
         const headers = { 'content-type': 'text/garbage', ...(await holder.headers()) };
-        const answer = await shop.call(route.method, path, { raw: '{"', headers });
+        const answer = await shop.request(route.method, path, { raw: '{"', headers });
         const what = `${route.method} ${route.path} by ${holder.name}: ${answer.status} ${answer.text}`;
         const refusal = refusalOf(words, holder);
         if (refusal === null) {
@@ -141,14 +141,14 @@ onBothEngines('Credentials', (engine) => {
   });
 });
 
-function assertInvalid(answer: CallAnswer): void {
+function assertInvalid(answer: TestResponse): void {
   assertError(answer, 401, 'unauthorized');
   const said = /^Bearer realm="cheese", error="invalid_token", error_description="[^"\\]+"$/;
   assert.match(answer.headers['www-authenticate'] ?? '', said);
 }
 
 const get = (shop: Shop, headers: Readonly<Record<string, string>>) =>
-  shop.call('GET', '/v2/cheeses', { headers });
+  shop.request('GET', '/v2/cheeses', { headers });
 
 test('A token that is unknown, expired, of another kind or without a customer gets the same 401 body', async (t) => {
   const shop = await openShop(t);
@@ -214,7 +214,7 @@ test('The body of a 401 gives the reason where the text of the credential is the
 
 test('A 403 says how to get what the request lacks', async (t) => {
   const { shop, session, token, key } = await openWithCheese(t);
-  const bare = { 'x-api-key': await shop.newKey() };
+  const bare = { 'x-api-key': await shop.createKey() };
   const createKey = (scope: string) => `npx curd keys create --account <account> --scope ${scope}`;
   const logIn = 'POST /v2/customer/login';
   const cases: [string, string, Readonly<Record<string, string>>, string[]][] = [
@@ -249,13 +249,13 @@ test('A 403 says how to get what the request lacks', async (t) => {
     ['POST', '/v2/customer/logout', bare, [logIn]],
   ];
   for (const [method, path, headers, remedies] of cases) {
-    const answer = await shop.call(method, path, { headers });
+    const answer = await shop.request(method, path, { headers });
     assertError(answer, 403, 'forbidden');
     for (const remedy of remedies) {
       assert.ok(answer.json.message.includes(remedy), `${method} ${path}: ${answer.json.message}`);
     }
   }
-  const { status } = await shop.call('GET', '/v2/cheeses?status=available', { headers: bare });
+  const { status } = await shop.request('GET', '/v2/cheeses?status=available', { headers: bare });
   assert.equal(status, 200, 'the alternative that the message names');
 });
 
@@ -267,25 +267,25 @@ test('A token is read from Authorization alone, whatever the case of its scheme 
     assert.equal((await get(shop, { authorization: `${scheme} ${good}` })).status, 200, scheme);
   }
   for (const name of ['access_token', 'token', 'api_key', 'X-API-Key', 'Authorization']) {
-    const answer = await shop.call('GET', `/v2/cheeses?${name}=${good}`);
+    const answer = await shop.request('GET', `/v2/cheeses?${name}=${good}`);
     assertError(answer, 401, 'unauthorized');
     assert.equal(answer.headers['www-authenticate'], challenge);
   }
   const headers = { 'content-type': 'application/x-www-form-urlencoded' };
   const form = { headers, raw: `name=Brie&access_token=${good}` };
-  assertError(await shop.call('POST', '/v2/cheeses/1', form), 401, 'unauthorized');
+  assertError(await shop.request('POST', '/v2/cheeses/1', form), 401, 'unauthorized');
   assertError(await get(shop, { cookie: `access_token=${good}` }), 401, 'unauthorized');
 });
 
 async function openWithCheese(t: TestContext) {
   const shop = await openShop(t);
-  await shop.call('POST', '/v2/cheeses', { as: shop.writer, body: { name: 'Brie' } });
+  await shop.request('POST', '/v2/cheeses', { as: shop.writer, body: { name: 'Brie' } });
   const [customer, client] = [await newCustomer(shop, 'ada', 'customer'), await newClient(shop)];
   return {
     shop,
     session: bearer(await newSession(shop, customer)),
     token: async (scope: Scope) => bearer(await newToken(shop, { client, customer, scope })),
-    key: async (scope: Scope) => ({ 'x-api-key': await shop.newKey({ scopes: [scope] }) }),
+    key: async (scope: Scope) => ({ 'x-api-key': await shop.createKey({ scopes: [scope] }) }),
   };
 }
 const body = { items: [{ cheeseId: 1, quantity: 1 }], shippingAddress: bern };
@@ -300,10 +300,10 @@ test('Two credentials must both be right, and open what either of them opens', a
   for (const right of [bearer(good['x-api-key']), session, await token('admin')]) {
     assertInvalid(await get(shop, { ...right, 'x-api-key': makeKey('test', systemClock) }));
   }
-  assertInvalid(await shop.call('POST', '/v2/customer/login', { headers: bearer('unknown'), body: {} }));
+  assertInvalid(await shop.request('POST', '/v2/customer/login', { headers: bearer('unknown'), body: {} }));
   const both = { ...(await key('write:cheeses')), ...(await token('read:profile')) };
   const status = async (method: string, path: string) =>
-    (await shop.call(method, path, { headers: both, body: {} })).status;
+    (await shop.request(method, path, { headers: both, body: {} })).status;
   assert.equal(await status('POST', '/v2/cheeses'), 422);
   assert.equal(await status('GET', '/v2/customer/ada'), 200);
   assert.equal(await status('POST', '/v2/store/order'), 403);
@@ -313,10 +313,10 @@ test('Two credentials must both be right, and open what either of them opens', a
 test('Two credentials of which one is the session of a customer act for that customer', async (t) => {
   const { shop, session, token, key } = await openWithCheese(t);
   const headers = await key('write:orders');
-  const mine = await shop.call('POST', '/v2/store/order', { headers: { ...headers, ...session }, body });
-  const other = await shop.call('POST', '/v2/store/order', { headers, body });
+  const mine = await shop.request('POST', '/v2/store/order', { headers: { ...headers, ...session }, body });
+  const other = await shop.request('POST', '/v2/store/order', { headers, body });
   assert.deepEqual([mine.status, other.status], [201, 201]);
-  const { json } = await shop.call('GET', '/v2/store/orders', { headers: await token('read:orders') });
+  const { json } = await shop.request('GET', '/v2/store/orders', { headers: await token('read:orders') });
   assert.deepEqual(json.items, [mine.json]);
 });
 
@@ -325,11 +325,11 @@ test('Two credentials of which one is a token act for the customer as far as the
   const taken = { username: 'ada', email: 'eve@example.com', password: 'taken over' };
   for (const method of ['PUT', 'DELETE']) {
     const headers = { ...(await key('write:profile')), ...(await token('read:cheeses')) };
-    const answer = await shop.call(method, '/v2/customer/ada', { headers, body: taken });
+    const answer = await shop.request(method, '/v2/customer/ada', { headers, body: taken });
     assertError(answer, 403, 'forbidden');
   }
   const headers = { ...(await key('write:orders')), ...(await token('read:cheeses')) };
-  await shop.call('POST', '/v2/store/order', { headers, body });
-  const { json } = await shop.call('GET', '/v2/store/orders', { headers: await token('read:orders') });
+  await shop.request('POST', '/v2/store/order', { headers, body });
+  const { json } = await shop.request('GET', '/v2/store/orders', { headers: await token('read:orders') });
   assert.deepEqual(json.items, [], 'nothing was ordered in the name of ada');
 });

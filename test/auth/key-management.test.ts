@@ -4,28 +4,28 @@ import { test } from 'node:test';
 import { hashKey, typeOfKey } from '../../src/auth/keys/format.ts';
 import { timestamp } from '../../src/clock.ts';
 import { sql } from '../../src/database/sql.ts';
-import { assertError, type CallAnswer, onBothEngines, openShop, type Shop, testClock } from '../helper.ts';
+import { assertError, onBothEngines, openShop, type Shop, type TestResponse, testClock } from '../helper.ts';
 
 const minuteMs = 60_000;
 const hourMs = 60 * minuteMs;
 
 /** An account of its own whose one key so far is an admin's: two more fit. */
-const openAccount = (shop: Shop) => shop.newKey({ scopes: ['admin'] });
+const openAccount = (shop: Shop) => shop.createKey({ scopes: ['admin'] });
 
 const create = (shop: Shop, as: string, body: unknown = {}, headers = {}) =>
-  shop.call('POST', '/v2/api-keys', { as, body, headers });
+  shop.request('POST', '/v2/api-keys', { as, body, headers });
 
 const rotate = (shop: Shop, as: string, id: number, overlap: string) =>
-  shop.call('POST', `/v2/api-keys/${id}/rotate`, { as, body: { overlap } });
+  shop.request('POST', `/v2/api-keys/${id}/rotate`, { as, body: { overlap } });
 
-const revoke = (shop: Shop, as: string, id: number) => shop.call('DELETE', `/v2/api-keys/${id}`, { as });
+const revoke = (shop: Shop, as: string, id: number) => shop.request('DELETE', `/v2/api-keys/${id}`, { as });
 
 async function statusOf(shop: Shop, key: string): Promise<number> {
-  return (await shop.call('GET', '/v2/cheeses?limit=1', { as: key })).status;
+  return (await shop.request('GET', '/v2/cheeses?limit=1', { as: key })).status;
 }
 
 async function list(shop: Shop, as: string): Promise<Record<string, unknown>[]> {
-  const answer = await shop.call('GET', '/v2/api-keys', { as });
+  const answer = await shop.request('GET', '/v2/api-keys', { as });
   assert.equal(answer.status, 200, answer.text);
   return answer.json.items;
 }
@@ -33,7 +33,7 @@ async function list(shop: Shop, as: string): Promise<Record<string, unknown>[]> 
 /** What nobody could guess: a key without its prefix and its checksum. */
 const randomPartOf = (key: string) => key.slice(8, -6);
 
-const statuses = (answers: readonly CallAnswer[]) => answers.map(({ status }) => status).sort();
+const statuses = (answers: readonly TestResponse[]) => answers.map(({ status }) => status).sort();
 
 /** Everything that could hold a secret, as text, sealed answers taken out of their base64 too. */
 async function everythingStored({ app }: Shop): Promise<string> {
@@ -141,7 +141,7 @@ onBothEngines('/v2/api-keys', (engine) => {
     await create(shop, admin);
     const before = await list(shop, admin);
     assertError(await rotate(shop, admin, old.id, '1ms'), 409, 'conflict');
-    assertError(await shop.call('POST', `/v2/api-keys/${old.id}/rotate`, { as: admin }), 409, 'conflict');
+    assertError(await shop.request('POST', `/v2/api-keys/${old.id}/rotate`, { as: admin }), 409, 'conflict');
     assert.deepEqual(await list(shop, admin), before);
     const { status, json: fresh } = await rotate(shop, admin, old.id, '0s');
     assert.equal(status, 201);
@@ -192,7 +192,7 @@ onBothEngines('/v2/api-keys', (engine) => {
     const stored = await everythingStored(shop);
     assert.ok(!stored.includes(randomPartOf(first.json.key)));
     const rotating = () =>
-      shop.call('POST', `/v2/api-keys/${first.json.id}/rotate`, { as: admin, body: {}, headers });
+      shop.request('POST', `/v2/api-keys/${first.json.id}/rotate`, { as: admin, body: {}, headers });
     const [rotated, replayed] = [await rotating(), await rotating()];
     assert.equal(rotated.status, 201);
     assert.equal(replayed.json.key, rotated.json.key);
@@ -277,9 +277,9 @@ test('Keys that are not there are 404, and a bad overlap is 422', async (t) => {
   const { json } = await create(shop, admin);
   const ids = ['999', '0', '-1', '1.0', '01', 'abc', '%20', '9007199254740993', '9223372036854775808'];
   for (const id of ids) {
-    assertError(await shop.call('DELETE', `/v2/api-keys/${id}`, { as: admin }), 404, 'not_found');
+    assertError(await shop.request('DELETE', `/v2/api-keys/${id}`, { as: admin }), 404, 'not_found');
     const body = { overlap: '0s' };
-    const rotated = await shop.call('POST', `/v2/api-keys/${id}/rotate`, { as: admin, body });
+    const rotated = await shop.request('POST', `/v2/api-keys/${id}/rotate`, { as: admin, body });
     assertError(rotated, 404, 'not_found');
   }
   for (const overlap of ['', '1', '-1s', '1w', '36501d', 5]) {
@@ -287,7 +287,7 @@ test('Keys that are not there are 404, and a bad overlap is 422', async (t) => {
     assertError(answer, 422, 'validation_error');
     assert.equal(answer.json.errors[0].field, 'overlap');
   }
-  assertError(await shop.call('GET', '/v2/api-keys?account=', { as: admin }), 400, 'bad_request');
-  assertError(await shop.call('GET', '/v2/api-keys?account=nobody', { as: admin }), 404, 'not_found');
+  assertError(await shop.request('GET', '/v2/api-keys?account=', { as: admin }), 400, 'bad_request');
+  assertError(await shop.request('GET', '/v2/api-keys?account=nobody', { as: admin }), 404, 'not_found');
   assert.equal(await statusOf(shop, json.key), 200);
 });

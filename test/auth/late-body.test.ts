@@ -14,20 +14,20 @@ const password = 'correct horse battery staple';
 /** A customer, and the headers of a session. */
 async function logIn(shop: Shop, username: string) {
   const profile = { username, email: `${username}@example.com`, password };
-  await shop.call('POST', '/v2/customer', { body: profile });
-  const { json: opened } = await shop.call('POST', '/v2/customer/login', { body: { username, password } });
+  await shop.request('POST', '/v2/customer', { body: profile });
+  const { json: opened } = await shop.request('POST', '/v2/customer/login', { body: { username, password } });
   return { profile, headers: { authorization: `Bearer ${opened.token}` } };
 }
 
 const canLogIn = async (shop: Shop, username: string, secret: string) =>
-  (await shop.call('POST', '/v2/customer/login', { body: { username, password: secret } })).status === 200;
+  (await shop.request('POST', '/v2/customer/login', { body: { username, password: secret } })).status === 200;
 
 /** Revokes an API key at another instance. */
 async function revoke(shop: Shop, other: Shop, key: string) {
   const { id } = (await other.app.services.database.get<{ id: number }>(
     sql`select id from api_key where last4 = ${key.slice(-4)} order by id desc`,
   )) as { id: number };
-  assert.equal((await other.call('DELETE', `/v2/api-keys/${id}`, { as: shop.admin })).status, 204);
+  assert.equal((await other.request('DELETE', `/v2/api-keys/${id}`, { as: shop.admin })).status, 204);
 }
 
 async function assertRefused(late: LateRequest): Promise<void> {
@@ -58,7 +58,7 @@ for (const engine of engines) {
 
     test('is refused before the body is judged', async () => {
       const { shop, other } = opened();
-      const key = await shop.newKey({ scopes: ['write:cheeses'] });
+      const key = await shop.createKey({ scopes: ['write:cheeses'] });
       const late = await sendHeaders(
         'POST',
         `${shop.url}/v2/cheeses`,
@@ -71,33 +71,33 @@ for (const engine of engines) {
 
     test('changes no cheese by a form', async () => {
       const { shop, other } = opened();
-      const { json: cheese } = await shop.call('POST', '/v2/cheeses', {
+      const { json: cheese } = await shop.request('POST', '/v2/cheeses', {
         as: shop.writer,
         body: { name: 'Late form' },
       });
-      const key = await shop.newKey({ scopes: ['write:cheeses'] });
+      const key = await shop.createKey({ scopes: ['write:cheeses'] });
       const headers = { 'content-type': 'application/x-www-form-urlencoded', 'x-api-key': key };
       const late = await sendHeaders('POST', `${shop.url}/v2/cheeses/${cheese.id}`, headers, 'status=sold');
       await revoke(shop, other, key);
       await assertRefused(late);
-      const { json: now } = await shop.call('GET', `/v2/cheeses/${cheese.id}`, { as: shop.reader });
+      const { json: now } = await shop.request('GET', `/v2/cheeses/${cheese.id}`, { as: shop.reader });
       assert.deepEqual(now, cheese);
     });
 
     test('uploads no image', async () => {
       const { shop, other } = opened();
-      const { json: cheese } = await shop.call('POST', '/v2/cheeses', {
+      const { json: cheese } = await shop.request('POST', '/v2/cheeses', {
         as: shop.writer,
         body: { name: 'Late image' },
       });
-      const key = await shop.newKey({ scopes: ['write:cheeses'] });
+      const key = await shop.createKey({ scopes: ['write:cheeses'] });
       const headers = { 'content-type': `multipart/form-data; boundary=${boundary}`, 'x-api-key': key };
       const form = bodyOf([filePart(await pictureOf('png'))]);
       const url = `${shop.url}/v2/cheeses/${cheese.id}/uploadImage`;
       const late = await sendHeaders('POST', url, headers, form);
       await revoke(shop, other, key);
       await assertRefused(late);
-      const { json: now } = await shop.call('GET', `/v2/cheeses/${cheese.id}`, { as: shop.reader });
+      const { json: now } = await shop.request('GET', `/v2/cheeses/${cheese.id}`, { as: shop.reader });
       assert.deepEqual(now.photoUrls, []);
     });
 
@@ -106,7 +106,7 @@ for (const engine of engines) {
       const { profile, headers } = await logIn(shop, 'lateada');
       const body = JSON.stringify({ ...profile, password: 'another password' });
       const late = await sendHeaders('PUT', `${shop.url}/v2/customer/lateada`, { ...json, ...headers }, body);
-      assert.equal((await other.call('POST', '/v2/customer/logout', { headers })).status, 204);
+      assert.equal((await other.request('POST', '/v2/customer/logout', { headers })).status, 204);
       await assertRefused(late);
       assert.ok(await canLogIn(shop, 'lateada', password));
     });
@@ -114,10 +114,10 @@ for (const engine of engines) {
     test('places no order for the customer of a session that ended', async () => {
       const { shop, other } = opened();
       const { headers } = await logIn(shop, 'latebob');
-      const key = await shop.newKey({ scopes: ['write:orders'] });
+      const key = await shop.createKey({ scopes: ['write:orders'] });
       const credentials = { ...json, ...headers, 'x-api-key': key };
       const late = await sendHeaders('POST', `${shop.url}/v2/store/order`, credentials, '{}');
-      await other.call('POST', '/v2/customer/logout', { headers });
+      await other.request('POST', '/v2/customer/logout', { headers });
       await assertRefused(late);
     });
 
@@ -143,9 +143,9 @@ for (const engine of engines) {
 
     test('has no part in a late body whose credential is still valid: it is counted once', async () => {
       const { shop } = opened();
-      const key = await shop.newKey({ scopes: ['write:cheeses'] });
+      const key = await shop.createKey({ scopes: ['write:cheeses'] });
       const remaining = async () => {
-        const { headers } = await shop.call('GET', '/v2/whoami', { as: key });
+        const { headers } = await shop.request('GET', '/v2/whoami', { as: key });
         return Number(headers['x-ratelimit-remaining']);
       };
       const before = await remaining();
@@ -170,11 +170,11 @@ for (const engine of engines) {
         const { profile, headers } = await logIn(shop, username);
         const path = `/v2/customer/${username}`;
         const body = { ...profile, password: 'another password' };
-        let change: ReturnType<Shop['call']> | undefined;
+        let change: ReturnType<Shop['request']> | undefined;
         await shop.app.services.database.transaction(async (tx) => {
           // Locked on PostgreSQL; SQLite has one writer.
           await tx.run(sql`update customer set version = version where username = ${username}`);
-          change ??= shop.call(method, path, { headers, ...(method === 'PUT' ? { body } : {}) });
+          change ??= shop.request(method, path, { headers, ...(method === 'PUT' ? { body } : {}) });
           await sleep(500);
           await tx.run(
             sql`delete from session where customer_id = (select id from customer where username = ${username})`,

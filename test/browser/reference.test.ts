@@ -47,7 +47,7 @@ test('An image can be uploaded from the reference page, which sends the key that
   }
   const { page } = opened;
   const shop = await openListeningShop(t);
-  const { json: cheese } = await shop.call('POST', '/v2/cheeses', {
+  const { json: cheese } = await shop.request('POST', '/v2/cheeses', {
     as: shop.writer,
     body: { name: 'Brie' },
   });

@@ -41,7 +41,7 @@ async function openedShop(t: TestContext) {
   const session = await sessionOf('ada');
   const application = await newApplication(shop);
   const tokens = await tokensOf(shop, application, openBrowser(shop.url, 'ada'));
-  const writer = await shop.newKey({ scopes: ['write:cheeses', 'write:orders'] });
+  const writer = await shop.createKey({ scopes: ['write:cheeses', 'write:orders'] });
   const cheese = { name: 'Gruyère', pricePerKg: 30 };
   const once = { as: writer, body: cheese, headers: { 'idempotency-key': 'once' } };
   const { id: cheeseId } = await did(shop, 'POST', '/v2/cheeses', once);

@@ -232,7 +232,7 @@ for (const engine of engines) {
         ],
       );
       // The server that was open all the time finds them again.
-      const { json } = await shop.call('GET', '/v2/cheeses?tags=cow', { as: shop.reader });
+      const { json } = await shop.request('GET', '/v2/cheeses?tags=cow', { as: shop.reader });
       assert.deepEqual(
         json.items.map(({ id }: { id: number }) => id),
         [cheeses[0]],

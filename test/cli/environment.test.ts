@@ -151,7 +151,7 @@ suite('Test orders in production', () => {
       ['POST', '/deliver'],
     ] as const) {
       const url = `/v2/store/order/${id}${path}`;
-      assertError(await shop.call(method, url, { as: shop.admin }), 404, 'not_found');
+      assertError(await shop.request(method, url, { as: shop.admin }), 404, 'not_found');
     }
     const environment = { ...environmentOf(shop), ...forProduction };
     for (const verb of ['approve', 'ship', 'deliver', 'cancel']) {
@@ -242,7 +242,7 @@ onBothEngines('Image URLs', (engine) => {
     const { shop, cheeses, environment } = await liveOn(t, engine);
     const foreign = 'https://elsewhere.example/photo.jpg';
     const [first] = cheeses;
-    const read = async () => (await shop.call('GET', `/v2/cheeses/${first}`, { as: shop.reader })).json;
+    const read = async () => (await shop.request('GET', `/v2/cheeses/${first}`, { as: shop.reader })).json;
     const { photoUrls } = await read();
     const { services } = shop.app;
     await services.cheeses.changePhotos(services.contextOf('test'), first, (urls) => [...urls, foreign]);

@@ -5,7 +5,7 @@ import type { Engine } from '../../src/database/sql.ts';
 import type { RawSettings } from '../../src/settings/config.ts';
 import { secret } from '../context.ts';
 import { deleteCheese, picture, uploaded } from '../files/images.ts';
-import { type CallOptions, openShop, type Shop } from '../helper.ts';
+import { openShop, type RequestOptions, type Shop } from '../helper.ts';
 import type { Environment } from './run.ts';
 
 const password = 'correct horse battery staple';
@@ -29,8 +29,8 @@ export interface Life {
 
 /** Sends a request that must succeed. */
 // biome-ignore lint/suspicious/noExplicitAny: tests know what to expect in it.
-export async function did(shop: Shop, method: string, url: string, options: CallOptions): Promise<any> {
-  const { status, text, json } = await shop.call(method, url, options);
+export async function did(shop: Shop, method: string, url: string, options: RequestOptions): Promise<any> {
+  const { status, text, json } = await shop.request(method, url, options);
   assert.ok(status < 300, `${method} ${url}: ${status} ${text}`);
   return json;
 }
@@ -82,7 +82,7 @@ export async function liveOn(t: TestContext, engine: Engine, settings: RawSettin
   };
   const session = await login('ada');
   const leaving = await login('bob');
-  const orderer = await shop.newKey({ scopes: ['write:orders'] });
+  const orderer = await shop.createKey({ scopes: ['write:orders'] });
   const place = async (headers: Record<string, string>, ...ids: number[]): Promise<number> =>
     (await did(shop, 'POST', '/v2/store/order', { as: orderer, headers, body: orderOf(...ids) })).id;
   const placed = await place(session, comte, brie);

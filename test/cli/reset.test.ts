@@ -35,7 +35,7 @@ async function countsIn(database: Database): Promise<Record<string, number>> {
 
 /** What a client sees of the catalogue and of the test orders; ids and times aside. */
 async function seen(shop: Shop) {
-  const { json } = await shop.call('GET', '/v2/cheeses?limit=100&withTotal=true', { as: shop.reader });
+  const { json } = await shop.request('GET', '/v2/cheeses?limit=100&withTotal=true', { as: shop.reader });
   const tests = await Promise.all(
     Array.from({ length: 10 }, async (_, index) => {
       const order = await did(shop, 'GET', `/v2/store/order/${index + 1}`, { as: shop.admin });
@@ -126,9 +126,9 @@ for (const engine of engines) {
         `/v2/store/order/${orders.shipped}`,
         '/v2/customer/ada',
       ]) {
-        assertError(await shop.call('GET', url, { as: shop.admin }), 404, 'not_found');
+        assertError(await shop.request('GET', url, { as: shop.admin }), 404, 'not_found');
       }
-      assertError(await shop.call('GET', '/v2/whoami', { headers: session }), 401, 'unauthorized');
+      assertError(await shop.request('GET', '/v2/whoami', { headers: session }), 401, 'unauthorized');
       assert.equal((await shown(shop, imageUrl)).status, 404);
     });
 
@@ -198,9 +198,9 @@ test('A reset of a shop that is at work leaves no order without its cheeses, and
   let isOver = false;
   async function buy(): Promise<void> {
     while (!isOver) {
-      const list = await shop.call('GET', '/v2/cheeses?status=available&limit=3', { as: orderer });
+      const list = await shop.request('GET', '/v2/cheeses?status=available&limit=3', { as: orderer });
       for (const { id } of list.json.items) {
-        const { status } = await shop.call('POST', '/v2/store/order', { as: orderer, body: orderOf(id) });
+        const { status } = await shop.request('POST', '/v2/store/order', { as: orderer, body: orderOf(id) });
         assert.ok([201, 422].includes(status));
       }
     }

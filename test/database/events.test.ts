@@ -4,11 +4,11 @@ import { test } from 'node:test';
 import { timestamp } from '../../src/clock.ts';
 import { sql } from '../../src/database/sql.ts';
 import {
-  type CallAnswer,
-  type CallOptions,
   onBothEngines,
   openShop,
+  type RequestOptions,
   type Shop,
+  type TestResponse,
   testClock,
 } from '../helper.ts';
 
@@ -51,8 +51,8 @@ onBothEngines('Events', (engine) => {
     const clock = testClock();
     const shop = await openShop(t, { engine, clock });
     const events = await eventsFrom(shop);
-    const send = (method: string, url: string, requestId: string, options: CallOptions) =>
-      shop.call(method, url, {
+    const send = (method: string, url: string, requestId: string, options: RequestOptions) =>
+      shop.request(method, url, {
         as: shop.writer,
         ...options,
         headers: { 'x-request-id': requestId, traceparent: `00-${trace}-${parent}-01`, ...options.headers },
@@ -100,11 +100,11 @@ onBothEngines('Events', (engine) => {
       (_, n) => `https://photos.example/${n}/${'x'.repeat(1900)}`,
     );
     const whole = { name: 'Brie', photoUrls, pricePerKg: 37, ageMonths: 3 };
-    const { json } = await shop.call('POST', '/v2/cheeses', { as: shop.writer, body: whole });
+    const { json } = await shop.request('POST', '/v2/cheeses', { as: shop.writer, body: whole });
     const events = await eventsFrom(shop);
-    await shop.call('POST', `/v2/cheeses/${json.id}`, { as: shop.writer, body: { status: 'sold' } });
+    await shop.request('POST', `/v2/cheeses/${json.id}`, { as: shop.writer, body: { status: 'sold' } });
     const replacement = { ...whole, id: json.id, status: 'sold', pricePerKg: 38.5, ageMonths: undefined };
-    await shop.call('PUT', '/v2/cheeses', { as: shop.writer, body: replacement });
+    await shop.request('PUT', '/v2/cheeses', { as: shop.writer, body: replacement });
     const [flipped, replaced] = await events();
     assert.ok(JSON.stringify(json).length > 190_000);
     assert.ok(flipped !== undefined && flipped.data.length < 200, String(flipped?.data));
@@ -116,15 +116,18 @@ onBothEngines('Events', (engine) => {
 
   test('tell of a key that was created, rotated and revoked, without its secret', async (t) => {
     const shop = await openShop(t, { engine });
-    const admin = await shop.newKey({ scopes: ['admin'] });
+    const admin = await shop.createKey({ scopes: ['admin'] });
     const events = await eventsFrom(shop);
-    const created = await shop.call('POST', '/v2/api-keys', { as: admin, body: { scopes: ['read:orders'] } });
+    const created = await shop.request('POST', '/v2/api-keys', {
+      as: admin,
+      body: { scopes: ['read:orders'] },
+    });
     const { key, ...shown } = created.json;
     const rotation = { as: admin, body: { overlap: '0s' } };
-    const rotated = await shop.call('POST', `/v2/api-keys/${shown.id}/rotate`, rotation);
+    const rotated = await shop.request('POST', `/v2/api-keys/${shown.id}/rotate`, rotation);
     const { key: newKey, ...newShown } = rotated.json;
-    const revoked = await shop.call('DELETE', `/v2/api-keys/${newShown.id}`, { as: admin });
-    assert.equal((await shop.call('DELETE', `/v2/api-keys/${newShown.id}`, { as: admin })).status, 204);
+    const revoked = await shop.request('DELETE', `/v2/api-keys/${newShown.id}`, { as: admin });
+    assert.equal((await shop.request('DELETE', `/v2/api-keys/${newShown.id}`, { as: admin })).status, 204);
 
     const rows = await events();
     assert.deepEqual(
@@ -150,20 +153,20 @@ onBothEngines('Events', (engine) => {
 
   test('are not written by what fails, by what changes nothing and by a replay', async (t) => {
     const shop = await openShop(t, { engine });
-    const admin = await shop.newKey({ scopes: ['admin'] });
+    const admin = await shop.createKey({ scopes: ['admin'] });
     const as = shop.writer;
     const headers = { 'idempotency-key': 'once' };
     const body = { name: 'Brie', status: 'available' };
-    const { json: brie } = await shop.call('POST', '/v2/cheeses', { as, body, headers });
-    const { json: edam } = await shop.call('POST', '/v2/cheeses', { as, body: { name: 'Edam' } });
+    const { json: brie } = await shop.request('POST', '/v2/cheeses', { as, body, headers });
+    const { json: edam } = await shop.request('POST', '/v2/cheeses', { as, body: { name: 'Edam' } });
     const keyIds = [];
     for (let count = 0; count < 2; count += 1) {
-      keyIds.push((await shop.call('POST', '/v2/api-keys', { as: admin, body: {} })).json.id);
+      keyIds.push((await shop.request('POST', '/v2/api-keys', { as: admin, body: {} })).json.id);
     }
     const events = await eventsFrom(shop);
     const url = `/v2/cheeses/${edam.id}`;
     const stale = { ...confirmed, 'if-match': '"99"' };
-    const calls: [number, string, string, CallOptions][] = [
+    const calls: [number, string, string, RequestOptions][] = [
       [201, 'POST', '/v2/cheeses', { as, body, headers }],
       [409, 'POST', '/v2/cheeses', { as, body }],
       [422, 'POST', '/v2/cheeses', { as, body: { name: '' } }],
@@ -181,7 +184,7 @@ onBothEngines('Events', (engine) => {
       [404, 'DELETE', '/v2/api-keys/999', { as: admin }],
     ];
     for (const [status, method, path, options] of calls) {
-      const answer: CallAnswer = await shop.call(method, path, options);
+      const answer: TestResponse = await shop.request(method, path, options);
       assert.equal(answer.status, status, `${method} ${path} ${answer.text}`);
     }
     assert.deepEqual(await events(), []);
@@ -189,12 +192,12 @@ onBothEngines('Events', (engine) => {
 
   test('and changes are one: where the event cannot be written, nothing is changed', async (t) => {
     const shop = await openShop(t, { engine });
-    const admin = await shop.newKey({ scopes: ['admin'] });
-    const { json: cheese } = await shop.call('POST', '/v2/cheeses', {
+    const admin = await shop.createKey({ scopes: ['admin'] });
+    const { json: cheese } = await shop.request('POST', '/v2/cheeses', {
       as: shop.writer,
       body: { name: 'Brie' },
     });
-    const { json: key } = await shop.call('POST', '/v2/api-keys', { as: admin, body: {} });
+    const { json: key } = await shop.request('POST', '/v2/api-keys', { as: admin, body: {} });
     const events = await eventsFrom(shop);
     const { exclusiveTransaction } = shop.app.services.database;
     await exclusiveTransaction((_sql, run) => run('alter table event rename to event_away'));
@@ -216,12 +219,12 @@ onBothEngines('Events', (engine) => {
     await exclusiveTransaction((_sql, run) => run('alter table event_away rename to event'));
 
     assert.deepEqual(await events(), []);
-    const list = await shop.call('GET', '/v2/cheeses', { as: shop.reader });
+    const list = await shop.request('GET', '/v2/cheeses', { as: shop.reader });
     assert.deepEqual([list.json.total, list.json.items], [1, [cheese]]);
-    const keys = await shop.call('GET', '/v2/api-keys', { as: admin });
+    const keys = await shop.request('GET', '/v2/api-keys', { as: admin });
     assert.equal(keys.json.items.length, 2);
-    assert.equal((await shop.call('GET', '/v2/cheeses', { as: key.key })).status, 200);
-    const { json: next } = await shop.call('POST', '/v2/cheeses', {
+    assert.equal((await shop.request('GET', '/v2/cheeses', { as: key.key })).status, 200);
+    const { json: next } = await shop.request('POST', '/v2/cheeses', {
       as: shop.writer,
       body: { name: 'Edam' },
     });
@@ -235,7 +238,7 @@ async function traceOf(shop: Shop, traceparent?: string): Promise<string> {
   const events = await eventsFrom(shop);
   const { app } = shop;
   const row = await app.services.database.get<{ last: number }>(sql`select max(id) as last from event`);
-  const { status, text } = await shop.call('POST', '/v2/cheeses', {
+  const { status, text } = await shop.request('POST', '/v2/cheeses', {
     as: shop.writer,
     body: { name: `Cheese ${row?.last}` },
     headers: traceparent === undefined ? {} : { traceparent },
@@ -291,7 +294,7 @@ test('A traceparent of version 00 with something after its end is invalid', asyn
 test('Without HTTP an event names who acted, and no request', async (t) => {
   const shop = await openShop(t);
   const events = await eventsFrom(shop);
-  await shop.newKey();
+  await shop.createKey();
   const [created] = await events();
   assert.equal(created?.type, 'api_key.created');
   assert.deepEqual([created?.actor, created?.request_id, created?.trace_id], ['test', null, null]);

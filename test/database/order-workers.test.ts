@@ -154,15 +154,15 @@ function shopWithDelay(t: TestContext, engine: Engine, clock: Clock, delay = `${
 
 /** Orders of one cheese, by their ids. */
 async function place(shop: Shop, howMany: number): Promise<number[]> {
-  const as = await shop.newKey({ scopes: ['write:orders', 'write:cheeses'] });
+  const as = await shop.createKey({ scopes: ['write:orders', 'write:cheeses'] });
   const cheese = { name: `Cheese for ${howMany} (${as.slice(-6)})`, pricePerKg: 24.5 };
-  const { json } = await shop.call('POST', '/v2/cheeses', { as, body: cheese });
+  const { json } = await shop.request('POST', '/v2/cheeses', { as, body: cheese });
   const body = {
     items: [{ cheeseId: json.id, quantity: 1 }],
     shippingAddress: bern,
   };
   const answers = await Promise.all(
-    Array.from({ length: howMany }, () => shop.call('POST', '/v2/store/order', { as, body })),
+    Array.from({ length: howMany }, () => shop.request('POST', '/v2/store/order', { as, body })),
   );
   return answers.map((answer) => Number(answer.json.id)).sort(ascending);
 }

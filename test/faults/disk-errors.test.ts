@@ -61,7 +61,10 @@ suite('A disk that reports errors', () => {
       ['58030', /^The disk cannot be read or written right now\. Nothing was changed\./],
       ['53100', /^The disk of the database is full: nothing was changed/],
     ] as const) {
-      const answer = await shop.call('POST', '/v2/cheeses', { as: shop.writer, body: { name: `E${code}` } });
+      const answer = await shop.request('POST', '/v2/cheeses', {
+        as: shop.writer,
+        body: { name: `E${code}` },
+      });
       assertError(answer, 503, 'unavailable');
       assert.match(answer.json.message, message);
       assert.equal(answer.headers['retry-after'], '60');

@@ -42,7 +42,7 @@ onBothEngines('Uploads', (engine) => {
     let isOver = false;
     // Each may have only some uploads at once.
     const keys = await Promise.all(
-      Array.from({ length: 5 }, () => shop.newKey({ scopes: ['write:cheeses'] })),
+      Array.from({ length: 5 }, () => shop.createKey({ scopes: ['write:cheeses'] })),
     );
     const uploads = Promise.all(
       pictures.map((bytes, place) => upload(shop, cheese, bytes, keys[place % keys.length])),
@@ -52,7 +52,7 @@ onBothEngines('Uploads', (engine) => {
     let slowest = 0;
     while (!isOver) {
       const start = performance.now();
-      const { status } = await shop.call('GET', `/v2/cheeses/${cheese}`, { as: shop.reader });
+      const { status } = await shop.request('GET', `/v2/cheeses/${cheese}`, { as: shop.reader });
       assert.equal(status, 200);
       slowest = Math.max(slowest, performance.now() - start);
       await sleep(5);
@@ -103,7 +103,7 @@ onBothEngines('Uploads', (engine) => {
     const refused = await upload(shop, cheese, await picture(3));
     assertError(refused, 429, 'rate_limit_exceeded');
     assert.ok(Number(refused.headers['retry-after']) > 0);
-    const other = await shop.newKey({ scopes: ['write:cheeses'] });
+    const other = await shop.createKey({ scopes: ['write:cheeses'] });
     assert.equal((await upload(shop, cheese, await picture(3), other)).status, 200);
     for (const one of slow) {
       assert.equal((await one.finish()).status, 200);

@@ -125,7 +125,7 @@ suite('Pictures in a bucket', () => {
     const { imageUrl, thumbnailUrl } = await uploaded(shop, cheese, await picture(3));
     assert.match(imageUrl, /^https:\/\/cdn\.example\.com\/cheese\/[0-9a-f]{64}\.png$/);
     assert.ok(thumbnailUrl.startsWith(`${base}/`));
-    const { json } = await shop.call('GET', `/v2/cheeses/${cheese}`, { as: shop.reader });
+    const { json } = await shop.request('GET', `/v2/cheeses/${cheese}`, { as: shop.reader });
     assert.deepEqual(json.photoUrls, [imageUrl]);
     for (const method of ['GET', 'HEAD']) {
       const { status, headers } = await shown(shop, imageUrl, {}, method);

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { hash } from 'node:crypto';
 import { existsSync, readdirSync, readlinkSync } from 'node:fs';
 import sharp from 'sharp';
-import type { CallAnswer, Shop } from '../helper.ts';
+import type { Shop, TestResponse } from '../helper.ts';
 
 /** A picture of one colour: every seed gives another. */
 export function picture(seed: number, side = 24, format: 'png' | 'jpeg' | 'webp' = 'png'): Promise<Buffer> {
@@ -47,7 +47,7 @@ let cheeses = 0;
 export async function newCheese(shop: Shop): Promise<number> {
   cheeses += 1;
   const body = { name: `Cheese ${cheeses}` };
-  const answer = await shop.call('POST', '/v2/cheeses', { as: shop.writer, body });
+  const answer = await shop.request('POST', '/v2/cheeses', { as: shop.writer, body });
   assert.equal(answer.status, 201, answer.text);
   return answer.json.id;
 }
@@ -57,8 +57,8 @@ export function upload(
   cheeseId: number,
   bytes: Uint8Array,
   as = shop.writer,
-): Promise<CallAnswer> {
-  return shop.call('POST', `/v2/cheeses/${cheeseId}/uploadImage`, { as, ...formOf(bytes) });
+): Promise<TestResponse> {
+  return shop.request('POST', `/v2/cheeses/${cheeseId}/uploadImage`, { as, ...formOf(bytes) });
 }
 
 export interface Addresses {
@@ -94,14 +94,14 @@ export function assertWhole(url: string, bytes: Uint8Array): void {
 }
 
 export async function imagesOf(shop: Shop, cheeseId: number): Promise<Addresses[]> {
-  const answer = await shop.call('GET', `/v2/cheeses/${cheeseId}/images`, { as: shop.reader });
+  const answer = await shop.request('GET', `/v2/cheeses/${cheeseId}/images`, { as: shop.reader });
   assert.equal(answer.status, 200, answer.text);
   return answer.json.items;
 }
 
 export async function deleteCheese(shop: Shop, cheeseId: number): Promise<void> {
   const headers = { 'x-confirm-delete': 'true' };
-  const answer = await shop.call('DELETE', `/v2/cheeses/${cheeseId}`, { as: shop.writer, headers });
+  const answer = await shop.request('DELETE', `/v2/cheeses/${cheeseId}`, { as: shop.writer, headers });
   assert.equal(answer.status, 204, answer.text);
 }
 

@@ -227,7 +227,7 @@ onBothEngines('Stored pictures', (engine) => {
 
     // With room among the addresses again, the pictures are still a hundred.
     const body = { id: cheeseId, name: 'Cheese without photos', photoUrls: [], status: 'available' };
-    const cleared = await shop.call('PUT', '/v2/cheeses', { as: shop.writer, body });
+    const cleared = await shop.request('PUT', '/v2/cheeses', { as: shop.writer, body });
     assert.equal(cleared.status, 200, cleared.text);
     const { status, text } = await upload(shop, cheeseId, await picture(8));
     assert.equal(status, 422, text);

@@ -7,7 +7,7 @@ import { test } from 'node:test';
 import { Compile } from 'typebox/schema';
 import { pictureOf } from '../api/image-forms.ts';
 import { newSession } from '../auth/holders.ts';
-import { bern, type CallAnswer, onBothEngines, openShop, type Shop } from '../helper.ts';
+import { bern, onBothEngines, openShop, type Shop, type TestResponse } from '../helper.ts';
 import { openListeningShop } from '../oauth/flow.ts';
 import {
   draftOf,
@@ -54,14 +54,14 @@ function createWorld(shop: Shop) {
     },
     session: async () => {
       const path = `/v2/customer/${await get('username')}`;
-      const { status, json, text } = await shop.call('GET', path, { as: shop.admin });
+      const { status, json, text } = await shop.request('GET', path, { as: shop.admin });
       assert.equal(status, 200, text);
       return newSession(shop, json.id);
     },
   };
 
   async function idOf(method: string, url: string, body: object, headers = {}): Promise<string> {
-    const answer = await shop.call(method, url, { as: shop.admin, headers, body });
+    const answer = await shop.request(method, url, { as: shop.admin, headers, body });
     assert.ok(answer.status < 300, answer.text);
     return String(answer.json.id);
   }
@@ -142,7 +142,7 @@ function plain(schema: unknown): unknown {
 }
 
 /** What the document promises of every answer. */
-function assertPromised(operation: Operation, method: string, answer: CallAnswer): void {
+function assertPromised(operation: Operation, method: string, answer: TestResponse): void {
   const { status, headers, text, json } = answer;
   assert.ok(status < 500 || status === 503, `${status}`);
   assert.match(headers['x-request-id'] ?? '', /^[\w.-]+$/);
@@ -180,7 +180,7 @@ const takesCredentials = ({ security }: Operation) => security.length > 0;
 onBothEngines('Every operation that takes credentials', (engine) => {
   test('answers as documented, whatever is sent to it', async (t) => {
     const shop = await openShop(t, { engine });
-    const { json: document } = await shop.call('GET', '/openapi.json');
+    const { json: document } = await shop.request('GET', '/openapi.json');
     // The others get garbage in the test below.
     const operations = operationsOf(document).filter(takesCredentials);
     const world = createWorld(shop);
@@ -205,7 +205,10 @@ onBothEngines('Every operation that takes credentials', (engine) => {
       const raw = draft.raw ?? (draft.body === undefined ? undefined : JSON.stringify(draft.body));
       const isElsewhere = Object.values(draft.path).some((text) => text === '' || text === '%zz%');
       try {
-        const answer = await shop.call(draft.method, url, { headers, ...(raw === undefined ? {} : { raw }) });
+        const answer = await shop.request(draft.method, url, {
+          headers,
+          ...(raw === undefined ? {} : { raw }),
+        });
         assertPromised(isElsewhere ? { ...operation, method: 'none' } : operation, draft.method, answer);
         const mayRefuse = operation.operationId === 'loginCustomer' || 'authorization' in draft.headers;
         assert.ok(answer.status !== 401 || mayRefuse, '401 to a valid credential');
@@ -241,7 +244,7 @@ onBothEngines('Every operation that takes credentials', (engine) => {
 
 test('No garbage at the pages, the endpoints of OAuth and the operational routes is a fault of ours', async (t) => {
   const shop = await openListeningShop(t);
-  const { json: document } = await shop.call('GET', '/openapi.json');
+  const { json: document } = await shop.request('GET', '/openapi.json');
   const others = operationsOf(document).filter((operation) => !takesCredentials(operation));
   const pathOf = ({ path }: Operation) => path.replace(/\{\w+\}/g, 'x%00');
   const paths = [...new Set(others.map(pathOf))];

@@ -41,9 +41,9 @@ test('Names of commands, options, metrics and limits stay', async (t) => {
     ...completion.stdout.matchAll(/^ {4}'([^']*)'\) commands='([^']*)' options='([^']*)'/gm),
   ].map(([, path, names, options]) => `${path}: ${names} ${options}`);
   // One request of each kind, so that every series exists.
-  await shop.call('GET', '/v2/cheeses/1', { as: shop.reader });
-  const metrics = await shop.call('GET', '/metrics', { as: shop.admin });
-  const limits = await shop.call('GET', '/v2/limits', { as: shop.reader });
+  await shop.request('GET', '/v2/cheeses/1', { as: shop.reader });
+  const metrics = await shop.request('GET', '/metrics', { as: shop.admin });
+  const limits = await shop.request('GET', '/v2/limits', { as: shop.reader });
   const names = {
     commands,
     metrics: metricsOf(metrics.text),

@@ -22,13 +22,13 @@ const instances = shared((t) => openInstances(t, 3));
 type Headers = Record<string, string>;
 
 const statusesFor = ({ all }: Instances, as: { as?: string; headers?: Headers }) =>
-  Promise.all(all.map(async (shop) => (await shop.call('GET', '/v2/whoami', as)).status));
+  Promise.all(all.map(async (shop) => (await shop.request('GET', '/v2/whoami', as)).status));
 
 suite('Whoever is turned away by one instance', () => {
   test('is turned away by all: a key that was revoked', async () => {
     const shops = instances();
     for (let round = 0; round < rounds; round += 1) {
-      const as = await shops.next().newKey();
+      const as = await shops.next().createKey();
       assert.deepEqual(await statusesFor(shops, { as }), [200, 200, 200]);
       const last4 = as.slice(-4);
       const accounts = await shops.all[0].app.services.keys.listAccounts();
@@ -75,8 +75,8 @@ suite('Whoever is turned away by one instance', () => {
     assert.deepEqual(await statusesFor(shops, { headers }), [401, 401, 401]);
     for (const shop of shops.all) {
       const body = { username, password };
-      assertError(await shop.call('POST', '/v2/customer/login', { body }), 401, 'unauthorized');
-      const shown = await shop.call('GET', url, { as: shops.reader });
+      assertError(await shop.request('POST', '/v2/customer/login', { body }), 401, 'unauthorized');
+      const shown = await shop.request('GET', url, { as: shops.reader });
       assertError(shown, 404, 'not_found');
     }
   });
@@ -88,16 +88,17 @@ suite('What was read from one instance', () => {
     const as = shops.writer;
     const list = '/v2/cheeses?category=Soft';
     const totals = async () =>
-      Promise.all(shops.all.map(async (shop) => (await shop.call('GET', list, { as })).json.total));
+      Promise.all(shops.all.map(async (shop) => (await shop.request('GET', list, { as })).json.total));
     for (let round = 1; round <= rounds; round += 1) {
       const { id, etag } = await newCheese(shops, { category: { name: 'Soft' } });
       assert.deepEqual(await totals(), [round, round, round]);
-      const lists = await Promise.all(shops.all.map((shop) => shop.call('GET', list, { as })));
+      const lists = await Promise.all(shops.all.map((shop) => shop.request('GET', list, { as })));
       assert.equal(new Set(lists.map(({ headers, text }) => headers.etag + text)).size, 1);
       const read = (path: string, tag = '') =>
         Promise.all(
           shops.all.map(
-            async (shop) => (await shop.call('GET', path, { as, headers: { 'if-none-match': tag } })).status,
+            async (shop) =>
+              (await shop.request('GET', path, { as, headers: { 'if-none-match': tag } })).status,
           ),
         );
       assert.deepEqual(await read(`/v2/cheeses/${id}`, etag), [304, 304, 304]);

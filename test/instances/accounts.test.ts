@@ -36,7 +36,7 @@ suite('A customer of several instances', () => {
     for (let round = 0; round < rounds; round += 1) {
       const name = newUsername();
       const registered = await shops.atOnce(4, (shop, index) =>
-        shop.call('POST', '/v2/customer', {
+        shop.request('POST', '/v2/customer', {
           body: {
             // Compared without a difference of case.
             username: index % 2 === 0 ? name : index === 1 ? name.toUpperCase() : `${name}-other`,
@@ -49,7 +49,7 @@ suite('A customer of several instances', () => {
       assert.equal(registered.splice(3, 1)[0]?.status, 201);
       assertOneWon(registered, 201, 409, 'conflict');
       const addressed = await shops.atOnce(3, (shop, index) =>
-        shop.call('POST', '/v2/customer', {
+        shop.request('POST', '/v2/customer', {
           body: { username: `${name}-${index}`, email: `same-${name}@example.com`, password },
         }),
       );
@@ -65,7 +65,7 @@ suite('A customer of several instances', () => {
     for (let round = 0; round < rounds; round += 1) {
       const before = await shops.call('GET', url, { headers });
       const changed = await shops.atOnce(3, (shop) =>
-        shop.call('PUT', url, {
+        shop.request('PUT', url, {
           headers: { ...headers, 'if-match': before.headers.etag ?? '' },
           body: { username, email: `${username}@example.com`, password, firstName: newName('Ada') },
         }),
@@ -84,7 +84,7 @@ suite('A customer of several instances', () => {
     for (let round = 0; round < rounds; round += 1) {
       const username = newUsername();
       const renamed = await shops.atOnce(2, (shop, index) =>
-        shop.call('PUT', `/v2/customer/${names[index]}`, {
+        shop.request('PUT', `/v2/customer/${names[index]}`, {
           headers: sessions[index] ?? {},
           body: { username, email: emails[index], password },
         }),
@@ -131,10 +131,14 @@ suite('A customer of several instances', () => {
     const shops = instances();
     const username = newUsername();
     await newCustomer(shops, username);
-    const opened = await shops.atOnce(30, (shop) => shop.call('POST', '/v2/customer/login', login(username)));
+    const opened = await shops.atOnce(30, (shop) =>
+      shop.request('POST', '/v2/customer/login', login(username)),
+    );
     assert.equal(tally(opened), '30 x 200');
     const whoami = await shops.atOnce(30, (shop, index) =>
-      shop.call('GET', '/v2/whoami', { headers: { authorization: `Bearer ${opened[index]?.json.token}` } }),
+      shop.request('GET', '/v2/whoami', {
+        headers: { authorization: `Bearer ${opened[index]?.json.token}` },
+      }),
     );
     assert.equal(tally(whoami), '20 x 200, 10 x 401');
   });
@@ -145,11 +149,11 @@ suite('A customer of several instances', () => {
     });
     await newCustomer(shops, 'ada');
     const guesses = await shops.atOnce(40, (shop, index) =>
-      shop.call('POST', '/v2/customer/login', login('ada', `guess ${index}`)),
+      shop.request('POST', '/v2/customer/login', login('ada', `guess ${index}`)),
     );
     assert.equal(tally(guesses), '10 x 401, 30 x 429');
     for (const shop of shops.all) {
-      const answer = await shop.call('POST', '/v2/customer/login', login('ada'));
+      const answer = await shop.request('POST', '/v2/customer/login', login('ada'));
       assertError(answer, 429, 'rate_limit_exceeded');
       assert.ok(Number(answer.headers['retry-after']) > 600);
     }
@@ -163,7 +167,7 @@ suite('An account of several instances', () => {
     for (let round = 0; round < 3 * rounds; round += 1) {
       const account = await newAccount(shops);
       const made = await shops.atOnce(7, (shop) =>
-        shop.call('POST', '/v2/api-keys', { as: shops.admin, body: { account } }),
+        shop.request('POST', '/v2/api-keys', { as: shops.admin, body: { account } }),
       );
       assert.equal(tally(made), '3 x 201, 4 x 409');
       const { json } = await shops.call('GET', `/v2/api-keys?account=${account}`, { as: shops.admin });
@@ -177,11 +181,11 @@ suite('An account of several instances', () => {
       const account = await newAccount(shops);
       const made = await shops.call('POST', '/v2/api-keys', { as: shops.admin, body: { account } });
       const rotated = await shops.atOnce(3, (shop) =>
-        shop.call('POST', `/v2/api-keys/${made.json.id}/rotate`, { as: shops.admin }),
+        shop.request('POST', `/v2/api-keys/${made.json.id}/rotate`, { as: shops.admin }),
       );
       const { json } = assertOneWon(rotated, 201, 409, 'conflict');
       for (const shop of shops.all) {
-        assert.equal((await shop.call('GET', '/v2/whoami', { as: json.key })).status, 200);
+        assert.equal((await shop.request('GET', '/v2/whoami', { as: json.key })).status, 200);
       }
     }
   });

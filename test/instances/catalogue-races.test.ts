@@ -26,11 +26,11 @@ suite('The catalogue of several instances', () => {
     const category = { name: 'Soft' };
     for (let round = 0; round < rounds; round += 1) {
       const body = { name: newName('Brie'), category, tags: [{ name: newName('tag') }] };
-      const made = await shops.atOnce(6, (shop) => shop.call('POST', '/v2/cheeses', { as, body }));
+      const made = await shops.atOnce(6, (shop) => shop.request('POST', '/v2/cheeses', { as, body }));
       const { json } = assertOneWon(made, 201, 409, 'conflict');
       const others = [await newCheese(shops), await newCheese(shops)];
       const renamed = await shops.atOnce(2, (shop, index) =>
-        shop.call('PUT', '/v2/cheeses', {
+        shop.request('PUT', '/v2/cheeses', {
           as,
           body: { id: others[index]?.id, name: `New ${json.name}`, status: 'pending', category },
         }),
@@ -48,12 +48,12 @@ suite('The catalogue of several instances', () => {
       const { id, etag } = await newCheese(shops);
       const changes = await shops.atOnce(6, (shop, index) =>
         index % 2 === 0
-          ? shop.call('POST', `/v2/cheeses/${id}`, {
+          ? shop.request('POST', `/v2/cheeses/${id}`, {
               as,
               headers: { 'if-match': etag },
               body: { name: newName() },
             })
-          : shop.call('PUT', '/v2/cheeses', {
+          : shop.request('PUT', '/v2/cheeses', {
               as,
               headers: { 'if-match': etag },
               body: { id, name: newName(), status: 'sold' },
@@ -72,7 +72,10 @@ suite('The catalogue of several instances', () => {
       const { id } = await newCheese(shops);
       const name = newName('Renamed');
       const answers = await shops.atOnce(2, (shop, index) =>
-        shop.call('POST', `/v2/cheeses/${id}`, { as, body: index === 0 ? { name } : { status: 'pending' } }),
+        shop.request('POST', `/v2/cheeses/${id}`, {
+          as,
+          body: index === 0 ? { name } : { status: 'pending' },
+        }),
       );
       assert.equal(tally(answers), '2 x 200');
       const { json } = await shops.call('GET', `/v2/cheeses/${id}`, { as: shops.reader });
@@ -84,7 +87,7 @@ suite('The catalogue of several instances', () => {
     const shops = await openInstances(t, 3);
     const as = shops.writer;
     const made = await shops.atOnce(60, (shop, index) =>
-      shop.call('POST', '/v2/cheeses', {
+      shop.request('POST', '/v2/cheeses', {
         as,
         body: { name: newName('Fresh'), category: { name: `Category ${index % 2}` } },
       }),
@@ -95,18 +98,18 @@ suite('The catalogue of several instances', () => {
     const gone = await shops.atOnce(20, (shop, index) => deleteCheese(shop, as, ids[index] ?? 0));
     assert.equal(tally(gone), '20 x 204');
     for (const shop of shops.all) {
-      const list = (query: string) => shop.call('GET', `/v2/cheeses?${query}`, { as });
+      const list = (query: string) => shop.request('GET', `/v2/cheeses?${query}`, { as });
       assert.equal((await list('')).json.total, 40);
       assert.equal((await list('category=Category+0')).json.total, 20);
       assert.equal((await list('q=fresh')).json.total, 40);
-      const { json } = await shop.call('GET', '/v2/store/inventory', { as });
+      const { json } = await shop.request('GET', '/v2/store/inventory', { as });
       assert.deepEqual(json, { available: 40, pending: 0, sold: 0 });
     }
   });
 
   test('never leaves an order with a cheese that was deleted', async (t) => {
     const shops = instances();
-    const as = await shops.next().newKey({ scopes: ['write:cheeses', 'write:orders'] });
+    const as = await shops.next().createKey({ scopes: ['write:cheeses', 'write:orders'] });
     let ordered = 0;
     for (let round = 0; round < 2 * rounds; round += 1) {
       const { id } = await newCheese(shops);

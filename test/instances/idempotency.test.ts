@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import { sql } from '../../src/database/sql.ts';
-import { assertError, bern, type CallAnswer, shared } from '../helper.ts';
+import { assertError, bern, shared, type TestResponse } from '../helper.ts';
 import { type Instances, newCheese, newName, openInstances, password, tally } from './instances.ts';
 
 const rounds = 12;
@@ -11,7 +11,7 @@ const rounds = 12;
 const instances = shared((t) => openInstances(t, 3));
 
 /** One was made; the others are told the same, or that it is still being made. @returns those who know */
-function requireOnce(answers: readonly CallAnswer[], status: number): CallAnswer[] {
+function requireOnce(answers: readonly TestResponse[], status: number): TestResponse[] {
   const known = answers.filter((answer) => answer.status === status);
   const fresh = known.filter(({ headers }) => headers['idempotency-replayed'] === undefined);
   assert.equal(fresh.length, 1, tally(answers));
@@ -49,7 +49,7 @@ suite('An Idempotency-Key that is sent to several instances', () => {
         headers: { 'idempotency-key': `order-${round}` },
         body: { items: [{ cheeseId: id, quantity: 1 }], shippingAddress: bern },
       };
-      const send = (shop: Instances['all'][0]) => shop.call('POST', '/v2/store/order', request);
+      const send = (shop: Instances['all'][0]) => shop.request('POST', '/v2/store/order', request);
       replays += requireOnce(await shops.atOnce(6, send), 201).length - 1;
       const later = await shops.atOnce(3, send);
       assert.equal(tally(later), '3 x 201');
@@ -71,13 +71,15 @@ suite('An Idempotency-Key that is sent to several instances', () => {
         headers: { 'idempotency-key': `cheese-${round}` },
         body: { name: newName(), category: { name: newName('category') } },
       };
-      const made = await shops.atOnce(3, (shop) => shop.call('POST', '/v2/cheeses', request));
+      const made = await shops.atOnce(3, (shop) => shop.request('POST', '/v2/cheeses', request));
       assert.equal(requireOnce(made, 201).length, 3, 'one for each instance');
     }
     assert.equal(await count(shops, 'cheese'), before.cheeses + rounds);
     const body = { username: 'ada', email: 'ada@example.com', password };
     const headers = { 'idempotency-key': 'registration' };
-    const registered = await shops.atOnce(3, (shop) => shop.call('POST', '/v2/customer', { headers, body }));
+    const registered = await shops.atOnce(3, (shop) =>
+      shop.request('POST', '/v2/customer', { headers, body }),
+    );
     assert.equal(requireOnce(registered, 201).length, 3);
     assert.equal(await count(shops, 'customer'), before.customers + 1);
   });
@@ -89,7 +91,7 @@ suite('An Idempotency-Key that is sent to several instances', () => {
       const headers = { 'idempotency-key': `mixed-${round}` };
       const names = [newName(), newName(), newName()];
       const answers = await shops.atOnce(3, (shop, index) =>
-        shop.call('POST', '/v2/cheeses', { as: shops.writer, headers, body: { name: names[index] } }),
+        shop.request('POST', '/v2/cheeses', { as: shops.writer, headers, body: { name: names[index] } }),
       );
       assert.equal(tally(answers), '1 x 201, 2 x 422');
       for (const answer of answers.filter(({ status }) => status === 422)) {
@@ -109,11 +111,11 @@ suite('An Idempotency-Key that is sent to several instances', () => {
       headers: { 'idempotency-key': 'key' },
       body: { account: 'partner' },
     };
-    const made = await shops.atOnce(3, (shop) => shop.call('POST', '/v2/api-keys', request));
+    const made = await shops.atOnce(3, (shop) => shop.request('POST', '/v2/api-keys', request));
     assert.equal(requireOnce(made, 201).length, 3);
     assert.equal((await keys.list(made[0]?.json.id && (await keys.findAccount('partner')).id)).length, 1);
     for (const shop of shops.all) {
-      assert.equal((await shop.call('GET', '/v2/whoami', { as: made[1]?.json.key })).status, 200);
+      assert.equal((await shop.request('GET', '/v2/whoami', { as: made[1]?.json.key })).status, 200);
     }
   });
 });

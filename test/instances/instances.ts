@@ -10,12 +10,12 @@ import { sql } from '../../src/database/sql.ts';
 import {
   assertError,
   bern,
-  type CallAnswer,
   createDatabase,
   openShop,
   type Scope,
   type Shop,
   type ShopOptions,
+  type TestResponse,
   temporaryFolder,
 } from '../helper.ts';
 
@@ -28,7 +28,7 @@ export interface Instances {
   /** One after another, round and round. */
   next(): Shop;
   /** A call to whichever instance is next. */
-  readonly call: Shop['call'];
+  readonly call: Shop['request'];
   /** Work for so many instances in turn, all begun at the same instant. */
   atOnce<T>(times: number, work: (shop: Shop, index: number) => Promise<T>): Promise<T[]>;
 }
@@ -65,14 +65,14 @@ export function together(all: readonly Shop[]): Instances {
     writer: first.writer,
     admin: first.admin,
     next,
-    call: (method, url, options) => next().call(method, url, options),
+    call: (method, url, options) => next().request(method, url, options),
     // Whoever is first in one round is last in another.
     atOnce: (times, work) => Promise.all(Array.from({ length: times }, (_, index) => work(next(), index))),
   };
 }
 
 /** How many answers had each status, as '1 x 201, 2 x 409'. */
-export function tally(answers: readonly CallAnswer[]): string {
+export function tally(answers: readonly TestResponse[]): string {
   const counts = new Map<number, number>();
   for (const { status } of answers) {
     counts.set(status, (counts.get(status) ?? 0) + 1);
@@ -85,18 +85,18 @@ export function tally(answers: readonly CallAnswer[]): string {
 
 /** One has got it, and all others the error. @returns the answer of the one */
 export function assertOneWon(
-  answers: readonly CallAnswer[],
+  answers: readonly TestResponse[],
   won: number,
   lost: number,
   type: string,
-): CallAnswer {
+): TestResponse {
   const others = answers.length - 1;
   const expected = [`1 x ${won}`, `${others} x ${lost}`];
   assert.equal(tally(answers), (won < lost ? expected : expected.reverse()).join(', '));
   for (const answer of answers.filter(({ status }) => status !== won)) {
     assertError(answer, lost, type);
   }
-  return answers.find(({ status }) => status === won) as CallAnswer;
+  return answers.find(({ status }) => status === won) as TestResponse;
 }
 
 let names = 0;
@@ -121,14 +121,14 @@ export function place(
   as: string,
   cheeseId: number,
   headers: Record<string, string> = {},
-): Promise<CallAnswer> {
+): Promise<TestResponse> {
   const body = { items: [{ cheeseId, quantity: 1 }], shippingAddress: bern };
-  return shop.call('POST', '/v2/store/order', { as, headers, body });
+  return shop.request('POST', '/v2/store/order', { as, headers, body });
 }
 
 /** Takes a cheese out of the catalogue. */
-export function deleteCheese(shop: Shop, as: string, id: number): Promise<CallAnswer> {
-  return shop.call('DELETE', `/v2/cheeses/${id}`, { as, headers: { 'x-confirm-delete': 'true' } });
+export function deleteCheese(shop: Shop, as: string, id: number): Promise<TestResponse> {
+  return shop.request('DELETE', `/v2/cheeses/${id}`, { as, headers: { 'x-confirm-delete': 'true' } });
 }
 
 /** Types of what was written down about something, with the ids that say in which order. */

@@ -4,7 +4,7 @@ import { randomBytes } from 'node:crypto';
 import { suite, type TestContext, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { systemClock } from '../../src/clock.ts';
-import { assertError, type CallAnswer, testClock, until } from '../helper.ts';
+import { assertError, type TestResponse, testClock, until } from '../helper.ts';
 import { type Instances, newCheese, openInstances, tally } from './instances.ts';
 
 const plans = JSON.stringify({
@@ -24,13 +24,13 @@ async function open(t: TestContext, plan: string, clock = testClock()) {
 }
 
 /** So many calls at the same instant, with either key. */
-function rush(shops: Instances, as: readonly [string, string], calls: number): Promise<CallAnswer[]> {
+function rush(shops: Instances, as: readonly [string, string], calls: number): Promise<TestResponse[]> {
   return shops.atOnce(calls, (shop, index) =>
-    shop.call('GET', '/v2/cheeses', { as: as[index % 2] as string }),
+    shop.request('GET', '/v2/cheeses', { as: as[index % 2] as string }),
   );
 }
 
-function leftIn({ headers }: CallAnswer): { hour: number; burst: number } {
+function leftIn({ headers }: TestResponse): { hour: number; burst: number } {
   const [, hour, burst] = /^"hour";r=(\d+);t=\d+, "burst";r=(\d+);t=1$/.exec(headers.ratelimit ?? '') ?? [];
   assert.ok(hour !== undefined, JSON.stringify(headers));
   return { hour: Number(hour), burst: Number(burst) };
@@ -95,7 +95,7 @@ suite('The limits of a plan, on three instances', () => {
     const read = () =>
       shops.call('GET', `/v2/cheeses/${id}`, { as: as[0], headers: { 'if-none-match': etag } });
     const [first, ...others] = await Promise.all(Array.from({ length: 60 }, read));
-    assert.equal(tally([first as CallAnswer, ...others]), '60 x 304');
+    assert.equal(tally([first as TestResponse, ...others]), '60 x 304');
     let calls = 0;
     // What is given back is under way when the answer is.
     await until(

@@ -96,10 +96,10 @@ suite('Transactions lock rows in one order:', () => {
   test('keys by their ids, whichever was used first', async (t) => {
     const shops = await openInstances(t, 2);
     const [shop] = shops.all;
-    const keys = [await shop.newKey(), await shop.newKey(), await shop.newKey()];
+    const keys = [await shop.createKey(), await shop.createKey(), await shop.createKey()];
     const database = databaseOf(shops);
     for (const as of keys.toReversed()) {
-      assert.equal((await shop.call('GET', '/v2/cheeses', { as })).status, 200);
+      assert.equal((await shop.request('GET', '/v2/cheeses', { as })).status, 200);
     }
     const rows = await database.all<{ id: number }>(sql`select id from api_key order by id desc limit 3`);
     const [last, , first] = rows.map(({ id }) => id);
@@ -119,7 +119,7 @@ test('Batches with the same customers in another order never deadlock', async ()
   const [first, second, third] = [newUsername(), newUsername(), newUsername()];
   const entry = (username: string) => ({ username, email: `${username}@example.com`, password });
   const send = (usernames: readonly string[]) =>
-    shops.all[1].call('POST', '/v2/customer/createMultiple', { body: usernames.map(entry) });
+    shops.all[1].request('POST', '/v2/customer/createMultiple', { body: usernames.map(entry) });
   const { answers } = await database.transaction(async (tx) => {
     const [name, email] = [third, `${third}@example.com`];
     // The first batch waits for it after its first customer.

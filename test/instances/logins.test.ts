@@ -6,7 +6,7 @@ import type { Shop } from '../helper.ts';
 import { newUsername, openInstances, password, tally } from './instances.ts';
 
 const logIn = (shop: Shop, username: string, given = password) =>
-  shop.call('POST', '/v2/customer/login', { body: { username, password: given } });
+  shop.request('POST', '/v2/customer/login', { body: { username, password: given } });
 
 suite('200 parallel logins on two instances', () => {
   test('never deadlock, and other requests are answered in the meantime', async (t) => {
@@ -21,7 +21,7 @@ suite('200 parallel logins on two instances', () => {
     async function read(shop: Shop): Promise<void> {
       while (!isOver) {
         const began = performance.now();
-        assert.equal((await shop.call('GET', '/v2/cheeses', { as: shops.reader })).status, 200);
+        assert.equal((await shop.request('GET', '/v2/cheeses', { as: shops.reader })).status, 200);
         waits.push(performance.now() - began);
       }
     }

@@ -131,7 +131,7 @@ suite('An order', () => {
     const { shops } = await openStore(t, { CURD_ORDERS_PER_HOUR: '7' });
     const { id } = await newCheese(shops);
     for (let round = 0; round < 3; round += 1) {
-      const as = await shops.next().newKey({ scopes: ['write:orders'] });
+      const as = await shops.next().createKey({ scopes: ['write:orders'] });
       const answers = await shops.atOnce(20, (shop) => place(shop, as, id));
       assert.equal(tally(answers), '7 x 201, 13 x 429');
       for (const answer of answers.filter(({ status }) => status === 429)) {

@@ -20,7 +20,7 @@ suite('While another instance holds a lock', () => {
   test('on the catalogue, changes are 503 with Retry-After, and reads and readiness go on', async (t) => {
     const shop = await openShop(t, { engine: 'postgres' });
     const other = await shop.another();
-    const { json: cheese } = await shop.call('POST', '/v2/cheeses', {
+    const { json: cheese } = await shop.request('POST', '/v2/cheeses', {
       as: shop.writer,
       body: { name: 'Locked', pricePerKg: 1 },
     });
@@ -29,7 +29,7 @@ suite('While another instance holds a lock', () => {
     await holding(other, sql`update catalogue set version = version`, async () => {
       const changes = Array.from({ length: changesAtOnce }, async (_, place) => {
         const body = { name: `Locked ${place}` };
-        const answer = await shop.call('POST', place % 2 === 0 ? path : '/v2/cheeses', {
+        const answer = await shop.request('POST', place % 2 === 0 ? path : '/v2/cheeses', {
           as: shop.writer,
           body,
         });
@@ -43,7 +43,7 @@ suite('While another instance holds a lock', () => {
         ['/v2/whoami', shop.reader],
         ['/readyz', undefined],
       ] as const) {
-        const answer = await shop.call('GET', url, as === undefined ? {} : { as });
+        const answer = await shop.request('GET', url, as === undefined ? {} : { as });
         assert.equal(answer.status, 200, answer.text);
       }
       const order = { items: [{ cheeseId: cheese.id, quantity: 1 }], shippingAddress: bern };
@@ -52,27 +52,27 @@ suite('While another instance holds a lock', () => {
         assertError(answer, 503, 'unavailable');
         assert.ok(Number(answer.headers['retry-after']) > 0);
       }
-      const placed = await shop.call('POST', '/v2/store/order', { as: shop.admin, body: order });
+      const placed = await shop.request('POST', '/v2/store/order', { as: shop.admin, body: order });
       assert.equal(placed.status, 201, 'orders do not need that lock');
     });
-    const { json: list } = await shop.call('GET', '/v2/cheeses', { as: shop.reader });
+    const { json: list } = await shop.request('GET', '/v2/cheeses', { as: shop.reader });
     assert.deepEqual(list.items, [cheese], 'nothing was changed');
     const body = { name: 'Free again' };
-    assert.equal((await shop.call('POST', path, { as: shop.writer, body })).status, 200);
+    assert.equal((await shop.request('POST', path, { as: shop.writer, body })).status, 200);
   });
 
   test('on a customer, changes to the profile are 503', async (t) => {
     const shop = await openShop(t, { engine: 'postgres' });
     const other = await shop.another();
     const profile = { username: 'ada', email: 'ada@example.com', password: 'right and long' };
-    await shop.call('POST', '/v2/customer', { body: profile });
-    const { json } = await shop.call('POST', '/v2/customer/login', { body: profile });
+    await shop.request('POST', '/v2/customer', { body: profile });
+    const { json } = await shop.request('POST', '/v2/customer/login', { body: profile });
     const headers = { authorization: `Bearer ${json.token}` };
     await holding(other, sql`select id from customer for update`, async () => {
       const body = { ...profile, phone: '1' };
-      assertError(await shop.call('PUT', '/v2/customer/ada', { headers, body }), 503, 'unavailable');
+      assertError(await shop.request('PUT', '/v2/customer/ada', { headers, body }), 503, 'unavailable');
     });
-    assert.equal((await shop.call('DELETE', '/v2/customer/ada', { headers })).status, 204);
+    assert.equal((await shop.request('DELETE', '/v2/customer/ada', { headers })).status, 204);
   });
 
   test('commands that go over whole tables wait for it', async (t) => {

@@ -15,7 +15,7 @@ import type { ClientRequest } from '../../src/auth/oauth/clients.ts';
 import { sql } from '../../src/database/sql.ts';
 import { closed, operationsOf } from '../fuzz/openapi.ts';
 import { read } from '../gates/sources.ts';
-import type { CallAnswer, Shop } from '../helper.ts';
+import type { Shop, TestResponse } from '../helper.ts';
 
 export { type ListeningShop, openListeningShop } from '../helper.ts';
 
@@ -29,7 +29,7 @@ type Role = 'customer' | 'staff';
 /** Registers a customer, who has the password above. */
 export async function register(shop: Shop, username: string, role: Role = 'customer'): Promise<void> {
   const body = { username, email: `${username}@example.com`, password };
-  assert.equal((await shop.call('POST', '/v2/customer', { body })).status, 201);
+  assert.equal((await shop.request('POST', '/v2/customer', { body })).status, 201);
   await setRole(shop, username, role);
 }
 
@@ -282,9 +282,9 @@ export function withToken(
   method: string,
   path: string,
   body?: unknown,
-): Promise<CallAnswer> {
+): Promise<TestResponse> {
   const headers = { authorization: `Bearer ${token}` };
-  return shop.call(method, path, body === undefined ? { headers } : { headers, body });
+  return shop.request(method, path, body === undefined ? { headers } : { headers, body });
 }
 
 /** Changes what is stored of all objects of a kind: the library's own clock is the machine's, and cannot be moved. */

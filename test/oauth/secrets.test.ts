@@ -48,7 +48,7 @@ const refresh = ({ url }: ListeningShop, app: Application, refresh_token: string
   post(`${url}/oauth/token`, { grant_type: 'refresh_token', refresh_token }, app);
 
 const orderOf = async (shop: Shop, token: string): Promise<string> => {
-  const made = await shop.call('POST', '/v2/cheeses', {
+  const made = await shop.request('POST', '/v2/cheeses', {
     as: shop.writer,
     body: { name: `Cheese ${Math.random()}`, status: 'available' },
   });

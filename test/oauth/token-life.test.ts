@@ -212,10 +212,10 @@ suite('An access token', () => {
       await newApplication(shop),
       openBrowser(shop.url, 'ada'),
     );
-    const inQuery = await shop.call('GET', `/v2/cheeses?access_token=${token}`);
+    const inQuery = await shop.request('GET', `/v2/cheeses?access_token=${token}`);
     assert.ok([400, 401].includes(inQuery.status), inQuery.text);
-    assert.equal((await shop.call('GET', '/v2/cheeses', { as: token })).status, 401);
-    const none = await shop.call('GET', '/v2/cheeses');
+    assert.equal((await shop.request('GET', '/v2/cheeses', { as: token })).status, 401);
+    const none = await shop.request('GET', '/v2/cheeses');
     assert.doesNotMatch(none.headers['www-authenticate'] ?? '', /error=/, 'no token was sent');
     const { status, headers } = await withToken(shop, token, 'GET', '/v2/store/orders');
     assert.equal(status, 403);

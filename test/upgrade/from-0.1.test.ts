@@ -43,18 +43,20 @@ for (const engine of engines) {
 
     test('accepts its API keys and knows their scopes', async () => {
       const { shop } = opened();
-      assert.equal((await shop.call('GET', '/v2/cheeses', { as: key })).status, 200);
-      assert.equal((await shop.call('GET', '/v2/api-keys', { as: key })).status, 403);
-      assert.equal((await shop.call('GET', '/v2/api-keys', { as: adminKey })).status, 200);
+      assert.equal((await shop.request('GET', '/v2/cheeses', { as: key })).status, 200);
+      assert.equal((await shop.request('GET', '/v2/api-keys', { as: key })).status, 403);
+      assert.equal((await shop.request('GET', '/v2/api-keys', { as: adminKey })).status, 200);
     });
 
     test('accepts its sessions, passwords and OAuth tokens', async () => {
       const { shop } = opened();
       const read = (token: string) =>
-        shop.call('GET', `/v2/customer/${old.username}`, { headers: { authorization: `Bearer ${token}` } });
+        shop.request('GET', `/v2/customer/${old.username}`, {
+          headers: { authorization: `Bearer ${token}` },
+        });
       assert.equal((await read(session)).json.username, old.username);
       assert.equal((await read(old.accessToken)).json.username, old.username);
-      const login = await shop.call('POST', '/v2/customer/login', {
+      const login = await shop.request('POST', '/v2/customer/login', {
         body: { username: old.username, password: old.password },
       });
       assert.equal(login.status, 200);
@@ -63,10 +65,10 @@ for (const engine of engines) {
     test('returns its cheeses and orders with the same bodies and ETags', async () => {
       const { shop } = opened();
       const [, second] = old.cheeses;
-      const cheese = await shop.call('GET', `/v2/cheeses/${second.id}`, { as: key });
+      const cheese = await shop.request('GET', `/v2/cheeses/${second.id}`, { as: key });
       assert.deepEqual(cheese.json, second);
       assert.equal(cheese.headers.etag, old.etags.cheese);
-      const order = await shop.call('GET', `/v2/store/order/${old.placed.response.id}`, { as: key });
+      const order = await shop.request('GET', `/v2/store/order/${old.placed.response.id}`, { as: key });
       assert.deepEqual(order.json, old.placed.response);
       assert.equal(order.headers.etag, old.etags.order);
     });
@@ -74,7 +76,7 @@ for (const engine of engines) {
     test('continues its cursors', async () => {
       const { shop } = opened();
       const namesAt = async (cursor: string) => {
-        const page = await shop.call('GET', `/v2/cheeses?limit=2&cursor=${encodeURIComponent(cursor)}`, {
+        const page = await shop.request('GET', `/v2/cheeses?limit=2&cursor=${encodeURIComponent(cursor)}`, {
           as: key,
         });
         assert.equal(page.status, 200, page.text);
@@ -83,14 +85,14 @@ for (const engine of engines) {
       assert.deepEqual(await namesAt(old.cursors.cheeses), ['Comté', 'Feta']);
       assert.equal((await namesAt(old.cursors.filtered)).length, 2);
       const cursor = encodeURIComponent(old.cursors.orders);
-      const orders = await shop.call('GET', `/v2/store/orders?limit=1&cursor=${cursor}`, { as: key });
+      const orders = await shop.request('GET', `/v2/store/orders?limit=1&cursor=${cursor}`, { as: key });
       assert.equal(orders.status, 200, orders.text);
       assert.equal(orders.json.items.length, 1);
     });
 
     test('replays its stored responses, those of JSON requests and of uploads', async () => {
       const { shop } = opened();
-      const placed = await shop.call('POST', '/v2/store/order', {
+      const placed = await shop.request('POST', '/v2/store/order', {
         as: key,
         headers: { 'idempotency-key': old.placed.key },
         body: old.placed.request,
@@ -122,9 +124,9 @@ for (const engine of engines) {
     test('approves the order that was due, and doctor finds nothing', async () => {
       const { shop, environment } = opened();
       await shop.app.worker.run();
-      const order = await shop.call('GET', `/v2/store/order/${old.placed.response.id}`, { as: key });
+      const order = await shop.request('GET', `/v2/store/order/${old.placed.response.id}`, { as: key });
       assert.equal(order.json.status, 'approved');
-      const shipped = await shop.call('POST', `/v2/store/order/${old.shippedOrderId}/deliver`, {
+      const shipped = await shop.request('POST', `/v2/store/order/${old.shippedOrderId}/deliver`, {
         as: adminKey,
       });
       assert.equal(shipped.json.status, 'delivered');
