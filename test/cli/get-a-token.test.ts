@@ -68,8 +68,8 @@ test('Who follows docs/get-a-token.md', async (following) => {
 
   await following.test('and allows it gets the token and the cheeses that it promises', async (t) => {
     const { address, run } = await begin(t, clientId, { CURD_PUBLIC_URL: 'http://127.0.0.1:1' }, server.url);
-    const { asked, location } = await openBrowser(server.url, 'ada', password).visit(address);
-    assert.deepEqual(asked, ['login', 'consent']);
+    const { forms, location } = await openBrowser(server.url, 'ada', password).visit(address);
+    assert.deepEqual(forms, ['login', 'consent']);
     const arrived = await fetch(location ?? '');
     assert.match(await arrived.text(), /you can close this page/);
     const { code, stdout, stderr } = await run;

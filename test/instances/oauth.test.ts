@@ -57,9 +57,9 @@ suite('An application of three instances', () => {
         'invalid_grant',
       );
 
-      const { location, asked } = await browser.authorize(queryOf(app, { scope }));
+      const { location, forms } = await browser.authorize(queryOf(app, { scope }));
       assert.ok(location?.includes('code='), 'the login of before holds on all of them');
-      assert.ok(!asked.includes('login'));
+      assert.ok(!forms.includes('login'));
     }
   });
 

@@ -10,11 +10,11 @@ import {
   openListeningShop,
   post,
   queryOf,
+  redirectParameters,
   register,
   rewrite,
   setRole,
   tokensOf,
-  toldIn,
   withToken,
 } from './flow.ts';
 
@@ -47,7 +47,7 @@ onBothEngines('The scope admin', (engine) => {
     const [ada, bob] = [openBrowser(shop.url, 'ada'), openBrowser(shop.url, 'bob')];
     const scope = 'read:cheeses admin';
     const errorOf = async (browser: typeof ada, query: URLSearchParams) =>
-      toldIn('query', await browser.authorize(query)).error;
+      redirectParameters('query', await browser.authorize(query)).error;
 
     assert.equal(await errorOf(bob, queryOf(unlisted, { scope })), 'invalid_scope');
     const bare = { scope, code_challenge: undefined, code_challenge_method: undefined };
@@ -176,7 +176,7 @@ suite('The scope admin', () => {
     await register(shop, 'bob', 'staff');
     const app = await newApplication(shop, { scopes });
     const browser = openBrowser(shop.url, 'bob');
-    const visit = async (scope: string) => (await browser.authorize(queryOf(app, { scope }))).asked;
+    const visit = async (scope: string) => (await browser.authorize(queryOf(app, { scope }))).forms;
     assert.deepEqual(await visit('read:cheeses admin'), ['login', 'consent']);
     await decide(shop, 'approve');
     assert.deepEqual(await visit('read:cheeses'), []);

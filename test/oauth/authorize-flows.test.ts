@@ -11,8 +11,8 @@ import {
   post,
   queryOf,
   redeeming,
+  redirectParameters,
   register,
-  toldIn,
   verifier,
   withToken,
 } from './flow.ts';
@@ -24,8 +24,8 @@ suite('The authorization endpoint', () => {
     const app = await newApplication(shop);
     const state = 'a b+c&d=é%2F"<>\u{1f9c0}';
     const visit = await openBrowser(shop.url, 'ada').authorize(queryOf(app, { state }));
-    assert.deepEqual(visit.asked, ['login', 'consent']);
-    const { code = '', ...told } = toldIn('query', visit);
+    assert.deepEqual(visit.forms, ['login', 'consent']);
+    const { code = '', ...told } = redirectParameters('query', visit);
     assert.deepEqual(told, { state, iss: shop.url });
     assert.ok(code.length >= 22, 'RFC 6749, section 10.10: 128 bits at least');
     const { json } = await post(`${shop.url}/oauth/token`, redeeming(app, code), app);
@@ -75,27 +75,30 @@ suite('The authorization endpoint', () => {
     const browser = openBrowser(shop.url, 'ada');
     const askQuietly = async (one = app, scope = 'read:cheeses') => {
       const visit = await browser.authorize(queryOf(one, { prompt: 'none', scope }));
-      assert.deepEqual(visit.asked, []);
-      return toldIn('query', visit);
+      assert.deepEqual(visit.forms, []);
+      return redirectParameters('query', visit);
     };
     assert.equal((await askQuietly()).error, 'login_required');
-    assert.deepEqual((await browser.authorize(queryOf(app))).asked, ['login', 'consent']);
+    assert.deepEqual((await browser.authorize(queryOf(app))).forms, ['login', 'consent']);
     assert.ok((await askQuietly()).code !== undefined, 'what was allowed is remembered');
-    assert.deepEqual((await browser.authorize(queryOf(app))).asked, []);
+    assert.deepEqual((await browser.authorize(queryOf(app))).forms, []);
     assert.match(
       (await askQuietly(app, 'read:cheeses read:orders')).error ?? '',
       /^(consent|interaction)_required$/,
     );
-    assert.deepEqual((await browser.authorize(queryOf(app, { scope: 'read:orders' }))).asked, ['consent']);
+    assert.deepEqual((await browser.authorize(queryOf(app, { scope: 'read:orders' }))).forms, ['consent']);
     for (const _ of [1, 2]) {
-      const { asked } = await browser.authorize(queryOf(publicApp));
-      assert.deepEqual(asked, ['consent'], 'RFC 6749, section 10.2: a public application is asked each time');
+      const { forms } = await browser.authorize(queryOf(publicApp));
+      assert.deepEqual(forms, ['consent'], 'RFC 6749, section 10.2: a public application is asked each time');
     }
     assert.match((await askQuietly(publicApp)).error ?? '', /^(consent|interaction)_required$/);
     const denied = await browser.authorize(queryOf(publicApp), { consent: 'deny' });
-    assert.equal(toldIn('query', denied).error, 'access_denied');
+    assert.equal(redirectParameters('query', denied).error, 'access_denied');
     const cancelled = await openBrowser(shop.url).authorize(queryOf(app), { login: 'cancel' });
-    assert.deepEqual([toldIn('query', cancelled).error, cancelled.asked], ['access_denied', ['login']]);
+    assert.deepEqual(
+      [redirectParameters('query', cancelled).error, cancelled.forms],
+      ['access_denied', ['login']],
+    );
   });
 
   test('wants PKCE from public applications, by S256 and with verifiers of 43 to 128 characters (RFC 7636, 4.1 and 4.3)', async (t) => {
@@ -104,7 +107,7 @@ suite('The authorization endpoint', () => {
     const [app, publicApp] = [await newApplication(shop), await newApplication(shop, { isPublic: true })];
     const none = { code_challenge: undefined, code_challenge_method: undefined };
     const browser = openBrowser(shop.url, 'ada');
-    const refused = toldIn('query', await browser.authorize(queryOf(publicApp, none)));
+    const refused = redirectParameters('query', await browser.authorize(queryOf(publicApp, none)));
     assert.deepEqual([refused.error, refused.state], ['invalid_request', 'xyz']);
 
     const token = `${shop.url}/oauth/token`;
@@ -151,8 +154,8 @@ suite('The authorization endpoint', () => {
       [implicitQueryOf(withCode, { x_refused: '' }), 'fragment'],
     ] as const) {
       const visit = await openBrowser(shop.url).authorize(query);
-      const { error_description: _, ...told } = toldIn(part, visit);
-      assert.deepEqual([told, visit.asked], [expected, []]);
+      const { error_description: _, ...told } = redirectParameters(part, visit);
+      assert.deepEqual([told, visit.forms], [expected, []]);
     }
     for (const query of [queryOf(both), implicitQueryOf(both)]) {
       assert.match((await openBrowser(shop.url).authorize(query)).page, /<h1>Log in<\/h1>/);
@@ -167,7 +170,10 @@ suite('The implicit flow', () => {
     const app = await newApplication(shop, { grants: ['implicit'], isPublic: true });
     const browser = openBrowser(shop.url, 'ada');
     const query = implicitQueryOf(app, { scope: 'read:profile read:cheeses', state: 'a b&c' });
-    const { access_token: token = '', ...told } = toldIn('fragment', await browser.authorize(query));
+    const { access_token: token = '', ...told } = redirectParameters(
+      'fragment',
+      await browser.authorize(query),
+    );
     assert.deepEqual(told, {
       token_type: 'Bearer',
       expires_in: '600',
@@ -178,14 +184,17 @@ suite('The implicit flow', () => {
     assert.equal((await withToken(shop, token, 'GET', '/v2/customer/ada')).status, 200);
     assert.equal((await withToken(shop, token, 'GET', '/v2/store/orders')).status, 403);
     const again = await browser.authorize(query);
-    assert.deepEqual(again.asked, ['consent'], 'RFC 6749, section 10.16');
+    assert.deepEqual(again.forms, ['consent'], 'RFC 6749, section 10.16');
     for (const [more, answers, error] of [
       [{ prompt: 'none' }, {}, /^(consent|interaction)_required$/],
       [{ scope: 'nonsense' }, {}, /^invalid_scope$/],
       [{ scope: 'admin' }, {}, /^invalid_scope$/],
       [{}, { consent: 'deny' }, /^access_denied$/],
     ] as const) {
-      const refused = toldIn('fragment', await browser.authorize(implicitQueryOf(app, more), answers));
+      const refused = redirectParameters(
+        'fragment',
+        await browser.authorize(implicitQueryOf(app, more), answers),
+      );
       assert.match(refused.error ?? '', error);
       assert.deepEqual([refused.state, refused.iss, refused.access_token], ['xyz', shop.url, undefined]);
     }
@@ -211,9 +220,9 @@ suite('The implicit flow', () => {
     await codeOf(app, browser, { scope: 'read:cheeses admin' });
     for (const scope of ['admin', 'read:cheeses admin']) {
       const visit = await browser.authorize(implicitQueryOf(app, { scope }));
-      assert.equal(toldIn('fragment', visit).error, 'invalid_scope');
+      assert.equal(redirectParameters('fragment', visit).error, 'invalid_scope');
     }
-    const told = toldIn('fragment', await browser.authorize(implicitQueryOf(app)));
+    const told = redirectParameters('fragment', await browser.authorize(implicitQueryOf(app)));
     assert.equal(told.scope, 'read:cheeses');
     assert.equal(
       (await withToken(shop, told.access_token ?? '', 'GET', '/v2/api-keys?account=x')).status,

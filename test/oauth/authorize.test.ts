@@ -11,14 +11,14 @@ import {
   openListeningShop,
   type Parameters,
   queryOf,
-  toldIn,
+  redirectParameters,
 } from './flow.ts';
 
 /** @returns what the application is told in the query, without anybody having been asked anything. */
 async function refusalOf(shop: ListeningShop, query: URLSearchParams, part: 'query' | 'fragment' = 'query') {
   const visit = await openBrowser(shop.url).authorize(query);
-  assert.deepEqual(visit.asked, [], `asked the person at once: ${query}`);
-  const { error_description: _, scope: _scope, ...told } = toldIn(part, visit);
+  assert.deepEqual(visit.forms, [], `asked the person at once: ${query}`);
+  const { error_description: _, scope: _scope, ...told } = redirectParameters(part, visit);
   return told;
 }
 
@@ -216,8 +216,8 @@ suite('The authorization endpoint', () => {
       const rest = String(queryOf(app, { state: '' })).length;
       return queryOf(app, { state: character.repeat(length - rest) });
     };
-    const { asked } = await openBrowser(shop.url).authorize(withLength(2048), { login: 'cancel' });
-    assert.deepEqual(asked, ['login']);
+    const { forms } = await openBrowser(shop.url).authorize(withLength(2048), { login: 'cancel' });
+    assert.deepEqual(forms, ['login']);
     const before = await stored();
     await assertPage(shop, withLength(2049), 'bad_request');
     await assertPage(shop, withLength(16_000), 'bad_request');

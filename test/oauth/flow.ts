@@ -84,10 +84,10 @@ export interface Visit {
   readonly page: string;
   readonly location: string | null;
   /** Forms that were met: login, consent, logout. */
-  readonly asked: readonly string[];
+  readonly forms: readonly string[];
 }
 
-export interface Answers {
+export interface FormChoices {
   readonly login?: 'login' | 'cancel' | undefined;
   readonly consent?: 'allow' | 'deny' | undefined;
 }
@@ -97,8 +97,8 @@ export interface Browser {
   /** One request, with the cookies that belong to it. */
   go(url: string, init?: RequestInit): Promise<Response>;
   /** Follows redirects and answers forms until there is no more to do here. */
-  visit(url: string, answers?: Answers): Promise<Visit>;
-  authorize(query: URLSearchParams, answers?: Answers): Promise<Visit>;
+  visit(url: string, answers?: FormChoices): Promise<Visit>;
+  authorize(query: URLSearchParams, answers?: FormChoices): Promise<Visit>;
 }
 
 /** A browser without scripts, whose person logs in under the given name and allows everything, unless told otherwise. */
@@ -124,7 +124,7 @@ export function openBrowser(base: string, username = 'nobody', secret = password
     return response;
   }
 
-  async function visit(url: string, answers: Answers = {}): Promise<Visit> {
+  async function visit(url: string, answers: FormChoices = {}): Promise<Visit> {
     const chosen = { login: 'login', consent: 'allow', logout: 'logout', ...answers };
     const asked: string[] = [];
     let response = await go(url);
@@ -139,7 +139,7 @@ export function openBrowser(base: string, username = 'nobody', secret = password
         const name = action?.split('/').at(-1);
         const answer = chosen[name as keyof typeof chosen];
         if (action === undefined || name === undefined || answer === undefined || asked.includes(name)) {
-          return { status, headers, page, location: null, asked };
+          return { status, headers, page, location: null, forms: asked };
         }
         asked.push(name);
         const [, token = ''] = /name="token" value="([^"]+)"/.exec(page) ?? [];
@@ -149,7 +149,7 @@ export function openBrowser(base: string, username = 'nobody', secret = password
         continue;
       }
       if (new URL(location, base).origin !== base) {
-        return { status, headers, page, location, asked };
+        return { status, headers, page, location, forms: asked };
       }
       response = await go(location);
     }
@@ -173,7 +173,7 @@ export function assertSafePage({ headers }: Response, page: string): void {
 }
 
 /** What an application is told: in the query or in the fragment, and never in both. */
-export function toldIn(part: 'query' | 'fragment', { location, status, page }: Visit) {
+export function redirectParameters(part: 'query' | 'fragment', { location, status, page }: Visit) {
   assert.ok(location !== null, `${status} ${page}`);
   const url = new URL(location);
   assert.equal(part === 'query' ? url.hash : url.search, '', location);
@@ -206,7 +206,7 @@ export async function post(
     body.set('client_secret', clientSecret ?? '');
   }
   const headers = method === 'basic' ? { authorization: basic(clientId, clientSecret ?? '') } : {};
-  return answerOf(await fetch(address, { method: 'POST', body, headers }));
+  return checkedResponse(await fetch(address, { method: 'POST', body, headers }));
 }
 
 const documented = operationsOf(JSON.parse(read('openapi.json')));
@@ -226,7 +226,7 @@ function assertDocumented(url: string, status: number, text: string): void {
 }
 
 /** @returns the answer, after a look at what every one must have. */
-export async function answerOf(response: Response) {
+export async function checkedResponse(response: Response) {
   const { status, headers, url } = response;
   const text = await response.text();
   assert.ok(status < 500, `${status} ${text}`);
@@ -245,15 +245,15 @@ export async function answerOf(response: Response) {
   return { status, headers, json };
 }
 
-export type TokenAnswer = Awaited<ReturnType<typeof post>>;
+export type TokenResponse = Awaited<ReturnType<typeof post>>;
 
-export function assertRefused(answer: TokenAnswer, status: number, error: string): void {
+export function assertRefused(answer: TokenResponse, status: number, error: string): void {
   assert.deepEqual([answer.status, answer.json?.error], [status, error], JSON.stringify(answer.json));
 }
 
 /** A fresh code for what the person of the browser allows. */
 export async function codeOf(app: Application, browser: Browser, more: Parameters = {}): Promise<string> {
-  const { code } = toldIn('query', await browser.authorize(queryOf(app, more)));
+  const { code } = redirectParameters('query', await browser.authorize(queryOf(app, more)));
   assert.ok(code !== undefined, 'no code came');
   return code;
 }

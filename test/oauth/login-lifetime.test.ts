@@ -27,15 +27,15 @@ test('A login at the pages ends 12 hours after the password, even while it is us
     );
   };
 
-  assert.deepEqual((await browser.authorize(queryOf(app))).asked, ['login', 'consent']);
+  assert.deepEqual((await browser.authorize(queryOf(app))).forms, ['login', 'consent']);
   const { exp, loginTs } = await readSession();
   assert.ok(exp - loginTs <= 12 * hour && exp - loginTs > 12 * hour - 60);
   for (let uses = 0; uses < 2; uses += 1) {
     await age(5 * hour);
-    assert.deepEqual((await browser.authorize(queryOf(app))).asked, []);
+    assert.deepEqual((await browser.authorize(queryOf(app))).forms, []);
     const used = await readSession();
     assert.ok(used.exp - used.loginTs <= 12 * hour, `${used.exp - used.loginTs} seconds`);
   }
   await age(2 * hour + 60);
-  assert.deepEqual((await browser.authorize(queryOf(app))).asked, ['login', 'consent']);
+  assert.deepEqual((await browser.authorize(queryOf(app))).forms, ['login', 'consent']);
 });

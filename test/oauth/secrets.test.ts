@@ -20,9 +20,9 @@ import {
   post,
   queryOf,
   redeeming,
+  redirectParameters,
   register,
   tokensOf,
-  toldIn,
   withToken,
 } from './flow.ts';
 
@@ -97,7 +97,10 @@ onBothEngines('The authorization server', (engine) => {
       app,
       'post',
     );
-    const implicit = toldIn('fragment', await browser.authorize(queryOf(app, { response_type: 'token' })));
+    const implicit = redirectParameters(
+      'fragment',
+      await browser.authorize(queryOf(app, { response_type: 'token' })),
+    );
     const { json: own } = await post(token, { grant_type: 'client_credentials' }, app);
     for (const [name, one] of Object.entries({ first, second, implicit, own })) {
       secrets.set(`${name} access token`, one.access_token);
@@ -186,7 +189,7 @@ onBothEngines('The authorization server', (engine) => {
     const change = { username: 'ada', email: 'ada@example.com', password: 'another password' };
     assert.equal((await withToken(shop, access_token, 'PUT', '/v2/customer/ada', change)).status, 200);
     const met = await browser.visit(entered.headers.get('location') ?? '');
-    assert.deepEqual([met.status, met.location, met.asked], [400, null, []]);
+    assert.deepEqual([met.status, met.location, met.forms], [400, null, []]);
   });
 
   test('ends the tokens of an application with it (RFC 7009, 3)', async (t) => {

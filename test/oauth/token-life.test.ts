@@ -11,10 +11,10 @@ import {
   openBrowser,
   openListeningShop,
   post,
+  redirectParameters,
   register,
   rewrite,
   tokensOf,
-  toldIn,
   withToken,
 } from './flow.ts';
 
@@ -188,7 +188,8 @@ suite('An access token', () => {
     const browser = openBrowser(shop.url, 'ada');
     const usual = (await tokensOf(shop, app, browser)).access_token;
     const short =
-      toldIn('fragment', await browser.authorize(implicitQueryOf(implicitApp))).access_token ?? '';
+      redirectParameters('fragment', await browser.authorize(implicitQueryOf(implicitApp))).access_token ??
+      '';
     const own = await post(`${shop.url}/oauth/token`, { grant_type: 'client_credentials' }, machine);
     clock.advance(9 * 60_000);
     assert.equal(await statusOf(shop, short), 200);

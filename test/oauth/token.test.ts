@@ -5,9 +5,9 @@ import { suite, test } from 'node:test';
 import { sql } from '../../src/database/sql.ts';
 import { onBothEngines } from '../helper.ts';
 import {
-  answerOf,
   assertRefused,
   basic,
+  checkedResponse,
   codeOf,
   newApplication,
   openBrowser,
@@ -15,9 +15,9 @@ import {
   post,
   queryOf,
   redeeming,
+  redirectParameters,
   register,
   rewrite,
-  toldIn,
   verifier,
   withToken,
 } from './flow.ts';
@@ -165,7 +165,7 @@ suite('An application', () => {
       }
       for (const authorization of ['Basic', 'Basic !', 'Basic Og==', 'Bearer x', 'Basic YQ==']) {
         const body = new URLSearchParams(form);
-        const answer = await answerOf(
+        const answer = await checkedResponse(
           await fetch(address, { method: 'POST', headers: { authorization }, body }),
         );
         assert.ok([400, 401].includes(answer.status), `${endpoint} ${authorization} ${answer.status}`);
@@ -210,7 +210,7 @@ suite('An application', () => {
       const headers = { authorization, 'content-type': type };
       const body = '{"grant_type":"client_credentials"}';
       assertRefused(
-        await answerOf(await fetch(token, { method: 'POST', headers, body })),
+        await checkedResponse(await fetch(token, { method: 'POST', headers, body })),
         400,
         'invalid_request',
       );
@@ -219,7 +219,7 @@ suite('An application', () => {
       method: 'POST',
       headers: { authorization },
     });
-    assertRefused(await answerOf(inQuery), 400, 'invalid_request');
+    assertRefused(await checkedResponse(inQuery), 400, 'invalid_request');
     const got = await fetch(`${token}?grant_type=client_credentials`, { headers: { authorization } });
     assert.equal(got.status, 405);
   });
@@ -243,7 +243,7 @@ onBothEngines('The endpoints for programs', (engine) => {
         method: 'POST',
         body: new URLSearchParams({ ...form, filler: 'a'.repeat(60_000) }),
       });
-      assertRefused(await answerOf(large), 400, 'invalid_request');
+      assertRefused(await checkedResponse(large), 400, 'invalid_request');
     }
   });
 });
@@ -254,7 +254,10 @@ suite('The same endpoints', () => {
     await register(shop, 'ada');
     const app = await newApplication(shop);
     const base = `${shop.url}/v2/oauth`;
-    const { code = '' } = toldIn('query', await openBrowser(shop.url, 'ada').authorize(queryOf(app)));
+    const { code = '' } = redirectParameters(
+      'query',
+      await openBrowser(shop.url, 'ada').authorize(queryOf(app)),
+    );
     const { status, json } = await post(`${base}/token`, redeeming(app, code), app);
     assert.equal(status, 200);
     const form = { token: json.access_token };
