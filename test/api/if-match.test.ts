@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { newCustomer, newSession } from '../auth/holders.ts';
-import { formOf, picture } from '../files/images.ts';
+import { formOf, testImage } from '../files/images.ts';
 import {
   assertError,
   bern,
@@ -93,7 +93,7 @@ async function changesOf(shop: Shop): Promise<Change[]> {
       operationId: 'uploadCheeseImage',
       resource: pictured,
       path: `${pictured}/uploadImage`,
-      options: { ...admin, ...formOf(await picture(7)) },
+      options: { ...admin, ...formOf(await testImage(7)) },
     },
     {
       operationId: 'replaceCustomer',

@@ -12,7 +12,7 @@ import { integrityErrors } from '../../src/database/sqlite-file.ts';
 import { openFiles } from '../../src/files/files.ts';
 import { checkImages } from '../../src/images/consistency-check.ts';
 import { loadConfig } from '../../src/settings/config.ts';
-import { newCheese, picture, upload } from '../files/images.ts';
+import { newCheese, testImage, upload } from '../files/images.ts';
 import { openShop, temporaryFolder } from '../helper.ts';
 import { environmentOf } from './life.ts';
 import { assertRefused, curd, curdJson, type Environment, ended, inShop, start } from './run.ts';
@@ -54,7 +54,7 @@ async function killed(
 async function makeShop(t: TestContext): Promise<Environment> {
   const shop = await openShop(t);
   const cheese = await newCheese(shop);
-  const bytes = await Promise.all(Array.from({ length: pictures }, (_, seed) => picture(seed)));
+  const bytes = await Promise.all(Array.from({ length: pictures }, (_, seed) => testImage(seed)));
   // One credential may send 16 images at the same time.
   for (let from = 0; from < bytes.length; from += 16) {
     const responses = await Promise.all(bytes.slice(from, from + 16).map((one) => upload(shop, cheese, one)));

@@ -10,7 +10,7 @@ import { dollars } from '../../src/orders/money.ts';
 import { secret } from '../context.ts';
 import { createLoad, type Load, type Memory } from '../faults/load.ts';
 import { awsSettings, bucket, openBucket } from '../files/bucket.ts';
-import { assertWhole, nameOf, namesIn, picture, uploaded } from '../files/images.ts';
+import { assertWhole, nameOf, namesIn, testImage, uploaded } from '../files/images.ts';
 import { temporaryFolder } from '../helper.ts';
 import { liveOn } from './life.ts';
 import {
@@ -41,7 +41,7 @@ const placers = 4;
 /** Uploads a picture, and says where it is shown. */
 async function show({ url }: RunningServer, { key, cheeses }: Stock, seed: number): Promise<string[]> {
   const body = new FormData();
-  body.append('file', new Blob([new Uint8Array(await picture(seed))]));
+  body.append('file', new Blob([new Uint8Array(await testImage(seed))]));
   const headers = { 'X-API-Key': key };
   const answer = await fetch(`${url}/v2/cheeses/${cheeses[0]}/uploadImage`, {
     method: 'POST',
@@ -236,7 +236,7 @@ test('A shop is well, and as private as before, when it is put back over a later
   const { shop, environment, cheeses } = await liveOn(t, 'sqlite');
   const file = join(await temporaryFolder(t), 'a.tar');
   await curdJson(environment, 'backup', file);
-  await uploaded(shop, cheeses[0], await picture(778));
+  await uploaded(shop, cheeses[0], await testImage(778));
   await shop.app.close();
   const database = join(shop.config.dataDir, 'curd.sqlite');
   chmodSync(database, 0o600);

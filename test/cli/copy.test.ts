@@ -14,7 +14,7 @@ import { type Engine, sql } from '../../src/database/sql.ts';
 import { loadConfig } from '../../src/settings/config.ts';
 import { contentsOf } from '../database/contents.ts';
 import { freshConfig, open } from '../database/notes.ts';
-import { imagesFolder, nameOf, newCheese, picture, uploaded } from '../files/images.ts';
+import { imagesFolder, nameOf, newCheese, testImage, uploaded } from '../files/images.ts';
 import { cleanUp, createDatabase, engines, openShop, temporaryFolder } from '../helper.ts';
 import {
   newApplication,
@@ -45,7 +45,7 @@ async function openedShop(t: TestContext) {
   const cheese = { name: 'Gruyère', pricePerKg: 30 };
   const once = { as: writer, body: cheese, headers: { 'idempotency-key': 'once' } };
   const { id: cheeseId } = await did(shop, 'POST', '/v2/cheeses', once);
-  const { imageUrl } = await uploaded(shop, cheeseId, await picture(1));
+  const { imageUrl } = await uploaded(shop, cheeseId, await testImage(1));
   const order = orderOf(cheeseId);
   const placed = await did(shop, 'POST', '/v2/store/order', { as: writer, headers: session, body: order });
   // The newest customer is gone, and nobody gets that number again.
@@ -192,7 +192,7 @@ suite('A shop', () => {
     test(`is put in the place of another with other accounts, keys and pictures (${engine})`, async (t) => {
       const { shop, environment } = await liveOn(t, 'sqlite');
       const other = await openShop(t, { engine });
-      await uploaded(other, await newCheese(other), await picture(777));
+      await uploaded(other, await newCheese(other), await testImage(777));
       const place = other.config.database;
       const to = place.engine === 'postgres' ? place.url : `sqlite:${place.file}`;
       const images = `file:${imagesFolder(other)}`;
@@ -206,7 +206,7 @@ suite('A shop', () => {
 
   test('whose pictures are not all there is copied, and says which are missing', async (t) => {
     const shop = await openShop(t);
-    const { imageUrl } = await uploaded(shop, await newCheese(shop), await picture(1));
+    const { imageUrl } = await uploaded(shop, await newCheese(shop), await testImage(1));
     const lost = nameOf(imageUrl);
     await rm(join(imagesFolder(shop), lost.slice(0, 2), lost));
     const to = `sqlite:${await temporaryFolder(t)}/curd.sqlite`;

@@ -17,7 +17,7 @@ import { openFiles } from '../../src/files/files.ts';
 import { checkImages } from '../../src/images/consistency-check.ts';
 import { checkOrders } from '../../src/orders/consistency-check.ts';
 import { secret } from '../context.ts';
-import { nameOf, picture, uploaded } from '../files/images.ts';
+import { nameOf, testImage, uploaded } from '../files/images.ts';
 import { createDatabase, engines } from '../helper.ts';
 import { type Life, liveOn } from './life.ts';
 import { assertRefused, curd, freshShop, stocked } from './run.ts';
@@ -274,7 +274,7 @@ suite('curd doctor', { concurrency: 2 }, () => {
     let uploads = 0;
     async function uploadOnAndOn(): Promise<void> {
       while (!isOver) {
-        await uploaded(shop, cheeses[0], await picture(100 + uploads));
+        await uploaded(shop, cheeses[0], await testImage(100 + uploads));
         uploads += 1;
         await sleep(5);
       }

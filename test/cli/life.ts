@@ -4,7 +4,7 @@ import type { TestContext } from 'node:test';
 import type { Engine } from '../../src/database/sql.ts';
 import type { RawSettings } from '../../src/settings/config.ts';
 import { secret } from '../context.ts';
-import { deleteCheese, picture, uploaded } from '../files/images.ts';
+import { deleteCheese, testImage, uploaded } from '../files/images.ts';
 import { openShop, type RequestOptions, type Shop } from '../helper.ts';
 import type { Environment } from './run.ts';
 
@@ -69,9 +69,9 @@ export async function liveOn(t: TestContext, engine: Engine, settings: RawSettin
   const doomed = await make('Stinking Bishop', { ...hard, pricePerKg: 30 });
   const renamed = await make('Old name', { ...hard, pricePerKg: 10 });
   await did(shop, 'PUT', '/v2/cheeses', { as, body: { id: renamed, name: 'New name', status: 'sold' } });
-  const { imageUrl } = await uploaded(shop, comte, await picture(1));
-  await uploaded(shop, brie, await picture(1));
-  await uploaded(shop, doomed, await picture(2));
+  const { imageUrl } = await uploaded(shop, comte, await testImage(1));
+  await uploaded(shop, brie, await testImage(1));
+  await uploaded(shop, doomed, await testImage(2));
 
   const login = async (username: string) => {
     await did(shop, 'POST', '/v2/customer', {

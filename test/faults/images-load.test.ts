@@ -22,7 +22,7 @@ import {
   newCheese,
   noise,
   openFiles,
-  picture,
+  testImage,
   upload,
   uploaded,
 } from '../files/images.ts';
@@ -38,7 +38,7 @@ onBothEngines('Uploads', (engine) => {
   test(`at once are taken up to ${uploadsMax}; the rest is told to wait, and others are served meanwhile`, async (t) => {
     const shop = await openShop(t, { engine });
     const cheese = await newCheese(shop);
-    const pictures = await Promise.all(Array.from({ length: uploadsMax + 16 }, (_, seed) => picture(seed)));
+    const pictures = await Promise.all(Array.from({ length: uploadsMax + 16 }, (_, seed) => testImage(seed)));
     let isOver = false;
     // Each may have only some uploads at once.
     const keys = await Promise.all(
@@ -66,13 +66,13 @@ onBothEngines('Uploads', (engine) => {
     }
     assert.ok(answers.length - refused.length >= uploadsMax, `${refused.length} were refused`);
     assert.deepEqual(namesIn(shop.config.incomingDir), []);
-    assert.equal((await upload(shop, cheese, await picture(999))).status, 200, 'later');
+    assert.equal((await upload(shop, cheese, await testImage(999))).status, 200, 'later');
   });
 
   test('of clients that hang up right after the headers keep no slot', async (t) => {
     const shop = await openListeningShop(t, { engine });
     const cheese = await newCheese(shop);
-    const { headers, raw } = formOf(await picture(1));
+    const { headers, raw } = formOf(await testImage(1));
     const head = [
       `POST /v2/cheeses/${cheese}/uploadImage HTTP/1.1`,
       'Host: localhost',
@@ -86,13 +86,13 @@ onBothEngines('Uploads', (engine) => {
       await once(socket, 'close');
     }
     await until(async () => (await uploadsUnderWay(shop)) === 0, 'uploads are still under way');
-    assert.equal((await upload(shop, cheese, await picture(1))).status, 200);
+    assert.equal((await upload(shop, cheese, await testImage(1))).status, 200);
   });
 
   test('of one credential take a quarter of the slots, and the others are left for others', async (t) => {
     const shop = await openListeningShop(t, { engine });
     const cheese = await newCheese(shop);
-    const { headers, raw } = formOf(await picture(2));
+    const { headers, raw } = formOf(await testImage(2));
     const url = `${shop.url}/v2/cheeses/${cheese}/uploadImage`;
     const slow = await Promise.all(
       Array.from({ length: 16 }, () =>
@@ -100,15 +100,15 @@ onBothEngines('Uploads', (engine) => {
       ),
     );
     await until(async () => (await uploadsUnderWay(shop)) === slow.length, 'not all are under way');
-    const refused = await upload(shop, cheese, await picture(3));
+    const refused = await upload(shop, cheese, await testImage(3));
     assertError(refused, 429, 'rate_limit_exceeded');
     assert.ok(Number(refused.headers['retry-after']) > 0);
     const other = await shop.createKey({ scopes: ['write:cheeses'] });
-    assert.equal((await upload(shop, cheese, await picture(3), other)).status, 200);
+    assert.equal((await upload(shop, cheese, await testImage(3), other)).status, 200);
     for (const one of slow) {
       assert.equal((await one.finish()).status, 200);
     }
-    assert.equal((await upload(shop, cheese, await picture(3))).status, 200);
+    assert.equal((await upload(shop, cheese, await testImage(3))).status, 200);
   });
 });
 
@@ -201,7 +201,7 @@ suite('Connections that break', () => {
       await sleep(10);
     }
     assert.deepEqual(namesIn(shop.config.incomingDir), []);
-    const pictures = await Promise.all(Array.from({ length: 8 }, (_, seed) => picture(seed)));
+    const pictures = await Promise.all(Array.from({ length: 8 }, (_, seed) => testImage(seed)));
     for (const bytes of pictures) {
       assert.equal((await upload(shop, cheese, bytes)).status, 200);
     }
@@ -214,7 +214,7 @@ suite('Connections that break', () => {
     await sleep(30);
     await deleteCheese(shop, cheese);
     assert.equal((await sent).status, 404);
-    const other = await uploaded(shop, await newCheese(shop), await picture(1));
+    const other = await uploaded(shop, await newCheese(shop), await testImage(1));
     await assertShown(shop, other.imageUrl);
   });
 });
@@ -260,7 +260,7 @@ suite('A full disk', { skip: canMount ? false : 'a small disk takes unshare -Urm
         const refused = await send(large);
         assert.equal(refused.status, 503, await refused.text());
         assert.ok(Number(refused.headers.get('retry-after')) > 0);
-        const taken = await send(await picture(round));
+        const taken = await send(await testImage(round));
         const text = await taken.text();
         assert.equal(taken.status, 200, text);
         const { imageUrl } = JSON.parse(text);

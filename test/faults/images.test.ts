@@ -21,7 +21,7 @@ import { createUploads } from '../../src/http/uploads.ts';
 import { loadConfig } from '../../src/settings/config.ts';
 import { type Environment, freshShop, type RunningServer, serve, stocked } from '../cli/run.ts';
 import * as photos from '../files/images.ts';
-import { type Addresses, assertWhole, nameOf, namesIn, noise, picture } from '../files/images.ts';
+import { type Addresses, assertWhole, nameOf, namesIn, noise, testImage } from '../files/images.ts';
 import { assertError, openShop, temporaryFolder, testClock } from '../helper.ts';
 import { pick } from './load.ts';
 
@@ -88,7 +88,7 @@ suite('Pictures of a server that is killed', () => {
     const { environment, key, ids } = await shopWith(t, 8);
     const config = loadConfig(environment);
     const bytes = await Promise.all(
-      Array.from({ length: 12 }, (_, index) => (index < 9 ? picture(index) : noise(200))),
+      Array.from({ length: 12 }, (_, index) => (index < 9 ? testImage(index) : noise(200))),
     );
     const answered: { cheeseId: number; imageUrl: string }[] = [];
     let cut = 0;
@@ -182,7 +182,7 @@ suite('Pictures', () => {
     const [id = 0] = ids;
     const known = helpersIn(environment);
     const incoming = join(environment.CURD_DATA_DIR ?? '', 'incoming');
-    assert.equal((await send(server, key, id, await picture(1))).status, 200);
+    assert.equal((await send(server, key, id, await testImage(1))).status, 200);
     const large = await noise(1700);
     const received = () => namesIn(incoming).filter((name) => !name.includes('.'));
     for (let round = 0; round < 2; round += 1) {
@@ -198,7 +198,7 @@ suite('Pictures', () => {
       }
       assert.equal((await imagesOf(server, key, id)).length, round + 1);
       await until(() => helpersIn(environment).length === 0, 'killed');
-      const next = await send(server, key, id, await picture(2 + round));
+      const next = await send(server, key, id, await testImage(2 + round));
       assert.equal(next.status, 200, await next.text());
     }
     assert.deepEqual(namesIn(incoming), []);
@@ -209,16 +209,16 @@ suite('Pictures', () => {
     test(`are refused with 503 while the folder ${place} is gone, leave nothing, and are taken later`, async (t) => {
       const shop = await openShop(t);
       const cheese = await photos.newCheese(shop);
-      await photos.uploaded(shop, cheese, await picture(1));
+      await photos.uploaded(shop, cheese, await testImage(1));
       const folder = join(shop.config.dataDir, place);
       rmSync(folder, { recursive: true });
       writeFileSync(folder, 'in the way');
-      const answer = await photos.upload(shop, cheese, await picture(2));
+      const answer = await photos.upload(shop, cheese, await testImage(2));
       assertError(answer, 503, 'unavailable');
       assert.ok(Number(answer.headers['retry-after']) > 0);
       assert.equal((await photos.imagesOf(shop, cheese)).length, 1);
       rmSync(folder);
-      const { imageUrl } = await photos.uploaded(shop, cheese, await picture(2));
+      const { imageUrl } = await photos.uploaded(shop, cheese, await testImage(2));
       await photos.assertShown(shop, imageUrl);
       assert.deepEqual(namesIn(shop.config.incomingDir), []);
     });
@@ -226,7 +226,7 @@ suite('Pictures', () => {
 
   test('that cannot be read are 503, and 404 where their bytes are lost', async (t) => {
     const shop = await openShop(t);
-    const { imageUrl } = await photos.uploaded(shop, await photos.newCheese(shop), await picture(1));
+    const { imageUrl } = await photos.uploaded(shop, await photos.newCheese(shop), await testImage(1));
     const folder = photos.imagesFolder(shop);
     rmSync(folder, { recursive: true });
     assert.equal((await photos.shown(shop, imageUrl)).status, 404);

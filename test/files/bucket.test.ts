@@ -17,8 +17,8 @@ import {
   namesIn,
   newCheese,
   openFiles,
-  picture,
   shown,
+  testImage,
   upload,
   uploaded,
 } from './images.ts';
@@ -78,7 +78,7 @@ suite('Pictures in a bucket', () => {
   test('are stored under the prefix with their type, for good', async (t) => {
     const { endpoint, folder } = ours();
     const shop = await shopAt(t, endpoint);
-    const urls = await uploaded(shop, await newCheese(shop), await picture(1, 400, 'jpeg'));
+    const urls = await uploaded(shop, await newCheese(shop), await testImage(1, 400, 'jpeg'));
     const names = [urls.imageUrl, urls.thumbnailUrl].map(nameOf);
     const place = folderOf(shop, folder);
     assert.deepEqual(objectsIn(place), names.toSorted());
@@ -97,7 +97,7 @@ suite('Pictures in a bucket', () => {
   test('are shown by the server itself, whole and in part', async (t) => {
     const { endpoint } = ours();
     const shop = await shopAt(t, endpoint);
-    const { imageUrl } = await uploaded(shop, await newCheese(shop), await picture(2, 400));
+    const { imageUrl } = await uploaded(shop, await newCheese(shop), await testImage(2, 400));
     const whole = await shown(shop, imageUrl);
     assert.equal(whole.status, 200);
     assertWhole(imageUrl, whole.bytes);
@@ -122,7 +122,7 @@ suite('Pictures in a bucket', () => {
     const base = 'https://cdn.example.com/cheese';
     const shop = await shopAt(t, endpoint, { CURD_IMAGES_URL: `${base}/` });
     const cheese = await newCheese(shop);
-    const { imageUrl, thumbnailUrl } = await uploaded(shop, cheese, await picture(3));
+    const { imageUrl, thumbnailUrl } = await uploaded(shop, cheese, await testImage(3));
     assert.match(imageUrl, /^https:\/\/cdn\.example\.com\/cheese\/[0-9a-f]{64}\.png$/);
     assert.ok(thumbnailUrl.startsWith(`${base}/`));
     const { json } = await shop.request('GET', `/v2/cheeses/${cheese}`, { as: shop.reader });
@@ -139,13 +139,13 @@ suite('Pictures in a bucket', () => {
     const { endpoint, folder } = ours();
     const shop = await shopAt(t, endpoint);
     const cheese = await newCheese(shop);
-    const { imageUrl } = await uploaded(shop, cheese, await picture(4));
+    const { imageUrl } = await uploaded(shop, cheese, await testImage(4));
     await deleteCheese(shop, cheese);
     assert.equal((await shown(shop, imageUrl)).status, 404);
     (shop.clock as ReturnType<typeof testClock>).advance(10 * 60_000 + 1);
     await shop.app.services.images.deleteUnused();
     assert.deepEqual(objectsIn(folderOf(shop, folder)), []);
-    await uploaded(shop, await newCheese(shop), await picture(4));
+    await uploaded(shop, await newCheese(shop), await testImage(4));
     await assertShown(shop, imageUrl);
   });
 
@@ -154,7 +154,7 @@ suite('Pictures in a bucket', () => {
     const shop = await shopAt(t, slow.endpoint);
     const clock = shop.clock as ReturnType<typeof testClock>;
     const cheese = await newCheese(shop);
-    const { imageUrl, thumbnailUrl } = await uploaded(shop, cheese, await picture(11));
+    const { imageUrl, thumbnailUrl } = await uploaded(shop, cheese, await testImage(11));
     await deleteCheese(shop, cheese);
     clock.advance(10 * 60_000 + 1);
     const sweeping = shop.app.services.images.deleteUnused();
@@ -162,7 +162,7 @@ suite('Pictures in a bucket', () => {
     clock.advance(10 * 60_000 + 1);
     const other = await shop.another();
     await other.app.services.images.deleteUnused();
-    const again = await upload(other, await newCheese(other), await picture(11));
+    const again = await upload(other, await newCheese(other), await testImage(11));
     letGo();
     await sweeping;
     if (again.status === 200) {
@@ -178,9 +178,9 @@ suite('Pictures in a bucket', () => {
     const shop = await shopAt(t, own.endpoint);
     const cheese = await newCheese(shop);
     await own.stop();
-    await assertUnavailable(shop, cheese, await picture(5));
+    await assertUnavailable(shop, cheese, await testImage(5));
     await own.start();
-    const { imageUrl } = await uploaded(shop, cheese, await picture(5));
+    const { imageUrl } = await uploaded(shop, cheese, await testImage(5));
     await assertShown(shop, imageUrl);
     await own.stop();
     const { status, headers } = await shown(shop, imageUrl);
@@ -193,13 +193,13 @@ suite('Pictures in a bucket', () => {
 
   test('are refused with 503 where it takes connections and says nothing', async (t) => {
     const shop = await shopAt(t, await openSilence(t));
-    await assertUnavailable(shop, await newCheese(shop), await picture(6));
+    await assertUnavailable(shop, await newCheese(shop), await testImage(6));
   });
 
   test('are refused with 503 where there is no such bucket', async (t) => {
     const { endpoint } = ours();
     const shop = await shopAt(t, endpoint, { CURD_IMAGES: 's3://not-there' });
-    await assertUnavailable(shop, await newCheese(shop), await picture(7));
+    await assertUnavailable(shop, await newCheese(shop), await testImage(7));
   });
 
   test('are refused with 503 with wrong credentials, which are in no log; the demo goes without', async (t) => {
@@ -221,14 +221,14 @@ suite('Pictures in a bucket', () => {
 
     setEnvironment(t, awsSettings(endpoint, 'NOBODY', secret));
     const shop = await openShop(t, { settings: { CURD_IMAGES: `s3://${bucket}/${prefix}` } });
-    await assertUnavailable(shop, await newCheese(shop), await picture(8));
+    await assertUnavailable(shop, await newCheese(shop), await testImage(8));
   });
 });
 
 suite('CURD_IMAGES and CURD_IMAGES_URL', () => {
   test('with a folder, addresses are those of the network in front, and /images goes on serving', async (t) => {
     const shop = await openShop(t, { settings: { CURD_IMAGES_URL: 'https://cdn.example.com' } });
-    const { imageUrl } = await uploaded(shop, await newCheese(shop), await picture(9));
+    const { imageUrl } = await uploaded(shop, await newCheese(shop), await testImage(9));
     assert.match(imageUrl, /^https:\/\/cdn\.example\.com\/[0-9a-f]{64}\.png$/);
     await assertShown(shop, imageUrl);
   });
@@ -236,7 +236,7 @@ suite('CURD_IMAGES and CURD_IMAGES_URL', () => {
   test('name a folder anywhere', async (t) => {
     const { CURD_DATA_DIR = '' } = await freshShop(t);
     const shop = await openShop(t, { settings: { CURD_IMAGES: `file:${CURD_DATA_DIR}/a/b` } });
-    await uploaded(shop, await newCheese(shop), await picture(10));
+    await uploaded(shop, await newCheese(shop), await testImage(10));
     assert.equal(namesIn(`${CURD_DATA_DIR}/a/b`).length, 2);
   });
 

@@ -6,7 +6,7 @@ import sharp from 'sharp';
 import type { Shop, TestResponse } from '../helper.ts';
 
 /** A picture of one colour: every seed gives another. */
-export function picture(seed: number, side = 24, format: 'png' | 'jpeg' | 'webp' = 'png'): Promise<Buffer> {
+export function testImage(seed: number, side = 24, format: 'png' | 'jpeg' | 'webp' = 'png'): Promise<Buffer> {
   const background = { r: seed & 255, g: (seed >> 8) & 255, b: (seed >> 16) & 255 };
   return sharp({ create: { width: side, height: side, channels: 3, background } })
     .toFormat(format)

@@ -15,8 +15,8 @@ import {
   nameOf,
   namesIn,
   newCheese,
-  picture,
   shown,
+  testImage,
   upload,
   uploaded,
 } from './images.ts';
@@ -32,7 +32,7 @@ async function sweepLater(shop: Shop, clock: ReturnType<typeof testClock>): Prom
 /** Keeps a picture without giving it to a cheese, as a server does that dies between the two. */
 async function abandoned(shop: Shop, seed: number): Promise<string[]> {
   const path = join(shop.config.dataDir, `abandoned-${seed}`);
-  writeFileSync(path, await picture(seed));
+  writeFileSync(path, await testImage(seed));
   const { imageName, thumbnailName } = await shop.app.services.images.store(path, 'png');
   return [imageName, thumbnailName];
 }
@@ -58,7 +58,7 @@ onBothEngines('Stored pictures', (engine) => {
     const shop = await openShop(t, { engine, clock });
     const folder = imagesFolder(shop);
     const [one, other] = [await newCheese(shop), await newCheese(shop)];
-    const bytes = await picture(1);
+    const bytes = await testImage(1);
     const first = await uploaded(shop, one, bytes);
     const second = await uploaded(shop, other, bytes);
     assert.deepEqual(first, second);
@@ -85,7 +85,7 @@ onBothEngines('Stored pictures', (engine) => {
   test('stay when they are uploaded again between deletion and sweep', async (t) => {
     const clock = testClock();
     const shop = await openShop(t, { engine, clock });
-    const bytes = await picture(2);
+    const bytes = await testImage(2);
     const cheese = await newCheese(shop);
     const { imageUrl, thumbnailUrl } = await uploaded(shop, cheese, bytes);
     await deleteCheese(shop, cheese);
@@ -139,7 +139,7 @@ onBothEngines('Stored pictures', (engine) => {
     await database.run(sql`update image_file set state = 'deleting', since = ${now}`);
     rmSync(imagesFolder(shop), { recursive: true });
     const cheese = await newCheese(shop);
-    const refused = await upload(shop, cheese, await picture(4));
+    const refused = await upload(shop, cheese, await testImage(4));
     assert.equal(refused.status, 503, 'while it is being deleted');
     await assert.rejects(() => attached(shop, cheese, ...names), /being deleted/);
     assert.ok(Number(refused.headers['retry-after']) > 0);
@@ -147,7 +147,7 @@ onBothEngines('Stored pictures', (engine) => {
     assert.deepEqual(namesIn(imagesFolder(shop)), [], 'bytes that no row will know of');
     await sweepLater(shop, clock);
     assert.deepEqual(await rowsIn(shop), []);
-    const { imageUrl } = await uploaded(shop, cheese, await picture(4));
+    const { imageUrl } = await uploaded(shop, cheese, await testImage(4));
     assert.ok(names.includes(nameOf(imageUrl)));
     await images.deleteUnused();
     await assertShown(shop, imageUrl);
@@ -162,7 +162,7 @@ onBothEngines('Stored pictures', (engine) => {
     mkdirSync(join(folder, `${name}.stuck`));
     clock.advance(10 * minuteMs + 1);
     await assert.rejects(() => shop.app.services.images.deleteUnused());
-    const answer = await upload(shop, await newCheese(shop), await picture(5));
+    const answer = await upload(shop, await newCheese(shop), await testImage(5));
     assert.equal(answer.status, 200, `a sweep that failed makes this wait for ten minutes: ${answer.text}`);
   });
 
@@ -170,12 +170,12 @@ onBothEngines('Stored pictures', (engine) => {
     const clock = testClock();
     const shop = await openShop(t, { engine, clock });
     const cheese = await newCheese(shop);
-    const { imageUrl, thumbnailUrl } = await uploaded(shop, cheese, await picture(10));
+    const { imageUrl, thumbnailUrl } = await uploaded(shop, cheese, await testImage(10));
     const name = nameOf(imageUrl);
     // The same picture was sent again, and the server died.
     writeFileSync(join(imagesFolder(shop), name.slice(0, 2), `${name}.${clock.uuid()}`), 'half');
     await deleteCheese(shop, cheese);
-    await uploaded(shop, await newCheese(shop), await picture(10));
+    await uploaded(shop, await newCheese(shop), await testImage(10));
     await sweepLater(shop, clock);
     await assertShown(shop, imageUrl);
     await assertShown(shop, thumbnailUrl);
@@ -185,7 +185,7 @@ onBothEngines('Stored pictures', (engine) => {
     const clock = testClock();
     const shop = await openShop(t, { engine, clock });
     const cheese = await newCheese(shop);
-    const { thumbnailUrl } = await uploaded(shop, cheese, await picture(6, 400, 'webp'));
+    const { thumbnailUrl } = await uploaded(shop, cheese, await testImage(6, 400, 'webp'));
     const { bytes } = await shown(shop, thumbnailUrl);
     const again = await uploaded(shop, cheese, bytes);
     await uploaded(shop, cheese, (await shown(shop, again.imageUrl)).bytes);
@@ -229,7 +229,7 @@ onBothEngines('Stored pictures', (engine) => {
     const body = { id: cheeseId, name: 'Cheese without photos', photoUrls: [], status: 'available' };
     const cleared = await shop.request('PUT', '/v2/cheeses', { as: shop.writer, body });
     assert.equal(cleared.status, 200, cleared.text);
-    const { status, text } = await upload(shop, cheeseId, await picture(8));
+    const { status, text } = await upload(shop, cheeseId, await testImage(8));
     assert.equal(status, 422, text);
     assert.equal((await imagesOf(shop, cheeseId)).length, 100);
     await sweepLater(shop, clock);
@@ -238,7 +238,7 @@ onBothEngines('Stored pictures', (engine) => {
 
   test('lie in folders by their first two characters, readable to their owner, with nothing beside them', async (t) => {
     const shop = await openShop(t, { engine });
-    const { imageUrl, thumbnailUrl } = await uploaded(shop, await newCheese(shop), await picture(9));
+    const { imageUrl, thumbnailUrl } = await uploaded(shop, await newCheese(shop), await testImage(9));
     for (const name of [imageUrl, thumbnailUrl].map(nameOf)) {
       const { mode } = statSync(join(imagesFolder(shop), name.slice(0, 2), name));
       assert.equal(mode & 0o177, 0, `${name} has the mode ${mode.toString(8)}`);
@@ -251,7 +251,7 @@ onBothEngines('Stored pictures', (engine) => {
     const clock = testClock();
     const shop = await openShop(t, { engine, clock });
     const shops = [shop, await shop.another()];
-    const pictures = await Promise.all(Array.from({ length: 6 }, (_, index) => picture(21 + index)));
+    const pictures = await Promise.all(Array.from({ length: 6 }, (_, index) => testImage(21 + index)));
     const living = new Set<number>();
     const wrong: string[] = [];
     let isOver = false;

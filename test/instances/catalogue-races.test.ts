@@ -1,7 +1,7 @@
 /** Several instances change the same cheese at the same instant: one after the other, whichever came first. */
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
-import { nameOf, picture, shown, upload } from '../files/images.ts';
+import { nameOf, shown, testImage, upload } from '../files/images.ts';
 import { assertError, shared } from '../helper.ts';
 import {
   assertOneWon,
@@ -193,7 +193,7 @@ suite('Pictures that come to several instances at once', () => {
     const { id } = await newCheese(shops);
     const as = shops.writer;
     for (let round = 1; round <= 4; round += 1) {
-      const [same, other] = [await picture(round), await picture(100 + round)];
+      const [same, other] = [await testImage(round), await testImage(100 + round)];
       const answers = await Promise.all(
         [same, same, other, same].map((bytes) => upload(shops.next(), id, bytes, as)),
       );
@@ -217,7 +217,7 @@ suite('Pictures that come to several instances at once', () => {
     const [one, other] = shops.all;
     const as = shops.writer;
     for (let round = 1; round <= 6; round += 1) {
-      const bytes = await picture(200 + round);
+      const bytes = await testImage(200 + round);
       const [going, staying] = [await newCheese(shops), await newCheese(shops)];
       assert.equal((await upload(one, going.id, bytes, as)).status, 200);
       if (round > 3) {

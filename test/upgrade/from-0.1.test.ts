@@ -11,7 +11,7 @@ import { suite, test } from 'node:test';
 import { gunzipSync } from 'node:zlib';
 import { curd, curdJson } from '../cli/run.ts';
 import { createDatabase, engines, secret, shared, temporaryFolder, testClock } from '../context.ts';
-import { picture } from '../files/images.ts';
+import { testImage } from '../files/images.ts';
 import { openListeningShop } from '../helper.ts';
 
 const fixture = (name: string) => readFileSync(new URL(`../fixtures/${name}`, import.meta.url));
@@ -100,7 +100,7 @@ for (const engine of engines) {
       assert.deepEqual([placed.status, placed.headers['idempotency-replayed']], [201, 'true']);
       assert.deepEqual(placed.json, old.placed.response);
       const form = new FormData();
-      form.append('file', new Blob([new Uint8Array(await picture(3))], { type: 'image/png' }), 'x.png');
+      form.append('file', new Blob([new Uint8Array(await testImage(3))], { type: 'image/png' }), 'x.png');
       form.append('caption', 'a wheel');
       const [first] = old.cheeses;
       const upload = await fetch(`${shop.url}/v2/cheeses/${first.id}/uploadImage`, {
