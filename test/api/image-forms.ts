@@ -50,7 +50,7 @@ export function plain(width = 8, height = 6, shade = 40): Sharp {
   return sharp({ create: { width, height, channels: 3, background: { r: shade, g: 120, b: 200 } } });
 }
 
-export function pictureOf(format: Format, shade = 40): Promise<Buffer> {
+export function imageIn(format: Format, shade = 40): Promise<Buffer> {
   return plain(8, 6, shade).toFormat(format).toBuffer();
 }
 

@@ -6,16 +6,16 @@ import {
   chunk,
   filePart,
   formats,
+  imageIn,
   mebibyte,
   openImageShop,
   type Part,
-  pictureOf,
   textPart,
 } from './image-forms.ts';
 
 test('10 MiB are taken to the last byte, and one byte more is 413', async (t) => {
   const { upload, assertRefused } = await openImageShop(t);
-  const picture = await pictureOf('png');
+  const picture = await imageIn('png');
   const padded = (bytes: number) => Buffer.concat([picture, Buffer.alloc(bytes - picture.length)]);
   await assertRefused(await upload([filePart(padded(10 * mebibyte + 1))]), 413);
   await assertRefused(await upload([filePart(padded(10 * mebibyte + 1)), textPart('isPrimary', '?')]), 413);
@@ -27,7 +27,7 @@ test('What hangs behind a picture is not kept, be it a script or an archive', as
   const { upload, show } = await openImageShop(t);
   const script = '<script>alert("cheese")</script>';
   for (const format of formats) {
-    const behind = Buffer.concat([await pictureOf(format), Buffer.from(`${script}PK\x03\x04cheese.exe`)]);
+    const behind = Buffer.concat([await imageIn(format), Buffer.from(`${script}PK\x03\x04cheese.exe`)]);
     const { status, json, text } = await upload([filePart(behind)]);
     assert.equal(status, 200, `${format} ${text}`);
     assert.equal(json.size, behind.length);
@@ -37,7 +37,7 @@ test('What hangs behind a picture is not kept, be it a script or an archive', as
     }
   }
   const comment = chunk('tEXt', Buffer.from(`Comment\0${script}`));
-  const png = await pictureOf('png');
+  const png = await imageIn('png');
   const within = Buffer.concat([png.subarray(0, 33), comment, png.subarray(33)]);
   const { json } = await upload([filePart(within)]);
   assert.ok(!(await show(json.imageUrl)).bytes.includes('script'));
@@ -45,7 +45,7 @@ test('What hangs behind a picture is not kept, be it a script or an archive', as
 
 test('Names of files and fields are only names, whatever they are made of', async (t) => {
   const { upload, photoUrls, list } = await openImageShop(t);
-  const picture = await pictureOf('png');
+  const picture = await imageIn('png');
   const { json: taken } = await upload([filePart(picture)]);
   for (const fileName of [
     '',
@@ -92,7 +92,7 @@ test('Names of files and fields are only names, whatever they are made of', asyn
 
 test('A file whose name or part header is longer than anybody reads is taken or refused, and no fault', async (t) => {
   const { upload, assertUntouched } = await openImageShop(t);
-  const picture = await pictureOf('png');
+  const picture = await imageIn('png');
   const long = 'x'.repeat(10_000);
   const forms: Part[][] = [
     [{ headers: [`X-Long: ${long}`, 'Content-Disposition: form-data; name="file"'], content: picture }],

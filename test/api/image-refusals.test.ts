@@ -10,10 +10,10 @@ import {
   boundary,
   filePart,
   formats,
+  imageIn,
   mebibyte,
   openImageShop,
   type Part,
-  pictureOf,
   plain,
   textPart,
 } from './image-forms.ts';
@@ -25,7 +25,7 @@ suite('A picture is refused, and nothing kept,', () => {
     const { upload, assertRefused } = await openImageShop(t);
     const svg = '<svg xmlns="http://www.w3.org/2000/svg"><script>alert(1)</script></svg>';
     const gif = await plain().gif().toBuffer();
-    const png = await pictureOf('png');
+    const png = await imageIn('png');
     for (const [note, content] of [
       ['empty', ''],
       ['one byte', '\xff'],
@@ -50,7 +50,7 @@ suite('A picture is refused, and nothing kept,', () => {
   test('where it says to be something else than it is', async (t) => {
     const { upload, assertRefused } = await openImageShop(t);
     for (const format of formats) {
-      const picture = await pictureOf(format);
+      const picture = await imageIn(format);
       const others = formats.filter((one) => one !== format).map((one) => `image/${one}`);
       for (const type of [
         ...others,
@@ -81,7 +81,7 @@ suite('A picture is refused, and nothing kept,', () => {
 
   test('where the form is none, is sent otherwise, or has no boundary', async (t) => {
     const { send, assertRefused } = await openImageShop(t);
-    const body = bodyOf([filePart(await pictureOf('png'))]);
+    const body = bodyOf([filePart(await imageIn('png'))]);
     for (const [headers, status] of [
       [{ 'content-type': 'application/json' }, 415],
       [{ 'content-type': 'image/png' }, 415],
@@ -118,7 +118,7 @@ suite('A picture is refused, and nothing kept,', () => {
 
   test('where there is no file, or two, or one in another field, or a field that is not right', async (t) => {
     const { send, upload, assertRefused } = await openImageShop(t);
-    const picture = await pictureOf('png');
+    const picture = await imageIn('png');
     const file = filePart(picture);
     const other = { ...file, headers: ['Content-Disposition: form-data; name="photo"; filename="a.png"'] };
     const forms: [note: string, parts: Part[], ...fields: string[]][] = [
@@ -167,7 +167,7 @@ suite('A picture is refused, and nothing kept,', () => {
     const { send, assertRefused } = await openImageShop(t);
     const body = bodyOf([
       textPart('caption', 'one'),
-      filePart(await pictureOf('png')),
+      filePart(await imageIn('png')),
       textPart('isPrimary', 'true'),
     ]);
     for (const place of [
@@ -217,7 +217,7 @@ onBothEngines('A picture is refused, and nothing kept,', (engine) => {
     }
     // The first bytes of one, and then another.
     const signature = Buffer.from('\x89PNG\r\n\x1a\n', 'latin1');
-    const mixed = Buffer.concat([signature, await pictureOf('jpeg')]);
+    const mixed = Buffer.concat([signature, await imageIn('jpeg')]);
     await assertRefused(await upload([filePart(mixed)]), 415, 'mixed');
   });
 
@@ -243,7 +243,7 @@ onBothEngines('A picture is refused, and nothing kept,', (engine) => {
     await assertRefused(await call(shop.writer, url), 415);
     await assertRefused(await send(bodyOf(bad)), 413);
     await assertRefused(await send(bodyOf([textPart('isPrimary', 'maybe'), filePart('x')])), 415);
-    const picture = filePart(await pictureOf('png'));
+    const picture = filePart(await imageIn('png'));
     await assertRefused(await send(bodyOf([textPart('isPrimary', 'maybe'), picture])), 422);
   });
 });

@@ -6,12 +6,12 @@ import { suite, test } from 'node:test';
 import fc from 'fast-check';
 import type { Engine } from '../../src/database/sql.ts';
 import { onBothEngines, type Scope, shared } from '../helper.ts';
-import { filePart, openImageShop, pictureOf, plain, type Shown } from './image-forms.ts';
+import { filePart, imageIn, openImageShop, plain, type Shown } from './image-forms.ts';
 
 /** A shop with one picture, and its bytes as they lie in the folder. */
 async function openWithPicture(t: Scope, engine: Engine = 'sqlite') {
   const images = await openImageShop(t, engine);
-  const { json } = await images.upload([filePart(await pictureOf('png'))]);
+  const { json } = await images.upload([filePart(await imageIn('png'))]);
   const { pathname } = new URL(json.imageUrl);
   const name = pathname.replace('/images/', '');
   const bytes = await readFile(join(images.shop.config.dataDir, 'images', name.slice(0, 2), name));
@@ -121,7 +121,7 @@ onBothEngines('GET /images/:name', (engine) => {
 
   test('shows a picture no more when its cheese is gone, unless another has it', async (t) => {
     const { shop, cheeseId, upload, show, pathname, thumbnail } = await openWithPicture(t, engine);
-    const shared = await upload([filePart(await pictureOf('jpeg', 200))]);
+    const shared = await upload([filePart(await imageIn('jpeg', 200))]);
     const other = await shop.request('POST', '/v2/cheeses', { as: shop.writer, body: { name: 'Edam' } });
     const raw = await shop.app.server.inject({
       method: 'POST',
@@ -129,7 +129,7 @@ onBothEngines('GET /images/:name', (engine) => {
       headers: { 'x-api-key': shop.writer, 'content-type': 'multipart/form-data; boundary=b' },
       payload: Buffer.concat([
         Buffer.from('--b\r\nContent-Disposition: form-data; name=file\r\n\r\n'),
-        await pictureOf('jpeg', 200),
+        await imageIn('jpeg', 200),
         Buffer.from('\r\n--b--'),
       ]),
     });

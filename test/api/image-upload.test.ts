@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import { sql } from '../../src/database/sql.ts';
 import { assertError, onBothEngines, testClock } from '../helper.ts';
-import { filePart, formats, openImageShop, pictureOf, textPart } from './image-forms.ts';
+import { filePart, formats, imageIn, openImageShop, textPart } from './image-forms.ts';
 
 const extensions = { jpeg: 'jpg', png: 'png', webp: 'webp' };
 
@@ -11,11 +11,11 @@ onBothEngines('An uploaded picture', (engine) => {
   test('stands in the list with its caption, its size and the time of its upload', async (t) => {
     const clock = testClock();
     const { shop, cheeseId, upload, list } = await openImageShop(t, engine, { clock });
-    const picture = await pictureOf('jpeg');
+    const picture = await imageIn('jpeg');
     const caption = 'Vom Keller – "à point" 🧀, <b>7 °C</b>\nJuni';
     const first = await upload([textPart('caption', caption), filePart(picture)]);
     clock.advance(1000);
-    const second = await upload([filePart(await pictureOf('png')), textPart('isPrimary', 'TRUE')]);
+    const second = await upload([filePart(await imageIn('png')), textPart('isPrimary', 'TRUE')]);
     const { imageUrl, thumbnailUrl, size } = first.json;
     const createdAt = '2026-06-01T12:00:00.000Z';
     assert.deepEqual(await list(), [
@@ -29,7 +29,7 @@ onBothEngines('An uploaded picture', (engine) => {
 
   test('goes last among the addresses, or first where it is primary, and stands there once', async (t) => {
     const { upload, photoUrls, eventTypes } = await openImageShop(t, engine);
-    const [a, b, c] = await Promise.all([1, 2, 3].map((shade) => pictureOf('png', shade)));
+    const [a, b, c] = await Promise.all([1, 2, 3].map((shade) => imageIn('png', shade)));
     const send = async (picture: Buffer | undefined, isPrimary?: string) => {
       const field = isPrimary === undefined ? [] : [textPart('isPrimary', isPrimary)];
       return (await upload([...field, filePart(picture ?? '')])).json.imageUrl;
@@ -50,7 +50,7 @@ onBothEngines('An uploaded picture', (engine) => {
   test('is told of after the change to its cheese, by whoever sent it', async (t) => {
     const { shop, cheeseId, upload } = await openImageShop(t, engine);
     const headers = { 'x-request-id': 'upload-1' };
-    const { json } = await upload([filePart(await pictureOf('png'))], headers);
+    const { json } = await upload([filePart(await imageIn('png'))], headers);
     const events = await shop.app.services.database.all<Record<string, string>>(
       sql`select type, subject, actor, request_id, data from event order by id desc limit 2`,
     );
@@ -69,7 +69,7 @@ onBothEngines('An uploaded picture', (engine) => {
 
   test('that comes again is stored once, for its cheese and for another, and keeps its caption', async (t) => {
     const { shop, upload, list, photoUrls, files } = await openImageShop(t, engine);
-    const picture = await pictureOf('webp');
+    const picture = await imageIn('webp');
     const first = await upload([filePart(picture), textPart('caption', 'old')]);
     const stored = await files();
     assert.equal(stored.length, new Set([first.json.imageUrl, first.json.thumbnailUrl]).size);
@@ -106,7 +106,7 @@ onBothEngines('An uploaded picture', (engine) => {
 
   test('is among the addresses even where ten come at once, each of them once', async (t) => {
     const { upload, photoUrls, list } = await openImageShop(t, engine);
-    const pictures = await Promise.all(Array.from({ length: 5 }, (_, shade) => pictureOf('png', shade)));
+    const pictures = await Promise.all(Array.from({ length: 5 }, (_, shade) => imageIn('png', shade)));
     const answers = await Promise.all([...pictures, ...pictures].map((one) => upload([filePart(one)])));
     assert.deepEqual([...new Set(answers.map(({ status }) => status))], [200]);
     const urls = [...new Set(answers.map(({ json }) => json.imageUrl))].sort();
@@ -118,7 +118,7 @@ onBothEngines('An uploaded picture', (engine) => {
   test('with an Idempotency-Key runs once; another picture or caption under the key is 422', async (t) => {
     const { upload, photoUrls, eventTypes, list } = await openImageShop(t, engine);
     const headers = { 'idempotency-key': 'once' };
-    const picture = await pictureOf('png');
+    const picture = await imageIn('png');
     const parts = [filePart(picture), textPart('caption', 'one')];
     const first = await upload(parts, headers);
     assert.deepEqual([first.status, first.headers['idempotency-replayed']], [200, undefined]);
@@ -128,7 +128,7 @@ onBothEngines('An uploaded picture', (engine) => {
       [200, first.text, 'true'],
     );
     for (const other of [
-      [filePart(await pictureOf('png', 99)), textPart('caption', 'one')],
+      [filePart(await imageIn('png', 99)), textPart('caption', 'one')],
       [filePart(picture), textPart('caption', 'two')],
       [filePart(picture)],
       [filePart(picture), textPart('caption', 'one'), textPart('isPrimary', 'true')],
@@ -147,9 +147,9 @@ onBothEngines('An uploaded picture', (engine) => {
     const { upload } = await openImageShop(t, engine);
     const headers = { 'idempotency-key': 'once' };
     assertError(await upload([filePart('no picture')], headers), 415, 'unsupported_media_type');
-    const damaged = (await pictureOf('png')).subarray(0, 60);
+    const damaged = (await imageIn('png')).subarray(0, 60);
     assertError(await upload([filePart(damaged)], headers), 415, 'unsupported_media_type');
-    assert.equal((await upload([filePart(await pictureOf('png'))], headers)).status, 200);
+    assert.equal((await upload([filePart(await imageIn('png'))], headers)).status, 200);
   });
 
   test('beyond the hundredth address is refused, and one that stands there already is not', async (t) => {
@@ -161,7 +161,7 @@ onBothEngines('An uploaded picture', (engine) => {
       assert.equal(answer.status, 200, answer.text);
     };
     await setUrls(99);
-    const [one, two] = [await pictureOf('png', 1), await pictureOf('png', 2)];
+    const [one, two] = [await imageIn('png', 1), await imageIn('png', 2)];
     const { json } = await upload([filePart(one)]);
     const before = await photoUrls();
     assert.deepEqual([before.length, before.at(-1)], [100, json.imageUrl]);
@@ -180,7 +180,7 @@ suite('An uploaded picture', () => {
   test('of any of the three formats is taken, whether the form declares it or not', async (t) => {
     const { upload, photoUrls, show, metadata } = await openImageShop(t);
     for (const [index, format] of formats.entries()) {
-      const picture = await pictureOf(format);
+      const picture = await imageIn(format);
       const mediaType = `image/${format}`;
       for (const type of [
         mediaType,

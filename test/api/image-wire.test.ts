@@ -10,9 +10,9 @@ import {
   bodyOf,
   boundary,
   filePart,
+  imageIn,
   mebibyte,
   openImageShop,
-  pictureOf,
   textPart,
 } from './image-forms.ts';
 
@@ -117,7 +117,7 @@ test('A client that sends 30 MiB reads the 413, announced or in chunks, and may 
     assert.deepEqual([status, json.code, json.type], [413, 413, 'payload_too_large']);
     await assertUntouched();
   }
-  const { status } = await post([bodyOf([filePart(await pictureOf('png'))])]);
+  const { status } = await post([bodyOf([filePart(await imageIn('png'))])]);
   assert.equal(status, 200);
   await assertStaysEmpty(shop.config.incomingDir);
 });
@@ -169,13 +169,13 @@ test('Who may not, or has no such cheese, is told so while a large picture is on
     assert.deepEqual([reply.status, reply.json.code], [status, status]);
     await assertUntouched();
   }
-  const { status } = await post([bodyOf([filePart(await pictureOf('png'))])]);
+  const { status } = await post([bodyOf([filePart(await imageIn('png'))])]);
   assert.equal(status, 200);
 });
 
 test('A form in chunks of any size, without a length, is taken', async (t) => {
   const { post, list } = await listen(t);
-  const picture = await pictureOf('jpeg');
+  const picture = await imageIn('jpeg');
   const body = bodyOf([filePart(picture), textPart('caption', 'é🧀')]);
   for (const size of [1, 3, 64, body.length]) {
     const chunks = Array.from({ length: Math.ceil(body.length / size) }, (_, at) =>
@@ -195,7 +195,7 @@ test('The same form in other pieces is the same request to an Idempotency-Key', 
   const body = bodyOf([
     textPart('caption', 'x'.repeat(300)),
     textPart('isPrimary', 'true'),
-    filePart(await pictureOf('png')),
+    filePart(await imageIn('png')),
   ]);
   const headers = { 'idempotency-key': 'once' };
   const first = await post([body], headers);
@@ -208,7 +208,7 @@ test('The same form in other pieces is the same request to an Idempotency-Key', 
 
 test('A client that goes away in the middle leaves nothing behind', async (t) => {
   const { shop, begin, post, assertUntouched } = await listen(t);
-  const picture = await pictureOf('png');
+  const picture = await imageIn('png');
   const body = bodyOf([textPart('caption', 'x'), filePart(Buffer.concat([picture, Buffer.alloc(300_000)]))]);
   for (const [length, isPolite] of [
     [0, true],
@@ -251,7 +251,7 @@ test('A chunk that is none in the middle of a file leaves nothing behind', async
 
 test('Refusals in the middle of a form leave no file, however often they come', async (t) => {
   const { shop, upload, assertUntouched } = await listen(t);
-  const file = filePart(await pictureOf('png'));
+  const file = filePart(await imageIn('png'));
   const photo = { ...file, headers: ['Content-Disposition: form-data; name="photo"; filename="a"'] };
   const many = Array.from({ length: 21 }, () => textPart('x', 'y'));
   const forms = [

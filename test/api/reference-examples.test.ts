@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { fillDemoCatalogue } from '../../src/app/demo/demo.ts';
 import { restoreTestOrders } from '../../src/orders/test-orders.ts';
 import { onBothEngines, openShop } from '../helper.ts';
-import { bodyOf, boundary, filePart, pictureOf } from './image-forms.ts';
+import { bodyOf, boundary, filePart, imageIn } from './image-forms.ts';
 
 interface Parameter {
   readonly name: string;
@@ -105,7 +105,7 @@ onBothEngines('The reference', (engine) => {
       const body = schema === undefined ? {} : { body: exampleOf(schemaOf(schema), operationId) };
       const upload =
         requestBody?.content['multipart/form-data'] !== undefined && schema === undefined
-          ? { raw: bodyOf([filePart(await pictureOf('png'))]) }
+          ? { raw: bodyOf([filePart(await imageIn('png'))]) }
           : {};
       const type = 'raw' in upload ? { 'content-type': `multipart/form-data; boundary=${boundary}` } : {};
       const answer = await shop.request(method, `${at}${query.size === 0 ? '' : `?${query}`}`, {

@@ -4,7 +4,7 @@ import { readdir } from 'node:fs/promises';
 import { test } from 'node:test';
 import { sql } from '../../src/database/sql.ts';
 import { assertError, onBothEngines, openShop, type Shop, type TestResponse, testClock } from '../helper.ts';
-import { filePart, openImageShop, pictureOf } from './image-forms.ts';
+import { filePart, imageIn, openImageShop } from './image-forms.ts';
 
 const password = 'Roquefort 9';
 const key = (name: string) => ({ 'idempotency-key': name });
@@ -18,14 +18,14 @@ test('The replay of an upload decodes nothing and writes no file', async (t) => 
   const { shop, upload } = await openImageShop(t, 'sqlite');
   const render = t.mock.method(shop.app.services.imageRenderer, 'render');
   const files = async () => (await readdir(shop.config.dataDir, { recursive: true })).sort();
-  const send = async () => upload([filePart(await pictureOf('png'))], key('photo'));
+  const send = async () => upload([filePart(await imageIn('png'))], key('photo'));
   const first = await send();
   assert.equal(first.status, 200, first.text);
   const before = await files();
   assertReplayOf(first, await send());
   assert.equal(render.mock.callCount(), 1);
   assert.deepEqual(await files(), before);
-  assertError(await upload([filePart(await pictureOf('jpeg'))], key('photo')), 422, 'validation_error');
+  assertError(await upload([filePart(await imageIn('jpeg'))], key('photo')), 422, 'validation_error');
   assert.equal(render.mock.callCount(), 1);
 });
 

@@ -6,7 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { AppError } from '../../src/errors.ts';
 import { createOverload } from '../../src/limits/overload.ts';
 import { cleanUp, openListeningShop, openShop } from '../helper.ts';
-import { bodyOf, boundary, filePart, pictureOf } from './image-forms.ts';
+import { bodyOf, boundary, filePart, imageIn } from './image-forms.ts';
 
 /** A connection with what came back on it, and how long it was open. */
 function open(t: TestContext, port: number, bytes: string | Uint8Array) {
@@ -85,7 +85,7 @@ suite('Time', { concurrency: 4 }, () => {
     const shop = await openListeningShop(t, { settings: { ...settings, CURD_HEADERS_TIMEOUT: '300ms' } });
     const { port } = shop;
     const { json } = await shop.request('POST', '/v2/cheeses', { as: shop.writer, body: { name: 'Brie' } });
-    const form = bodyOf([filePart(await pictureOf('png'), 'image/png')]);
+    const form = bodyOf([filePart(await imageIn('png'), 'image/png')]);
     const path = `/v2/cheeses/${json.id}/uploadImage`;
     const type = `multipart/form-data; boundary=${boundary}`;
     const slow = open(t, port, post(shop.writer, path, form.length, type));

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { sql } from '../../src/database/sql.ts';
-import { bodyOf, boundary, filePart, pictureOf } from '../api/image-forms.ts';
+import { bodyOf, boundary, filePart, imageIn } from '../api/image-forms.ts';
 import { engines, type ListeningShop, openListeningShop, type Shop, shared } from '../helper.ts';
 import { type LateRequest, sendHeaders } from '../late-body.ts';
 import { newApplication, post } from '../oauth/flow.ts';
@@ -92,7 +92,7 @@ for (const engine of engines) {
       });
       const key = await shop.createKey({ scopes: ['write:cheeses'] });
       const headers = { 'content-type': `multipart/form-data; boundary=${boundary}`, 'x-api-key': key };
-      const form = bodyOf([filePart(await pictureOf('png'))]);
+      const form = bodyOf([filePart(await imageIn('png'))]);
       const url = `${shop.url}/v2/cheeses/${cheese.id}/uploadImage`;
       const late = await sendHeaders('POST', url, headers, form);
       await revoke(shop, other, key);

@@ -1,7 +1,7 @@
 /** The landing page and the reference page in a real browser, on a desktop and on a phone. */
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
-import { pictureOf } from '../api/image-forms.ts';
+import { imageIn } from '../api/image-forms.ts';
 import { openListeningShop } from '../helper.ts';
 import { closeChromium, contrasts, openPage, picture } from './chromium.ts';
 
@@ -62,7 +62,7 @@ test('An image can be uploaded from the reference page, which sends the key that
   await (await choosing).setFiles({
     name: 'brie.png',
     mimeType: 'image/png',
-    buffer: Buffer.from(await pictureOf('png')),
+    buffer: Buffer.from(await imageIn('png')),
   });
   await dialog.getByText('brie.png').first().waitFor();
   const responding = page.waitForResponse((response) => response.url().endsWith('/uploadImage'));

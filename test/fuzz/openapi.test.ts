@@ -5,7 +5,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Compile } from 'typebox/schema';
-import { pictureOf } from '../api/image-forms.ts';
+import { imageIn } from '../api/image-forms.ts';
 import { newSession } from '../auth/holders.ts';
 import { bern, onBothEngines, openShop, type Shop, type TestResponse } from '../helper.ts';
 import { openListeningShop } from '../oauth/flow.ts';
@@ -184,7 +184,7 @@ onBothEngines('Every operation that takes credentials', (engine) => {
     // The others get garbage in the test below.
     const operations = operationsOf(document).filter(takesCredentials);
     const world = createWorld(shop);
-    const picture = await pictureOf('png');
+    const picture = await imageIn('png');
     const good = new Set<string>();
     /** One of each kind. */
     const faults = new Map<string, string>();
