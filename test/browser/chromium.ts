@@ -63,7 +63,7 @@ export async function openPage(
 }
 
 /** Keeps a picture, where CURD_TEST_SCREENSHOTS names a folder for them. */
-export async function picture(page: Page, name: string): Promise<void> {
+export async function screenshot(page: Page, name: string): Promise<void> {
   const folder = process.env.CURD_TEST_SCREENSHOTS;
   if (folder !== undefined) {
     mkdirSync(folder, { recursive: true });

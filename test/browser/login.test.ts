@@ -16,7 +16,7 @@ import {
   queryOf,
   register,
 } from '../oauth/flow.ts';
-import { closeChromium, contrasts, openPage, picture } from './chromium.ts';
+import { closeChromium, contrasts, openPage, screenshot } from './chromium.ts';
 
 after(closeChromium);
 
@@ -256,7 +256,7 @@ inBrowser('Every page fits into 360 pixels, and can be read in light and dark', 
       assert.ok(texts.length >= 2, title);
       const pale = texts.filter(({ ratio }) => ratio < 4.5);
       assert.deepEqual(pale, [], 'WCAG 2.2, section 1.4.3');
-      await picture(page, `${pictured}-${colorScheme}`);
+      await screenshot(page, `${pictured}-${colorScheme}`);
     }
   }
   await page.goto(`${shop.url}/oauth/authorize?client_id=nobody`);

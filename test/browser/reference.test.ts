@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { imageIn } from '../api/image-forms.ts';
 import { openListeningShop } from '../helper.ts';
-import { closeChromium, contrasts, openPage, picture } from './chromium.ts';
+import { closeChromium, contrasts, openPage, screenshot } from './chromium.ts';
 
 after(closeChromium);
 
@@ -20,7 +20,7 @@ for (const [device, viewport] of Object.entries(sizes)) {
       const { url } = await openListeningShop(t);
       const widthOf = () => page.evaluate('document.documentElement.scrollWidth');
       await page.goto(url);
-      await picture(page, `landing-${device}-${colorScheme}`);
+      await screenshot(page, `landing-${device}-${colorScheme}`);
       assert.equal(await widthOf(), viewport.width);
       for (const { html, ratio } of await contrasts(page)) {
         assert.ok(ratio >= 4.5, `${ratio} ${html}`);
@@ -28,7 +28,7 @@ for (const [device, viewport] of Object.entries(sizes)) {
 
       await page.getByRole('link', { name: 'API reference' }).click();
       await page.getByRole('heading', { name: 'Cheeses', exact: true }).first().waitFor();
-      await picture(page, `reference-${device}-${colorScheme}`);
+      await screenshot(page, `reference-${device}-${colorScheme}`);
       assert.equal(await widthOf(), viewport.width);
       assert.equal(await page.getAttribute('html', 'lang'), 'en');
       // The package writes its version to the console.
@@ -83,7 +83,7 @@ test('On a phone, nothing covers the URL of a request on the reference page', as
   await operation.getByRole('button', { name: /Test Request/ }).click();
   const server = page.getByRole('dialog').getByRole('button', { name: new URL(url).host });
   await server.first().waitFor();
-  await picture(page, 'reference-request-phone');
+  await screenshot(page, 'reference-request-phone');
   // Playwright refuses to click what something else covers.
   await server.first().click({ trial: true, position: { x: 8, y: 8 } });
 });
