@@ -16,7 +16,7 @@ import { type Config, loadConfig } from '../../src/settings/config.ts';
 import { freshShop, type RunningServer, serve, stocked } from '../cli/run.ts';
 import { secret } from '../context.ts';
 import { createDatabase } from '../helper.ts';
-import { createLoad, type Load, type Memory, type OrderAnswer, pick } from './load.ts';
+import { createLoad, type Load, type Memory, type OrderResponse, pick } from './load.ts';
 
 const kills = Number(process.env.CURD_TEST_KILLS ?? 2);
 const longestLifeMs = 350;
@@ -92,7 +92,7 @@ function assertQuiet({ stderr }: { stderr: string }): void {
 }
 
 /** What was answered by the last server, from the next one. */
-async function readBack(server: RunningServer, load: Load, orders: readonly OrderAnswer[]): Promise<void> {
+async function readBack(server: RunningServer, load: Load, orders: readonly OrderResponse[]): Promise<void> {
   await inTurns(orders, async ({ id, items, total, notes }) => {
     const order = await load.read(server.url, `/v2/store/order/${id}`);
     assert.deepEqual({ items: order.items, total: order.total, notes: order.notes }, { items, total, notes });
@@ -125,7 +125,11 @@ async function readCustomers(
 }
 
 /** What had no answer gets one now; what had one gets the same again. */
-async function sendAgain(server: RunningServer, load: Load, answered: readonly OrderAnswer[]): Promise<void> {
+async function sendAgain(
+  server: RunningServer,
+  load: Load,
+  answered: readonly OrderResponse[],
+): Promise<void> {
   const { attempts, orders, unanswered } = load.memory;
   await inTurns([...unanswered.values()], (attempt) => load.send(server.url, attempt));
   assert.equal(unanswered.size, 0);

@@ -17,7 +17,7 @@ export interface Attempt {
   readonly body: Record<string, unknown>;
 }
 
-export interface OrderAnswer {
+export interface OrderResponse {
   readonly id: number;
   readonly items: readonly Line[];
   readonly total: number;
@@ -26,7 +26,7 @@ export interface OrderAnswer {
 
 /** Everything that was answered since the first server, by id; attempts without an answer by their keys. */
 export interface Memory {
-  readonly orders: Map<number, OrderAnswer>;
+  readonly orders: Map<number, OrderResponse>;
   readonly attempts: Map<number, Attempt>;
   readonly customers: Map<number, { readonly username: string; readonly password: string }>;
   readonly cancelled: Set<number>;
