@@ -18,7 +18,7 @@ import { fetchText, get, lists, samePages } from './lists.ts';
 import { httpRequest, runLoad } from './load.ts';
 import { type Running, startCurd, startLimits } from './process.ts';
 import { benchLogin, benchPlacement } from './store.ts';
-import { benchPhotos } from './uploads.ts';
+import { benchUploads } from './uploads.ts';
 
 const { values: options } = parseArgs({
   options: {
@@ -211,7 +211,7 @@ async function benchSmall(engine: Engine): Promise<void> {
   if (engine === 'postgres') {
     await benchInstances(shop, { rounds, seconds, median, record });
   }
-  await benchPhotos(engine, shop, { rounds, seconds, median, record });
+  await benchUploads(engine, shop, { rounds, seconds, median, record });
   await shop.remove();
 }
 

@@ -14,7 +14,7 @@ const cheeses = 500;
 const boundary = 'bench-of-curd';
 
 /** About 5 MiB of twelve megapixels, as a telephone makes them. */
-async function makePhoto(): Promise<Buffer> {
+async function createImage(): Promise<Buffer> {
   const noise = { type: 'gaussian', mean: 128, sigma: 33 } as const;
   return sharp({ create: { width: 4032, height: 3024, channels: 3, background: '#888', noise } })
     .jpeg({ quality: 80 })
@@ -27,7 +27,7 @@ function formOf(photo: Buffer): Buffer {
 }
 
 /** Uploads of a JPEG of 5 MiB, on whichever engine: the database has next to nothing to do with it. */
-export async function benchPhotos(
+export async function benchUploads(
   engine: Engine,
   shop: { readonly environment: Readonly<Record<string, string>> },
   tools: Tools,
@@ -41,7 +41,7 @@ export async function benchPhotos(
     [1, 2].map(() => services.keys.create(services.contextOf('bench'), account.id, { scopes })),
   );
   await services.close();
-  const photo = await makePhoto();
+  const photo = await createImage();
   const form = formOf(photo);
   const agent = new Agent({ keepAlive: true });
   const server = await startCurd(shop.environment);
