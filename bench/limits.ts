@@ -10,7 +10,13 @@ import * as argon2 from '@node-rs/argon2';
 import Fastify from 'fastify';
 import postgres from 'postgres';
 
-const { one, list, databaseUrl, photo, cheeseIds } = JSON.parse(readFileSync(0, 'utf8')) as {
+const {
+  one,
+  list,
+  databaseUrl,
+  photo: image,
+  cheeseIds,
+} = JSON.parse(readFileSync(0, 'utf8')) as {
   one?: string;
   list?: string;
   databaseUrl: string | null;
@@ -50,20 +56,20 @@ app.get<{ Querystring: { seconds: string } }>('/sharp', async (request) => {
   const { default: sharp } = await import('sharp');
   sharp.concurrency(1);
   sharp.cache(false);
-  const bytes = Buffer.from(photo ?? '', 'base64');
+  const bytes = Buffer.from(image ?? '', 'base64');
   const startedAt = performance.now();
   const until = startedAt + Number(request.query.seconds) * 1000;
-  let pictures = 0;
+  let images = 0;
   async function work(): Promise<void> {
     while (performance.now() < until) {
       await sharp(bytes).autoOrient().jpeg({ quality: 85, optimiseCoding: false }).toBuffer();
       const side = { width: 320, height: 320, fit: 'inside', withoutEnlargement: true } as const;
       await sharp(bytes).autoOrient().resize(side).webp({ quality: 80 }).toBuffer();
-      pictures += 1;
+      images += 1;
     }
   }
   await Promise.all([work(), work()]);
-  return String(pictures / ((performance.now() - startedAt) / 1000));
+  return String(images / ((performance.now() - startedAt) / 1000));
 });
 
 const lineSchema = {

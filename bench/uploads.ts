@@ -21,9 +21,9 @@ async function createImage(): Promise<Buffer> {
     .toBuffer();
 }
 
-function formOf(photo: Buffer): Buffer {
+function formOf(image: Buffer): Buffer {
   const head = `--${boundary}\r\nContent-Disposition: form-data; name="file"; filename="a.jpg"\r\nContent-Type: image/jpeg\r\n\r\n`;
-  return Buffer.concat([Buffer.from(head), photo, Buffer.from(`\r\n--${boundary}--\r\n`)]);
+  return Buffer.concat([Buffer.from(head), image, Buffer.from(`\r\n--${boundary}--\r\n`)]);
 }
 
 /** Uploads of a JPEG of 5 MiB, on whichever engine: the database has next to nothing to do with it. */
@@ -41,11 +41,11 @@ export async function benchUploads(
     [1, 2].map(() => services.keys.create(services.contextOf('bench'), account.id, { scopes })),
   );
   await services.close();
-  const photo = await createImage();
-  const form = formOf(photo);
+  const image = await createImage();
+  const form = formOf(image);
   const agent = new Agent({ keepAlive: true });
   const server = await startCurd(shop.environment);
-  const limits = await startLimits({ databaseUrl: null, photo: photo.toString('base64') });
+  const limits = await startLimits({ databaseUrl: null, photo: image.toString('base64') });
   let uploads = 0;
 
   function upload(): Promise<void> {
@@ -57,11 +57,13 @@ export async function benchUploads(
         'Content-Length': form.length,
       };
       const path = `/v2/cheeses/${(uploads % cheeses) + 1}/uploadImage`;
-      const sending = request({ agent, port: server.port, path, method: 'POST', headers }, (answer) => {
-        answer
+      const sending = request({ agent, port: server.port, path, method: 'POST', headers }, (response) => {
+        response
           .resume()
           .on('end', () =>
-            answer.statusCode === 200 ? resolve() : reject(new Error(`upload answered ${answer.statusCode}`)),
+            response.statusCode === 200
+              ? resolve()
+              : reject(new Error(`upload answered ${response.statusCode}`)),
           );
       });
       sending.on('error', reject).end(form);
@@ -82,8 +84,8 @@ export async function benchUploads(
   }
 
   async function sharpFor(time: number): Promise<number> {
-    const answer = await fetch(`http://127.0.0.1:${limits.port}/sharp?seconds=${time}`);
-    return Number(await answer.text());
+    const response = await fetch(`http://127.0.0.1:${limits.port}/sharp?seconds=${time}`);
+    return Number(await response.text());
   }
 
   const ours: number[] = [];
@@ -101,7 +103,7 @@ export async function benchUploads(
   const ratio = median(ours.map((rate, round) => rate / (bare[round] ?? Number.NaN)));
   record({
     engine,
-    work: `upload of a photo of ${(photo.length / 1024 / 1024).toFixed(1)} MiB, ${uploaders} clients`,
+    work: `upload of a photo of ${(image.length / 1024 / 1024).toFixed(1)} MiB, ${uploaders} clients`,
     measured: `${median(ours).toFixed(2)}/s`,
     limit: `sharp alone ${median(bare).toFixed(2)}/s`,
     ratio,

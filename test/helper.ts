@@ -109,10 +109,10 @@ export async function openListeningShop(t: Scope, options: ShopOptions = {}): Pr
 }
 
 /** Processes that work out passwords and pictures: started once for all shops of a file. */
-const helpers = createWorkerPools(systemClock);
+const workers = createWorkerPools(systemClock);
 
 async function shopOn(t: Scope, config: Config, clock: Clock): Promise<Shop> {
-  const app = await buildApp(config, clock, helpers);
+  const app = await buildApp(config, clock, workers);
   cleanUp(t, () => app.close());
   const { keys, contextOf } = app.services;
 
@@ -250,12 +250,12 @@ function closed(schema: Schema): Schema {
 }
 
 /** An error body in the contract's shape, with nothing else in it. */
-export function assertError(answer: TestResponse, status: number, type: string): void {
-  assert.equal(answer.status, status, answer.text);
-  assert.equal(answer.json.code, status);
-  assert.equal(answer.json.type, type);
-  assert.equal(typeof answer.json.message, 'string');
-  assert.notEqual(answer.json.message, '');
+export function assertError(response: TestResponse, status: number, type: string): void {
+  assert.equal(response.status, status, response.text);
+  assert.equal(response.json.code, status);
+  assert.equal(response.json.type, type);
+  assert.equal(typeof response.json.message, 'string');
+  assert.notEqual(response.json.message, '');
 }
 
 /** Which fields a 422 names, in its order. */
@@ -263,7 +263,7 @@ export const errorFields = ({ json }: TestResponse): string[] =>
   json.errors.map(({ field }: { field: string }) => field);
 
 /** A 422 that names these fields and no other. */
-export function assertFields(answer: TestResponse, fields: readonly string[], what = answer.text): void {
-  assertError(answer, 422, 'validation_error');
-  assert.deepEqual(errorFields(answer), fields, what);
+export function assertFields(response: TestResponse, fields: readonly string[], what = response.text): void {
+  assertError(response, 422, 'validation_error');
+  assert.deepEqual(errorFields(response), fields, what);
 }

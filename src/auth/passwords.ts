@@ -21,7 +21,7 @@ interface Lane {
   readonly waitingMax: number;
   running: number;
   waitingPasswords: number;
-  readonly waiting: { readonly passwords: number; readonly begin: (helper: Worker) => void }[];
+  readonly waiting: { readonly passwords: number; readonly begin: (worker: Worker) => void }[];
 }
 
 interface Worker {
@@ -74,14 +74,14 @@ export function createPasswords(clock: Clock): Passwords {
   /** One has ended, whatever ended it. */
   function replace(): void {
     started -= 1;
-    idle = idle.filter((helper) => helper.isAlive());
+    idle = idle.filter((worker) => worker.isAlive());
     startWaiting();
   }
 
   async function runInLane<T>(
     own: Lane,
     passwords: number,
-    work: (helper: Worker) => Promise<T>,
+    work: (worker: Worker) => Promise<T>,
   ): Promise<T> {
     const isFree = own.running < own.atOnce && verifyLane.running + hashLane.running < workersMax;
     if (!isFree && own.waitingPasswords + passwords > own.waitingMax) {
@@ -104,20 +104,20 @@ export function createPasswords(clock: Clock): Passwords {
   }
 
   return {
-    hash: (password) => runInLane(hashLane, 1, (helper) => helper.hash(password)),
+    hash: (password) => runInLane(hashLane, 1, (worker) => worker.hash(password)),
     hashAll: (passwords) =>
-      runInLane(hashLane, passwords.length, async (helper) => {
+      runInLane(hashLane, passwords.length, async (worker) => {
         const hashes: string[] = [];
         for (const password of passwords) {
-          hashes.push(await helper.hash(password));
+          hashes.push(await worker.hash(password));
         }
         return hashes;
       }),
     verify: (stored, password) =>
-      runInLane(verifyLane, 1, async (helper) => {
+      runInLane(verifyLane, 1, async (worker) => {
         // Made for the first of either kind, so that it tells neither from the other.
-        dummyHash ??= await helper.hash(clock.uuid());
-        const isRight = await helper.verify(stored ?? dummyHash, password);
+        dummyHash ??= await worker.hash(clock.uuid());
+        const isRight = await worker.verify(stored ?? dummyHash, password);
         return isRight && stored !== null;
       }),
     stats: () => ({
@@ -126,8 +126,8 @@ export function createPasswords(clock: Clock): Passwords {
     }),
     isOutdated: (stored) => !stored.startsWith(costText),
     close() {
-      for (const helper of idle) {
-        helper.kill();
+      for (const worker of idle) {
+        worker.kill();
       }
     },
   };
@@ -139,11 +139,11 @@ function createLane(atOnce: number, waitingMax: number): Lane {
 
 function startWorker(onEnd: () => void): Worker {
   const file = new URL('password-helper.ts', import.meta.url);
-  const helper = startWorkerProcess<PasswordTask, string | boolean>(file, onEnd);
+  const worker = startWorkerProcess<PasswordTask, string | boolean>(file, onEnd);
 
   async function run(password: string, stored: string | null): Promise<string | boolean> {
     try {
-      return await helper.run({ password: password.normalize('NFC'), stored, cost });
+      return await worker.run({ password: password.normalize('NFC'), stored, cost });
     } catch (error) {
       throw error instanceof WorkerExited
         ? unavailable('The password could not be checked. Try again in a moment.', 1)
@@ -152,8 +152,8 @@ function startWorker(onEnd: () => void): Worker {
   }
 
   return {
-    isAlive: helper.isAlive,
-    kill: helper.kill,
+    isAlive: worker.isAlive,
+    kill: worker.kill,
     hash: async (password) => String(await run(password, null)),
     verify: async (stored, password) => (await run(password, stored)) === true,
   };

@@ -70,7 +70,7 @@ export function openSqlite(file: string): Database {
   }
 
   async function commitGroup(group: readonly Write[]): Promise<void> {
-    const answers: (() => void)[] = [];
+    const responses: (() => void)[] = [];
     const startedAt = performance.now();
     let isCommit = false;
     try {
@@ -79,7 +79,7 @@ export function openSqlite(file: string): Database {
       // Alone, a write needs no savepoint, which keeps a second copy of every page that an import changes.
       const run = group.length === 1 ? runAlone : runInSavepoint;
       for (const write of group) {
-        answers.push(await run(write));
+        responses.push(await run(write));
       }
       isCommit = true;
       writer.exec('commit');
@@ -100,8 +100,8 @@ export function openSqlite(file: string): Database {
     if (fullAt !== null && fullAt < startedAt) {
       fullAt = null;
     }
-    for (const answer of answers) {
-      answer();
+    for (const response of responses) {
+      response();
     }
   }
 

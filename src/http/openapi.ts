@@ -104,11 +104,11 @@ function operation(route: Described, { components, schemes, examples }: Common):
             ...Object.fromEntries(mediaTypes.map((type) => [type, { schema: ofText(type) }])),
           },
         };
-  const answers = Object.entries(documentedResponses(route)).map(([status, answer]) => [
+  const responses = Object.entries(documentedResponses(route)).map(([status, response]) => [
     status,
     {
-      description: answer.description,
-      ...contentOf(answer),
+      description: response.description,
+      ...contentOf(response),
     },
   ]);
   const bodyTypes = route.takesForms
@@ -126,7 +126,7 @@ function operation(route: Described, { components, schemes, examples }: Common):
       ? {}
       : { requestBody: { required: !route.bodyIsOptional, content: content(body, bodyTypes) } }),
     ...(upload === undefined ? {} : { requestBody: { required: true, content: formContent(upload) } }),
-    responses: Object.fromEntries(answers),
+    responses: Object.fromEntries(responses),
   };
 }
 

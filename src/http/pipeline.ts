@@ -87,8 +87,8 @@ function registerOn(app: FastifyInstance, route: Route, dependencies: PipelineDe
             )
           : handleUpload(route, route.upload, request, dependencies, readmit);
       const counted = isChange && answered instanceof Promise ? overload.track(answered) : answered;
-      return chain(counted, (answer) => {
-        const sent = sendResponse(answer, route, request, reply, dependencies.failed);
+      return chain(counted, (response) => {
+        const sent = sendResponse(response, route, request, reply, dependencies.failed);
         dependencies.answered(request, reply.statusCode);
         return sent;
       });
@@ -273,13 +273,13 @@ async function runOnce<T>(
     body: await content.bytes(),
     replay,
   };
-  const { answer, isReplay } = await idempotency.run(
+  const { answer: response, isReplay } = await idempotency.run(
     attempt,
     (transaction) => verb({ ...context, transaction }),
     (result) => storable(render(result)),
   );
-  const headers = isReplay ? { ...answer.headers, 'Idempotency-Replayed': 'true' } : answer.headers;
-  return { status: answer.status, headers, body: new TextBody(answer.text) };
+  const headers = isReplay ? { ...response.headers, 'Idempotency-Replayed': 'true' } : response.headers;
+  return { status: response.status, headers, body: new TextBody(response.text) };
 }
 
 /** A key that acts for several customers keeps their idempotency keys apart. */

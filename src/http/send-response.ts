@@ -30,13 +30,13 @@ export function closeIfStopping(reply: FastifyReply): void {
  * @param failed is told of a stream that breaks when a part of it has gone out: the client sees its connection end
  */
 export function sendResponse(
-  answer: RouteResponse,
+  response: RouteResponse,
   route: Route,
   request: FastifyRequest,
   reply: FastifyReply,
   failed: ReportFailure,
 ): MaybePromise<FastifyReply> {
-  const { status, headers = {}, body } = answer;
+  const { status, headers = {}, body } = response;
   closeIfStopping(reply);
   reply.headers(headers);
   if (headers['Idempotency-Replayed'] !== undefined) {

@@ -43,9 +43,9 @@ export interface KeyedRequest {
 class Replay extends Error {
   readonly answer: StoredResponse;
 
-  constructor(answer: StoredResponse) {
+  constructor(response: StoredResponse) {
     super('already answered');
-    this.answer = answer;
+    this.answer = response;
   }
 }
 
@@ -81,10 +81,10 @@ export function createIdempotencyStore(database: Database, clock: Clock, secret:
   const fingerprintKey = Buffer.from(hkdfSync('sha256', secret, '', 'idempotency fingerprints', 32));
   const running = new Set<string>();
 
-  function seal(id: string, answer: StoredResponse): string {
+  function seal(id: string, response: StoredResponse): string {
     const nonce = clock.random(12);
     const cipher = createCipheriv('aes-256-gcm', sealingKey, nonce).setAAD(Buffer.from(id));
-    const sealed = Buffer.concat([cipher.update(JSON.stringify(answer)), cipher.final()]);
+    const sealed = Buffer.concat([cipher.update(JSON.stringify(response)), cipher.final()]);
     return Buffer.concat([nonce, cipher.getAuthTag(), sealed]).toString('base64');
   }
 

@@ -57,27 +57,27 @@ function rendition({ path, hash, bytes }: RenderedFile, format: ImageFormat): Re
 
 export function createImageRenderer(clock: Clock): ImageRenderer {
   const waiting: (() => void)[] = [];
-  let helpers: { readonly process: Helper; tasks: number }[] = [];
+  let workers: { readonly process: Helper; tasks: number }[] = [];
   let idleTimer: NodeJS.Timeout | undefined;
 
   /** The helper with the least to do; null where all have their hands full. */
-  function choose(): (typeof helpers)[number] | null {
-    const [laziest] = helpers.toSorted((a, b) => a.tasks - b.tasks);
-    if (laziest !== undefined && (laziest.tasks === 0 || helpers.length === helpersMax)) {
+  function choose(): (typeof workers)[number] | null {
+    const [laziest] = workers.toSorted((a, b) => a.tasks - b.tasks);
+    if (laziest !== undefined && (laziest.tasks === 0 || workers.length === helpersMax)) {
       return laziest.tasks < tasksMax ? laziest : null;
     }
     const process = startWorkerProcess<ImageTask, Outcome>(
       new URL('picture-helper.ts', import.meta.url),
       () => {
-        helpers = helpers.filter((one) => one.process.isAlive());
+        workers = workers.filter((one) => one.process.isAlive());
       },
     );
     const started = { process, tasks: 0 };
-    helpers.push(started);
+    workers.push(started);
     return started;
   }
 
-  async function inHelper<T>(work: (helper: Helper) => Promise<T>): Promise<T> {
+  async function inHelper<T>(work: (worker: Helper) => Promise<T>): Promise<T> {
     clearTimeout(idleTimer);
     let helper = choose();
     while (helper === null) {
@@ -90,7 +90,7 @@ export function createImageRenderer(clock: Clock): ImageRenderer {
     } finally {
       helper.tasks -= 1;
       waiting.shift()?.();
-      if (helpers.every(({ tasks }) => tasks === 0)) {
+      if (workers.every(({ tasks }) => tasks === 0)) {
         clearTimeout(idleTimer);
         idleTimer = setTimeout(close, idleMs).unref();
       }
@@ -98,17 +98,17 @@ export function createImageRenderer(clock: Clock): ImageRenderer {
   }
 
   function close(): void {
-    for (const { process } of helpers.filter(({ tasks }) => tasks === 0)) {
+    for (const { process } of workers.filter(({ tasks }) => tasks === 0)) {
       process.kill();
     }
-    helpers = helpers.filter(({ tasks }) => tasks > 0);
+    workers = workers.filter(({ tasks }) => tasks > 0);
   }
 
   return {
     async render(path, format, use) {
       const target = join(dirname(path), clock.uuid());
       try {
-        const made = await inHelper((helper) => outcomeOf(helper, { path, format, pixelsMax, target }));
+        const made = await inHelper((worker) => outcomeOf(worker, { path, format, pixelsMax, target }));
         return await use(
           made && {
             image: rendition(made.image, format),
@@ -122,7 +122,7 @@ export function createImageRenderer(clock: Clock): ImageRenderer {
       }
     },
     stats: () => ({
-      running: helpers.reduce((sum, { tasks }) => sum + tasks, 0),
+      running: workers.reduce((sum, { tasks }) => sum + tasks, 0),
       waiting: waiting.length,
     }),
     close,
@@ -130,14 +130,14 @@ export function createImageRenderer(clock: Clock): ImageRenderer {
 }
 
 /** What takes too long is no picture that anybody should be shown. */
-async function outcomeOf(helper: Helper, task: ImageTask): Promise<Outcome> {
+async function outcomeOf(worker: Helper, task: ImageTask): Promise<Outcome> {
   let isTooLong = false;
   const timer = setTimeout(() => {
     isTooLong = true;
-    helper.kill();
+    worker.kill();
   }, patienceMs);
   try {
-    return await helper.run(task);
+    return await worker.run(task);
   } catch (error) {
     if (error instanceof WorkerExited && isTooLong) {
       return null;

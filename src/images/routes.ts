@@ -155,15 +155,15 @@ export function imageRoutes({ cheeses, images, urlOf, isRedirecting }: Dependenc
           return { status: 302, headers: { Location: urlOf(name), 'Cache-Control': 'public, max-age=3600' } };
         }
         const tag = strongTag(name);
-        const answer = {
+        const response = {
           status: 200,
           headers: { ...shownHeaders, ETag: tag, 'Content-Type': media_type },
         };
         if (matchesIfNoneMatch(headers['if-none-match'], tag)) {
-          return { ...answer, status: 304 };
+          return { ...response, status: 304 };
         }
         const range = isRangeWanted(headers['if-range'], tag) ? parseRange(headers.range, bytes) : null;
-        return shown(answer, bytes, range, async () => {
+        return shown(response, bytes, range, async () => {
           const content = await images.readFile(name, range);
           if (content === null) {
             throw noImage();
@@ -185,15 +185,15 @@ const shownHeaders = {
 };
 
 function shown(
-  answer: RouteResponse,
+  response: RouteResponse,
   bytes: number,
   range: ByteRange | null,
   open: ConstructorParameters<typeof FileBody>[0],
 ): RouteResponse {
   if (range === null) {
     return {
-      ...answer,
-      headers: { ...answer.headers, 'Content-Length': String(bytes) },
+      ...response,
+      headers: { ...response.headers, 'Content-Length': String(bytes) },
       body: new FileBody(open),
     };
   }
@@ -201,7 +201,7 @@ function shown(
   return {
     status: 206,
     headers: {
-      ...answer.headers,
+      ...response.headers,
       'Content-Length': String(last - first + 1),
       'Content-Range': `bytes ${first}-${last}/${bytes}`,
     },

@@ -63,9 +63,9 @@ function upright({ path, pixelsMax }: ImageTask): Sharp {
 }
 
 /** From file to file, so that no picture is ever whole in memory. null where there is nothing to be shown. */
-async function write(picture: Sharp, path: string): Promise<RenderedFile | null> {
+async function write(image: Sharp, path: string): Promise<RenderedFile | null> {
   try {
-    const { size } = await picture.toFile(path);
+    const { size } = await image.toFile(path);
     return { path, hash: await sha256OfFile(path), bytes: size };
   } catch (error) {
     // libvips says so where it was the disk, and not the picture.

@@ -29,9 +29,9 @@ async function passing(calls: number, call: () => Promise<{ status: number }>): 
   return passed;
 }
 
-function assertTooMany(answer: TestResponse, limit: number): number {
-  assertError(answer, 429, 'rate_limit_exceeded');
-  const { headers } = answer;
+function assertTooMany(response: TestResponse, limit: number): number {
+  assertError(response, 429, 'rate_limit_exceeded');
+  const { headers } = response;
   const wait = Number(headers['retry-after']);
   assert.ok(Number.isInteger(wait) && wait >= 1 && wait <= 61, String(wait));
   assert.equal(headers['cache-control'], 'no-store');

@@ -97,10 +97,10 @@ onBothEngines('DELETE /cheeses/{id}', (engine) => {
       const promised = await ordered(shop, [comte, await cheese(shop, 'Brie')], ...steps);
       await ordered(shop, [comte]);
       const before = await stored(shop);
-      const answer = await remove(shop, comte, shop.writer);
-      assertError(answer, 409, 'conflict');
-      assert.match(answer.json.message, new RegExp(`\\b${promised}\\b`));
-      assert.doesNotMatch(answer.json.message, new RegExp(`\\b${placed}\\b`));
+      const response = await remove(shop, comte, shop.writer);
+      assertError(response, 409, 'conflict');
+      assert.match(response.json.message, new RegExp(`\\b${promised}\\b`));
+      assert.doesNotMatch(response.json.message, new RegExp(`\\b${placed}\\b`));
       assert.equal(await stored(shop), before);
     });
   }
@@ -141,11 +141,11 @@ onBothEngines('DELETE /cheeses/{id}', (engine) => {
       }
       const gone = await remove(where, id, shop.writer);
       assert.equal(gone.status, 204, gone.text);
-      for (const answer of await Promise.all(placing)) {
-        if (answer.status === 201) {
-          assert.equal((await read(shop, answer.json.id)).status, 'cancelled');
+      for (const response of await Promise.all(placing)) {
+        if (response.status === 201) {
+          assert.equal((await read(shop, response.json.id)).status, 'cancelled');
         } else {
-          assertError(answer, 422, 'validation_error');
+          assertError(response, 422, 'validation_error');
         }
       }
       assert.equal((await orphans(shop)).length, 0);

@@ -73,7 +73,7 @@ const beyond: readonly (readonly [field: string, values: readonly unknown[], nam
 onBothEngines('POST /cheeses', (engine) => {
   test('answers 201 with the cheese, its address and its ETag', async (t) => {
     const shop = await openShop(t, { engine });
-    const answer = await shop.request('POST', '/v2/cheeses', {
+    const response = await shop.request('POST', '/v2/cheeses', {
       as: shop.writer,
       body: {
         name: 'Comté',
@@ -83,12 +83,12 @@ onBothEngines('POST /cheeses', (engine) => {
         ageMonths: 12,
       },
     });
-    assert.equal(answer.status, 201);
-    assert.equal(answer.headers.location, `/v2/cheeses/${answer.json.id}`);
-    assert.equal(answer.headers.etag, '"1"');
-    assert.equal(answer.json.category.name, 'Hard');
-    const read = await shop.request('GET', answer.headers.location ?? '', { as: shop.reader });
-    assert.deepEqual(read.json, answer.json);
+    assert.equal(response.status, 201);
+    assert.equal(response.headers.location, `/v2/cheeses/${response.json.id}`);
+    assert.equal(response.headers.etag, '"1"');
+    assert.equal(response.json.category.name, 'Hard');
+    const read = await shop.request('GET', response.headers.location ?? '', { as: shop.reader });
+    assert.deepEqual(read.json, response.json);
   });
 
   test('answers 201 with defaults for all that is left out or null, and leaves out what has none', async (t) => {
@@ -112,11 +112,11 @@ onBothEngines('POST /cheeses', (engine) => {
     const shop = await openShop(t, { engine });
     for (const [field, values] of edges) {
       for (const value of values) {
-        const answer = await create(shop, { [field]: value });
+        const response = await create(shop, { [field]: value });
         const what = `${field}: ${JSON.stringify(value).slice(0, 60)}`;
-        assert.equal(answer.status, 201, what);
-        assert.deepEqual(answer.json[field], value, what);
-        const read = await shop.request('GET', answer.headers.location ?? '', { as: shop.reader });
+        assert.equal(response.status, 201, what);
+        assert.deepEqual(response.json[field], value, what);
+        const read = await shop.request('GET', response.headers.location ?? '', { as: shop.reader });
         assert.deepEqual(read.json[field], value, what);
       }
     }
@@ -133,9 +133,9 @@ onBothEngines('POST /cheeses', (engine) => {
   test('reads numbers by their value: 2.0 is 2, 1e400 is above every limit', async (t) => {
     const shop = await openShop(t, { engine });
     const send = (raw: string) => shop.request('POST', '/v2/cheeses', { as: shop.writer, raw });
-    const answer = await send('{"name": "A", "ageMonths": 2.0, "pricePerKg": 1.5e1}');
-    assert.equal(answer.json.ageMonths, 2);
-    assert.equal(answer.json.pricePerKg, 15);
+    const response = await send('{"name": "A", "ageMonths": 2.0, "pricePerKg": 1.5e1}');
+    assert.equal(response.json.ageMonths, 2);
+    assert.equal(response.json.pricePerKg, 15);
     assertFields(await send('{"name": "B", "pricePerKg": 1e400}'), ['pricePerKg']);
     assertFields(await send('{"name": "B", "pricePerKg": -1e400}'), ['pricePerKg']);
     assertFields(await send('{"name": "B", "ageMonths": 1e400}'), ['ageMonths']);
@@ -143,7 +143,7 @@ onBothEngines('POST /cheeses', (engine) => {
 
   test('answers 422 with all errors at once, in the order of the schema', async (t) => {
     const shop = await openShop(t, { engine });
-    const answer = await create(shop, {
+    const response = await create(shop, {
       organic: 'no',
       ageMonths: 121,
       pricePerKg: -1,
@@ -154,7 +154,7 @@ onBothEngines('POST /cheeses', (engine) => {
       category: { name: '' },
       name: ' ',
     });
-    assertFields(answer, [
+    assertFields(response, [
       ...['name', 'category.name', 'photoUrls[1]', 'photoUrls[2]', 'tags[1].name', 'tags[2]', 'status'],
       ...['origin', 'pricePerKg', 'ageMonths', 'organic'],
     ]);
@@ -175,17 +175,17 @@ onBothEngines('POST /cheeses', (engine) => {
     const shop = await openShop(t, { engine });
     for (const id of ['9007199254740993', '9223372036854775807', '1e300']) {
       const raw = `{"name": "B", "category": {"id": ${id}}, "tags": [{"id": ${id}}]}`;
-      const answer = await shop.request('POST', '/v2/cheeses', { as: shop.writer, raw });
-      assertFields(answer, ['category.id', 'tags[0].id'], id);
+      const response = await shop.request('POST', '/v2/cheeses', { as: shop.writer, raw });
+      assertFields(response, ['category.id', 'tags[0].id'], id);
     }
   });
 
   test('ignores unknown fields, and answers 422 for them under strict handling', async (t) => {
     const shop = await openShop(t, { engine });
     const odd = { colour: 'blue', category: { name: 'Hard', colour: 1 }, tags: [{ name: 'cow', colour: 1 }] };
-    const answer = await create(shop, odd);
-    assert.deepEqual(Object.keys(answer.json.category).sort(), ['id', 'name']);
-    assert.equal('colour' in answer.json, false);
+    const response = await create(shop, odd);
+    assert.deepEqual(Object.keys(response.json.category).sort(), ['id', 'name']);
+    assert.equal('colour' in response.json, false);
     assert.equal((await create(shop, odd, { prefer: 'handling=lenient' })).status, 201);
     for (const prefer of ['handling=strict', 'respond-async, handling=strict', 'Handling="strict"']) {
       const refused = await create(shop, odd, { prefer });
@@ -201,9 +201,9 @@ onBothEngines('POST /cheeses', (engine) => {
   test('ignores what the server supplies, under strict handling too', async (t) => {
     const shop = await openShop(t, { engine });
     const supplied = { id: 4711, createdAt: '1999-01-01T00:00:00.000Z', updatedAt: 'never' };
-    const answer = await create(shop, supplied);
-    assert.notEqual(answer.json.id, 4711);
-    assert.notEqual(answer.json.createdAt, supplied.createdAt);
+    const response = await create(shop, supplied);
+    assert.notEqual(response.json.id, 4711);
+    assert.notEqual(response.json.createdAt, supplied.createdAt);
     assert.equal((await create(shop, { id: 'x', createdAt: {} })).status, 201);
     assert.equal((await create(shop, supplied, strict)).status, 201);
   });
@@ -238,9 +238,9 @@ onBothEngines('POST /cheeses', (engine) => {
     const shop = await openShop(t, { engine });
     const named = (...names: string[]) => ({ tags: names.map((name) => ({ name })) });
     const namesOf = ({ json }: TestResponse) => json.tags.map(({ name }: { name: string }) => name);
-    const answer = await create(shop, named('washed', 'cow', 'washed', 'alpine', 'cow', 'Cow'));
-    assert.deepEqual(namesOf(answer), ['washed', 'cow', 'alpine', 'Cow']);
-    const cow = answer.json.tags[1];
+    const response = await create(shop, named('washed', 'cow', 'washed', 'alpine', 'cow', 'Cow'));
+    assert.deepEqual(namesOf(response), ['washed', 'cow', 'alpine', 'Cow']);
+    const cow = response.json.tags[1];
     assert.deepEqual((await create(shop, { tags: [{ id: cow.id }, { name: 'cow' }] })).json.tags, [cow]);
     const hundred = many(100, (index) => `${index}`.padEnd(100, 'x'));
     assert.deepEqual(namesOf(await create(shop, named(...hundred))), hundred);
@@ -273,10 +273,10 @@ onBothEngines('POST /cheeses', (engine) => {
       name: index % 2 ? 'Comt\u00e9' : 'Comte\u0301',
       tags: [{ name: 'cow' }],
     }));
-    const answers = await Promise.all(
+    const responses = await Promise.all(
       cheeses.map((cheese, index) => create({ ...(shops[index % 2] as Shop), writer: shop.writer }, cheese)),
     );
-    assert.deepEqual(answers.map(({ status }) => status).sort(), [201, ...many(7, () => 409)]);
+    assert.deepEqual(responses.map(({ status }) => status).sort(), [201, ...many(7, () => 409)]);
     assert.equal(await totalOf(shop), 1);
   });
 });

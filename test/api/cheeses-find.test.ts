@@ -28,20 +28,20 @@ async function openWith(t: TestContext, engine: Engine, cheeses: readonly Cheese
 }
 
 async function assertRefused(find: (query: string) => Promise<TestResponse>, query: string): Promise<void> {
-  const answer = await find(query);
-  assert.equal(answer.status, 400, query);
-  assertError(answer, 400, 'bad_request');
+  const response = await find(query);
+  assert.equal(response.status, 400, query);
+  assertError(response, 400, 'bad_request');
 }
 
 /** Follows the Link headers from page to page. */
 async function follow(shop: Shop, url: string): Promise<string[]> {
   const found: string[] = [];
   for (let next: string | undefined = url; next !== undefined; ) {
-    const answer: TestResponse = await shop.request('GET', next, { as: shop.writer });
-    assert.equal(answer.status, 200, `${next}: ${answer.text}`);
-    assert.ok(Array.isArray(answer.json));
-    found.push(...namesOf(answer));
-    next = /<([^>]+)>; rel="next"/.exec(answer.headers.link ?? '')?.[1];
+    const response: TestResponse = await shop.request('GET', next, { as: shop.writer });
+    assert.equal(response.status, 200, `${next}: ${response.text}`);
+    assert.ok(Array.isArray(response.json));
+    found.push(...namesOf(response));
+    next = /<([^>]+)>; rel="next"/.exec(response.headers.link ?? '')?.[1];
     assert.ok(found.length <= few.length);
   }
   return found;
@@ -60,9 +60,9 @@ onBothEngines('GET /cheeses/findByStatus', (engine) => {
       ['available&status=pending,sold&status=sold', 'edcba'],
       ['available%2Cpending', 'dca'],
     ] as const) {
-      const answer = await find(`findByStatus?status=${query}`);
-      assert.equal(answer.status, 200);
-      assert.deepEqual(namesOf(answer), [...names], query);
+      const response = await find(`findByStatus?status=${query}`);
+      assert.equal(response.status, 200);
+      assert.deepEqual(namesOf(response), [...names], query);
     }
     const { json } = await find('findByStatus?status=pending');
     const one = await find(`${json[0].id}`);
@@ -181,16 +181,16 @@ onBothEngines('GET /cheeses/findByStatus', (engine) => {
       ['findByTags?tags=cow,raw%20milk', names],
     ] as const;
     for (const [url, expected] of expectations) {
-      const answer = await find(url);
-      assert.deepEqual(namesOf(answer), expected, url);
+      const response = await find(url);
+      assert.deepEqual(namesOf(response), expected, url);
       const headers = { 'x-api-key': shop.writer, 'accept-encoding': 'gzip' };
       const zipped = await shop.app.server.inject({ url: `/v2/cheeses/${url}`, headers });
       assert.equal(zipped.headers['content-encoding'], 'gzip');
-      assert.equal(zipped.headers.etag, answer.headers.etag);
-      assert.equal(gunzipSync(zipped.rawPayload).toString(), answer.text);
+      assert.equal(zipped.headers.etag, response.headers.etag);
+      assert.equal(gunzipSync(zipped.rawPayload).toString(), response.text);
       const head = await find(url, {}, 'HEAD');
-      assert.deepEqual([head.status, head.text, head.headers.etag], [200, '', answer.headers.etag]);
-      assert.equal((await find(url, { 'if-none-match': answer.headers.etag ?? '' })).status, 304);
+      assert.deepEqual([head.status, head.text, head.headers.etag], [200, '', response.headers.etag]);
+      assert.equal((await find(url, { 'if-none-match': response.headers.etag ?? '' })).status, 304);
     }
   });
 });
@@ -215,9 +215,9 @@ onBothEngines('GET /cheeses/findByTags', (engine) => {
     const paged: string[] = [];
     for (let url: string | undefined = `/v2/cheeses/findByTags?tags=${tags}&limit=90`; url !== undefined; ) {
       assert.ok(url.length < 16_000, `a request line of ${url.length}`);
-      const answer: TestResponse = await shop.request('GET', url, { as: shop.writer });
-      paged.push(...namesOf(answer));
-      url = /<([^>]+)>; rel="next"/.exec(answer.headers.link ?? '')?.[1];
+      const response: TestResponse = await shop.request('GET', url, { as: shop.writer });
+      paged.push(...namesOf(response));
+      url = /<([^>]+)>; rel="next"/.exec(response.headers.link ?? '')?.[1];
     }
     assert.deepEqual(paged, expected);
 
@@ -247,9 +247,9 @@ onBothEngines('GET /cheeses/findByTags', (engine) => {
       ['x'.repeat(100), ''],
       ['🧀'.repeat(100), ''],
     ] as const) {
-      const answer = await find(`findByTags?tags=${query}`);
-      assert.equal(answer.status, 200);
-      assert.deepEqual(namesOf(answer), [...names], query);
+      const response = await find(`findByTags?tags=${query}`);
+      assert.equal(response.status, 200);
+      assert.deepEqual(namesOf(response), [...names], query);
     }
   });
 

@@ -83,9 +83,9 @@ async function assertList(shop: Shop, query: string, sort: string, expected: Che
 /** Sends each of the queries, which stand between blanks, with `before` in front. */
 async function assertRefused(shop: Shop, before: string, queries: string, headers?: Record<string, string>) {
   for (const query of queries.trim().split(/\s+/)) {
-    const answer = await list(shop, `${before}${query}`, headers);
-    assert.equal(answer.status, 400, query);
-    assertError(answer, 400, 'bad_request');
+    const response = await list(shop, `${before}${query}`, headers);
+    assert.equal(response.status, 400, query);
+    assertError(response, 400, 'bad_request');
   }
 }
 
@@ -239,9 +239,9 @@ onBothEngines('GET /cheeses', (engine) => {
     const shop = await openShop(t, { engine });
     await fill(shop, named('Comté', 'Brie'), { category: { name: 'Soft' } });
     for (const id of ['4711', '9007199254740991', '9007199254740993', '9223372036854775807']) {
-      const answer = await list(shop, `categoryId=${id}`);
-      assert.equal(answer.status, 200, answer.text);
-      assert.deepEqual([answer.json.items, answer.json.total, answer.json.hasMore], [[], 0, false], id);
+      const response = await list(shop, `categoryId=${id}`);
+      assert.equal(response.status, 200, response.text);
+      assert.deepEqual([response.json.items, response.json.total, response.json.hasMore], [[], 0, false], id);
     }
     await assertRefused(shop, '', 'categoryId=9223372036854775808 categoryId=0 categoryId=-1');
   });
@@ -293,9 +293,9 @@ onBothEngines('GET /cheeses', (engine) => {
     for (const known of [etag, `"x", ${etag}`, '*', etag.replace('W/', '')]) {
       for (const method of ['GET', 'HEAD']) {
         const conditions = { 'if-none-match': known, 'accept-encoding': known === '*' ? 'identity' : 'gzip' };
-        const answer = await list(shop, 'limit=50', conditions, method);
-        assert.deepEqual([answer.status, answer.text], [304, '']);
-        assert.deepEqual(cachingOf(answer.headers), caching);
+        const response = await list(shop, 'limit=50', conditions, method);
+        assert.deepEqual([response.status, response.text], [304, '']);
+        assert.deepEqual(cachingOf(response.headers), caching);
       }
     }
     await fill(shop, named('Comté'));

@@ -55,9 +55,9 @@ async function openWithCheese(t: TestContext, engine: Engine) {
   return { shop, write, send, add, put, remove, cheese, etag, url, assertStored, assertUntouched };
 }
 
-const assertMissing = (answer: TestResponse) => assertError(answer, 404, 'not_found');
-const assertTaken = (answer: TestResponse) => assertError(answer, 409, 'conflict');
-const assertStale = (answer: TestResponse) => assertError(answer, 412, 'precondition_failed');
+const assertMissing = (response: TestResponse) => assertError(response, 404, 'not_found');
+const assertTaken = (response: TestResponse) => assertError(response, 409, 'conflict');
+const assertStale = (response: TestResponse) => assertError(response, 412, 'precondition_failed');
 
 /** How many cheeses there are by every counter that is shown: totals of lists, and the inventory. */
 async function countersOf(shop: Shop): Promise<readonly unknown[]> {
@@ -74,15 +74,15 @@ onBothEngines('PUT /cheeses', (engine) => {
   test('answers 200 with a full replacement: what is left out returns to its default', async (t) => {
     const { put, cheese, etag, assertStored } = await openWithCheese(t, engine);
     const { id, createdAt } = cheese;
-    const answer = await put({ id, name: 'Beaufort', status: 'sold' });
-    assert.equal(answer.status, 200);
-    assert.equal('location' in answer.headers, false);
-    assert.notEqual(answer.headers.etag, etag);
-    const { updatedAt, ...rest } = answer.json;
+    const response = await put({ id, name: 'Beaufort', status: 'sold' });
+    assert.equal(response.status, 200);
+    assert.equal('location' in response.headers, false);
+    assert.notEqual(response.headers.etag, etag);
+    const { updatedAt, ...rest } = response.json;
     const defaults = { photoUrls: [], tags: [], origin: null, organic: false };
     assert.deepEqual(rest, { id, name: 'Beaufort', status: 'sold', ...defaults, createdAt });
     assert.equal(Date.parse(updatedAt), Date.parse(cheese.updatedAt) + 1000);
-    await assertStored(answer.json, answer.headers.etag);
+    await assertStored(response.json, response.headers.etag);
   });
 
   test('changes nothing, neither updatedAt nor any ETag, when the cheese is the same', async (t) => {
@@ -95,8 +95,8 @@ onBothEngines('PUT /cheeses', (engine) => {
       tags: full.tags.map((tag) => ({ id: 1, ...tag })),
     };
     for (const body of [cheese, { ...full, id: cheese.id }, { ...cheese, ...supplied, ...invented }]) {
-      const answer = await put(body);
-      assert.deepEqual([answer.status, answer.json, answer.headers.etag], [200, cheese, etag]);
+      const response = await put(body);
+      assert.deepEqual([response.status, response.json, response.headers.etag], [200, cheese, etag]);
     }
     await assertUntouched();
     assert.equal(await listTag(), before);
@@ -107,8 +107,8 @@ onBothEngines('PUT /cheeses', (engine) => {
 
   test('takes a whole Cheese as it was read, under strict handling too', async (t) => {
     const { put, cheese } = await openWithCheese(t, engine);
-    const answer = await put(cheese, { prefer: 'handling=strict' });
-    assert.equal(answer.status, 200, answer.text);
+    const response = await put(cheese, { prefer: 'handling=strict' });
+    assert.equal(response.status, 200, response.text);
   });
 
   test('answers 422 before 404, naming every field that failed', async (t) => {
@@ -179,10 +179,10 @@ onBothEngines('POST /cheeses/{id}', (engine) => {
     ];
     let expected = cheese;
     for (const [changes, query, body = '', type] of ways) {
-      const answer = await send(`${url}${query}`, body, type);
-      expected = { ...expected, ...changes, updatedAt: answer.json.updatedAt };
-      assert.deepEqual([answer.status, answer.json], [200, expected], `${query} ${body}`);
-      await assertStored(answer.json, answer.headers.etag);
+      const response = await send(`${url}${query}`, body, type);
+      expected = { ...expected, ...changes, updatedAt: response.json.updatedAt };
+      assert.deepEqual([response.status, response.json], [200, expected], `${query} ${body}`);
+      await assertStored(response.json, response.headers.etag);
     }
   });
 
@@ -191,8 +191,8 @@ onBothEngines('POST /cheeses/{id}', (engine) => {
     const same = [`?status=${cheese.status}`, { name: cheese.name }] as const;
     const nothing = { name: null, status: null, colour: 'blue' };
     for (const [query, body] of [[''], ['', {}], ['', nothing], same]) {
-      const answer = await write('POST', `${url}${query}`, body);
-      assert.deepEqual([answer.status, answer.json, answer.headers.etag], [200, cheese, etag]);
+      const response = await write('POST', `${url}${query}`, body);
+      assert.deepEqual([response.status, response.json, response.headers.etag], [200, cheese, etag]);
     }
     await assertUntouched();
     const { json } = await write('POST', `${url}?status=sold`);
@@ -231,14 +231,14 @@ onBothEngines('POST /cheeses/{id}', (engine) => {
     const fields = Object.keys(others).toSorted();
     assert.equal(fields.length, 7);
     for (const field of fields) {
-      for (const answer of [
+      for (const response of [
         await write('POST', url, { name: 'Changed', [field]: others[field] }),
         await write('POST', url, { [field]: 'nonsense' }),
         await write('POST', `${url}?status=sold&${field}=1`),
         await send(url, `status=sold&${field}=1`, form),
       ]) {
-        assertFields(answer, [field]);
-        assert.match(answer.json.errors[0].message, /PUT \/v2\/cheeses/);
+        assertFields(response, [field]);
+        assert.match(response.json.errors[0].message, /PUT \/v2\/cheeses/);
       }
     }
     const all = await write('POST', url, { ...others, status: 'lost' }, { prefer: 'handling=strict' });
@@ -266,8 +266,8 @@ onBothEngines('POST /cheeses/{id}', (engine) => {
 onBothEngines('DELETE /cheeses/{id}', (engine) => {
   test('answers 204: gone from everywhere, the name free, the id never given again', async (t) => {
     const { shop, write, put, remove, cheese, url } = await openWithCheese(t, engine);
-    const answer = await remove(url, { 'x-confirm-delete': 'TRUE' });
-    assert.deepEqual([answer.status, answer.text], [204, '']);
+    const response = await remove(url, { 'x-confirm-delete': 'TRUE' });
+    assert.deepEqual([response.status, response.text], [204, '']);
     assertMissing(await shop.request('GET', url, { as: shop.reader }));
     assertMissing(await write('POST', `${url}?status=sold`));
     assertMissing(await put(cheese));
@@ -307,10 +307,10 @@ onBothEngines('Every write', (engine) => {
     const { shop, add, put, write, remove, cheese, url } = await openWithCheese(t, engine);
     const { id } = cheese;
     /** Totals: all, sold, Hard, Soft, cow, com, tomme. Inventory: available, pending, sold. */
-    const check = async (answer: TestResponse, status: number, totals: number[], inventory: number[]) => {
-      assert.equal(answer.status, status);
+    const check = async (response: TestResponse, status: number, totals: number[], inventory: number[]) => {
+      assert.equal(response.status, status);
       const [available, pending, sold] = inventory;
-      assert.deepEqual(await countersOf(shop), [...totals, { available, pending, sold }], answer.text);
+      assert.deepEqual(await countersOf(shop), [...totals, { available, pending, sold }], response.text);
     };
     const soft = { id, name: 'Com com', status: 'available', category: { name: 'Soft' } };
     const second = { ...full, name: 'Tomme comtoise' };

@@ -70,9 +70,9 @@ test('A cursor that was altered, or comes with another query or to another shop,
     ...[...altered, ...odd].map((one) => [shop, `cursor=${one}`] as const),
     [other, `cursor=${cursor}`] as const,
   ]) {
-    const answer = await list(to, text);
-    assert.equal(answer.status, 400, text);
-    assertError(answer, 400, 'bad_request');
+    const response = await list(to, text);
+    assert.equal(response.status, 400, text);
+    assertError(response, 400, 'bad_request');
   }
   assert.equal((await list(shop, `cursor=${cursor}`)).status, 200);
 });

@@ -30,7 +30,7 @@ interface BatchError {
 const createdIn = ({ json }: TestResponse): string[] =>
   json.created.map(({ username }: { username: string }) => username);
 const errorsIn = ({ json }: TestResponse): BatchError[] => json.errors;
-const indexesIn = (answer: TestResponse) => errorsIn(answer).map(({ index }) => index);
+const indexesIn = (response: TestResponse) => errorsIn(response).map(({ index }) => index);
 
 async function stored(shop: Shop): Promise<string[]> {
   const rows = await shop.app.services.database.all<{ username: string }>(
@@ -62,7 +62,7 @@ onBothEngines('POST /customer/createMultiple', (engine) => {
       as: shop.writer,
       body: { name: 'Brie' },
     });
-    const answer = await send(shop, [
+    const response = await send(shop, [
       customer('ada', { favouriteCheese: { id: cheese.id }, firstName: 'Ada' }),
       allWrong,
       customer('bob', { favouriteCheese: { id: cheese.id + 1 } }),
@@ -70,22 +70,22 @@ onBothEngines('POST /customer/createMultiple', (engine) => {
       customer('cleo', { id: 4711, customerStatus: 'gold', role: 'staff' }),
       customer('dan', { favouriteCheese: { id: cheese.id, name: 'Brie' } }),
     ]);
-    assert.equal(answer.status, 200);
-    assert.deepEqual(createdIn(answer), ['ada', 'cleo']);
-    assert.deepEqual(indexesIn(answer), [1, 2, 3, 5]);
-    const [wrong, bob, , dan] = errorsIn(answer);
+    assert.equal(response.status, 200);
+    assert.deepEqual(createdIn(response), ['ada', 'cleo']);
+    assert.deepEqual(indexesIn(response), [1, 2, 3, 5]);
+    const [wrong, bob, , dan] = errorsIn(response);
     const named = wrong?.message.split('; ').map((one) => one.split(': ')[0]);
     assert.deepEqual(named, Object.keys(allWrong));
     assert.match(bob?.message ?? '', /^favouriteCheese\.id: /);
     assert.match(dan?.message ?? '', /^favouriteCheese: /);
-    assert.doesNotMatch(answer.text, /brie|argon2/);
-    for (const one of answer.json.created) {
+    assert.doesNotMatch(response.text, /brie|argon2/);
+    for (const one of response.json.created) {
       const { json } = await shop.request('GET', `/v2/customer/${one.username}`, { as: shop.reader });
       assert.deepEqual(one, json);
     }
-    assert.deepEqual(answer.json.created[0].favouriteCheese, cheese);
-    assert.notEqual(answer.json.created[1].id, 4711);
-    assert.equal(answer.json.created[1].customerStatus, 'bronze');
+    assert.deepEqual(response.json.created[0].favouriteCheese, cheese);
+    assert.notEqual(response.json.created[1].id, 4711);
+    assert.equal(response.json.created[1].customerStatus, 'bronze');
     assert.deepEqual(await stored(shop), ['ada', 'cleo']);
     assert.equal(await countEvents(shop), 2);
     for (const [username, status] of [
@@ -101,7 +101,7 @@ onBothEngines('POST /customer/createMultiple', (engine) => {
   test('fails the later of two that are the same, and says in which of their names', async (t) => {
     const shop = await openShop(t, { engine });
     await send(shop, [customer('taken')]);
-    const answer = await send(
+    const response = await send(
       shop,
       [
         customer('Straße'),
@@ -113,9 +113,9 @@ onBothEngines('POST /customer/createMultiple', (engine) => {
         customer('bob', { email: 'bob2@example.com' }),
       ].map((one) => ({ ...one, email: one.email.replace('ß', 'ss') })),
     );
-    assert.deepEqual(createdIn(answer), ['Straße', 'cleo', 'bob']);
+    assert.deepEqual(createdIn(response), ['Straße', 'cleo', 'bob']);
     assert.deepEqual(
-      errorsIn(answer).map(({ index, message }) => [index, ...(message.match(/username|email/g) ?? [])]),
+      errorsIn(response).map(({ index, message }) => [index, ...(message.match(/username|email/g) ?? [])]),
       [
         [1, 'username'],
         [2, 'email'],
@@ -129,14 +129,14 @@ onBothEngines('POST /customer/createMultiple', (engine) => {
 
   test('leaves names free that stood in an entry that failed', async (t) => {
     const shop = await openShop(t, { engine });
-    const answer = await send(shop, [
+    const response = await send(shop, [
       customer('ada', { password: '' }),
       customer('bob', { favouriteCheese: { id: 0 } }),
       customer('ada'),
       customer('bob'),
     ]);
-    assert.deepEqual(createdIn(answer), ['ada', 'bob']);
-    assert.deepEqual(indexesIn(answer), [0, 1]);
+    assert.deepEqual(createdIn(response), ['ada', 'bob']);
+    assert.deepEqual(indexesIn(response), [0, 1]);
   });
 
   test('answers 200 where nobody was valid, and where nobody was there', async (t) => {
@@ -144,14 +144,14 @@ onBothEngines('POST /customer/createMultiple', (engine) => {
     const none = await send(shop, []);
     assert.deepEqual([none.status, none.json], [200, { created: [], errors: [] }]);
     const odd = [null, 7, 'ada', true, [], [customer('ada')], {}, { username: 'ada' }];
-    const answer = await send(shop, odd);
-    assert.deepEqual([answer.status, answer.json.created], [200, []]);
-    assert.deepEqual(indexesIn(answer), [...odd.keys()]);
-    for (const { index, message } of errorsIn(answer).slice(0, 6)) {
+    const response = await send(shop, odd);
+    assert.deepEqual([response.status, response.json.created], [200, []]);
+    assert.deepEqual(indexesIn(response), [...odd.keys()]);
+    for (const { index, message } of errorsIn(response).slice(0, 6)) {
       assert.match(message, /^must be an object$/, `entry ${index}`);
     }
     assert.deepEqual(
-      errorsIn(answer)
+      errorsIn(response)
         .slice(6)
         .map(({ message }) => message.match(/username|email|password/g)),
       [
@@ -190,9 +190,9 @@ onBothEngines('POST /customer/createMultiple', (engine) => {
 test('POST /customer/createMultiple answers 422 to what is no array, and to more than 100 entries', async (t) => {
   const shop = await openShop(t);
   for (const body of [{}, customer('ada'), { 0: customer('ada'), length: 1 }, null, 'ada', 7]) {
-    const answer = await send(shop, body);
-    assertError(answer, 422, 'validation_error');
-    assert.deepEqual(answer.json.errors, [{ field: '', message: 'must be an array' }]);
+    const response = await send(shop, body);
+    assertError(response, 422, 'validation_error');
+    assert.deepEqual(response.json.errors, [{ field: '', message: 'must be an array' }]);
   }
   const tooMany = await send(
     shop,
@@ -206,9 +206,9 @@ test('POST /customer/createMultiple answers 422 to what is no array, and to more
 test('POST /customer/createMultiple registers 100 at once, in their order', async (t) => {
   const shop = await openShop(t);
   const hundred = Array.from({ length: 100 }, (_, index) => customer(`user${index}`));
-  const answer = await send(shop, hundred);
+  const response = await send(shop, hundred);
   const names = hundred.map(({ username }) => username);
-  assert.deepEqual([createdIn(answer), errorsIn(answer)], [names, []]);
+  assert.deepEqual([createdIn(response), errorsIn(response)], [names, []]);
   assert.deepEqual(await stored(shop), names);
 });
 
@@ -228,9 +228,9 @@ test('POST /customer/createMultiple takes hostile texts for faults of their entr
   );
   const raw = `{"__proto__": {"username": "eve"}, "email": "eve@example.com", "password": "brie"}`;
   const entries = `[${[...hostile.map((one) => JSON.stringify(one)), raw, JSON.stringify(customer('__proto__'))]}]`;
-  const answer = await shop.request('POST', '/v2/customer/createMultiple', { raw: entries });
-  assert.deepEqual([createdIn(answer), indexesIn(answer)], [['__proto__'], [0, 1, 2, 3, 4, 5]]);
-  assert.ok(errorsIn(answer).every(({ message }) => message.startsWith('username: ')));
+  const response = await shop.request('POST', '/v2/customer/createMultiple', { raw: entries });
+  assert.deepEqual([createdIn(response), indexesIn(response)], [['__proto__'], [0, 1, 2, 3, 4, 5]]);
+  assert.ok(errorsIn(response).every(({ message }) => message.startsWith('username: ')));
 });
 
 test('POST /customer/createMultiple answers 401 to a wrong credential, though it needs none', async (t) => {

@@ -82,18 +82,18 @@ onBothEngines('Logging in', (engine) => {
   test('answers 200 with a JWT that names nobody, and when it expires', async (t) => {
     const start = Date.parse('2026-06-01T12:00:00.789Z');
     const shop = await open(t, testClock(start));
-    const answer = await logIn(shop, 'ada');
-    assert.equal(answer.status, 200, answer.text);
-    assert.equal(answer.headers['cache-control'], 'no-store');
-    assert.deepEqual(Object.keys(answer.json), ['token', 'expiresAt']);
-    assert.equal(answer.json.token.split('.').length, 3);
-    const [header, payload] = partsOf(answer.json.token);
+    const response = await logIn(shop, 'ada');
+    assert.equal(response.status, 200, response.text);
+    assert.equal(response.headers['cache-control'], 'no-store');
+    assert.deepEqual(Object.keys(response.json), ['token', 'expiresAt']);
+    assert.equal(response.json.token.split('.').length, 3);
+    const [header, payload] = partsOf(response.json.token);
     assert.deepEqual([header.alg, header.typ], ['HS256', 'JWT']);
     assert.deepEqual(Object.keys(payload).sort(), ['aud', 'exp', 'iat', 'iss', 'jti', 'sub']);
-    const { json: customer } = await read(shop, answer.json.token);
+    const { json: customer } = await read(shop, response.json.token);
     assert.equal(payload.sub, String(customer.id));
     assert.deepEqual([payload.iat, payload.exp - payload.iat], [Math.floor(start / 1000), 24 * 60 * 60]);
-    assert.equal(answer.json.expiresAt, new Date(payload.exp * 1000).toISOString());
+    assert.equal(response.json.expiresAt, new Date(payload.exp * 1000).toISOString());
     assert.notEqual(partsOf(await tokenOf(shop, 'ada'))[1].jti, payload.jti);
   });
 
@@ -103,12 +103,12 @@ onBothEngines('Logging in', (engine) => {
     assertError(wrong, 401, 'unauthorized');
     const unknown = ['nobody', '', 'ada\u0000', 'a/b', 'x'.repeat(255), '__proto__', "' or 1=1 --"];
     const mistyped = ['', `${password} `, password.toLowerCase(), `${password}\u0000`, 'x'.repeat(1024)];
-    for (const answer of [
+    for (const response of [
       ...(await Promise.all(unknown.map((username) => logIn(shop, username)))),
       ...(await Promise.all(mistyped.map((given) => logIn(shop, 'ada', given)))),
     ]) {
-      assert.deepEqual([answer.status, answer.text], [401, wrong.text]);
-      assert.equal(answer.headers['www-authenticate'], wrong.headers['www-authenticate']);
+      assert.deepEqual([response.status, response.text], [401, wrong.text]);
+      assert.equal(response.headers['www-authenticate'], wrong.headers['www-authenticate']);
     }
     for (const username of ['ADA', 'Ada', 'ａｄａ']) {
       assert.equal((await logIn(shop, username)).status, 200, username);
@@ -122,8 +122,11 @@ onBothEngines('Logging in', (engine) => {
       const token = await tokenOf(shop, 'ada');
       const kept = await tokenOf(other, 'ada');
       assert.equal((await read(other, token)).status, 200);
-      const answer = await logOut(shop, token, method);
-      assert.deepEqual([answer.status, answer.text, answer.headers['cache-control']], [204, '', 'no-store']);
+      const response = await logOut(shop, token, method);
+      assert.deepEqual(
+        [response.status, response.text, response.headers['cache-control']],
+        [204, '', 'no-store'],
+      );
       for (const one of [other, shop]) {
         assertError(await read(one, token), 401, 'unauthorized');
         assertError(await logOut(one, token, method), 401, 'unauthorized');
@@ -318,9 +321,9 @@ test('A login with a field missing or of another kind is 422, and counts as no f
     [{ username: 'x'.repeat(256), password: 'x'.repeat(1025) }, 'username', 'password'],
     [[], ''],
   ] as const) {
-    const answer = await shop.request('POST', '/v2/customer/login', { body });
-    assertError(answer, 422, 'validation_error');
-    const named = answer.json.errors.map(({ field }: { field: string }) => field);
+    const response = await shop.request('POST', '/v2/customer/login', { body });
+    assertError(response, 422, 'validation_error');
+    const named = response.json.errors.map(({ field }: { field: string }) => field);
     assert.deepEqual(named, fields);
   }
   assert.deepEqual(await attempts(shop, 1, 'ada', 'wrong', '127.0.0.1'), ['wrong']);

@@ -32,9 +32,9 @@ async function openWithOrders(t: Scope, engine: 'sqlite' | 'postgres') {
   });
   const place = async (customer: RequestOptions = {}): Promise<number> => {
     const body = { items: [{ cheeseId: cheese.id, quantity: 1 }], shippingAddress: bern };
-    const answer = await shop.request('POST', '/v2/store/order', { as: key, body, ...customer });
-    assert.equal(answer.status, 201, answer.text);
-    return answer.json.id;
+    const response = await shop.request('POST', '/v2/store/order', { as: key, body, ...customer });
+    assert.equal(response.status, 201, response.text);
+    return response.json.id;
   };
   return { shop, ada, bob, sessions, token, key, place };
 }
@@ -90,8 +90,8 @@ onBothEngines('The orders of a customer', (engine) => {
           ['GET', '/timeline', reading],
           ['DELETE', '', cancelling],
         ] as const) {
-          const answer = await shop.request(method, `/v2/customer/ada/orders/${other}${end}`, as);
-          assertError(answer, 404, 'not_found');
+          const response = await shop.request(method, `/v2/customer/ada/orders/${other}${end}`, as);
+          assertError(response, 404, 'not_found');
         }
       }
     }
@@ -179,9 +179,9 @@ onBothEngines('The customer of an order', (engine) => {
       await token(bob, 'admin'),
       { as: shop.reader, ...(await token(bob, 'admin')) },
     ]) {
-      const answer = await shop.request('GET', path, as);
+      const response = await shop.request('GET', path, as);
       assert.deepEqual(
-        [answer.status, answer.json, answer.headers.etag],
+        [response.status, response.json, response.headers.etag],
         [200, profile.json, profile.headers.etag],
       );
     }

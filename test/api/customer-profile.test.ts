@@ -18,9 +18,9 @@ const url = '/v2/customer/ada';
 const bearer = (token: string) => ({ headers: { authorization: `Bearer ${token}` } });
 
 async function register(shop: Shop, customer: object): Promise<TestResponse> {
-  const answer = await shop.request('POST', '/v2/customer', { body: { password, ...customer } });
-  assert.equal(answer.status, 201, answer.text);
-  return answer;
+  const response = await shop.request('POST', '/v2/customer', { body: { password, ...customer } });
+  assert.equal(response.status, 201, response.text);
+  return response;
 }
 
 const logIn = (shop: Shop, username: string, given = password) =>
@@ -55,8 +55,8 @@ onBothEngines('GET /customer/{username}', (engine) => {
   test('shows any profile to any API key, in any case of its name', async (t) => {
     const { shop, customer, etag, read } = await openWithCustomers(t, engine);
     for (const as of [shop.reader, shop.writer, shop.admin]) {
-      const answer = await read(as);
-      assert.deepEqual([answer.status, answer.json, answer.headers.etag], [200, customer, etag]);
+      const response = await read(as);
+      assert.deepEqual([response.status, response.json, response.headers.etag], [200, customer, etag]);
     }
     for (const username of ['ADA', 'Ada', encodeURIComponent('ａｄａ'), '%61da', 'ada/']) {
       assert.deepEqual((await read(shop.reader, `/v2/customer/${username}`)).json, customer, username);
@@ -97,12 +97,12 @@ onBothEngines('PUT /customer/{username}', (engine) => {
     const more = { firstName: 'Ada', lastName: 'L', phone: '1', favouriteCheese: { name: 'Brie' } };
     const { customer, put, read } = await openWithCustomers(t, engine, more);
     const supplied = { id: 4711, customerStatus: 'gold', createdAt: '1999-01-01T00:00:00.000Z' };
-    const answer = await put({ ...ada, ...supplied, role: 'staff', email: 'new@example.com' });
+    const response = await put({ ...ada, ...supplied, role: 'staff', email: 'new@example.com' });
     const { favouriteCheese: _, ...rest } = customer;
-    assert.equal(answer.status, 200, answer.text);
+    assert.equal(response.status, 200, response.text);
     const cleared = { firstName: '', lastName: '', phone: null };
-    assert.deepEqual(answer.json, { ...rest, ...cleared, email: 'new@example.com' });
-    assert.deepEqual((await read()).json, answer.json);
+    assert.deepEqual(response.json, { ...rest, ...cleared, email: 'new@example.com' });
+    assert.deepEqual((await read()).json, response.json);
     const back = await put({ ...ada, ...more });
     assert.deepEqual(back.json, customer);
     const missing = await put({ firstName: 'x'.repeat(101) });
@@ -131,9 +131,9 @@ onBothEngines('PUT /customer/{username}', (engine) => {
     const taken = { username: 'BOB', email: 'CARL@example.com' };
     for (const fields of [['username'], ['email'], ['username', 'email']] as const) {
       const changes = Object.fromEntries(fields.map((field) => [field, taken[field]]));
-      const answer = await put({ ...ada, phone: '1', ...changes });
-      assertError(answer, 422, 'validation_error');
-      assert.deepEqual(errorFields(answer), fields);
+      const response = await put({ ...ada, phone: '1', ...changes });
+      assertError(response, 422, 'validation_error');
+      assert.deepEqual(errorFields(response), fields);
     }
     for (const favouriteCheese of [{ id: 4711, name: 'Brie' }, {}]) {
       assert.deepEqual(errorFields(await put({ ...ada, favouriteCheese })), ['favouriteCheese']);
@@ -205,8 +205,8 @@ onBothEngines('PUT /customer/{username}', (engine) => {
       ['3', { as: shop.reader, ...bearer(token) }],
       ['4', { as: profiles, ...bearer(token) }],
     ] as const) {
-      const answer = await shop.request('PUT', url, { ...options, body: { ...ada, phone } });
-      assert.deepEqual([answer.status, answer.json.phone], [200, phone]);
+      const response = await shop.request('PUT', url, { ...options, body: { ...ada, phone } });
+      assert.deepEqual([response.status, response.json.phone], [200, phone]);
     }
   });
 

@@ -79,9 +79,9 @@ onBothEngines('POST /customer', (engine) => {
     const clock = testClock();
     const shop = await openShop(t, { engine, clock });
     const sent = { username: 'Ada', email: 'Ada@Example.com', password: 'Roquefort 9' };
-    const answer = await register(shop, sent);
-    const { id, ...rest } = answer.json;
-    assert.equal(answer.status, 201);
+    const response = await register(shop, sent);
+    const { id, ...rest } = response.json;
+    assert.equal(response.status, 201);
     assert.deepEqual(rest, {
       username: 'Ada',
       firstName: '',
@@ -92,26 +92,31 @@ onBothEngines('POST /customer', (engine) => {
       createdAt: '2026-06-01T12:00:00.000Z',
     });
     assert.ok(Number.isSafeInteger(id) && id > 0);
-    assert.equal(answer.headers.location, '/v2/customer/Ada');
-    assert.match(answer.headers.etag ?? '', /^"[^"]+"$/);
+    assert.equal(response.headers.location, '/v2/customer/Ada');
+    assert.match(response.headers.etag ?? '', /^"[^"]+"$/);
     const shown = await read(shop, 'Ada');
-    assert.deepEqual(shown.json, answer.json);
-    assert.equal(shown.headers.etag, answer.headers.etag);
+    assert.deepEqual(shown.json, response.json);
+    assert.equal(shown.headers.etag, response.headers.etag);
     const { database } = shop.app.services;
     const stored = await database.all<{ password: string }>(sql`select * from customer`);
     assert.match(stored[0]?.password ?? '', /^\$argon2id\$v=19\$m=19456,t=2,p=1\$/);
-    const everything = JSON.stringify([stored, await database.all(sql`select * from event`), answer, shown]);
+    const everything = JSON.stringify([
+      stored,
+      await database.all(sql`select * from event`),
+      response,
+      shown,
+    ]);
     assert.doesNotMatch(everything, /Roquefort/);
   });
 
   test('takes every field to its edge, keeps it as sent, and finds it under its address', async (t) => {
     const shop = await openShop(t, { engine });
     for (const edge of edges) {
-      const answer = await register(shop, edge);
-      assert.equal(answer.status, 201, answer.text);
-      assert.deepEqual({ ...answer.json, ...edge }, answer.json);
-      const shown = await shop.request('GET', answer.headers.location ?? '', { as: shop.reader });
-      assert.deepEqual([shown.status, shown.json], [200, answer.json]);
+      const response = await register(shop, edge);
+      assert.equal(response.status, 201, response.text);
+      assert.deepEqual({ ...response.json, ...edge }, response.json);
+      const shown = await shop.request('GET', response.headers.location ?? '', { as: shop.reader });
+      assert.deepEqual([shown.status, shown.json], [200, response.json]);
     }
     const nulls = await register(shop, { firstName: null, lastName: null, favouriteCheese: null });
     assert.deepEqual([nulls.json.firstName, nulls.json.lastName, nulls.json.phone], ['', '', null]);
@@ -142,9 +147,9 @@ onBothEngines('POST /customer', (engine) => {
     const first = { username: 'Straße.é', email: 'Ada@Example.com' };
     await register(shop, first);
     for (const username of ['Straße.é', 'STRASSE.É', 'strasse.e\u0301', 'ｓｔｒａｓｓｅ.é', 'ﬆraßE.É']) {
-      const answer = await register(shop, { username });
-      assertError(answer, 409, 'conflict');
-      assert.deepEqual(answer.json.message.match(/username|email/g), ['username'], username);
+      const response = await register(shop, { username });
+      assertError(response, 409, 'conflict');
+      assert.deepEqual(response.json.message.match(/username|email/g), ['username'], username);
     }
     const sameEmail = await register(shop, { email: 'aDA@eXAMPLE.COM' });
     assertError(sameEmail, 409, 'conflict');
@@ -183,11 +188,11 @@ onBothEngines('POST /customer', (engine) => {
     const shops = [shop, await shop.another()];
     const names = ['ada', 'ADA', 'ａｄａ'];
     const send = (index: number) => register(shops[index % 2] as Shop, { username: names[index % 3] });
-    const answers = await Promise.all(Array.from({ length: 16 }, (_, index) => send(index)));
-    const statuses = answers.map(({ status }) => status).sort();
+    const responses = await Promise.all(Array.from({ length: 16 }, (_, index) => send(index)));
+    const statuses = responses.map(({ status }) => status).sort();
     assert.deepEqual([statuses.length, statuses[0], new Set(statuses.slice(1))], [16, 201, new Set([409])]);
     assert.equal(await countCustomers(shop), 1);
-    const winner = answers.find(({ status }) => status === 201);
+    const winner = responses.find(({ status }) => status === 201);
     assert.deepEqual((await read(shop, 'ada')).json, winner?.json);
   });
 
@@ -214,8 +219,8 @@ onBothEngines('POST /customer', (engine) => {
       'a%00b %00 a%2Fb a%5Cb a%20b %E2%80%AE %F0%9F%A7%80 %27%20or%201=1-- %25 __proto__ constructor';
     for (const path of [...paths.split(' '), 'x'.repeat(8000)]) {
       for (const method of ['GET', 'DELETE']) {
-        const answer = await shop.request(method, `/v2/customer/${path}`, { as: shop.admin });
-        assertError(answer, 404, 'not_found');
+        const response = await shop.request(method, `/v2/customer/${path}`, { as: shop.admin });
+        assertError(response, 404, 'not_found');
       }
     }
     for (const path of ['login', 'createMultiple']) {
@@ -254,8 +259,8 @@ test('POST /customer names all fields at once in the order of the schema', async
   const names = { username: 'a\u0000b', firstName: 'a\u0000b', lastName: 'a\u0000b', email: 'a\u0000@b' };
   const everything = { ...names, password: '', phone: 'a\u0000b', favouriteCheese: { name: 'a\u0000b' } };
   const reversed = Object.fromEntries(Object.entries(everything).reverse());
-  const answer = await shop.request('POST', '/v2/customer', { body: reversed });
-  assertFields(answer, [...Object.keys(everything).slice(0, -1), 'favouriteCheese.name']);
+  const response = await shop.request('POST', '/v2/customer', { body: reversed });
+  assertFields(response, [...Object.keys(everything).slice(0, -1), 'favouriteCheese.name']);
   assertFields(await shop.request('POST', '/v2/customer', { body: {} }), ['username', 'email', 'password']);
 });
 

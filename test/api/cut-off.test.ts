@@ -12,8 +12,8 @@ import { secret, until } from '../context.ts';
 import { cleanUp, openShop, type Shop } from '../helper.ts';
 
 async function metricsOf({ app }: Shop, admin: string): Promise<string> {
-  const answer = await app.server.inject({ url: '/metrics', headers: { 'x-api-key': admin } });
-  return answer.payload;
+  const response = await app.server.inject({ url: '/metrics', headers: { 'x-api-key': admin } });
+  return response.payload;
 }
 
 suite('What breaks', () => {
@@ -42,8 +42,8 @@ suite('What breaks', () => {
 
   test('leaves the durations numbers where an address is no address', async (t) => {
     const shop = await openShop(t);
-    const answer = await shop.app.server.inject('/%zz');
-    assert.equal(answer.statusCode, 404);
+    const response = await shop.app.server.inject('/%zz');
+    assert.equal(response.statusCode, 404);
     const metrics = await metricsOf(shop, shop.admin);
     assert.match(metrics, /_sum\{method="any",route="none",status="404"\} [\d.e-]+$/m);
     assert.doesNotMatch(metrics, /NaN/);
@@ -81,13 +81,13 @@ suite('What breaks', () => {
     const url = /listening on (http:\S+)/.exec(printed)?.[1];
     const headers = { 'X-API-Key': key, 'X-Request-Id': 'cut-off' };
     const request = get(`${url}/v2/cheeses/findByStatus?status=available`, { headers });
-    const [answer] = await once(request, 'response');
-    assert.equal(answer.statusCode, 200);
-    answer.pause();
+    const [response] = await once(request, 'response');
+    assert.equal(response.statusCode, 200);
+    response.pause();
     await database.exclusiveTransaction((_sql, run) => run('alter table cheese rename to elsewhere'));
-    const broken = once(answer, 'error');
-    answer.once('end', () => answer.emit('error', new Error('it came to its end')));
-    answer.resume();
+    const broken = once(response, 'error');
+    response.once('end', () => response.emit('error', new Error('it came to its end')));
+    response.resume();
     const [error] = await broken;
     assert.equal(error.code, 'ECONNRESET');
     await until(async () => printed.includes('"level":"error"'));

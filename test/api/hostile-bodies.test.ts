@@ -24,7 +24,7 @@ async function openWithCheese(t: TestContext, engine: Engine) {
   const everywhere = async (
     raw: Raw,
     headers: Record<string, string>,
-    check: (answer: TestResponse) => void,
+    check: (response: TestResponse) => void,
   ) => {
     check(await send(raw, headers));
     check(await send(raw, headers, 'PUT'));
@@ -34,11 +34,11 @@ async function openWithCheese(t: TestContext, engine: Engine) {
   return { shop, cheese, url, send, list, everywhere };
 }
 
-function assertWhole(answer: TestResponse, message: RegExp | string = ''): void {
-  assertError(answer, 422, 'validation_error');
-  assert.equal(answer.json.errors.length, 1);
-  assert.equal(answer.json.errors[0].field, '');
-  assert.match(answer.json.errors[0].message, new RegExp(message));
+function assertWhole(response: TestResponse, message: RegExp | string = ''): void {
+  assertError(response, 422, 'validation_error');
+  assert.equal(response.json.errors.length, 1);
+  assert.equal(response.json.errors[0].field, '');
+  assert.match(response.json.errors[0].message, new RegExp(message));
 }
 
 /** JSON of a cheese whose brackets are nested so many levels deep, in a member that nobody reads. */
@@ -67,14 +67,14 @@ onBothEngines('A body', (engine) => {
       ['@', 1, 1],
     ] as const;
     for (const [raw, line, column] of broken) {
-      await everywhere(raw, {}, (answer) => assertWhole(answer, `line ${line}, column ${column}$`));
+      await everywhere(raw, {}, (response) => assertWhole(response, `line ${line}, column ${column}$`));
     }
   });
 
   test('is 422 where it is empty or no object, but may be empty where no field is required', async (t) => {
     const { send, everywhere, list, cheese, url } = await openWithCheese(t, engine);
     for (const raw of ['null', '[]', '[{"name": "A"}]', '"A"', '7', 'true']) {
-      await everywhere(raw, {}, (answer) => assertWhole(answer, 'object'));
+      await everywhere(raw, {}, (response) => assertWhole(response, 'object'));
     }
     for (const raw of ['', ' ', '\r\n\t ']) {
       assertWhole(await send(raw));
@@ -90,12 +90,12 @@ onBothEngines('A body', (engine) => {
       Buffer.concat([Buffer.from('{"name": "A'), Buffer.from(bytes), Buffer.from('"}')]);
     // A Latin-1 letter, an overlong slash, half a surrogate pair, beyond Unicode, and a letter cut short.
     for (const raw of [[0xe9], [0xc0, 0xaf], [0xed, 0xa0, 0x80], [0xf4, 0x90, 0x80, 0x80], [0xe2, 0x82]]) {
-      await everywhere(withBytes(...raw), {}, (answer) => assertWhole(answer, 'UTF-8'));
+      await everywhere(withBytes(...raw), {}, (response) => assertWhole(response, 'UTF-8'));
     }
-    await everywhere(Buffer.from('{"name": "A"}', 'utf16le'), {}, (answer) => assertWhole(answer));
+    await everywhere(Buffer.from('{"name": "A"}', 'utf16le'), {}, (response) => assertWhole(response));
     const halves = ['"\\ud800"', '"\\uDC00\\uD800"', '"A", "other": "\\udfff"', '"A", "x\\uD83E": [1]'];
     for (const half of [...halves, '"A", "other": [{"deep": ["\\ud83e\\u0041"]}]']) {
-      await everywhere(`{"name": ${half}}`, {}, (answer) => assertWhole(answer, 'surrogate'));
+      await everywhere(`{"name": ${half}}`, {}, (response) => assertWhole(response, 'surrogate'));
     }
     assert.equal((await send('{"name": "\\ud83e\\uddc0"}')).json.name, '🧀');
     assert.equal((await send('{"name": "\\\\ud83e"}')).json.name, '\\ud83e');
@@ -107,8 +107,8 @@ onBothEngines('A body', (engine) => {
     const nul = '"A\\u0000B"';
     assertFields(await send(`{"name": ${nul}, "origin": ${nul}}`), ['name', 'origin']);
     const lists = `"photoUrls": [${nul}], "tags": [{"name": ${nul}}]`;
-    const answer = await send(`{"name": "A", "category": {"name": ${nul}}, ${lists}}`);
-    assertFields(answer, ['category.name', 'photoUrls[0]', 'tags[0].name']);
+    const response = await send(`{"name": "A", "category": {"name": ${nul}}, ${lists}}`);
+    assertFields(response, ['category.name', 'photoUrls[0]', 'tags[0].name']);
     assert.equal((await send(`{"name": "with NUL in what nobody reads", "other": ${nul}}`)).status, 201);
     assert.equal((await list()).length, 2);
     assert.deepEqual((await list())[0], cheese);
@@ -141,10 +141,10 @@ onBothEngines('A body', (engine) => {
   test('is 422 where it is nested deeper than 64 levels, however deep', async (t) => {
     const { send, everywhere, url } = await openWithCheese(t, engine);
     for (const levels of [65, 66, 10_000, 500_000]) {
-      await everywhere(nested('A', levels), {}, (answer) => assertWhole(answer, '64'));
+      await everywhere(nested('A', levels), {}, (response) => assertWhole(response, '64'));
     }
-    await everywhere('['.repeat(mebibyte), {}, (answer) => assertWhole(answer, '64'));
-    await everywhere('{"a":'.repeat(65), {}, (answer) => assertWhole(answer, '64'));
+    await everywhere('['.repeat(mebibyte), {}, (response) => assertWhole(response, '64'));
+    await everywhere('{"a":'.repeat(65), {}, (response) => assertWhole(response, '64'));
     assert.equal((await send(nested('A', 64))).status, 201);
     assert.equal((await send(nested('A', 64), {}, 'POST', url)).status, 409);
     const brackets = `{"name": "${'['.repeat(100)}", "other": "\\"${'{'.repeat(100)}"}`;
@@ -156,7 +156,7 @@ onBothEngines('A body', (engine) => {
     const padded = (bytes: number) => '{"name": "A"}'.padEnd(bytes, ' ');
     const tooLarge = padded(mebibyte + 1);
     for (const raw of [tooLarge, 'x'.repeat(2 * mebibyte), new Uint8Array(mebibyte + 1).fill(0xff)]) {
-      await everywhere(raw, {}, (answer) => assertError(answer, 413, 'payload_too_large'));
+      await everywhere(raw, {}, (response) => assertError(response, 413, 'payload_too_large'));
     }
     const headers = { 'x-api-key': shop.writer, 'content-type': 'application/json' };
     const payload = Readable.from([padded(mebibyte), ' ']);
@@ -199,9 +199,9 @@ onBothEngines('The media type of a body', (engine) => {
       'image/svg+json',
       'x'.repeat(500),
     ]) {
-      await everywhere(body, { 'content-type': type }, (answer) => {
-        assertError(answer, 415, 'unsupported_media_type');
-        assert.match(answer.headers.accept ?? '', /^application\/json, application\/\*\+json/, type);
+      await everywhere(body, { 'content-type': type }, (response) => {
+        assertError(response, 415, 'unsupported_media_type');
+        assert.match(response.headers.accept ?? '', /^application\/json, application\/\*\+json/, type);
       });
     }
     for (const type of ['application/x-www-form-urlencoded', 'multipart/form-data; boundary=cut']) {
@@ -233,8 +233,8 @@ onBothEngines('The media type of a body', (engine) => {
       ],
     ];
     for (const type of types) {
-      const answer = await send(`{"name": ${JSON.stringify(`é ${type}`)}}`, { 'content-type': type });
-      assert.deepEqual([answer.status, answer.json.name], [201, `é ${type}`], type);
+      const response = await send(`{"name": ${JSON.stringify(`é ${type}`)}}`, { 'content-type': type });
+      assert.deepEqual([response.status, response.json.name], [201, `é ${type}`], type);
     }
     const headers = { 'x-api-key': shop.writer };
     const untyped = await shop.app.server.inject({
@@ -249,9 +249,9 @@ onBothEngines('The media type of a body', (engine) => {
   test('is 415 where the body is compressed, which it may not be', async (t) => {
     const { send, everywhere } = await openWithCheese(t, engine);
     for (const coding of ['gzip', 'GZIP', 'br', 'deflate', 'identity, gzip', 'nonsense']) {
-      await everywhere(gzipSync('{"name": "A"}'), { 'content-encoding': coding }, (answer) => {
-        assertError(answer, 415, 'unsupported_media_type');
-        assert.equal(answer.headers['accept-encoding'], 'identity');
+      await everywhere(gzipSync('{"name": "A"}'), { 'content-encoding': coding }, (response) => {
+        assertError(response, 415, 'unsupported_media_type');
+        assert.equal(response.headers['accept-encoding'], 'identity');
       });
     }
     assert.equal((await send('{"name": "A"}', { 'content-encoding': 'Identity' })).status, 201);

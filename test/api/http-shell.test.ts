@@ -31,18 +31,18 @@ test('A known path answers 405 with Allow to any other method, before it asks fo
     ['/healthz', reads, ['POST', 'PATCH', 'TRACE', 'PROPFIND']],
   ] as const) {
     for (const method of methods) {
-      const answer = await shop.request(method, path);
-      assertError(answer, 405, 'method_not_allowed');
-      assert.deepEqual(allowOf(answer), allowed, `${method} ${path}`);
+      const response = await shop.request(method, path);
+      assertError(response, 405, 'method_not_allowed');
+      assert.deepEqual(allowOf(response), allowed, `${method} ${path}`);
     }
   }
 });
 
 test('The method QUERY, new as it is, is 405 like any other that is not taken', async (t) => {
   const shop = await openShop(t);
-  const answer = await shop.request('QUERY', '/v2/cheeses');
-  assertError(answer, 405, 'method_not_allowed');
-  assert.deepEqual(allowOf(answer), onCheeses);
+  const response = await shop.request('QUERY', '/v2/cheeses');
+  assertError(response, 405, 'method_not_allowed');
+  assert.deepEqual(allowOf(response), onCheeses);
 });
 
 test('A path is the same address percent-encoded, for 405 and OPTIONS too', async (t) => {
@@ -77,11 +77,11 @@ test('HEAD answers what GET does, without the body', async (t) => {
 test('OPTIONS answers 204 with Allow, without credentials', async (t) => {
   const shop = await openShop(t);
   for (const path of ['/v2/cheeses', '/v2/cheeses/', '/v2/cheeses?limit=0']) {
-    const answer = await shop.request('OPTIONS', path);
-    assert.equal(answer.status, 204, path);
-    assert.equal(answer.text, '');
-    assert.deepEqual(allowOf(answer), onCheeses);
-    assert.equal(answer.headers['access-control-allow-methods'], undefined);
+    const response = await shop.request('OPTIONS', path);
+    assert.equal(response.status, 204, path);
+    assert.equal(response.text, '');
+    assert.deepEqual(allowOf(response), onCheeses);
+    assert.equal(response.headers['access-control-allow-methods'], undefined);
   }
   const wrongKey = await shop.request('OPTIONS', '/v2/cheeses/1', { as: 'nonsense' });
   assert.equal(wrongKey.status, 204);
@@ -97,11 +97,11 @@ test('Any web page may call, without cookies, and sees the headers it needs', as
     ['GET', '/v2/cheeses/%zz', 404],
     ['GET', '/healthz', 200],
   ] as const) {
-    const answer = await shop.request(method, path, { headers });
-    assert.equal(answer.status, status);
-    assert.equal(answer.headers[corsName], '*', path);
-    assert.equal(answer.headers['access-control-allow-credentials'], undefined);
-    const exposed = (answer.headers['access-control-expose-headers'] ?? '').toLowerCase().split(', ');
+    const response = await shop.request(method, path, { headers });
+    assert.equal(response.status, status);
+    assert.equal(response.headers[corsName], '*', path);
+    assert.equal(response.headers['access-control-allow-credentials'], undefined);
+    const exposed = (response.headers['access-control-expose-headers'] ?? '').toLowerCase().split(', ');
     for (const name of [
       'ETag',
       'Link',
@@ -141,9 +141,9 @@ test('With a list of origins only those may call, and caches are told that answe
   ] as const) {
     const preflight = { 'access-control-request-method': 'GET' };
     for (const origin of ['https://shop.example', 'https://admin.example']) {
-      const answer = await ask(method, path, { origin, ...preflight });
-      assert.equal(answer.headers[corsName], origin);
-      assert.match(answer.headers.vary ?? '', /\bOrigin\b/);
+      const response = await ask(method, path, { origin, ...preflight });
+      assert.equal(response.headers[corsName], origin);
+      assert.match(response.headers.vary ?? '', /\bOrigin\b/);
     }
     for (const origin of ['https://shop.example.evil', 'http://shop.example', 'null', '*', '']) {
       const answer = await ask(method, path, { origin, ...preflight });
@@ -195,8 +195,8 @@ test('One trailing slash is ignored; case, a second slash and an encoded one are
   const headers = { 'x-api-key': shop.admin };
   for (const [status, paths] of [[200, found] as const, [404, notFound] as const]) {
     for (const url of paths) {
-      const answer = await shop.app.server.inject({ url, headers });
-      assert.equal(answer.statusCode, status, url);
+      const response = await shop.app.server.inject({ url, headers });
+      assert.equal(response.statusCode, status, url);
     }
   }
   const rotation = { method: 'POST', url: '/v2/api-keys/1%2Frotate', headers } as const;
@@ -206,17 +206,17 @@ test('One trailing slash is ignored; case, a second slash and an encoded one are
 test('A path segment of any length that names nothing is 404', async (t) => {
   const shop = await openShop(t);
   for (const length of [20, 4000, 4097, 8000]) {
-    const answer = await shop.request('GET', `/v2/cheeses/${'1'.repeat(length)}`, { as: shop.reader });
-    assertError(answer, 404, 'not_found');
+    const response = await shop.request('GET', `/v2/cheeses/${'1'.repeat(length)}`, { as: shop.reader });
+    assertError(response, 404, 'not_found');
     assertError(await shop.request('GET', `/${'x'.repeat(length)}`), 404, 'not_found');
   }
 });
 
 test('Bad percent-encoding answers in the shape of every other 404', async (t) => {
   const shop = await openShop(t);
-  const answer = await shop.request('GET', '/v2/cheeses/%zz', { headers: { 'x-request-id': 'mine' } });
-  assertError(answer, 404, 'not_found');
-  assert.deepEqual([answer.headers['x-request-id'], answer.headers['x-environment']], ['mine', 'local']);
+  const response = await shop.request('GET', '/v2/cheeses/%zz', { headers: { 'x-request-id': 'mine' } });
+  assertError(response, 404, 'not_found');
+  assert.deepEqual([response.headers['x-request-id'], response.headers['x-environment']], ['mine', 'local']);
 });
 
 test('X-Request-Id is echoed where it is harmless, and made afresh where not', async (t) => {
@@ -259,10 +259,10 @@ test('Problem details go to whoever asks for them, and to nobody else', async (t
     });
   const none = ['*/*', 'application/json', 'text/html', 'application/problem+xml'];
   for (const accept of [undefined, ...none]) {
-    const answer = await ask(accept);
-    assertError(answer, 422, 'validation_error');
-    assert.match(answer.headers['content-type'] ?? '', /^application\/json(;|$)/);
-    assert.deepEqual(Object.keys(answer.json), ['code', 'type', 'message', 'errors']);
+    const response = await ask(accept);
+    assertError(response, 422, 'validation_error');
+    assert.match(response.headers['content-type'] ?? '', /^application\/json(;|$)/);
+    assert.deepEqual(Object.keys(response.json), ['code', 'type', 'message', 'errors']);
   }
   const { json: plain } = await ask();
   for (const accept of [
@@ -294,10 +294,10 @@ test('A client that refuses problem details, or prefers JSON to them, gets JSON'
     'application/problem+json;q=x',
     'application/problem+json5',
   ]) {
-    const answer = await shop.request('GET', '/nope', { headers: { accept } });
-    assertError(answer, 404, 'not_found');
-    assert.match(answer.headers['content-type'] ?? '', /^application\/json/, accept);
-    assert.equal(answer.json.errorType, undefined, accept);
+    const response = await shop.request('GET', '/nope', { headers: { accept } });
+    assertError(response, 404, 'not_found');
+    assert.match(response.headers['content-type'] ?? '', /^application\/json/, accept);
+    assert.equal(response.json.errorType, undefined, accept);
   }
 });
 
@@ -307,11 +307,11 @@ test('A fault of ours is 500 with a fixed text and a request id, and says nothin
     run('alter table catalogue rename to elsewhere'),
   );
   const headers = { 'x-api-key': shop.reader, 'x-request-id': 'find-me' };
-  const answer = await shop.app.server.inject({ url: '/v2/cheeses', headers });
-  assert.equal(answer.statusCode, 500);
-  assert.equal(answer.headers['x-request-id'], 'find-me');
-  assert.deepEqual([answer.json().code, answer.json().type], [500, 'internal_error']);
-  assert.doesNotMatch(answer.payload, /catalogue|table|sql|at /i);
+  const response = await shop.app.server.inject({ url: '/v2/cheeses', headers });
+  assert.equal(response.statusCode, 500);
+  assert.equal(response.headers['x-request-id'], 'find-me');
+  assert.deepEqual([response.json().code, response.json().type], [500, 'internal_error']);
+  assert.doesNotMatch(response.payload, /catalogue|table|sql|at /i);
 });
 
 test('The reference page finds its script, under both spellings of its address', async (t) => {

@@ -27,10 +27,10 @@ function assertReplayOf(first: TestResponse, again: TestResponse): void {
 }
 
 /** One was first; each of the others got its answer, or was told to wait. */
-function assertRanOnce(answers: readonly TestResponse[]): void {
-  const first = answers.filter((answer) => answer.status === 201 && !isReplay(answer));
-  assert.equal(first.length, 1, answers.map(({ status, text }) => `${status} ${text}`).join('\n'));
-  for (const answer of answers.filter((one) => !first.includes(one))) {
+function assertRanOnce(responses: readonly TestResponse[]): void {
+  const first = responses.filter((response) => response.status === 201 && !isReplay(response));
+  assert.equal(first.length, 1, responses.map(({ status, text }) => `${status} ${text}`).join('\n'));
+  for (const answer of responses.filter((one) => !first.includes(one))) {
     if (answer.status === 201) {
       assertReplayOf(first[0] as TestResponse, answer);
     } else {
@@ -81,10 +81,10 @@ onBothEngines('Idempotency-Key', (engine) => {
 
   test('lets one of 20 parallel requests through', async (t) => {
     const shop = await openShop(t, { engine });
-    const answers = await Promise.all(
+    const responses = await Promise.all(
       Array.from({ length: 20 }, () => create(shop, 'race', { name: 'Brie' })),
     );
-    assertRanOnce(answers);
+    assertRanOnce(responses);
     assert.equal(await total(shop), 1);
     assert.ok(isReplay(await create(shop, 'race', { name: 'Brie' })));
   });
@@ -93,12 +93,12 @@ onBothEngines('Idempotency-Key', (engine) => {
     const shop = await openShop(t, { engine });
     const other = await shop.another();
     for (const name of ['Brie', 'Edam', 'Gouda']) {
-      const answers = await Promise.all(
+      const responses = await Promise.all(
         Array.from({ length: 20 }, (_, index) =>
           create(index % 2 === 0 ? shop : other, name, { name }, shop.writer),
         ),
       );
-      assertRanOnce(answers);
+      assertRanOnce(responses);
     }
     assert.equal(await total(shop), 3);
     assertReplayOf(
@@ -113,12 +113,12 @@ onBothEngines('Idempotency-Key', (engine) => {
     const as = await shop.createKey({ scopes: ['admin'] });
     await shop.request('POST', '/v2/api-keys', { as, body: {} });
     const headers = { 'idempotency-key': 'third' };
-    const answers = await Promise.all(
+    const responses = await Promise.all(
       Array.from({ length: 8 }, (_, index) =>
         (index % 2 === 0 ? shop : other).request('POST', '/v2/api-keys', { as, body: {}, headers }),
       ),
     );
-    assertRanOnce(answers);
+    assertRanOnce(responses);
   });
 
   test('is forgotten after 24 hours', async (t) => {
@@ -144,9 +144,9 @@ test('The same key with another body or another query is 422, and does nothing',
     { url: '/v2/cheeses?x=1', body: { name: 'Brie' } },
   ]) {
     const headers = { 'idempotency-key': 'once' };
-    const answer = await shop.request('POST', url, { as: shop.writer, body, headers });
-    assertError(answer, 422, 'validation_error');
-    assert.equal(isReplay(answer), false);
+    const response = await shop.request('POST', url, { as: shop.writer, body, headers });
+    assertError(response, 422, 'validation_error');
+    assert.equal(isReplay(response), false);
   }
   assert.equal(await total(shop), 1);
   assertReplayOf(first, await create(shop, 'once', { name: 'Brie' }));
@@ -167,7 +167,7 @@ test('Another key, another path and another caller are each on their own', async
       headers: { 'idempotency-key': 'a' },
     });
   assert.deepEqual(
-    others.map((answer) => [answer.status, isReplay(answer)]),
+    others.map((response) => [response.status, isReplay(response)]),
     [
       [201, false],
       [201, false],

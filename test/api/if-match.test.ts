@@ -177,13 +177,13 @@ onBothEngines('If-Match', (engine) => {
       const order = await newOrder(shop, 'approve');
       const { headers } = await shop.request('GET', order, { as: shop.admin });
       const options = { as: shop.admin, headers: { 'if-match': headers.etag ?? '' } };
-      const answers = await Promise.all([
+      const responses = await Promise.all([
         shop.request('POST', `${order}/ship`, options),
         other.request('DELETE', order, options),
         shop.request('DELETE', order, options),
       ]);
-      const won = answers.filter(({ status }) => status < 300);
-      assert.equal(won.length, 1, JSON.stringify(answers.map(({ status }) => status)));
+      const won = responses.filter(({ status }) => status < 300);
+      assert.equal(won.length, 1, JSON.stringify(responses.map(({ status }) => status)));
     }
   });
 

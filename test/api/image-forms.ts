@@ -99,7 +99,7 @@ export interface ImageShop {
   eventTypes(): Promise<string[]>;
   files(): Promise<string[]>;
   /** A request was refused, and nothing of it is left anywhere. */
-  assertRefused(answer: TestResponse, status: number, note?: string): Promise<void>;
+  assertRefused(response: TestResponse, status: number, note?: string): Promise<void>;
   assertUntouched(note?: string): Promise<void>;
 }
 
@@ -166,9 +166,9 @@ export async function openImageShop(
     metadata: async (at) => sharp((await show(at)).bytes).metadata(),
     eventTypes,
     files: () => filesIn(`${shop.config.incomingDir}/../images`),
-    async assertRefused(answer, status, note = '') {
-      assert.equal(answer.status, status, `${note} ${answer.text}`);
-      assertError(answer, status, types[status] ?? '');
+    async assertRefused(response, status, note = '') {
+      assert.equal(response.status, status, `${note} ${response.text}`);
+      assertError(response, status, types[status] ?? '');
       await assertUntouched(note);
     },
     assertUntouched,

@@ -15,8 +15,8 @@ import {
 
 test('10 MiB are taken to the last byte, and one byte more is 413', async (t) => {
   const { upload, assertRefused } = await openImageShop(t);
-  const picture = await imageIn('png');
-  const padded = (bytes: number) => Buffer.concat([picture, Buffer.alloc(bytes - picture.length)]);
+  const image = await imageIn('png');
+  const padded = (bytes: number) => Buffer.concat([image, Buffer.alloc(bytes - image.length)]);
   await assertRefused(await upload([filePart(padded(10 * mebibyte + 1))]), 413);
   await assertRefused(await upload([filePart(padded(10 * mebibyte + 1)), textPart('isPrimary', '?')]), 413);
   const taken = await upload([filePart(padded(10 * mebibyte))]);
@@ -45,8 +45,8 @@ test('What hangs behind a picture is not kept, be it a script or an archive', as
 
 test('Names of files and fields are only names, whatever they are made of', async (t) => {
   const { upload, photoUrls, list } = await openImageShop(t);
-  const picture = await imageIn('png');
-  const { json: taken } = await upload([filePart(picture)]);
+  const image = await imageIn('png');
+  const { json: taken } = await upload([filePart(image)]);
   for (const fileName of [
     '',
     '../../etc/passwd',
@@ -60,7 +60,7 @@ test('Names of files and fields are only names, whatever they are made of', asyn
     '%00%0d%0a',
     'CON',
   ]) {
-    const { status, json, text } = await upload([filePart(picture, 'image/png', fileName)]);
+    const { status, json, text } = await upload([filePart(image, 'image/png', fileName)]);
     assert.deepEqual([status, json], [200, taken], `${fileName} ${text}`);
   }
   for (const name of [
@@ -77,7 +77,7 @@ test('Names of files and fields are only names, whatever they are made of', asyn
   ]) {
     const { status, json } = await upload([
       textPart(name, 'true'),
-      filePart(picture),
+      filePart(image),
       textPart(name, '{"a":1}'),
     ]);
     assert.deepEqual([status, json], [200, taken], name);
@@ -92,23 +92,23 @@ test('Names of files and fields are only names, whatever they are made of', asyn
 
 test('A file whose name or part header is longer than anybody reads is taken or refused, and no fault', async (t) => {
   const { upload, assertUntouched } = await openImageShop(t);
-  const picture = await imageIn('png');
+  const image = await imageIn('png');
   const long = 'x'.repeat(10_000);
   const forms: Part[][] = [
-    [{ headers: [`X-Long: ${long}`, 'Content-Disposition: form-data; name="file"'], content: picture }],
-    [{ headers: Array.from({ length: 500 }, (_, index) => `X-${index}: y`), content: picture }],
-    [{ headers: [`Content-Disposition: form-data; name="${long}"`], content: picture }],
-    [{ headers: [], content: picture }],
-    [{ headers: ['Content-Type: image/png'], content: picture }],
-    [{ headers: ['Content-Disposition: attachment; name="file"; filename="a"'], content: picture }],
-    [{ headers: ['Content-Disposition: form-data; filename="a.png"'], content: picture }],
-    [{ headers: ['Content-Disposition: form-data; name="file\n"'], content: picture }],
-    [{ headers: ['no colon'], content: picture }],
+    [{ headers: [`X-Long: ${long}`, 'Content-Disposition: form-data; name="file"'], content: image }],
+    [{ headers: Array.from({ length: 500 }, (_, index) => `X-${index}: y`), content: image }],
+    [{ headers: [`Content-Disposition: form-data; name="${long}"`], content: image }],
+    [{ headers: [], content: image }],
+    [{ headers: ['Content-Type: image/png'], content: image }],
+    [{ headers: ['Content-Disposition: attachment; name="file"; filename="a"'], content: image }],
+    [{ headers: ['Content-Disposition: form-data; filename="a.png"'], content: image }],
+    [{ headers: ['Content-Disposition: form-data; name="file\n"'], content: image }],
+    [{ headers: ['no colon'], content: image }],
   ];
   for (const [index, form] of forms.entries()) {
-    const answer = await upload(form);
-    assertError(answer, 422, 'validation_error');
+    const response = await upload(form);
+    assertError(response, 422, 'validation_error');
     await assertUntouched(`form ${index}`);
   }
-  assert.equal((await upload([filePart(picture, null, long)])).status, 200);
+  assert.equal((await upload([filePart(image, null, long)])).status, 200);
 });

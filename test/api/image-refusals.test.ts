@@ -50,7 +50,7 @@ suite('A picture is refused, and nothing kept,', () => {
   test('where it says to be something else than it is', async (t) => {
     const { upload, assertRefused } = await openImageShop(t);
     for (const format of formats) {
-      const picture = await imageIn(format);
+      const image = await imageIn(format);
       const others = formats.filter((one) => one !== format).map((one) => `image/${one}`);
       for (const type of [
         ...others,
@@ -61,7 +61,7 @@ suite('A picture is refused, and nothing kept,', () => {
         'x'.repeat(3000),
         '',
       ]) {
-        await assertRefused(await upload([filePart(picture, type)]), 415, `${format} as ${type}`);
+        await assertRefused(await upload([filePart(image, type)]), 415, `${format} as ${type}`);
       }
     }
   });
@@ -107,8 +107,8 @@ suite('A picture is refused, and nothing kept,', () => {
     ] as const) {
       const separator = 'x'.repeat(length);
       const headers = { 'content-type': `multipart/form-data; boundary=${separator}` };
-      const answer = await send(bodyOf([filePart('no picture')], separator), headers);
-      await assertRefused(answer, status, `a boundary of ${length}`);
+      const response = await send(bodyOf([filePart('no picture')], separator), headers);
+      await assertRefused(response, status, `a boundary of ${length}`);
     }
     const compressed = await send(gzipSync(body), { 'content-encoding': 'gzip' });
     await assertRefused(compressed, 415);
@@ -118,8 +118,8 @@ suite('A picture is refused, and nothing kept,', () => {
 
   test('where there is no file, or two, or one in another field, or a field that is not right', async (t) => {
     const { send, upload, assertRefused } = await openImageShop(t);
-    const picture = await imageIn('png');
-    const file = filePart(picture);
+    const image = await imageIn('png');
+    const file = filePart(image);
     const other = { ...file, headers: ['Content-Disposition: form-data; name="photo"; filename="a.png"'] };
     const forms: [note: string, parts: Part[], ...fields: string[]][] = [
       ['no part', [], 'file'],
@@ -153,9 +153,9 @@ suite('A picture is refused, and nothing kept,', () => {
       ['25 files elsewhere', Array.from({ length: 25 }, () => other), ''],
     ];
     for (const [note, parts, ...fields] of forms) {
-      const answer = await upload(parts);
-      await assertRefused(answer, 422, note);
-      assertFields(answer, fields, note);
+      const response = await upload(parts);
+      await assertRefused(response, 422, note);
+      assertFields(response, fields, note);
     }
     const caption = textPart('caption', '🧀'.repeat(500));
     const body = bodyOf([caption, textPart('unknown', '1'), textPart('isPrimary', 'true'), file]);
@@ -204,15 +204,11 @@ onBothEngines('A picture is refused, and nothing kept,', (engine) => {
       .png()
       .toBuffer();
     for (const format of formats) {
-      const picture = await sharp(noise).toFormat(format).toBuffer();
-      for (const length of [12, 40, picture.length >> 1, picture.length - 100]) {
-        await assertRefused(
-          await upload([filePart(picture.subarray(0, length))]),
-          415,
-          `${format} ${length}`,
-        );
+      const image = await sharp(noise).toFormat(format).toBuffer();
+      for (const length of [12, 40, image.length >> 1, image.length - 100]) {
+        await assertRefused(await upload([filePart(image.subarray(0, length))]), 415, `${format} ${length}`);
       }
-      const garbled = Buffer.concat([picture.subarray(0, 16), Buffer.alloc(500, 'cheese')]);
+      const garbled = Buffer.concat([image.subarray(0, 16), Buffer.alloc(500, 'cheese')]);
       await assertRefused(await upload([filePart(garbled)]), 415, `${format} garbled`);
     }
     // The first bytes of one, and then another.
@@ -243,7 +239,7 @@ onBothEngines('A picture is refused, and nothing kept,', (engine) => {
     await assertRefused(await call(shop.writer, url), 415);
     await assertRefused(await send(bodyOf(bad)), 413);
     await assertRefused(await send(bodyOf([textPart('isPrimary', 'maybe'), filePart('x')])), 415);
-    const picture = filePart(await imageIn('png'));
-    await assertRefused(await send(bodyOf([textPart('isPrimary', 'maybe'), picture])), 422);
+    const image = filePart(await imageIn('png'));
+    await assertRefused(await send(bodyOf([textPart('isPrimary', 'maybe'), image])), 422);
   });
 });

@@ -11,9 +11,9 @@ onBothEngines('An uploaded picture', (engine) => {
   test('stands in the list with its caption, its size and the time of its upload', async (t) => {
     const clock = testClock();
     const { shop, cheeseId, upload, list } = await openImageShop(t, engine, { clock });
-    const picture = await imageIn('jpeg');
+    const image = await imageIn('jpeg');
     const caption = 'Vom Keller – "à point" 🧀, <b>7 °C</b>\nJuni';
-    const first = await upload([textPart('caption', caption), filePart(picture)]);
+    const first = await upload([textPart('caption', caption), filePart(image)]);
     clock.advance(1000);
     const second = await upload([filePart(await imageIn('png')), textPart('isPrimary', 'TRUE')]);
     const { imageUrl, thumbnailUrl, size } = first.json;
@@ -30,9 +30,9 @@ onBothEngines('An uploaded picture', (engine) => {
   test('goes last among the addresses, or first where it is primary, and stands there once', async (t) => {
     const { upload, photoUrls, eventTypes } = await openImageShop(t, engine);
     const [a, b, c] = await Promise.all([1, 2, 3].map((shade) => imageIn('png', shade)));
-    const send = async (picture: Buffer | undefined, isPrimary?: string) => {
+    const send = async (image: Buffer | undefined, isPrimary?: string) => {
       const field = isPrimary === undefined ? [] : [textPart('isPrimary', isPrimary)];
-      return (await upload([...field, filePart(picture ?? '')])).json.imageUrl;
+      return (await upload([...field, filePart(image ?? '')])).json.imageUrl;
     };
     const urls = [await send(a), await send(b), await send(c, 'true')] as const;
     assert.deepEqual(await photoUrls(), [urls[2], urls[0], urls[1]]);
@@ -69,8 +69,8 @@ onBothEngines('An uploaded picture', (engine) => {
 
   test('that comes again is stored once, for its cheese and for another, and keeps its caption', async (t) => {
     const { shop, upload, list, photoUrls, files } = await openImageShop(t, engine);
-    const picture = await imageIn('webp');
-    const first = await upload([filePart(picture), textPart('caption', 'old')]);
+    const image = await imageIn('webp');
+    const first = await upload([filePart(image), textPart('caption', 'old')]);
     const stored = await files();
     assert.equal(stored.length, new Set([first.json.imageUrl, first.json.thumbnailUrl]).size);
     for (const [caption, kept] of [
@@ -79,7 +79,7 @@ onBothEngines('An uploaded picture', (engine) => {
       ['new', 'new'],
     ] as const) {
       const again = await upload([
-        filePart(picture),
+        filePart(image),
         ...(caption === null ? [] : [textPart('caption', caption)]),
       ]);
       assert.deepEqual(again.json, first.json);
@@ -90,7 +90,7 @@ onBothEngines('An uploaded picture', (engine) => {
     }
     const { json } = await shop.request('POST', '/v2/cheeses', { as: shop.writer, body: { name: 'Edam' } });
     const url = `/v2/cheeses/${json.id}/uploadImage`;
-    const { payload, type } = await formOf(picture);
+    const { payload, type } = await formOf(image);
     const other = await shop.request('POST', url, {
       as: shop.writer,
       raw: payload,
@@ -106,10 +106,10 @@ onBothEngines('An uploaded picture', (engine) => {
 
   test('is among the addresses even where ten come at once, each of them once', async (t) => {
     const { upload, photoUrls, list } = await openImageShop(t, engine);
-    const pictures = await Promise.all(Array.from({ length: 5 }, (_, shade) => imageIn('png', shade)));
-    const answers = await Promise.all([...pictures, ...pictures].map((one) => upload([filePart(one)])));
-    assert.deepEqual([...new Set(answers.map(({ status }) => status))], [200]);
-    const urls = [...new Set(answers.map(({ json }) => json.imageUrl))].sort();
+    const images = await Promise.all(Array.from({ length: 5 }, (_, shade) => imageIn('png', shade)));
+    const responses = await Promise.all([...images, ...images].map((one) => upload([filePart(one)])));
+    assert.deepEqual([...new Set(responses.map(({ status }) => status))], [200]);
+    const urls = [...new Set(responses.map(({ json }) => json.imageUrl))].sort();
     assert.equal(urls.length, 5);
     assert.deepEqual((await photoUrls()).sort(), urls);
     assert.deepEqual((await list()).map(({ imageUrl }) => imageUrl).sort(), urls);
@@ -118,8 +118,8 @@ onBothEngines('An uploaded picture', (engine) => {
   test('with an Idempotency-Key runs once; another picture or caption under the key is 422', async (t) => {
     const { upload, photoUrls, eventTypes, list } = await openImageShop(t, engine);
     const headers = { 'idempotency-key': 'once' };
-    const picture = await imageIn('png');
-    const parts = [filePart(picture), textPart('caption', 'one')];
+    const image = await imageIn('png');
+    const parts = [filePart(image), textPart('caption', 'one')];
     const first = await upload(parts, headers);
     assert.deepEqual([first.status, first.headers['idempotency-replayed']], [200, undefined]);
     const again = await upload(parts, headers);
@@ -129,9 +129,9 @@ onBothEngines('An uploaded picture', (engine) => {
     );
     for (const other of [
       [filePart(await imageIn('png', 99)), textPart('caption', 'one')],
-      [filePart(picture), textPart('caption', 'two')],
-      [filePart(picture)],
-      [filePart(picture), textPart('caption', 'one'), textPart('isPrimary', 'true')],
+      [filePart(image), textPart('caption', 'two')],
+      [filePart(image)],
+      [filePart(image), textPart('caption', 'one'), textPart('isPrimary', 'true')],
     ]) {
       const refused = await upload(other, headers);
       assertError(refused, 422, 'validation_error');
@@ -157,8 +157,8 @@ onBothEngines('An uploaded picture', (engine) => {
     const setUrls = async (count: number) => {
       const photos = Array.from({ length: count }, (_, index) => `https://example.com/${index}.jpg`);
       const body = { id: cheeseId, name: 'Gruyère', status: 'available', photoUrls: photos };
-      const answer = await shop.request('PUT', '/v2/cheeses', { as: shop.writer, body });
-      assert.equal(answer.status, 200, answer.text);
+      const response = await shop.request('PUT', '/v2/cheeses', { as: shop.writer, body });
+      assert.equal(response.status, 200, response.text);
     };
     await setUrls(99);
     const [one, two] = [await imageIn('png', 1), await imageIn('png', 2)];
@@ -180,7 +180,7 @@ suite('An uploaded picture', () => {
   test('of any of the three formats is taken, whether the form declares it or not', async (t) => {
     const { upload, photoUrls, show, metadata } = await openImageShop(t);
     for (const [index, format] of formats.entries()) {
-      const picture = await imageIn(format);
+      const image = await imageIn(format);
       const mediaType = `image/${format}`;
       for (const type of [
         mediaType,
@@ -189,10 +189,10 @@ suite('An uploaded picture', () => {
         'application/octet-stream',
         null,
       ]) {
-        const { status, json, text } = await upload([filePart(picture, type)]);
+        const { status, json, text } = await upload([filePart(image, type)]);
         assert.equal(status, 200, `${type} ${text}`);
         assert.deepEqual(Object.keys(json), ['imageUrl', 'thumbnailUrl', 'size']);
-        assert.equal(json.size, picture.length);
+        assert.equal(json.size, image.length);
         assert.match(json.imageUrl, new RegExp(`^http.*/images/[0-9a-f]{64}\\.${extensions[format]}$`));
         assert.match(json.thumbnailUrl, /^http.*\/images\/[0-9a-f]{64}\.webp$/);
         assert.equal((await show(json.imageUrl)).headers['content-type'], mediaType);
@@ -208,9 +208,9 @@ suite('An uploaded picture', () => {
 });
 
 /** A form as another client makes it. */
-async function formOf(picture: Buffer): Promise<{ payload: Buffer; type: string }> {
+async function formOf(image: Buffer): Promise<{ payload: Buffer; type: string }> {
   const form = new FormData();
-  form.append('file', new Blob([Uint8Array.from(picture)], { type: 'image/webp' }), 'käse "1".webp');
+  form.append('file', new Blob([Uint8Array.from(image)], { type: 'image/webp' }), 'käse "1".webp');
   const request = new Request('http://shop', { method: 'POST', body: form });
   const type = request.headers.get('content-type') ?? '';
   return { payload: Buffer.from(await request.arrayBuffer()), type };

@@ -128,8 +128,8 @@ test('fetch reads the 413 as well', async (t) => {
   form.append('caption', 'large');
   form.append('file', new Blob([new Uint8Array(30 * mebibyte)], { type: 'image/png' }), 'a.png');
   const headers = { 'x-api-key': shop.writer };
-  const answer = await fetch(`http://127.0.0.1:${port}${url}`, { method: 'POST', headers, body: form });
-  assert.deepEqual([answer.status, ((await answer.json()) as { code: number }).code], [413, 413]);
+  const response = await fetch(`http://127.0.0.1:${port}${url}`, { method: 'POST', headers, body: form });
+  assert.deepEqual([response.status, ((await response.json()) as { code: number }).code], [413, 413]);
   await assertUntouched();
 });
 
@@ -175,14 +175,14 @@ test('Who may not, or has no such cheese, is told so while a large picture is on
 
 test('A form in chunks of any size, without a length, is taken', async (t) => {
   const { post, list } = await listen(t);
-  const picture = await imageIn('jpeg');
-  const body = bodyOf([filePart(picture), textPart('caption', 'é🧀')]);
+  const image = await imageIn('jpeg');
+  const body = bodyOf([filePart(image), textPart('caption', 'é🧀')]);
   for (const size of [1, 3, 64, body.length]) {
     const chunks = Array.from({ length: Math.ceil(body.length / size) }, (_, at) =>
       body.subarray(at * size, (at + 1) * size),
     );
     const { status, json } = await post(chunks);
-    assert.deepEqual([status, json.size], [200, picture.length]);
+    assert.deepEqual([status, json.size], [200, image.length]);
   }
   assert.deepEqual(
     (await list()).map(({ caption }) => caption),
@@ -208,8 +208,8 @@ test('The same form in other pieces is the same request to an Idempotency-Key', 
 
 test('A client that goes away in the middle leaves nothing behind', async (t) => {
   const { shop, begin, post, assertUntouched } = await listen(t);
-  const picture = await imageIn('png');
-  const body = bodyOf([textPart('caption', 'x'), filePart(Buffer.concat([picture, Buffer.alloc(300_000)]))]);
+  const image = await imageIn('png');
+  const body = bodyOf([textPart('caption', 'x'), filePart(Buffer.concat([image, Buffer.alloc(300_000)]))]);
   for (const [length, isPolite] of [
     [0, true],
     [30, true],
@@ -252,18 +252,18 @@ test('A chunk that is none in the middle of a file leaves nothing behind', async
 test('Refusals in the middle of a form leave no file, however often they come', async (t) => {
   const { shop, upload, assertUntouched } = await listen(t);
   const file = filePart(await imageIn('png'));
-  const photo = { ...file, headers: ['Content-Disposition: form-data; name="photo"; filename="a"'] };
+  const image = { ...file, headers: ['Content-Disposition: form-data; name="photo"; filename="a"'] };
   const many = Array.from({ length: 21 }, () => textPart('x', 'y'));
   const forms = [
     [file, file],
-    [photo, file],
-    [file, photo],
+    [image, file],
+    [file, image],
     [file, ...many],
     [textPart('x', 'y'.repeat(9000)), file],
   ];
   for (let round = 0; round < 6; round += 1) {
-    const answers = await Promise.all(forms.map((form) => upload(form)));
-    assert.deepEqual([...new Set(answers.map(({ status }) => status))], [422]);
+    const responses = await Promise.all(forms.map((form) => upload(form)));
+    assert.deepEqual([...new Set(responses.map(({ status }) => status))], [422]);
   }
   await assertStaysEmpty(shop.config.incomingDir);
   await assertNothingIncoming(shop);

@@ -104,9 +104,9 @@ function assertHistogram({ samples }: Family, name: string): void {
 const requests = 'curd_http_request_duration_seconds';
 
 async function look(shop: Shop, as = shop.admin) {
-  const answer = await shop.request('GET', '/metrics', { as });
-  assert.equal(answer.status, 200, answer.text);
-  return read(answer);
+  const response = await shop.request('GET', '/metrics', { as });
+  assert.equal(response.status, 200, response.text);
+  return read(response);
 }
 
 function read({ headers, text }: TestResponse) {
@@ -313,9 +313,9 @@ onBothEngines('Metrics', (engine) => {
     await approvals.approve(contextOf('test'), Number(approval?.id));
     const { json } = await post(`${shop.url}/oauth/token`, form, application);
     const headers = { authorization: `Bearer ${json.access_token}` };
-    const answer = await shop.request('GET', '/metrics', { headers });
-    assert.equal(answer.status, 200, answer.text);
-    const { counted, text } = read(answer);
+    const response = await shop.request('GET', '/metrics', { headers });
+    assert.equal(response.status, 200, response.text);
+    const { counted, text } = read(response);
     assert.deepEqual(
       [
         counted('GET', '/metrics', 401),

@@ -30,9 +30,9 @@ async function openWithOrders(t: Parameters<typeof openShop>[0], engine: 'sqlite
   });
   const place = async (headers: Readonly<Record<string, string>> = {}): Promise<number> => {
     const body = { items: [{ cheeseId: cheese.id, quantity: 1 }], shippingAddress: bern };
-    const answer = await shop.request('POST', '/v2/store/order', { as: key, headers, body });
-    assert.equal(answer.status, 201, answer.text);
-    return answer.json.id;
+    const response = await shop.request('POST', '/v2/store/order', { as: key, headers, body });
+    assert.equal(response.status, 201, response.text);
+    return response.json.id;
   };
   return { shop, ada, bob, sessions, client, key, place };
 }

@@ -41,12 +41,12 @@ async function openStore(t: Parameters<typeof openShop>[0], options: ShopOptions
         .id,
     async place(...cheeseIds) {
       const items = cheeseIds.map((cheeseId) => ({ cheeseId, quantity: 2 }));
-      const answer = await shop.request('POST', url, {
+      const response = await shop.request('POST', url, {
         as: shop.admin,
         body: { items, shippingAddress: bern },
       });
-      assert.equal(answer.status, 201, answer.text);
-      return answer.json.id;
+      assert.equal(response.status, 201, response.text);
+      return response.json.id;
     },
     statusOf: async (id) => (await shop.request('GET', `${url}/${id}`, { as: shop.reader })).json.status,
     stepsOf: async (id) =>
@@ -175,12 +175,12 @@ onBothEngines('Of those who move an order at the same time', (engine) => {
     const shops = [shop, await shop.another()];
     const id = await place(await cheese('Comté'));
     for (const [index, step] of ['approve', 'ship', 'deliver'].entries()) {
-      const answers = await Promise.all(
+      const responses = await Promise.all(
         Array.from({ length: 6 }, (_, caller) =>
           (shops[caller % 2] as Shop).request('POST', `/v2/store/order/${id}/${step}`, { as: shop.admin }),
         ),
       );
-      assert.deepEqual(answers.map(({ status }) => status).sort(), [200, 409, 409, 409, 409, 409], step);
+      assert.deepEqual(responses.map(({ status }) => status).sort(), [200, 409, 409, 409, 409, 409], step);
       assert.equal((await stepsOf(id)).length, index + 2);
     }
   });

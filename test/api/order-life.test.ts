@@ -105,22 +105,26 @@ onBothEngines('An order', (engine) => {
         const untouched = await stored(id);
         assert.equal(before.json.status, from);
         clock.advance(1000);
-        const answer = await take(verb, id);
+        const response = await take(verb, id);
         const after = await read(id);
         const to = allowed[from][verb];
         if (to === undefined || to === 'same') {
           if (to === 'same') {
-            assert.equal(answer.status, 204, verb);
+            assert.equal(response.status, 204, verb);
           } else {
-            assertError(answer, 409, 'conflict');
-            assert.match(answer.json.message, verb === 'DELETE' ? /cannot be cancelled/ : saysOf[from], verb);
+            assertError(response, 409, 'conflict');
+            assert.match(
+              response.json.message,
+              verb === 'DELETE' ? /cannot be cancelled/ : saysOf[from],
+              verb,
+            );
           }
           assert.equal(await stored(id), untouched, `${verb} changed something`);
           assert.equal(after.headers.etag, before.headers.etag);
         } else {
-          assert.equal(answer.status, verb === 'DELETE' ? 204 : 200, answer.text);
+          assert.equal(response.status, verb === 'DELETE' ? 204 : 200, response.text);
           if (verb !== 'DELETE') {
-            assert.deepEqual([answer.json, answer.headers.etag], [after.json, after.headers.etag]);
+            assert.deepEqual([response.json, response.headers.etag], [after.json, after.headers.etag]);
           }
           assert.equal(after.json.status, to);
           assert.equal(Date.parse(after.json.updatedAt) - Date.parse(before.json.updatedAt), 1000);
@@ -214,9 +218,9 @@ onBothEngines('An order', (engine) => {
       shop.request('POST', `/v2/cheeses/${cheeseId}`, { as: shop.writer, body: { status } });
     for (const status of ['pending', 'sold']) {
       await become(status);
-      const answer = await take('approve', id);
-      assertError(answer, 409, 'conflict');
-      assert.match(answer.json.message, /Comté/);
+      const response = await take('approve', id);
+      assertError(response, 409, 'conflict');
+      assert.match(response.json.message, /Comté/);
       assert.equal(await stored(id), before);
     }
     await become('available');

@@ -49,9 +49,9 @@ async function page(shop: Shop, query = '', as = shop.reader): Promise<Page> {
 }
 
 async function assertRefused(shop: Shop, query: string, names: string): Promise<void> {
-  const answer = await shop.request('GET', `${url}?${query}`, { as: shop.reader });
-  assertError(answer, 400, 'bad_request');
-  assert.ok(answer.json.message.includes(names), `${query}: ${answer.json.message}`);
+  const response = await shop.request('GET', `${url}?${query}`, { as: shop.reader });
+  assertError(response, 400, 'bad_request');
+  assert.ok(response.json.message.includes(names), `${query}: ${response.json.message}`);
 }
 
 onBothEngines('GET /store/orders', (engine) => {

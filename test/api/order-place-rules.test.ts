@@ -54,7 +54,7 @@ const orderRows = (shop: Shop) =>
     status: string;
   }>(sql`select id, customer_id, placed_by, status from orders order by id`);
 
-const statusesOf = (answers: readonly TestResponse[]) => answers.map(({ status }) => status);
+const statusesOf = (responses: readonly TestResponse[]) => responses.map(({ status }) => status);
 
 onBothEngines('POST /store/order', (engine) => {
   test('answers 401 without a valid credential, and 403 without write:orders', async (t) => {
@@ -126,10 +126,10 @@ onBothEngines('POST /store/order', (engine) => {
 
   test('answers 422 for what has no price where CURD_REQUIRE_PRICE is true', async (t) => {
     const shop = await openShop(t, { engine, settings: { CURD_REQUIRE_PRICE: 'true' } });
-    const answer = await place(shop, shop.admin, await cheese(shop, {}));
-    assertError(answer, 422, 'validation_error');
+    const response = await place(shop, shop.admin, await cheese(shop, {}));
+    assertError(response, 422, 'validation_error');
     assert.deepEqual(
-      answer.json.errors.map(({ field }: { field: string }) => field),
+      response.json.errors.map(({ field }: { field: string }) => field),
       ['items[0].cheeseId'],
     );
     assert.equal((await place(shop, shop.admin, await cheese(shop, { pricePerKg: 0 }))).status, 201);
@@ -165,8 +165,8 @@ onBothEngines('POST /store/order', (engine) => {
     const shop = await openShop(t, { engine, settings: { CURD_ORDERS_PER_HOUR: '2' } });
     const id = await cheese(shop);
     const as = await shop.createKey({ scopes: ['write:orders'] });
-    const answers = await Promise.all(Array.from({ length: 10 }, () => place(shop, as, id)));
-    assert.deepEqual(answers.map(({ status }) => status).sort(), [201, 201, ...Array(8).fill(429)]);
+    const responses = await Promise.all(Array.from({ length: 10 }, () => place(shop, as, id)));
+    assert.deepEqual(responses.map(({ status }) => status).sort(), [201, 201, ...Array(8).fill(429)]);
   });
 
   test('places one order for 20 parallel requests with one Idempotency-Key', async (t) => {
@@ -175,13 +175,13 @@ onBothEngines('POST /store/order', (engine) => {
     const as = await shop.createKey({ scopes: ['write:orders'] });
     const shops = [shop, await shop.another()];
     const once = { 'idempotency-key': 'once' };
-    const answers = await Promise.all(
+    const responses = await Promise.all(
       Array.from({ length: 20 }, (_, index) => place(shops[index % 2] as Shop, as, id, once)),
     );
-    const isReplay = (answer: TestResponse) => answer.headers['idempotency-replayed'] === 'true';
-    const first = answers.filter((answer) => answer.status === 201 && !isReplay(answer));
-    assert.equal(first.length, 1, String(statusesOf(answers)));
-    for (const answer of answers.filter((one) => !first.includes(one))) {
+    const isReplay = (response: TestResponse) => response.headers['idempotency-replayed'] === 'true';
+    const first = responses.filter((response) => response.status === 201 && !isReplay(response));
+    assert.equal(first.length, 1, String(statusesOf(responses)));
+    for (const answer of responses.filter((one) => !first.includes(one))) {
       if (answer.status === 201) {
         assert.deepEqual(answer.json, first[0]?.json);
         assert.equal(answer.headers.location, first[0]?.headers.location);
@@ -226,18 +226,18 @@ onBothEngines('POST /store/order', (engine) => {
       }
       const sold = await selling;
       assert.equal(sold?.status, 200);
-      const answers = await Promise.all(orders);
+      const responses = await Promise.all(orders);
       const events = await shop.app.services.database.all<{ type: string; subject: string }>(
         sql`select type, subject from event order by id`,
       );
       const begin = events.findIndex(({ subject }) => subject === `cheese:${id}`);
-      const placed = answers.filter(({ status }) => status === 201).length;
+      const placed = responses.filter(({ status }) => status === 201).length;
       assert.deepEqual(
         events.slice(begin).map(({ type }) => type),
         ['cheese.created', ...Array.from({ length: placed }, () => 'order.placed'), 'cheese.updated'],
       );
-      for (const answer of answers.filter(({ status }) => status !== 201)) {
-        assertError(answer, 422, 'validation_error');
+      for (const response of responses.filter(({ status }) => status !== 201)) {
+        assertError(response, 422, 'validation_error');
       }
     }
   });
@@ -255,11 +255,11 @@ onBothEngines('POST /store/order', (engine) => {
         await nextTurn();
       }
       const gone = await where.request('DELETE', `/v2/customer/${username}`, { headers: session });
-      const answers = await Promise.all(orders);
+      const responses = await Promise.all(orders);
       assert.equal(gone.status, 204, gone.text);
       assert.ok(
-        answers.every(({ status }) => status === 201 || status === 401),
-        String(statusesOf(answers)),
+        responses.every(({ status }) => status === 201 || status === 401),
+        String(statusesOf(responses)),
       );
       const left = await orderRows(shop);
       assert.deepEqual(

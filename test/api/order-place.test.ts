@@ -19,9 +19,9 @@ let made = 0;
 async function cheese(shop: Shop, fields: object = {}): Promise<number> {
   made += 1;
   const body = { name: `Cheese ${made}`, pricePerKg: 24.5, ...fields };
-  const answer = await shop.request('POST', '/v2/cheeses', { as: shop.writer, body });
-  assert.equal(answer.status, 201, answer.text);
-  return answer.json.id;
+  const response = await shop.request('POST', '/v2/cheeses', { as: shop.writer, body });
+  assert.equal(response.status, 201, response.text);
+  return response.json.id;
 }
 
 interface Buyer {
@@ -70,9 +70,9 @@ onBothEngines('POST /store/order', (engine) => {
     const shop = await openShop(t, { engine, clock: testClock() });
     const { place, read, cheeseId, as } = await buyer(shop);
     const name = (await shop.request('GET', `/v2/cheeses/${cheeseId}`, { as })).json.name;
-    const answer = await place([{ cheeseId, quantity: 2 }]);
-    assert.equal(answer.status, 201, answer.text);
-    assert.deepEqual(answer.json, {
+    const response = await place([{ cheeseId, quantity: 2 }]);
+    assert.equal(response.status, 201, response.text);
+    assert.deepEqual(response.json, {
       id: 11,
       items: [{ cheeseId, cheeseName: name, quantity: 2, pricePerKg: 24.5 }],
       shippingAddress: { street: 'Gerechtigkeitsgasse 1', city: 'Bern', state: null, country: 'CH' },
@@ -83,10 +83,10 @@ onBothEngines('POST /store/order', (engine) => {
       createdAt: '2026-06-01T12:00:00.000Z',
       updatedAt: '2026-06-01T12:00:00.000Z',
     });
-    assert.equal(answer.headers.location, '/v2/store/order/11');
-    assert.equal(answer.headers.etag, '"1"');
+    assert.equal(response.headers.location, '/v2/store/order/11');
+    assert.equal(response.headers.etag, '"1"');
     const again = await read(11);
-    assert.deepEqual([again.status, again.json, again.headers.etag], [200, answer.json, '"1"']);
+    assert.deepEqual([again.status, again.json, again.headers.etag], [200, response.json, '"1"']);
     assert.equal((await place([{ cheeseId, quantity: 1 }])).json.id, 12);
     assert.deepEqual(await stored(shop), [2, 2, 2, 2]);
   });
@@ -153,13 +153,13 @@ onBothEngines('POST /store/order', (engine) => {
     const pending = await cheese(shop, { status: 'pending' });
     const sold = await cheese(shop, { status: 'sold' });
     const ids = [cheeseId, 999_999, pending, cheeseId, sold, 0, -1, 9_007_199_254_740_991];
-    const answer = await place(ids.map((id) => ({ cheeseId: id, quantity: 1 })));
+    const response = await place(ids.map((id) => ({ cheeseId: id, quantity: 1 })));
     assertFields(
-      answer,
+      response,
       [1, 2, 4, 5, 6, 7].map((index) => `items[${index}].cheeseId`),
     );
-    assert.match(answer.json.errors[1].message, /pending/);
-    assert.match(answer.json.errors[2].message, /sold/);
+    assert.match(response.json.errors[1].message, /pending/);
+    assert.match(response.json.errors[2].message, /sold/);
     assert.deepEqual(await stored(shop), [0, 0, 0, 0]);
   });
 
@@ -182,9 +182,9 @@ onBothEngines('POST /store/order', (engine) => {
     ];
     for (const [field, values] of good) {
       for (const value of values) {
-        const answer = await send({ ...bern, [field]: value });
-        assert.equal(answer.status, 201, answer.text);
-        assert.deepEqual(answer.json.shippingAddress, { ...bern, state: null, [field]: value });
+        const response = await send({ ...bern, [field]: value });
+        assert.equal(response.status, 201, response.text);
+        assert.deepEqual(response.json.shippingAddress, { ...bern, state: null, [field]: value });
       }
     }
     assert.equal('zipCode' in (await send({ ...bern, zipCode: null })).json.shippingAddress, false);
@@ -221,11 +221,11 @@ onBothEngines('POST /store/order', (engine) => {
   test('answers 422 with all faults at once, in the order of the schema', async (t) => {
     const shop = await openShop(t, { engine });
     const { place, cheeseId } = await buyer(shop);
-    const answer = await place([{ quantity: 0, cheeseId: 'x' }, { cheeseId }], {
+    const response = await place([{ quantity: 0, cheeseId: 'x' }, { cheeseId }], {
       notes: 7,
       shippingAddress: { country: 'ZZ', zipCode: 1, state: '\n', city: 1, street: '' },
     });
-    assertFields(answer, [
+    assertFields(response, [
       ...['items[0].cheeseId', 'items[0].quantity', 'items[1].quantity'],
       ...['street', 'city', 'state', 'zipCode', 'country'].map((field) => `shippingAddress.${field}`),
       'notes',
@@ -274,9 +274,11 @@ onBothEngines('POST /store/order', (engine) => {
       for (const [pricePerKg] of lines) {
         ids.set(pricePerKg, ids.get(pricePerKg) ?? (await cheese(shop, { pricePerKg })));
       }
-      const answer = await place(lines.map(([price, quantity]) => ({ cheeseId: ids.get(price), quantity })));
-      assert.equal(answer.json.total, total, JSON.stringify(lines[0]));
-      assert.equal(answer.json.items[0].pricePerKg, lines[0]?.[0]);
+      const response = await place(
+        lines.map(([price, quantity]) => ({ cheeseId: ids.get(price), quantity })),
+      );
+      assert.equal(response.json.total, total, JSON.stringify(lines[0]));
+      assert.equal(response.json.items[0].pricePerKg, lines[0]?.[0]);
     }
   });
 });

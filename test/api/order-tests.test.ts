@@ -80,12 +80,12 @@ onBothEngines('Test orders', (engine) => {
 
   test('give every answer that cancelling can have: 204, 204, 409, 409, 204', async (t) => {
     const { take } = await openTests(t, engine);
-    const answers: number[] = [];
+    const responses: number[] = [];
     for (const id of ids) {
-      answers.push(await take(id));
+      responses.push(await take(id));
     }
     assert.deepEqual(
-      answers,
+      responses,
       [204, 204, 409, 409, 204].flatMap((one) => [one, one]),
     );
   });
@@ -209,9 +209,9 @@ suite('A server that was started', { concurrency: 3 }, () => {
       await curdJson(shop, 'accounts', 'create', 'shop');
       const { key } = await curdJson(shop, 'keys', 'create', '--account', 'shop');
       for (const id of [1, 10]) {
-        const answer = await fetch(`${url}/v2/store/order/${id}`, { headers: { 'X-API-Key': key } });
-        await answer.arrayBuffer();
-        assert.equal(answer.status, status);
+        const response = await fetch(`${url}/v2/store/order/${id}`, { headers: { 'X-API-Key': key } });
+        await response.arrayBuffer();
+        assert.equal(response.status, status);
       }
     });
   }

@@ -122,13 +122,13 @@ suite('Rate limits', () => {
     const settings = plans({ enterprise: { perHour: 30, burst: 1000 } });
     const shop = await openShop(t, { clock: testClock(), settings });
     const other = await shop.another();
-    const answers = await Promise.all(
+    const responses = await Promise.all(
       Array.from({ length: 100 }, (_, one) =>
         (one % 2 === 0 ? shop : other).request('GET', '/v2/limits', { as: shop.reader }),
       ),
     );
-    assert.equal(answers.filter(({ status }) => status === 200).length, 30);
-    assert.equal(answers.filter(({ status }) => status === 429).length, 70);
+    assert.equal(responses.filter(({ status }) => status === 200).length, 30);
+    assert.equal(responses.filter(({ status }) => status === 429).length, 70);
   });
 
   test('keep their memory bounded, however many addresses come', async (t) => {

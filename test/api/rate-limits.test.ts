@@ -69,11 +69,11 @@ function remainingIn({ headers }: TestResponse, clock: TestClock): { hour: numbe
 }
 
 /** A 429 in the shape of the contract. @returns its Retry-After */
-function refusedFor(answer: TestResponse): number {
-  assertError(answer, 429, 'rate_limit_exceeded');
-  assert.equal(answer.headers['cache-control'], 'no-store');
-  assert.match(answer.headers['retry-after'] ?? '', /^[1-9]\d*$/);
-  return Number(answer.headers['retry-after']);
+function refusedFor(response: TestResponse): number {
+  assertError(response, 429, 'rate_limit_exceeded');
+  assert.equal(response.headers['cache-control'], 'no-store');
+  assert.match(response.headers['retry-after'] ?? '', /^[1-9]\d*$/);
+  return Number(response.headers['retry-after']);
 }
 
 async function logIn(shop: Shop, username: string): Promise<string> {
@@ -89,7 +89,7 @@ onBothEngines('The limits of a plan', (engine) => {
     const made = await shop.request('POST', '/v2/cheeses', { as, body: { name: 'Comté' } });
     const url = `/v2/cheeses/${made.json.id}`;
     const tag = made.headers.etag ?? '';
-    const answers = [
+    const responses = [
       made,
       await shop.request('GET', url, { as }),
       await shop.request('HEAD', url, { as }),
@@ -105,10 +105,10 @@ onBothEngines('The limits of a plan', (engine) => {
     ];
     const statuses = [201, 200, 200, 304, 400, 403, 404, 409, 412, 415, 422, 200];
     assert.deepEqual(
-      answers.map(({ status }) => status),
+      responses.map(({ status }) => status),
       statuses,
     );
-    const left = answers.map((answer) => remainingIn(answer, clock));
+    const left = responses.map((response) => remainingIn(response, clock));
     const hours = [9999, 9998, 9997, 9997, 9996, 9995, 9994, 9993, 9992, 9991, 9990, 9989];
     assert.deepEqual(
       left,
@@ -121,9 +121,9 @@ onBothEngines('The limits of a plan', (engine) => {
     const [key] = account.keys;
     for (let second = 0; second < 10; second += 1) {
       for (let one = 1; one <= 10; one += 1) {
-        const answer = await list(shop, key);
-        assert.equal(answer.status, 200);
-        assert.deepEqual(remainingIn(answer, clock), { hour: 100 - 10 * second - one, burst: 10 - one });
+        const response = await list(shop, key);
+        assert.equal(response.status, 200);
+        assert.deepEqual(remainingIn(response, clock), { hour: 100 - 10 * second - one, burst: 10 - one });
       }
       const eleventh = await list(shop, key);
       if (second < 9) {

@@ -13,10 +13,10 @@ function write(shop: Shop) {
   return shop.request('POST', '/v2/cheeses', { as: shop.writer, body: { name: `Brie ${written}` } });
 }
 
-function assertFull(answer: Awaited<ReturnType<typeof ready>>, message: RegExp): void {
-  assertError(answer, 503, 'unavailable');
-  assert.match(answer.json.message, message);
-  assert.equal(answer.headers['retry-after'], '60');
+function assertFull(response: Awaited<ReturnType<typeof ready>>, message: RegExp): void {
+  assertError(response, 503, 'unavailable');
+  assert.match(response.json.message, message);
+  assert.equal(response.headers['retry-after'], '60');
 }
 
 /** Lets the database file grow by this many pages and no more. */
@@ -31,11 +31,11 @@ test('A server whose write found the disk full is not ready until a write succee
   const shop = await openShop(t);
   assert.equal((await write(shop)).status, 201);
   await limitGrowth(shop, 5);
-  let answer = await write(shop);
-  for (let more = 0; more < 2000 && answer.status === 201; more += 1) {
-    answer = await write(shop);
+  let response = await write(shop);
+  for (let more = 0; more < 2000 && response.status === 201; more += 1) {
+    response = await write(shop);
   }
-  assertError(answer, 503, 'unavailable');
+  assertError(response, 503, 'unavailable');
   assertFull(
     await ready(shop),
     /^A write failed: the disk or a quota is full, or the disk is faulty\. .* enlarge the disk\.$/,
@@ -78,11 +78,11 @@ onBothEngines('A server with less free disk space than the setting', (engine) =>
       [{ CURD_MIN_FREE_SPACE: '1', ...images }, false],
     ] as const) {
       const shop = await openShop(t, { engine, settings });
-      const answer = await ready(shop);
+      const response = await ready(shop);
       if (full) {
-        assertFull(answer, /^The disk of the data folder is full: less than 1000000000 MiB are free\./);
+        assertFull(response, /^The disk of the data folder is full: less than 1000000000 MiB are free\./);
       } else {
-        assert.deepEqual([answer.status, answer.json], [200, { status: 'ok' }]);
+        assert.deepEqual([response.status, response.json], [200, { status: 'ok' }]);
       }
     }
   });

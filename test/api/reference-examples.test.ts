@@ -108,14 +108,14 @@ onBothEngines('The reference', (engine) => {
           ? { raw: bodyOf([filePart(await imageIn('png'))]) }
           : {};
       const type = 'raw' in upload ? { 'content-type': `multipart/form-data; boundary=${boundary}` } : {};
-      const answer = await shop.request(method, `${at}${query.size === 0 ? '' : `?${query}`}`, {
+      const response = await shop.request(method, `${at}${query.size === 0 ? '' : `?${query}`}`, {
         ...(needsSession ? {} : { as }),
         headers: { ...headers, ...type, ...Object.fromEntries(inHeaders) },
         ...body,
         ...upload,
       });
       const promised = Object.keys(responses).find((status) => status.startsWith('2'));
-      assert.equal(String(answer.status), promised, `${method} ${at} ${operationId}: ${answer.text}`);
+      assert.equal(String(response.status), promised, `${method} ${at} ${operationId}: ${response.text}`);
     }
   });
 });

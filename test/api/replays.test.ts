@@ -106,8 +106,8 @@ onBothEngines('A login under the Idempotency-Key of a successful one', (engine) 
         body: { username: 'ada', password },
         headers: key('parallel'),
       });
-    const answers = await Promise.all(Array.from({ length: 5 }, send));
-    assert.equal(new Set(answers.map(({ text }) => text)).size, 1);
-    assert.equal(answers.filter(({ headers }) => headers['idempotency-replayed'] === undefined).length, 1);
+    const responses = await Promise.all(Array.from({ length: 5 }, send));
+    assert.equal(new Set(responses.map(({ text }) => text)).size, 1);
+    assert.equal(responses.filter(({ headers }) => headers['idempotency-replayed'] === undefined).length, 1);
   });
 });

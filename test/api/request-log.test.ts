@@ -88,9 +88,9 @@ test('At debug every request has one line, by which it is found again', async (t
   const ids: string[] = [];
   for (const [place, [method, path, headers]] of sent.entries()) {
     const mine = place % 2 === 0 ? { 'x-request-id': `mine-${place}` } : {};
-    const answer = await fetch(`${url}${path}`, { method, headers: { ...headers, ...mine } });
-    await answer.arrayBuffer();
-    ids.push(answer.headers.get('x-request-id') ?? '');
+    const response = await fetch(`${url}${path}`, { method, headers: { ...headers, ...mine } });
+    await response.arrayBuffer();
+    ids.push(response.headers.get('x-request-id') ?? '');
     assert.equal(ids[place] === `mine-${place}`, place % 2 === 0);
   }
   const lines = linesOf((await stop()).stderr).filter(({ requestId }) => requestId !== undefined);
@@ -270,9 +270,9 @@ test('Of an outage there is one line a second for each reason, with the number o
   while (performance.now() < ends) {
     const some = await Promise.all([
       ...Array.from({ length: 8 }, () => statusFor(key)),
-      fetch(`${url}/readyz`).then(async (answer) => {
-        await answer.arrayBuffer();
-        return answer.status;
+      fetch(`${url}/readyz`).then(async (response) => {
+        await response.arrayBuffer();
+        return response.status;
       }),
     ]);
     refused += some.filter((status) => status === 503).length;

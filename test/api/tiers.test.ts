@@ -64,8 +64,8 @@ async function openCounter(t: Scope, options: ShopOptions = {}): Promise<Counter
       return order.json.id;
     },
     async deliver(id, where = shop) {
-      const answer = await where.request('POST', `/v2/store/order/${id}/deliver`, { as: shop.admin });
-      assert.equal(answer.status, 200, answer.text);
+      const response = await where.request('POST', `/v2/store/order/${id}/deliver`, { as: shop.admin });
+      assert.equal(response.status, 200, response.text);
     },
     buy: async (total, customer) => counter.deliver(await counter.shipped(total, customer)),
     async changes({ id }) {

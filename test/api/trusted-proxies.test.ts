@@ -5,11 +5,11 @@ import { openShop, type Shop } from '../helper.ts';
 
 /** A wrong login that claims to have been forwarded for an address. */
 async function statusFor(shop: Shop, forwardedFor: string): Promise<number> {
-  const answer = await shop.request('POST', '/v2/customer/login', {
+  const response = await shop.request('POST', '/v2/customer/login', {
     body: { username: `nobody-${forwardedFor}`, password: 'x' },
     headers: { 'x-forwarded-for': forwardedFor },
   });
-  return answer.status;
+  return response.status;
 }
 
 const limits = { CURD_LOGIN_LIMITS: '{"address":1}' };

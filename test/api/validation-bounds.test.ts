@@ -7,10 +7,10 @@ const mebibyte = 1024 * 1024;
 const strict = { prefer: 'handling=strict' };
 
 /** A 422 that lists as many errors as a response may, and says that there are more. */
-function assertBounded(answer: TestResponse): void {
-  assertError(answer, 422, 'validation_error');
-  assert.equal(answer.json.errors.length, 100);
-  assert.match(answer.json.message, /There are more errors than the 100 that are listed/);
+function assertBounded(response: TestResponse): void {
+  assertError(response, 422, 'validation_error');
+  assert.equal(response.json.errors.length, 100);
+  assert.match(response.json.message, /There are more errors than the 100 that are listed/);
 }
 
 /** JSON of an object with short unknown members. */
@@ -24,19 +24,19 @@ suite('The response to a request with many errors', () => {
 
   test('lists 100 unknown members of a JSON body and says that there are more', async () => {
     const raw = unknownMembers(mebibyte - 100);
-    const answer = await shop().request('POST', '/v2/customer/login', { raw, headers: strict });
-    assertBounded(answer);
-    assert.equal(answer.json.errors.at(-1).message, 'is not a known field');
-    assert.ok(answer.text.length < 20_000, `${answer.text.length} characters`);
+    const response = await shop().request('POST', '/v2/customer/login', { raw, headers: strict });
+    assertBounded(response);
+    assert.equal(response.json.errors.at(-1).message, 'is not a known field');
+    assert.ok(response.text.length < 20_000, `${response.text.length} characters`);
   });
 
   test('lists all of exactly 100 errors without saying that there are more', async () => {
     const members = Array.from({ length: 100 }, (_, index) => `"u${index}":0`).join();
     const raw = `{"name": "Comté", ${members}}`;
-    const answer = await shop().request('POST', '/v2/cheeses', { as: shop().writer, raw, headers: strict });
-    assertError(answer, 422, 'validation_error');
-    assert.equal(answer.json.errors.length, 100);
-    assert.doesNotMatch(answer.json.message, /There are more/);
+    const response = await shop().request('POST', '/v2/cheeses', { as: shop().writer, raw, headers: strict });
+    assertError(response, 422, 'validation_error');
+    assert.equal(response.json.errors.length, 100);
+    assert.doesNotMatch(response.json.message, /There are more/);
   });
 
   test('lists 100 errors of known members', async () => {
@@ -48,31 +48,31 @@ suite('The response to a request with many errors', () => {
 
   test('shortens the names of unknown members', async () => {
     const raw = JSON.stringify({ name: 'Comté', ['x'.repeat(mebibyte / 2)]: 1 });
-    const answer = await shop().request('POST', '/v2/cheeses', { as: shop().writer, raw, headers: strict });
-    assertFields(answer, [`${'x'.repeat(200)}...`], 'the name is not shortened');
-    assert.ok(answer.text.length < 1000);
+    const response = await shop().request('POST', '/v2/cheeses', { as: shop().writer, raw, headers: strict });
+    assertFields(response, [`${'x'.repeat(200)}...`], 'the name is not shortened');
+    assert.ok(response.text.length < 1000);
   });
 
   test('lists 100 unknown parameters of a query', async () => {
     const query = Array.from({ length: 2000 }, (_, index) => `u${index}`).join('&');
-    const answer = await shop().request('GET', `/v2/cheeses?${query}`, {
+    const response = await shop().request('GET', `/v2/cheeses?${query}`, {
       as: shop().reader,
       headers: strict,
     });
-    assertError(answer, 400, 'bad_request');
-    assert.equal(answer.json.message.match(/is not a known parameter/g)?.length, 100);
-    assert.match(answer.json.message, /There are more errors than the 100 that are listed/);
+    assertError(response, 400, 'bad_request');
+    assert.equal(response.json.message.match(/is not a known parameter/g)?.length, 100);
+    assert.match(response.json.message, /There are more errors than the 100 that are listed/);
   });
 
   test('stays short for each entry of a batch', async () => {
     const raw = `[${unknownMembers(mebibyte - 100)}]`;
-    const answer = await shop().request('POST', '/v2/customer/createMultiple', {
+    const response = await shop().request('POST', '/v2/customer/createMultiple', {
       as: shop().admin,
       raw,
       headers: strict,
     });
-    assert.match(answer.json.errors[0].message, /There are more errors than the 100 that are listed/);
-    assert.ok(answer.text.length < 20_000, `${answer.text.length} characters`);
+    assert.match(response.json.errors[0].message, /There are more errors than the 100 that are listed/);
+    assert.ok(response.text.length < 20_000, `${response.text.length} characters`);
   });
 });
 
@@ -99,12 +99,12 @@ suite('A form', () => {
       Array.from({ length: 101 }, (_, index) => `f${index}=1`),
       Array.from({ length: 10_000 }, (_, index) => `f${index % 5000}=${index}`),
     ]) {
-      for (const answer of [
+      for (const response of [
         await send(fields.join('&'), 'application/x-www-form-urlencoded'),
         await send(asMultipart(fields), 'multipart/form-data; boundary=cut'),
       ]) {
-        assertFields(answer, [''], `${fields.length} fields: ${answer.status}`);
-        assert.match(answer.json.errors[0].message, /at most 100 fields/);
+        assertFields(response, [''], `${fields.length} fields: ${response.status}`);
+        assert.match(response.json.errors[0].message, /at most 100 fields/);
       }
     }
   });

@@ -119,13 +119,13 @@ test('Every route declares who may call it, just as the contract says', async (t
 test('Every guarded route answers 401 with a challenge to a call without credentials, whatever else is wrong with it', async (t) => {
   const shop = await openShop(t);
   for (const route of routesOf(shop)) {
-    const answer = await sendGarbage(shop, route);
+    const response = await sendGarbage(shop, route);
     if (route.access === 'open') {
-      assert.ok(![401, 403].includes(answer.status), nameOf(route));
+      assert.ok(![401, 403].includes(response.status), nameOf(route));
       continue;
     }
-    assertError(answer, 401, 'unauthorized');
-    assert.equal(answer.headers['www-authenticate'], 'Bearer realm="cheese"', nameOf(route));
+    assertError(response, 401, 'unauthorized');
+    assert.equal(response.headers['www-authenticate'], 'Bearer realm="cheese"', nameOf(route));
   }
 });
 
@@ -134,9 +134,9 @@ test('Every route answers 401 to a wrong credential, whatever else is wrong with
   const unknown = makeKey('test', systemClock);
   for (const route of routesOf(shop)) {
     for (const headers of [{ 'x-api-key': unknown }, { authorization: `Bearer ${unknown}` }]) {
-      const answer = await sendGarbage(shop, route, { headers });
-      assertError(answer, 401, 'unauthorized');
-      assert.match(answer.headers['www-authenticate'] ?? '', /error="invalid_token"/, nameOf(route));
+      const response = await sendGarbage(shop, route, { headers });
+      assertError(response, 401, 'unauthorized');
+      assert.match(response.headers['www-authenticate'] ?? '', /error="invalid_token"/, nameOf(route));
     }
   }
 });
@@ -145,12 +145,12 @@ test('Every route that needs a scope answers 403 to a key without it, whatever e
   const shop = await openShop(t);
   const isScoped = (one: Route) => typeof one.access !== 'string' && !takesKind(one, 'apiKey');
   for (const route of routesOf(shop).filter(isScoped)) {
-    const answer = await sendGarbage(shop, route, { as: shop.reader });
-    assertError(answer, 403, 'forbidden');
+    const response = await sendGarbage(shop, route, { as: shop.reader });
+    assertError(response, 403, 'forbidden');
     const needed = scopesOf(route);
     const scope = needed.length === 0 ? '' : `, scope="${needed.join(' ')}"`;
     const challenge = `Bearer realm="cheese", error="insufficient_scope"${scope}`;
-    assert.equal(answer.headers['www-authenticate'], challenge, nameOf(route));
+    assert.equal(response.headers['www-authenticate'], challenge, nameOf(route));
   }
 });
 

@@ -27,16 +27,16 @@ const mistyped = (key: string) => key.slice(0, -1) + (key.endsWith('0') ? '1' : 
 onBothEngines('An API key', (engine) => {
   test('is taken in X-API-Key and as a bearer value alike, whatever the case of the scheme', async (t) => {
     const shop = await openShop(t, { engine });
-    const answers = await Promise.all([
+    const responses = await Promise.all([
       list(shop, { 'x-api-key': shop.reader }),
       ...['Bearer', 'bearer', 'BEARER', 'bEaReR'].map((scheme) =>
         list(shop, { authorization: `${scheme} ${shop.reader}` }),
       ),
     ]);
-    for (const answer of answers) {
-      assert.equal(answer.status, 200);
-      assert.equal(answer.headers['www-authenticate'], undefined);
-      assert.equal(answer.text, answers[0]?.text);
+    for (const response of responses) {
+      assert.equal(response.status, 200);
+      assert.equal(response.headers['www-authenticate'], undefined);
+      assert.equal(response.text, responses[0]?.text);
     }
     const body = { name: 'Comté' };
     const written = await shop.request('POST', '/v2/cheeses', { ...inBearer(shop.writer), body });
@@ -64,10 +64,10 @@ onBothEngines('An API key', (engine) => {
     for (const [kind, keys] of Object.entries(kinds)) {
       const said = new Set<string>();
       for (const key of keys) {
-        const answer = await list(shop, { 'x-api-key': key });
-        assertError(answer, 401, 'unauthorized');
-        bodies.add(answer.text);
-        said.add(descriptionOf(answer));
+        const response = await list(shop, { 'x-api-key': key });
+        assertError(response, 401, 'unauthorized');
+        bodies.add(response.text);
+        said.add(descriptionOf(response));
       }
       assert.equal(said.size, 1, kind);
       descriptions.set(kind, said);
@@ -110,9 +110,9 @@ onBothEngines('An API key', (engine) => {
 
 test('A request without a credential gets 401 and a challenge that names no error', async (t) => {
   const shop = await openShop(t);
-  const answer = await shop.request('GET', '/v2/cheeses');
-  assertError(answer, 401, 'unauthorized');
-  assert.equal(answer.headers['www-authenticate'], nothingSent);
+  const response = await shop.request('GET', '/v2/cheeses');
+  assertError(response, 401, 'unauthorized');
+  assert.equal(response.headers['www-authenticate'], nothingSent);
 });
 
 test('An Authorization header other than "Bearer <token>" gets 401, the bare key included', async (t) => {
@@ -131,9 +131,9 @@ test('An Authorization header other than "Bearer <token>" gets 401, the bare key
     'Bearer eyJhbGciOiJub25lIn0.e30.x',
     '',
   ]) {
-    const answer = await list(shop, { authorization });
-    assertError(answer, 401, 'unauthorized');
-    assert.match(answer.headers['www-authenticate'] ?? '', /^Bearer realm="cheese", error="invalid_token"/);
+    const response = await list(shop, { authorization });
+    assertError(response, 401, 'unauthorized');
+    assert.match(response.headers['www-authenticate'] ?? '', /^Bearer realm="cheese", error="invalid_token"/);
   }
 });
 
@@ -214,15 +214,15 @@ test('Local takes keys of both types; production refuses test keys, and sandbox 
     }
     for (const key of refused) {
       for (const headers of [{ 'x-api-key': key }, { authorization: `Bearer ${key}` }]) {
-        const answer = await list(shop, headers);
-        assertError(answer, 401, 'unauthorized');
+        const response = await list(shop, headers);
+        assertError(response, 401, 'unauthorized');
         assert.match(
-          answer.json.message,
+          response.json.message,
           new RegExp(
             `^A (live|test) key is not accepted in ${shop.config.environment}\\. Use a (live|test) key`,
           ),
         );
-        assert.equal(answer.headers['x-environment'], shop.config.environment);
+        assert.equal(response.headers['x-environment'], shop.config.environment);
       }
     }
   }
@@ -243,10 +243,10 @@ test('A key may do what its scopes say: nothing implies anything, except that ad
   ] as const;
   const headers = { 'x-confirm-delete': 'true' };
   for (const [method, url, body] of writes) {
-    const answer = await shop.request(method, url, { as: shop.reader, headers, body });
-    assertError(answer, 403, 'forbidden');
+    const response = await shop.request(method, url, { as: shop.reader, headers, body });
+    assertError(response, 403, 'forbidden');
     const challenge = `${nothingSent}, error="insufficient_scope", scope="write:cheeses"`;
-    assert.equal(answer.headers['www-authenticate'], challenge);
+    assert.equal(response.headers['www-authenticate'], challenge);
   }
   const finding = '/v2/cheeses/findByStatus?status=available';
   const refused = await shop.request('GET', finding, { as: onlyWriter });

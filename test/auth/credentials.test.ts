@@ -126,25 +126,25 @@ onBothEngines('Credentials', (engine) => {
         // All else is wrong with the call: where it comes in, nothing comes of it.
         const path = `${fullPath(route).replace(/:\w+/g, 'garbage')}?limit=none&status=none&tags=&account=`;
         const headers = { 'content-type': 'text/garbage', ...(await holder.headers()) };
-        const answer = await shop.request(route.method, path, { raw: '{"', headers });
-        const what = `${route.method} ${route.path} by ${holder.name}: ${answer.status} ${answer.text}`;
+        const response = await shop.request(route.method, path, { raw: '{"', headers });
+        const what = `${route.method} ${route.path} by ${holder.name}: ${response.status} ${response.text}`;
         const refusal = refusalOf(words, holder);
         if (refusal === null) {
-          assert.ok([200, 204, 400, 404, 415, 422].includes(answer.status), what);
-          assert.equal(answer.headers['www-authenticate'], undefined, what);
+          assert.ok([200, 204, 400, 404, 415, 422].includes(response.status), what);
+          assert.equal(response.headers['www-authenticate'], undefined, what);
         } else {
-          assert.deepEqual([answer.status, answer.headers['www-authenticate']], refusal, what);
-          assertError(answer, refusal[0], refusal[0] === 401 ? 'unauthorized' : 'forbidden');
+          assert.deepEqual([response.status, response.headers['www-authenticate']], refusal, what);
+          assertError(response, refusal[0], refusal[0] === 401 ? 'unauthorized' : 'forbidden');
         }
       }
     }
   });
 });
 
-function assertInvalid(answer: TestResponse): void {
-  assertError(answer, 401, 'unauthorized');
+function assertInvalid(response: TestResponse): void {
+  assertError(response, 401, 'unauthorized');
   const said = /^Bearer realm="cheese", error="invalid_token", error_description="[^"\\]+"$/;
-  assert.match(answer.headers['www-authenticate'] ?? '', said);
+  assert.match(response.headers['www-authenticate'] ?? '', said);
 }
 
 const get = (shop: Shop, headers: Readonly<Record<string, string>>) =>
@@ -172,9 +172,9 @@ test('A token that is unknown, expired, of another kind or without a customer ge
     refused.push(bearer(await newToken(shop, { ...usual, model })));
   }
   for (const headers of refused) {
-    const answer = await get(shop, headers);
-    assertInvalid(answer);
-    assert.equal(answer.text, (await get(shop, bearer('unknown'))).text);
+    const response = await get(shop, headers);
+    assertInvalid(response);
+    assert.equal(response.text, (await get(shop, bearer('unknown'))).text);
   }
 });
 
@@ -205,10 +205,10 @@ test('The body of a 401 gives the reason where the text of the credential is the
     [production, { 'x-api-key': shop.reader }, /^A test key is not accepted in production\. Use a live key/],
   ];
   for (const [where, headers, reason] of cases) {
-    const answer = await get(where, headers);
-    assertInvalid(answer);
-    assert.match(answer.json.message, reason);
-    assert.ok(answer.headers['www-authenticate']?.includes(`error_description="${answer.json.message}"`));
+    const response = await get(where, headers);
+    assertInvalid(response);
+    assert.match(response.json.message, reason);
+    assert.ok(response.headers['www-authenticate']?.includes(`error_description="${response.json.message}"`));
   }
 });
 
@@ -249,10 +249,10 @@ test('A 403 says how to get what the request lacks', async (t) => {
     ['POST', '/v2/customer/logout', bare, [logIn]],
   ];
   for (const [method, path, headers, remedies] of cases) {
-    const answer = await shop.request(method, path, { headers });
-    assertError(answer, 403, 'forbidden');
+    const response = await shop.request(method, path, { headers });
+    assertError(response, 403, 'forbidden');
     for (const remedy of remedies) {
-      assert.ok(answer.json.message.includes(remedy), `${method} ${path}: ${answer.json.message}`);
+      assert.ok(response.json.message.includes(remedy), `${method} ${path}: ${response.json.message}`);
     }
   }
   const { status } = await shop.request('GET', '/v2/cheeses?status=available', { headers: bare });
@@ -267,9 +267,9 @@ test('A token is read from Authorization alone, whatever the case of its scheme 
     assert.equal((await get(shop, { authorization: `${scheme} ${good}` })).status, 200, scheme);
   }
   for (const name of ['access_token', 'token', 'api_key', 'X-API-Key', 'Authorization']) {
-    const answer = await shop.request('GET', `/v2/cheeses?${name}=${good}`);
-    assertError(answer, 401, 'unauthorized');
-    assert.equal(answer.headers['www-authenticate'], challenge);
+    const response = await shop.request('GET', `/v2/cheeses?${name}=${good}`);
+    assertError(response, 401, 'unauthorized');
+    assert.equal(response.headers['www-authenticate'], challenge);
   }
   const headers = { 'content-type': 'application/x-www-form-urlencoded' };
   const form = { headers, raw: `name=Brie&access_token=${good}` };
@@ -325,8 +325,8 @@ test('Two credentials of which one is a token act for the customer as far as the
   const taken = { username: 'ada', email: 'eve@example.com', password: 'taken over' };
   for (const method of ['PUT', 'DELETE']) {
     const headers = { ...(await key('write:profile')), ...(await token('read:cheeses')) };
-    const answer = await shop.request(method, '/v2/customer/ada', { headers, body: taken });
-    assertError(answer, 403, 'forbidden');
+    const response = await shop.request(method, '/v2/customer/ada', { headers, body: taken });
+    assertError(response, 403, 'forbidden');
   }
   const headers = { ...(await key('write:orders')), ...(await token('read:cheeses')) };
   await shop.request('POST', '/v2/store/order', { headers, body });

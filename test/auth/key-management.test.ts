@@ -25,27 +25,27 @@ async function statusOf(shop: Shop, key: string): Promise<number> {
 }
 
 async function list(shop: Shop, as: string): Promise<Record<string, unknown>[]> {
-  const answer = await shop.request('GET', '/v2/api-keys', { as });
-  assert.equal(answer.status, 200, answer.text);
-  return answer.json.items;
+  const response = await shop.request('GET', '/v2/api-keys', { as });
+  assert.equal(response.status, 200, response.text);
+  return response.json.items;
 }
 
 /** What nobody could guess: a key without its prefix and its checksum. */
 const randomPartOf = (key: string) => key.slice(8, -6);
 
-const statuses = (answers: readonly TestResponse[]) => answers.map(({ status }) => status).sort();
+const statuses = (responses: readonly TestResponse[]) => responses.map(({ status }) => status).sort();
 
 /** Everything that could hold a secret, as text, sealed answers taken out of their base64 too. */
 async function everythingStored({ app }: Shop): Promise<string> {
   const { database } = app.services;
-  const answers = await database.all<{ sealed: string }>(sql`select * from idempotent_answer`);
+  const responses = await database.all<{ sealed: string }>(sql`select * from idempotent_answer`);
   const tables = [
-    answers,
+    responses,
     await database.all(sql`select * from event`),
     await database.all(sql`select * from api_key`),
     await database.all(sql`select * from account`),
   ];
-  const unpacked = answers.map(({ sealed }) => Buffer.from(sealed, 'base64').toString('latin1'));
+  const unpacked = responses.map(({ sealed }) => Buffer.from(sealed, 'base64').toString('latin1'));
   return JSON.stringify(tables) + unpacked.join('\n');
 }
 
@@ -107,10 +107,10 @@ onBothEngines('/v2/api-keys', (engine) => {
     const shop = await openShop(t, { engine });
     const other = await shop.another();
     const admin = await openAccount(shop);
-    const answers = await Promise.all(
+    const responses = await Promise.all(
       Array.from({ length: 10 }, (_, index) => create(index % 2 === 0 ? shop : other, admin)),
     );
-    assert.deepEqual(statuses(answers), [201, 201, ...Array(8).fill(409)]);
+    assert.deepEqual(statuses(responses), [201, 201, ...Array(8).fill(409)]);
     assert.equal((await list(shop, admin)).length, 3);
   });
 
@@ -155,10 +155,10 @@ onBothEngines('/v2/api-keys', (engine) => {
     const other = await shop.another();
     const admin = await openAccount(shop);
     const { json: old } = await create(shop, admin);
-    const answers = await Promise.all(
+    const responses = await Promise.all(
       Array.from({ length: 5 }, (_, index) => rotate(index % 2 === 0 ? shop : other, admin, old.id, '0s')),
     );
-    assert.deepEqual(statuses(answers), [201, 409, 409, 409, 409]);
+    assert.deepEqual(statuses(responses), [201, 409, 409, 409, 409]);
     assert.equal((await list(shop, admin)).length, 2);
   });
 
@@ -214,10 +214,10 @@ test('An overlap never lets a key live longer than it would have', async (t) => 
 test('The scope admin cannot be given over HTTP', async (t) => {
   const shop = await openShop(t);
   const admin = await openAccount(shop);
-  const answer = await create(shop, admin, { scopes: ['read:cheeses', 'admin'] });
-  assertError(answer, 422, 'validation_error');
+  const response = await create(shop, admin, { scopes: ['read:cheeses', 'admin'] });
+  assertError(response, 422, 'validation_error');
   assert.deepEqual(
-    answer.json.errors.map(({ field }: { field: string }) => field),
+    response.json.errors.map(({ field }: { field: string }) => field),
     ['scopes[1]'],
   );
   assert.equal((await list(shop, admin)).length, 1);
@@ -254,9 +254,9 @@ test('POST refuses every input out of its bounds with 422, and takes what is jus
     ...[[], null, 'text', 7].map((body): [string, unknown] => ['', body]),
   ];
   for (const [field, body] of refused) {
-    const answer = await create(shop, admin, body);
-    assertError(answer, 422, 'validation_error');
-    assert.equal(answer.json.errors[0].field, field, JSON.stringify(body));
+    const response = await create(shop, admin, body);
+    assertError(response, 422, 'validation_error');
+    assert.equal(response.json.errors[0].field, field, JSON.stringify(body));
   }
   assertError(await create(shop, admin, { account: 'nobody' }), 404, 'not_found');
   assert.equal((await list(shop, admin)).length, 1);
@@ -283,9 +283,9 @@ test('Keys that are not there are 404, and a bad overlap is 422', async (t) => {
     assertError(rotated, 404, 'not_found');
   }
   for (const overlap of ['', '1', '-1s', '1w', '36501d', 5]) {
-    const answer = await rotate(shop, admin, json.id, overlap as string);
-    assertError(answer, 422, 'validation_error');
-    assert.equal(answer.json.errors[0].field, 'overlap');
+    const response = await rotate(shop, admin, json.id, overlap as string);
+    assertError(response, 422, 'validation_error');
+    assert.equal(response.json.errors[0].field, 'overlap');
   }
   assertError(await shop.request('GET', '/v2/api-keys?account=', { as: admin }), 400, 'bad_request');
   assertError(await shop.request('GET', '/v2/api-keys?account=nobody', { as: admin }), 404, 'not_found');

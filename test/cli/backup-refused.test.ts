@@ -65,8 +65,8 @@ async function aBackup(t: TestContext): Promise<Backup> {
   const content = await temporaryFolder(t);
   await extract({ file, cwd: content });
   const images = readdirSync(join(content, 'images'), { recursive: true }).map(String);
-  const picture = join('images', images.find((name) => name.endsWith('.png')) ?? '');
-  return { file, bytes: await readFile(file), content, picture };
+  const image = join('images', images.find((name) => name.endsWith('.png')) ?? '');
+  return { file, bytes: await readFile(file), content, picture: image };
 }
 
 const entries = ['curd.sqlite', 'images', 'manifest.json'];
@@ -161,12 +161,12 @@ const damaged: Record<string, [RegExp, Making]> = {
   ],
   'with one other bit in a picture': [
     /the picture [0-9a-f]{64}\.png is not the one/,
-    async (t, { bytes, content, picture }) =>
-      written(t, flipped(bytes, bytes.indexOf(await readFile(join(content, picture))) + 40)),
+    async (t, { bytes, content, picture: image }) =>
+      written(t, flipped(bytes, bytes.indexOf(await readFile(join(content, image))) + 40)),
   ],
   'with one other bit in the name of a picture': [
     /is damaged/,
-    (t, { bytes, picture }) => written(t, flipped(bytes, bytes.indexOf(picture) + 20)),
+    (t, { bytes, picture: image }) => written(t, flipped(bytes, bytes.indexOf(image) + 20)),
   ],
   'with one other bit in what it says of the database': [
     /the database is not the one that was written/,

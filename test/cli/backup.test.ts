@@ -43,13 +43,13 @@ async function show({ url }: RunningServer, { key, cheeses }: Stock, seed: numbe
   const body = new FormData();
   body.append('file', new Blob([new Uint8Array(await testImage(seed))]));
   const headers = { 'X-API-Key': key };
-  const answer = await fetch(`${url}/v2/cheeses/${cheeses[0]}/uploadImage`, {
+  const response = await fetch(`${url}/v2/cheeses/${cheeses[0]}/uploadImage`, {
     method: 'POST',
     headers,
     body,
   });
-  const { imageUrl, thumbnailUrl } = (await answer.json()) as { imageUrl: string; thumbnailUrl: string };
-  assert.equal(answer.status, 200);
+  const { imageUrl, thumbnailUrl } = (await response.json()) as { imageUrl: string; thumbnailUrl: string };
+  assert.equal(response.status, 200);
   return [imageUrl, thumbnailUrl];
 }
 
@@ -93,13 +93,13 @@ async function requireOpen(
   server: RunningServer,
   { load, key }: { readonly load: Load; readonly key: string },
   known: ReturnType<typeof remembered>,
-  pictures: readonly string[],
+  images: readonly string[],
   lastOrder: number,
 ): Promise<void> {
-  for (const address of pictures) {
-    const answer = await fetch(`${server.url}/images/${nameOf(address)}`);
-    assert.equal(answer.status, 200, address);
-    assertWhole(address, new Uint8Array(await answer.arrayBuffer()));
+  for (const address of images) {
+    const response = await fetch(`${server.url}/images/${nameOf(address)}`);
+    assert.equal(response.status, 200, address);
+    assertWhole(address, new Uint8Array(await response.arrayBuffer()));
   }
   const [, credentials] = known.customers.at(-1) ?? [];
   const login = await fetch(`${server.url}/v2/customer/login`, {
@@ -143,7 +143,7 @@ test('A backup of a shop that is busy meanwhile', async (backup) => {
   const load = createLoad(stocks.key, stocks.cheeses, placers);
   const shop = { load, key: stocks.key };
   const server = await serve(backup, environment);
-  const pictures = [...(await show(server, stocks, 1)), ...(await show(server, stocks, 2))];
+  const images = [...(await show(server, stocks, 1)), ...(await show(server, stocks, 2))];
   const working = load.run(server.url);
   working.catch(() => {});
   while (load.memory.cancelled.size < 3 || load.memory.customers.size === 0) {
@@ -184,7 +184,7 @@ test('A backup of a shop that is busy meanwhile', async (backup) => {
       assert.deepEqual(fresh, { restored: file, createdAt: made.createdAt, images: made.images, kept: null });
       await assertWell(empty);
       lastOrder = await requireAll(empty, known);
-      await requireOpen(await serve(t, empty), shop, known, pictures, lastOrder);
+      await requireOpen(await serve(t, empty), shop, known, images, lastOrder);
     },
   );
 
@@ -196,7 +196,7 @@ test('A backup of a shop that is busy meanwhile', async (backup) => {
     assert.equal(await requireAll(environment, known), lastOrder);
     await assertWell(environment);
     await requireAll({ ...environment, CURD_DATABASE: `sqlite:${kept}` }, last);
-    await requireOpen(await serve(t, environment), shop, known, pictures, lastOrder);
+    await requireOpen(await serve(t, environment), shop, known, images, lastOrder);
     assert.deepEqual(
       readdirSync(folder).filter((name) => /restoring-[^h]|unfinished/.test(name)),
       [],

@@ -97,10 +97,10 @@ async function assertOnEveryAnswer(
   const missing: string[] = [];
   for (const [bytes, status] of everyAnswer(key)) {
     const what = bytes.split('\r\n', 1)[0];
-    const answer = await exchange(t, server, bytes);
-    assert.equal(answer.status, status, bytes.slice(0, 300));
+    const response = await exchange(t, server, bytes);
+    assert.equal(response.status, status, bytes.slice(0, 300));
     for (const [name, value] of Object.entries(expected)) {
-      const given = answer.headers.get(name);
+      const given = response.headers.get(name);
       if (given !== value) {
         missing.push(`${status} ${what}: ${name} is ${given}`);
       }

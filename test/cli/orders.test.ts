@@ -55,9 +55,9 @@ async function openCounter(t: TestContext): Promise<Counter> {
     send,
     async place() {
       const { json } = await send('GET', '/cheeses?status=available&limit=1');
-      const answer = await send('POST', '/store/order', orderOf(json.items[0].id));
-      assert.equal(answer.status, 201);
-      return answer.json.id;
+      const response = await send('POST', '/store/order', orderOf(json.items[0].id));
+      assert.equal(response.status, 201);
+      return response.json.id;
     },
     statusOf: async (id) => (await send('GET', `/store/order/${id}`)).json.status,
     async close() {

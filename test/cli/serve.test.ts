@@ -77,7 +77,7 @@ test('A first start', async (start) => {
   const first = await serve(start, { ...shop, CURD_LOG_LEVEL: 'debug' });
   const key = first.firstKey ?? '';
   const cheeses = await catalogueOf(first, key);
-  const pictures = new Set<string>();
+  const images = new Set<string>();
 
   await start.test('greets with an address, a reference, and one key, which reads', async () => {
     assert.match(first.greeting, /^Curd is listening on http:\/\/127\.0\.0\.1:\d+ \(local\)\n/);
@@ -95,7 +95,7 @@ test('A first start', async (start) => {
     assert.ok(cheeses.length >= 20);
     for (const cheese of cheeses) {
       for (const name of await requirePhoto(first, key, cheese)) {
-        pictures.add(name);
+        images.add(name);
       }
     }
   });
@@ -118,7 +118,7 @@ test('A first start', async (start) => {
     assert.deepEqual(await catalogueOf(second, key), cheeses);
     assert.deepEqual(await second.stop('SIGINT'), { code: 0, stderr: '' });
     assert.deepEqual(await countsIn(shop), counts);
-    assert.deepEqual(namesIn(join(folder, 'images')), [...pictures].toSorted());
+    assert.deepEqual(namesIn(join(folder, 'images')), [...images].toSorted());
     assert.deepEqual(namesIn(join(folder, 'incoming')), []);
   });
 });

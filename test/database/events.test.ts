@@ -142,9 +142,9 @@ onBothEngines('Events', (engine) => {
     assert.deepEqual(JSON.parse(rows[0]?.data ?? '').scopes, ['read:orders']);
     assert.ok(rows[1]?.data.includes(String(newShown.id)));
     const actor = await actorOf(shop, admin);
-    for (const [index, answer] of [created, rotated, revoked].entries()) {
+    for (const [index, response] of [created, rotated, revoked].entries()) {
       assert.equal(rows[index]?.actor, actor);
-      assert.equal(rows[index]?.request_id, answer.headers['x-request-id']);
+      assert.equal(rows[index]?.request_id, response.headers['x-request-id']);
       assert.match(rows[index]?.trace_id ?? '', /^[0-9a-f]{32}$/);
     }
     const text = JSON.stringify(rows);
@@ -184,8 +184,8 @@ onBothEngines('Events', (engine) => {
       [404, 'DELETE', '/v2/api-keys/999', { as: admin }],
     ];
     for (const [status, method, path, options] of calls) {
-      const answer: TestResponse = await shop.request(method, path, options);
-      assert.equal(answer.status, status, `${method} ${path} ${answer.text}`);
+      const response: TestResponse = await shop.request(method, path, options);
+      assert.equal(response.status, status, `${method} ${path} ${response.text}`);
     }
     assert.deepEqual(await events(), []);
   });
@@ -213,8 +213,8 @@ onBothEngines('Events', (engine) => {
     ] as const) {
       const headers = { ...confirmed, 'x-api-key': admin };
       const request = { method, url: path, headers, ...(payload === undefined ? {} : { payload }) };
-      const answer = await shop.app.server.inject(request);
-      assert.equal(answer.statusCode, 500, `${method} ${path}`);
+      const response = await shop.app.server.inject(request);
+      assert.equal(response.statusCode, 500, `${method} ${path}`);
     }
     await exclusiveTransaction((_sql, run) => run('alter table event_away rename to event'));
 

@@ -161,10 +161,10 @@ async function place(shop: Shop, howMany: number): Promise<number[]> {
     items: [{ cheeseId: json.id, quantity: 1 }],
     shippingAddress: bern,
   };
-  const answers = await Promise.all(
+  const responses = await Promise.all(
     Array.from({ length: howMany }, () => shop.request('POST', '/v2/store/order', { as, body })),
   );
-  return answers.map((answer) => Number(answer.json.id)).sort(ascending);
+  return responses.map((response) => Number(response.json.id)).sort(ascending);
 }
 
 const ascending = (a: number, b: number) => a - b;

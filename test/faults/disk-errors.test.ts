@@ -61,13 +61,13 @@ suite('A disk that reports errors', () => {
       ['58030', /^The disk cannot be read or written right now\. Nothing was changed\./],
       ['53100', /^The disk of the database is full: nothing was changed/],
     ] as const) {
-      const answer = await shop.request('POST', '/v2/cheeses', {
+      const response = await shop.request('POST', '/v2/cheeses', {
         as: shop.writer,
         body: { name: `E${code}` },
       });
-      assertError(answer, 503, 'unavailable');
-      assert.match(answer.json.message, message);
-      assert.equal(answer.headers['retry-after'], '60');
+      assertError(response, 503, 'unavailable');
+      assert.match(response.json.message, message);
+      assert.equal(response.headers['retry-after'], '60');
     }
     const lost = await database.run(rawSql('select pg_terminate_backend(pg_backend_pid())')).catch(String);
     assert.match(String(lost), /connection to the database was lost.*may have been made/);

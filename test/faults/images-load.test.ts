@@ -38,14 +38,14 @@ onBothEngines('Uploads', (engine) => {
   test(`at once are taken up to ${uploadsMax}; the rest is told to wait, and others are served meanwhile`, async (t) => {
     const shop = await openShop(t, { engine });
     const cheese = await newCheese(shop);
-    const pictures = await Promise.all(Array.from({ length: uploadsMax + 16 }, (_, seed) => testImage(seed)));
+    const images = await Promise.all(Array.from({ length: uploadsMax + 16 }, (_, seed) => testImage(seed)));
     let isOver = false;
     // Each may have only some uploads at once.
     const keys = await Promise.all(
       Array.from({ length: 5 }, () => shop.createKey({ scopes: ['write:cheeses'] })),
     );
     const uploads = Promise.all(
-      pictures.map((bytes, place) => upload(shop, cheese, bytes, keys[place % keys.length])),
+      images.map((bytes, place) => upload(shop, cheese, bytes, keys[place % keys.length])),
     ).finally(() => {
       isOver = true;
     });
@@ -58,13 +58,13 @@ onBothEngines('Uploads', (engine) => {
       await sleep(5);
     }
     assert.ok(slowest < 2000, `a cheese took ${slowest} ms`);
-    const answers = await uploads;
-    const refused = answers.filter(({ status }) => status !== 200);
+    const responses = await uploads;
+    const refused = responses.filter(({ status }) => status !== 200);
     for (const { status, headers } of refused) {
       assert.equal(status, 503);
       assert.ok(Number(headers['retry-after']) > 0);
     }
-    assert.ok(answers.length - refused.length >= uploadsMax, `${refused.length} were refused`);
+    assert.ok(responses.length - refused.length >= uploadsMax, `${refused.length} were refused`);
     assert.deepEqual(namesIn(shop.config.incomingDir), []);
     assert.equal((await upload(shop, cheese, await testImage(999))).status, 200, 'later');
   });
@@ -201,8 +201,8 @@ suite('Connections that break', () => {
       await sleep(10);
     }
     assert.deepEqual(namesIn(shop.config.incomingDir), []);
-    const pictures = await Promise.all(Array.from({ length: 8 }, (_, seed) => testImage(seed)));
-    for (const bytes of pictures) {
+    const images = await Promise.all(Array.from({ length: 8 }, (_, seed) => testImage(seed)));
+    for (const bytes of images) {
       assert.equal((await upload(shop, cheese, bytes)).status, 200);
     }
   });

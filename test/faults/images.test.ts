@@ -213,9 +213,9 @@ suite('Pictures', () => {
       const folder = join(shop.config.dataDir, place);
       rmSync(folder, { recursive: true });
       writeFileSync(folder, 'in the way');
-      const answer = await photos.upload(shop, cheese, await testImage(2));
-      assertError(answer, 503, 'unavailable');
-      assert.ok(Number(answer.headers['retry-after']) > 0);
+      const response = await photos.upload(shop, cheese, await testImage(2));
+      assertError(response, 503, 'unavailable');
+      assert.ok(Number(response.headers['retry-after']) > 0);
       assert.equal((await photos.imagesOf(shop, cheese)).length, 1);
       rmSync(folder);
       const { imageUrl } = await photos.uploaded(shop, cheese, await testImage(2));

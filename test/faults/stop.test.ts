@@ -89,13 +89,13 @@ suite('A server that is told to stop', { concurrency: 2 }, () => {
         while (!line.socket.closed && !/\r\n\r\n\{.*\}$/s.test(line.text.slice(seen))) {
           await sleep(1);
         }
-        const answer = line.text.slice(seen);
-        if (answer.startsWith('HTTP/1.1 201')) {
-          made.push(JSON.parse(answer.slice(answer.indexOf('\r\n\r\n'))).id);
-        } else if (answer !== '' || !isStopping) {
-          faults.push(answer);
+        const response = line.text.slice(seen);
+        if (response.startsWith('HTTP/1.1 201')) {
+          made.push(JSON.parse(response.slice(response.indexOf('\r\n\r\n'))).id);
+        } else if (response !== '' || !isStopping) {
+          faults.push(response);
         }
-        if (/^connection: close/im.test(answer) || line.socket.closed) {
+        if (/^connection: close/im.test(response) || line.socket.closed) {
           await line.closed;
           return;
         }
@@ -167,8 +167,8 @@ suite('A server that is told to stop', { concurrency: 2 }, () => {
 
   test('finishes an upload that is under way, and leaves nothing behind', async (t) => {
     const { server, environment, key } = await start(t);
-    const picture = await plain(600, 400).png({ compressionLevel: 0 }).toBuffer();
-    const form = bodyOf([filePart(picture, 'image/png')]);
+    const image = await plain(600, 400).png({ compressionLevel: 0 }).toBuffer();
+    const form = bodyOf([filePart(image, 'image/png')]);
     const line = await open(t, server.url);
     line.socket.write(
       head(key, '/v2/cheeses/1/uploadImage', [

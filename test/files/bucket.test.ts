@@ -64,10 +64,10 @@ function objectsIn(folder: string): string[] {
 
 async function assertUnavailable(shop: Shop, cheese: number, bytes: Uint8Array): Promise<void> {
   const start = performance.now();
-  const answer = await Promise.race([upload(shop, cheese, bytes), sleep(quickly, null)]);
-  assert.ok(answer !== null, 'there was no answer');
-  assertError(answer, 503, 'unavailable');
-  assert.ok(Number(answer.headers['retry-after']) > 0);
+  const response = await Promise.race([upload(shop, cheese, bytes), sleep(quickly, null)]);
+  assert.ok(response !== null, 'there was no answer');
+  assertError(response, 503, 'unavailable');
+  assert.ok(Number(response.headers['retry-after']) > 0);
   assert.ok(performance.now() - start < quickly);
   assert.deepEqual(await imagesOf(shop, cheese), []);
 }

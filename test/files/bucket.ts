@@ -99,10 +99,10 @@ export async function openSlowDeletion(t: Scope, endpoint: string) {
   let deletions = 0;
   const proxy = createHttpServer((incoming, outgoing) => {
     const { method = 'GET', url = '/', headers } = incoming;
-    const call = request(`${endpoint}${url}`, { method, headers }, (answer) => {
+    const call = request(`${endpoint}${url}`, { method, headers }, (response) => {
       const pass = () => {
-        outgoing.writeHead(answer.statusCode ?? 500, answer.headers);
-        answer.pipe(outgoing);
+        outgoing.writeHead(response.statusCode ?? 500, response.headers);
+        response.pipe(outgoing);
       };
       deletions += method === 'DELETE' ? 1 : 0;
       if (method === 'DELETE' && deletions === 1) {

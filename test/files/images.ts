@@ -47,9 +47,9 @@ let cheeses = 0;
 export async function newCheese(shop: Shop): Promise<number> {
   cheeses += 1;
   const body = { name: `Cheese ${cheeses}` };
-  const answer = await shop.request('POST', '/v2/cheeses', { as: shop.writer, body });
-  assert.equal(answer.status, 201, answer.text);
-  return answer.json.id;
+  const response = await shop.request('POST', '/v2/cheeses', { as: shop.writer, body });
+  assert.equal(response.status, 201, response.text);
+  return response.json.id;
 }
 
 export function upload(
@@ -68,9 +68,9 @@ export interface Addresses {
 
 /** An upload that must succeed. */
 export async function uploaded(shop: Shop, cheeseId: number, bytes: Uint8Array): Promise<Addresses> {
-  const answer = await upload(shop, cheeseId, bytes);
-  assert.equal(answer.status, 200, answer.text);
-  return answer.json;
+  const response = await upload(shop, cheeseId, bytes);
+  assert.equal(response.status, 200, response.text);
+  return response.json;
 }
 
 export const nameOf = (url: string) => url.slice(url.lastIndexOf('/') + 1);
@@ -94,15 +94,15 @@ export function assertWhole(url: string, bytes: Uint8Array): void {
 }
 
 export async function imagesOf(shop: Shop, cheeseId: number): Promise<Addresses[]> {
-  const answer = await shop.request('GET', `/v2/cheeses/${cheeseId}/images`, { as: shop.reader });
-  assert.equal(answer.status, 200, answer.text);
-  return answer.json.items;
+  const response = await shop.request('GET', `/v2/cheeses/${cheeseId}/images`, { as: shop.reader });
+  assert.equal(response.status, 200, response.text);
+  return response.json.items;
 }
 
 export async function deleteCheese(shop: Shop, cheeseId: number): Promise<void> {
   const headers = { 'x-confirm-delete': 'true' };
-  const answer = await shop.request('DELETE', `/v2/cheeses/${cheeseId}`, { as: shop.writer, headers });
-  assert.equal(answer.status, 204, answer.text);
+  const response = await shop.request('DELETE', `/v2/cheeses/${cheeseId}`, { as: shop.writer, headers });
+  assert.equal(response.status, 204, response.text);
 }
 
 /** Names of all files in a folder and those in it. */

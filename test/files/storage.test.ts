@@ -162,8 +162,12 @@ onBothEngines('Stored pictures', (engine) => {
     mkdirSync(join(folder, `${name}.stuck`));
     clock.advance(10 * minuteMs + 1);
     await assert.rejects(() => shop.app.services.images.deleteUnused());
-    const answer = await upload(shop, await newCheese(shop), await testImage(5));
-    assert.equal(answer.status, 200, `a sweep that failed makes this wait for ten minutes: ${answer.text}`);
+    const response = await upload(shop, await newCheese(shop), await testImage(5));
+    assert.equal(
+      response.status,
+      200,
+      `a sweep that failed makes this wait for ten minutes: ${response.text}`,
+    );
   });
 
   test('take with them what was left of copies that never became whole', async (t) => {
@@ -251,7 +255,7 @@ onBothEngines('Stored pictures', (engine) => {
     const clock = testClock();
     const shop = await openShop(t, { engine, clock });
     const shops = [shop, await shop.another()];
-    const pictures = await Promise.all(Array.from({ length: 6 }, (_, index) => testImage(21 + index)));
+    const images = await Promise.all(Array.from({ length: 6 }, (_, index) => testImage(21 + index)));
     const living = new Set<number>();
     const wrong: string[] = [];
     let isOver = false;
@@ -259,10 +263,10 @@ onBothEngines('Stored pictures', (engine) => {
     async function work(own: Shop, index: number): Promise<void> {
       for (let round = 0; round < 6; round += 1) {
         const cheese = await newCheese(own);
-        const answer = await upload(own, cheese, pictures[(index + round) % 6] as Buffer);
+        const response = await upload(own, cheese, images[(index + round) % 6] as Buffer);
         // A file that is just being deleted is a 503 that passes.
-        if (answer.status !== 200 && answer.status !== 503) {
-          wrong.push(answer.text);
+        if (response.status !== 200 && response.status !== 503) {
+          wrong.push(response.text);
         }
         if (round % 3 === 2) {
           living.add(cheese);

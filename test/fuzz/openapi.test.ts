@@ -61,9 +61,9 @@ function createWorld(shop: Shop) {
   };
 
   async function idOf(method: string, url: string, body: object, headers = {}): Promise<string> {
-    const answer = await shop.request(method, url, { as: shop.admin, headers, body });
-    assert.ok(answer.status < 300, answer.text);
-    return String(answer.json.id);
+    const response = await shop.request(method, url, { as: shop.admin, headers, body });
+    assert.ok(response.status < 300, response.text);
+    return String(response.json.id);
   }
 
   function get(name: string): Promise<string> {
@@ -142,8 +142,8 @@ function plain(schema: unknown): unknown {
 }
 
 /** What the document promises of every answer. */
-function assertPromised(operation: Operation, method: string, answer: TestResponse): void {
-  const { status, headers, text, json } = answer;
+function assertPromised(operation: Operation, method: string, response: TestResponse): void {
+  const { status, headers, text, json } = response;
   assert.ok(status < 500 || status === 503, `${status}`);
   assert.match(headers['x-request-id'] ?? '', /^[\w.-]+$/);
   assert.equal(headers['x-content-type-options'], 'nosniff');
@@ -184,7 +184,7 @@ onBothEngines('Every operation that takes credentials', (engine) => {
     // The others get garbage in the test below.
     const operations = operationsOf(document).filter(takesCredentials);
     const world = createWorld(shop);
-    const picture = await imageIn('png');
+    const image = await imageIn('png');
     const good = new Set<string>();
     /** One of each kind. */
     const faults = new Map<string, string>();
@@ -192,7 +192,7 @@ onBothEngines('Every operation that takes credentials', (engine) => {
 
     async function send(operation: Operation, round: number): Promise<void> {
       const random = randomOf(seed + 7919 * round + operations.indexOf(operation));
-      const draft = draftOf(operation, random, await knownTo(operation, world), picture);
+      const draft = draftOf(operation, random, await knownTo(operation, world), image);
       if (round > 3) {
         spoil(draft, operation, random);
       }
@@ -205,14 +205,14 @@ onBothEngines('Every operation that takes credentials', (engine) => {
       const raw = draft.raw ?? (draft.body === undefined ? undefined : JSON.stringify(draft.body));
       const isElsewhere = Object.values(draft.path).some((text) => text === '' || text === '%zz%');
       try {
-        const answer = await shop.request(draft.method, url, {
+        const response = await shop.request(draft.method, url, {
           headers,
           ...(raw === undefined ? {} : { raw }),
         });
-        assertPromised(isElsewhere ? { ...operation, method: 'none' } : operation, draft.method, answer);
+        assertPromised(isElsewhere ? { ...operation, method: 'none' } : operation, draft.method, response);
         const mayRefuse = operation.operationId === 'loginCustomer' || 'authorization' in draft.headers;
-        assert.ok(answer.status !== 401 || mayRefuse, '401 to a valid credential');
-        if (answer.status < 300 && draft.method === operation.method) {
+        assert.ok(response.status !== 401 || mayRefuse, '401 to a valid credential');
+        if (response.status < 300 && draft.method === operation.method) {
           good.add(operation.operationId);
           if (operation.method !== 'GET' || operation.path.endsWith('logout')) {
             // An order goes on from approved to shipped and delivered.

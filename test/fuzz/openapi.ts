@@ -167,7 +167,7 @@ const unique = (random: Random) =>
   `x${random.below(2 ** 31).toString(36)}${random.below(2 ** 31).toString(36)}`;
 
 /** A request that the operation takes, as far as its schema can tell. */
-export function draftOf(operation: Operation, random: Random, known: Known, picture: Uint8Array): Draft {
+export function draftOf(operation: Operation, random: Random, known: Known, image: Uint8Array): Draft {
   const draft: Draft = {
     method: operation.method,
     path: {},
@@ -190,7 +190,7 @@ export function draftOf(operation: Operation, random: Random, known: Known, pict
   const [[type, content] = []] = Object.entries(operation.requestBody?.content ?? {});
   if (type === 'multipart/form-data') {
     draft.headers['content-type'] = `${type}; boundary=${boundary}`;
-    draft.raw = bodyOf([filePart(picture, 'image/png')]);
+    draft.raw = bodyOf([filePart(image, 'image/png')]);
   } else if (content !== undefined) {
     draft.body = exampleOf(content.schema, random, known);
   }

@@ -75,12 +75,12 @@ suite('The OpenAPI document', () => {
       assert.match(operation.operationId ?? '', /^[a-z]\w+$/i, name);
       assert.match(operation.summary ?? '', /^[A-Z].{5,}/, name);
       assert.equal(operation.tags?.filter((tag) => tag !== '').length, 1, name);
-      const answers = Object.entries(operation.responses ?? {});
+      const responses = Object.entries(operation.responses ?? {});
       assert.ok(
-        answers.some(([status]) => /^[23]\d\d$/.test(status)),
+        responses.some(([status]) => /^[23]\d\d$/.test(status)),
         `${name} answers nothing`,
       );
-      for (const [status, { description = '' }] of answers) {
+      for (const [status, { description = '' }] of responses) {
         assert.match(status, /^[2-5]\d\d$/, name);
         assert.ok(description.length > 3, `${name} ${status} says nothing`);
       }

@@ -113,12 +113,12 @@ suite('A customer of several instances', () => {
       await new Promise((resolve) => setTimeout(resolve, 8 * (round % 6)));
       const deleted = await deleteCheese(shops.next(), shops.writer, id);
       assert.equal(deleted.status, 204, deleted.text);
-      for (const [answer, username] of [
+      for (const [response, username] of [
         [await changing, ada],
         [await registering, fresh],
       ] as const) {
-        if (answer.status >= 400) {
-          assertError(answer, 422, 'validation_error');
+        if (response.status >= 400) {
+          assertError(response, 422, 'validation_error');
           continue;
         }
         const { json } = await shops.call('GET', `/v2/customer/${username}`, { as: shops.reader });
@@ -153,9 +153,9 @@ suite('A customer of several instances', () => {
     );
     assert.equal(tally(guesses), '10 x 401, 30 x 429');
     for (const shop of shops.all) {
-      const answer = await shop.request('POST', '/v2/customer/login', login('ada'));
-      assertError(answer, 429, 'rate_limit_exceeded');
-      assert.ok(Number(answer.headers['retry-after']) > 600);
+      const response = await shop.request('POST', '/v2/customer/login', login('ada'));
+      assertError(response, 429, 'rate_limit_exceeded');
+      assert.ok(Number(response.headers['retry-after']) > 600);
     }
     assert.equal((await shops.call('POST', '/v2/customer/login', login('bob'))).status, 401);
   });

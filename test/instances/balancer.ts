@@ -22,9 +22,9 @@ export async function openBalanced(t: Scope, howMany: number): Promise<Balanced>
     const { method, url, headers } = incoming;
     const forwarded = request(
       { host: '127.0.0.1', port: ports[instance], method, path: url, headers, agent: false },
-      (answer) => {
-        outgoing.writeHead(answer.statusCode ?? 502, answer.rawHeaders);
-        answer.pipe(outgoing);
+      (response) => {
+        outgoing.writeHead(response.statusCode ?? 502, response.rawHeaders);
+        response.pipe(outgoing);
       },
     );
     forwarded.on('error', () => outgoing.destroy());

@@ -71,13 +71,13 @@ suite('The catalogue of several instances', () => {
     for (let round = 0; round < rounds; round += 1) {
       const { id } = await newCheese(shops);
       const name = newName('Renamed');
-      const answers = await shops.atOnce(2, (shop, index) =>
+      const responses = await shops.atOnce(2, (shop, index) =>
         shop.request('POST', `/v2/cheeses/${id}`, {
           as,
           body: index === 0 ? { name } : { status: 'pending' },
         }),
       );
-      assert.equal(tally(answers), '2 x 200');
+      assert.equal(tally(responses), '2 x 200');
       const { json } = await shops.call('GET', `/v2/cheeses/${id}`, { as: shops.reader });
       assert.deepEqual([json.name, json.status], [name, 'pending']);
     }
@@ -113,19 +113,19 @@ suite('The catalogue of several instances', () => {
     let ordered = 0;
     for (let round = 0; round < 2 * rounds; round += 1) {
       const { id } = await newCheese(shops);
-      const answers = await shops.atOnce(4, (shop, index) =>
+      const responses = await shops.atOnce(4, (shop, index) =>
         index === round % 4 ? deleteCheese(shop, as, id) : place(shop, as, id),
       );
-      const [deleted] = answers.splice(round % 4, 1);
+      const [deleted] = responses.splice(round % 4, 1);
       assert.equal(deleted?.status, 204, deleted?.text ?? '');
-      for (const answer of answers) {
-        if (answer.status !== 201) {
-          assertError(answer, 422, 'validation_error');
+      for (const response of responses) {
+        if (response.status !== 201) {
+          assertError(response, 422, 'validation_error');
           continue;
         }
         ordered += 1;
-        const order = await shops.call('GET', `/v2/store/order/${answer.json.id}`, { as });
-        assert.equal(order.json.status, 'cancelled', `order ${answer.json.id} waits for what is gone`);
+        const order = await shops.call('GET', `/v2/store/order/${response.json.id}`, { as });
+        assert.equal(order.json.status, 'cancelled', `order ${response.json.id} waits for what is gone`);
       }
     }
     t.diagnostic(`${ordered} of ${6 * rounds} orders came first`);
@@ -171,11 +171,11 @@ suite('The catalogue of several instances', () => {
         const event = (await eventsOf(shops, `order:${order}`)).find((one) => one.type === type);
         assert.ok(event !== undefined && marked !== undefined && event.id < marked.id, `${type} ${order}`);
       };
-      for (const answer of [first, second]) {
-        if (answer.status === 201) {
-          await isBefore(answer.json.id, 'order.placed');
+      for (const response of [first, second]) {
+        if (response.status === 201) {
+          await isBefore(response.json.id, 'order.placed');
         } else {
-          assertError(answer, 422, 'validation_error');
+          assertError(response, 422, 'validation_error');
         }
       }
       if (approved.status === 200) {
@@ -194,11 +194,11 @@ suite('Pictures that come to several instances at once', () => {
     const as = shops.writer;
     for (let round = 1; round <= 4; round += 1) {
       const [same, other] = [await testImage(round), await testImage(100 + round)];
-      const answers = await Promise.all(
+      const responses = await Promise.all(
         [same, same, other, same].map((bytes) => upload(shops.next(), id, bytes, as)),
       );
-      assert.equal(tally(answers), '4 x 200');
-      assert.equal(new Set(answers.map(({ json }) => json.imageUrl)).size, 2);
+      assert.equal(tally(responses), '4 x 200');
+      assert.equal(new Set(responses.map(({ json }) => json.imageUrl)).size, 2);
       const { json } = await shops.call('GET', `/v2/cheeses/${id}`, { as: shops.reader });
       assert.equal(json.photoUrls.length, 2 * round);
       assert.equal(new Set(json.photoUrls).size, 2 * round);
@@ -223,19 +223,19 @@ suite('Pictures that come to several instances at once', () => {
       if (round > 3) {
         assert.equal((await upload(other, staying.id, bytes, as)).status, 200);
       }
-      const [deleted, answer] = await Promise.all([
+      const [deleted, response] = await Promise.all([
         deleteCheese(round % 2 === 0 ? one : other, as, going.id),
         upload(round % 2 === 0 ? other : one, staying.id, bytes, as),
       ]);
-      assert.deepEqual([deleted.status, answer.status], [204, 200], answer.text);
+      assert.deepEqual([deleted.status, response.status], [204, 200], response.text);
       if (round > 3) {
         const again = await newCheese(shops);
         await upload(one, again.id, bytes, as);
         assert.equal((await deleteCheese(other, as, again.id)).status, 204);
       }
       for (const shop of shops.all) {
-        assert.equal((await shown(shop, answer.json.imageUrl)).status, 200);
-        assert.equal((await shown(shop, answer.json.thumbnailUrl)).status, 200);
+        assert.equal((await shown(shop, response.json.imageUrl)).status, 200);
+        assert.equal((await shown(shop, response.json.thumbnailUrl)).status, 200);
       }
     }
   });

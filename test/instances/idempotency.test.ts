@@ -11,14 +11,14 @@ const rounds = 12;
 const instances = shared((t) => openInstances(t, 3));
 
 /** One was made; the others are told the same, or that it is still being made. @returns those who know */
-function requireOnce(answers: readonly TestResponse[], status: number): TestResponse[] {
-  const known = answers.filter((answer) => answer.status === status);
+function requireOnce(responses: readonly TestResponse[], status: number): TestResponse[] {
+  const known = responses.filter((response) => response.status === status);
   const fresh = known.filter(({ headers }) => headers['idempotency-replayed'] === undefined);
-  assert.equal(fresh.length, 1, tally(answers));
+  assert.equal(fresh.length, 1, tally(responses));
   for (const { text } of known) {
     assert.equal(text, fresh[0]?.text);
   }
-  for (const answer of answers.filter((one) => !known.includes(one))) {
+  for (const answer of responses.filter((one) => !known.includes(one))) {
     assertError(answer, 409, 'conflict');
     assert.equal(answer.headers['retry-after'], '1', answer.text);
   }
@@ -90,13 +90,13 @@ suite('An Idempotency-Key that is sent to several instances', () => {
     for (let round = 0; round < rounds; round += 1) {
       const headers = { 'idempotency-key': `mixed-${round}` };
       const names = [newName(), newName(), newName()];
-      const answers = await shops.atOnce(3, (shop, index) =>
+      const responses = await shops.atOnce(3, (shop, index) =>
         shop.request('POST', '/v2/cheeses', { as: shops.writer, headers, body: { name: names[index] } }),
       );
-      assert.equal(tally(answers), '1 x 201, 2 x 422');
-      for (const answer of answers.filter(({ status }) => status === 422)) {
-        assertError(answer, 422, 'validation_error');
-        assert.match(answer.text, /used for another request/);
+      assert.equal(tally(responses), '1 x 201, 2 x 422');
+      for (const response of responses.filter(({ status }) => status === 422)) {
+        assertError(response, 422, 'validation_error');
+        assert.match(response.text, /used for another request/);
       }
     }
     assert.equal(await count(shops, 'cheese'), before + rounds);

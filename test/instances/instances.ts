@@ -72,9 +72,9 @@ export function together(all: readonly Shop[]): Instances {
 }
 
 /** How many answers had each status, as '1 x 201, 2 x 409'. */
-export function tally(answers: readonly TestResponse[]): string {
+export function tally(responses: readonly TestResponse[]): string {
   const counts = new Map<number, number>();
-  for (const { status } of answers) {
+  for (const { status } of responses) {
     counts.set(status, (counts.get(status) ?? 0) + 1);
   }
   return [...counts]
@@ -85,18 +85,18 @@ export function tally(answers: readonly TestResponse[]): string {
 
 /** One has got it, and all others the error. @returns the answer of the one */
 export function assertOneWon(
-  answers: readonly TestResponse[],
+  responses: readonly TestResponse[],
   won: number,
   lost: number,
   type: string,
 ): TestResponse {
-  const others = answers.length - 1;
+  const others = responses.length - 1;
   const expected = [`1 x ${won}`, `${others} x ${lost}`];
-  assert.equal(tally(answers), (won < lost ? expected : expected.reverse()).join(', '));
-  for (const answer of answers.filter(({ status }) => status !== won)) {
-    assertError(answer, lost, type);
+  assert.equal(tally(responses), (won < lost ? expected : expected.reverse()).join(', '));
+  for (const response of responses.filter(({ status }) => status !== won)) {
+    assertError(response, lost, type);
   }
-  return answers.find(({ status }) => status === won) as TestResponse;
+  return responses.find(({ status }) => status === won) as TestResponse;
 }
 
 let names = 0;
@@ -110,9 +110,9 @@ export function newName(what = 'Cheese'): string {
 /** A cheese that was not there before, and the ETag that it has. */
 export async function newCheese(shops: Instances, more: object = {}): Promise<{ id: number; etag: string }> {
   const body = { name: newName(), pricePerKg: 20, ...more };
-  const answer = await shops.call('POST', '/v2/cheeses', { as: shops.writer, body });
-  assert.equal(answer.status, 201, answer.text);
-  return { id: answer.json.id, etag: answer.headers.etag ?? '' };
+  const response = await shops.call('POST', '/v2/cheeses', { as: shops.writer, body });
+  assert.equal(response.status, 201, response.text);
+  return { id: response.json.id, etag: response.headers.etag ?? '' };
 }
 
 /** Places an order of one kilogram. */

@@ -40,15 +40,15 @@ suite('The limits of a plan, on three instances', () => {
   test('are those of one: so many in a second, so many in an hour', async (t) => {
     const { shops, clock, as } = await open(t, 'free');
     for (let second = 0; second < 10; second += 1) {
-      const answers = await rush(shops, as, 40);
-      assert.equal(tally(answers), '10 x 200, 30 x 429', `second ${second}`);
-      const left = answers.filter(({ status }) => status === 200).map((answer) => leftIn(answer).hour);
+      const responses = await rush(shops, as, 40);
+      assert.equal(tally(responses), '10 x 200, 30 x 429', `second ${second}`);
+      const left = responses.filter(({ status }) => status === 200).map((response) => leftIn(response).hour);
       assert.deepEqual(
         left.toSorted((a, b) => b - a),
         Array.from({ length: 10 }, (_, index) => 99 - 10 * second - index),
         'each call was told another number',
       );
-      for (const answer of answers.filter(({ status }) => status === 429)) {
+      for (const answer of responses.filter(({ status }) => status === 429)) {
         assertError(answer, 429, 'rate_limit_exceeded');
       }
       clock.advance(1000);
@@ -66,8 +66,8 @@ suite('The limits of a plan, on three instances', () => {
   test('count down from one call to the next, whoever answers', async (t) => {
     const { shops, as } = await open(t, 'pro');
     for (let call = 1; call <= 30; call += 1) {
-      const answer = await shops.call('GET', '/v2/cheeses', { as: as[call % 2] as string });
-      assert.deepEqual(leftIn(answer), { hour: 10_000 - call, burst: 100 - call });
+      const response = await shops.call('GET', '/v2/cheeses', { as: as[call % 2] as string });
+      assert.deepEqual(leftIn(response), { hour: 10_000 - call, burst: 100 - call });
     }
   });
 
@@ -79,10 +79,10 @@ suite('The limits of a plan, on three instances', () => {
     const began = performance.now();
     while (passed < 20) {
       const before = performance.now();
-      const answers = await rush(second.shops, second.as, 30);
-      const now = answers.filter(({ status }) => status === 200).length;
+      const responses = await rush(second.shops, second.as, 30);
+      const now = responses.filter(({ status }) => status === 200).length;
       passed += now;
-      assert.ok(now <= 10 * Math.ceil((performance.now() - before) / 1000), tally(answers));
+      assert.ok(now <= 10 * Math.ceil((performance.now() - before) / 1000), tally(responses));
       assert.ok(passed <= 10 * Math.ceil((performance.now() - began) / 1000), `${passed} too soon`);
       await sleep(100);
     }
@@ -120,9 +120,9 @@ suite('The limits of a plan, on three instances', () => {
       clock.advance(1000);
       const { keys, contextOf } = shops.next().app.services;
       await keys.setPlan(contextOf('test'), name, plan);
-      for (const answer of await rush(shops, as, 6)) {
-        assert.equal(answer.status, 200);
-        assert.equal(answer.headers['ratelimit-policy'], policy);
+      for (const response of await rush(shops, as, 6)) {
+        assert.equal(response.status, 200);
+        assert.equal(response.headers['ratelimit-policy'], policy);
       }
     }
   });

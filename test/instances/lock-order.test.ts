@@ -120,7 +120,7 @@ test('Batches with the same customers in another order never deadlock', async ()
   const entry = (username: string) => ({ username, email: `${username}@example.com`, password });
   const send = (usernames: readonly string[]) =>
     shops.all[1].request('POST', '/v2/customer/createMultiple', { body: usernames.map(entry) });
-  const { answers } = await database.transaction(async (tx) => {
+  const { answers: responses } = await database.transaction(async (tx) => {
     const [name, email] = [third, `${third}@example.com`];
     // The first batch waits for it after its first customer.
     await tx.run(sql`
@@ -132,7 +132,7 @@ test('Batches with the same customers in another order never deadlock', async ()
     await untilWaiting(shops, 2);
     return { answers: [one, other] };
   });
-  const created = (await Promise.all(answers)).map(({ json }) =>
+  const created = (await Promise.all(responses)).map(({ json }) =>
     json.created.map(({ username }: { username: string }) => username),
   );
   assert.deepEqual(created, [[first, second], []]);

@@ -27,7 +27,7 @@ suite('200 parallel logins on two instances', () => {
     }
     const reading = Promise.all(shops.all.map(read));
     const began = performance.now();
-    const answers = await shops.atOnce(200, (shop, index) =>
+    const responses = await shops.atOnce(200, (shop, index) =>
       logIn(shop, usernames[index % 8] as string, index % 3 === 0 ? 'wrong' : password),
     );
     const took = performance.now() - began;
@@ -35,12 +35,12 @@ suite('200 parallel logins on two instances', () => {
     await reading;
     const longest = Math.round(Math.max(...waits));
     t.diagnostic(
-      `${tally(answers)} in ${Math.round(took)} ms; of ${waits.length} reads the longest took ${longest} ms`,
+      `${tally(responses)} in ${Math.round(took)} ms; of ${waits.length} reads the longest took ${longest} ms`,
     );
-    const statuses = new Set(answers.map(({ status }) => status));
+    const statuses = new Set(responses.map(({ status }) => status));
     assert.ok(
       [...statuses].every((status) => [200, 401, 429, 503].includes(status)),
-      tally(answers),
+      tally(responses),
     );
     assert.ok(longest < 5000, `a read took ${longest} ms`);
     // A deadlock is resolved after a second of waiting, and its connection reports it within another one.

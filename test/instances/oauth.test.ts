@@ -70,11 +70,11 @@ suite('An application of three instances', () => {
     const open = await newApplication(shops.next(), { isPublic: true });
 
     async function once(app: Application, form: Record<string, string>): Promise<void> {
-      const answers = await Promise.all(shops.urls.map((url) => post(`${url}/oauth/token`, form, app)));
-      const good = answers.filter(({ status }) => status === 200);
-      assert.ok(good.length <= 1, answers.map(({ status }) => status).join(' '));
-      for (const answer of answers.filter(({ status }) => status !== 200)) {
-        assertRefused(answer, 400, 'invalid_grant');
+      const responses = await Promise.all(shops.urls.map((url) => post(`${url}/oauth/token`, form, app)));
+      const good = responses.filter(({ status }) => status === 200);
+      assert.ok(good.length <= 1, responses.map(({ status }) => status).join(' '));
+      for (const response of responses.filter(({ status }) => status !== 200)) {
+        assertRefused(response, 400, 'invalid_grant');
       }
       // Whoever used it again may be a thief: then what came of it is of no use either.
       const later = await post(`${shops.url}/oauth/token`, form, app);
@@ -108,8 +108,8 @@ suite('An application of three instances', () => {
       await services.clients.delete(context, app.clientId);
       assert.deepEqual(await statusesFor(shops, tokens.access_token), [401, 401, 401]);
       for (const url of shops.urls) {
-        const answer = await post(`${url}/oauth/token`, refreshing(tokens.refresh_token), app);
-        assertRefused(answer, 401, 'invalid_client');
+        const response = await post(`${url}/oauth/token`, refreshing(tokens.refresh_token), app);
+        assertRefused(response, 401, 'invalid_client');
       }
     };
     const revoked = async () => {

@@ -60,9 +60,9 @@ suite('An order', () => {
       assert.equal(tally([cancelled, again]), '2 x 204');
       const approved = [first, second].filter(({ status }) => status === 200);
       assert.ok(approved.length <= 1, 'approved twice');
-      for (const answer of [first, second]) {
-        if (!approved.includes(answer)) {
-          assertError(answer, 409, 'conflict');
+      for (const response of [first, second]) {
+        if (!approved.includes(response)) {
+          assertError(response, 409, 'conflict');
         }
       }
       const expected = approved.length === 1 ? 'placed approved cancelled' : 'placed cancelled';
@@ -90,8 +90,8 @@ suite('An order', () => {
     for (let round = 0; round < 6; round += 1) {
       const order = await placed();
       for (const name of ['approve', 'ship', 'deliver'] as const) {
-        const answers = await Promise.all(Array.from({ length: 5 }, () => step(order, name)));
-        assertOneWon(answers, 200, 409, 'conflict');
+        const responses = await Promise.all(Array.from({ length: 5 }, () => step(order, name)));
+        assertOneWon(responses, 200, 409, 'conflict');
       }
       assert.equal(await typesOf(order), 'placed approved shipped delivered');
     }
@@ -132,11 +132,11 @@ suite('An order', () => {
     const { id } = await newCheese(shops);
     for (let round = 0; round < 3; round += 1) {
       const as = await shops.next().createKey({ scopes: ['write:orders'] });
-      const answers = await shops.atOnce(20, (shop) => place(shop, as, id));
-      assert.equal(tally(answers), '7 x 201, 13 x 429');
-      for (const answer of answers.filter(({ status }) => status === 429)) {
-        assertError(answer, 429, 'rate_limit_exceeded');
-        assert.ok(Number(answer.headers['retry-after']) > 3000);
+      const responses = await shops.atOnce(20, (shop) => place(shop, as, id));
+      assert.equal(tally(responses), '7 x 201, 13 x 429');
+      for (const response of responses.filter(({ status }) => status === 429)) {
+        assertError(response, 429, 'rate_limit_exceeded');
+        assert.ok(Number(response.headers['retry-after']) > 3000);
       }
     }
   });
@@ -154,11 +154,11 @@ suite('An order', () => {
         ...[1, 2, 3].map(() => place(shops.next(), shops.admin, id, session)),
       ]);
       assert.equal(deleted.status, 204, deleted.text);
-      for (const answer of orders) {
-        if (answer.status === 201) {
-          ids.push(answer.json.id);
+      for (const response of orders) {
+        if (response.status === 201) {
+          ids.push(response.json.id);
         } else {
-          assertError(answer, 401, 'unauthorized');
+          assertError(response, 401, 'unauthorized');
         }
       }
     }

@@ -29,12 +29,12 @@ suite('While another instance holds a lock', () => {
     await holding(other, sql`update catalogue set version = version`, async () => {
       const changes = Array.from({ length: changesAtOnce }, async (_, place) => {
         const body = { name: `Locked ${place}` };
-        const answer = await shop.request('POST', place % 2 === 0 ? path : '/v2/cheeses', {
+        const response = await shop.request('POST', place % 2 === 0 ? path : '/v2/cheeses', {
           as: shop.writer,
           body,
         });
         settled += 1;
-        return answer;
+        return response;
       });
       for (const [url, as] of [
         [path, shop.reader],

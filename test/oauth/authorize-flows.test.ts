@@ -185,7 +185,7 @@ suite('The implicit flow', () => {
     assert.equal((await withToken(shop, token, 'GET', '/v2/store/orders')).status, 403);
     const again = await browser.authorize(query);
     assert.deepEqual(again.forms, ['consent'], 'RFC 6749, section 10.16');
-    for (const [more, answers, error] of [
+    for (const [more, responses, error] of [
       [{ prompt: 'none' }, {}, /^(consent|interaction)_required$/],
       [{ scope: 'nonsense' }, {}, /^invalid_scope$/],
       [{ scope: 'admin' }, {}, /^invalid_scope$/],
@@ -193,7 +193,7 @@ suite('The implicit flow', () => {
     ] as const) {
       const refused = redirectParameters(
         'fragment',
-        await browser.authorize(implicitQueryOf(app, more), answers),
+        await browser.authorize(implicitQueryOf(app, more), responses),
       );
       assert.match(refused.error ?? '', error);
       assert.deepEqual([refused.state, refused.iss, refused.access_token], ['xyz', shop.url, undefined]);

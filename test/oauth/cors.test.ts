@@ -32,8 +32,8 @@ test('Scripts of other origins cannot read the pages of the authorization server
       ['PUT', '/oauth/authorize'],
       ['OPTIONS', '/oauth/authorize'],
     ] as const) {
-      const answer = await shop.app.server.inject({ method, url, headers });
-      assert.equal(answer.headers['access-control-allow-origin'], undefined, `${method} ${url}`);
+      const response = await shop.app.server.inject({ method, url, headers });
+      assert.equal(response.headers['access-control-allow-origin'], undefined, `${method} ${url}`);
     }
   }
 });

@@ -97,8 +97,8 @@ export interface Browser {
   /** One request, with the cookies that belong to it. */
   go(url: string, init?: RequestInit): Promise<Response>;
   /** Follows redirects and answers forms until there is no more to do here. */
-  visit(url: string, answers?: FormChoices): Promise<Visit>;
-  authorize(query: URLSearchParams, answers?: FormChoices): Promise<Visit>;
+  visit(url: string, responses?: FormChoices): Promise<Visit>;
+  authorize(query: URLSearchParams, responses?: FormChoices): Promise<Visit>;
 }
 
 /** A browser without scripts, whose person logs in under the given name and allows everything, unless told otherwise. */
@@ -124,8 +124,8 @@ export function openBrowser(base: string, username = 'nobody', secret = password
     return response;
   }
 
-  async function visit(url: string, answers: FormChoices = {}): Promise<Visit> {
-    const chosen = { login: 'login', consent: 'allow', logout: 'logout', ...answers };
+  async function visit(url: string, responses: FormChoices = {}): Promise<Visit> {
+    const chosen = { login: 'login', consent: 'allow', logout: 'logout', ...responses };
     const asked: string[] = [];
     let response = await go(url);
     for (let step = 0; step < 15; step += 1) {
@@ -156,7 +156,12 @@ export function openBrowser(base: string, username = 'nobody', secret = password
     assert.fail(`the browser is sent in circles: ${asked}`);
   }
 
-  return { cookies, go, visit, authorize: (query, answers) => visit(`/oauth/authorize?${query}`, answers) };
+  return {
+    cookies,
+    go,
+    visit,
+    authorize: (query, responses) => visit(`/oauth/authorize?${query}`, responses),
+  };
 }
 
 /** A page has no scripts, no frames, no referrer, and is not kept (RFC 9700, sections 4.2.4 and 4.16). */
@@ -247,8 +252,8 @@ export async function checkedResponse(response: Response) {
 
 export type TokenResponse = Awaited<ReturnType<typeof post>>;
 
-export function assertRefused(answer: TokenResponse, status: number, error: string): void {
-  assert.deepEqual([answer.status, answer.json?.error], [status, error], JSON.stringify(answer.json));
+export function assertRefused(response: TokenResponse, status: number, error: string): void {
+  assert.deepEqual([response.status, response.json?.error], [status, error], JSON.stringify(response.json));
 }
 
 /** A fresh code for what the person of the browser allows. */

@@ -117,7 +117,7 @@ suite('A strict machine', () => {
     const shop = await openListeningShop(t);
     const app = await newApplication(shop, { grants: ['client_credentials'] });
     const server = await discover(shop.url);
-    const answer = await strict.processClientCredentialsResponse(
+    const response = await strict.processClientCredentialsResponse(
       server,
       clientOf(app),
       await strict.clientCredentialsGrantRequest(
@@ -129,7 +129,7 @@ suite('A strict machine', () => {
       ),
     );
     assert.deepEqual(
-      [answer.token_type, answer.expires_in, answer.scope, answer.refresh_token],
+      [response.token_type, response.expires_in, response.scope, response.refresh_token],
       ['bearer', 3600, 'read:cheeses', undefined],
     );
   });

@@ -57,11 +57,11 @@ onBothEngines('A refresh token', (engine) => {
     const app = await newApplication(shop, { isPublic: true });
     for (const _ of [1, 2, 3]) {
       const { refresh_token } = await tokensOf(shop, app, openBrowser(shop.url, 'ada'));
-      const answers = await Promise.all([1, 2, 3].map(() => refresh(shop, app, refresh_token)));
-      const refused = answers.filter(({ status }) => status !== 200);
-      assert.ok(refused.length >= 2, answers.map(({ status }) => status).join(' '));
-      for (const answer of refused) {
-        assertRefused(answer, 400, 'invalid_grant');
+      const responses = await Promise.all([1, 2, 3].map(() => refresh(shop, app, refresh_token)));
+      const refused = responses.filter(({ status }) => status !== 200);
+      assert.ok(refused.length >= 2, responses.map(({ status }) => status).join(' '));
+      for (const response of refused) {
+        assertRefused(response, 400, 'invalid_grant');
       }
     }
   });

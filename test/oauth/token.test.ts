@@ -67,13 +67,13 @@ onBothEngines('A code', (engine) => {
     const browser = openBrowser(shop.url, 'ada');
     for (const _ of [1, 2, 3]) {
       const form = redeeming(app, await codeOf(app, browser));
-      const answers = await Promise.all(
+      const responses = await Promise.all(
         [1, 2, 3, 4, 5].map(() => post(`${shop.url}/oauth/token`, form, app)),
       );
-      const refused = answers.filter(({ status }) => status !== 200);
-      assert.ok(refused.length >= 4, answers.map(({ status }) => status).join(' '));
-      for (const answer of refused) {
-        assertRefused(answer, 400, 'invalid_grant');
+      const refused = responses.filter(({ status }) => status !== 200);
+      assert.ok(refused.length >= 4, responses.map(({ status }) => status).join(' '));
+      for (const response of refused) {
+        assertRefused(response, 400, 'invalid_grant');
       }
     }
   });
@@ -128,8 +128,8 @@ suite('An application', () => {
       for (const method of ['basic', 'post'] as const) {
         assert.equal((await post(token, form, one, method)).status, 200, `${method} ${clientSecret}`);
         for (const wrong of [`${clientSecret}x`, clientSecret.slice(1), secretHash, '']) {
-          const answer = await post(token, form, { ...app, clientSecret: wrong }, method);
-          assert.ok([400, 401].includes(answer.status), `${method} ${wrong}`);
+          const response = await post(token, form, { ...app, clientSecret: wrong }, method);
+          assert.ok([400, 401].includes(response.status), `${method} ${wrong}`);
         }
       }
       const twice = new URLSearchParams({ ...form, client_id: app.clientId, client_secret: clientSecret });
@@ -157,11 +157,11 @@ suite('An application', () => {
         [{ ...publicApp, clientSecret: 'guessed' }, 'basic'],
         [null, 'none'],
       ] as const) {
-        const answer = await post(address, form, one, method);
-        assertRefused(answer, 401, 'invalid_client');
-        const challenge = answer.headers.get('www-authenticate') ?? '';
+        const response = await post(address, form, one, method);
+        assertRefused(response, 401, 'invalid_client');
+        const challenge = response.headers.get('www-authenticate') ?? '';
         assert.match(challenge, /^Basic realm="[^"]+"/);
-        assert.equal(answer.json.type, 'unauthorized');
+        assert.equal(response.json.type, 'unauthorized');
       }
       for (const authorization of ['Basic', 'Basic !', 'Basic Og==', 'Bearer x', 'Basic YQ==']) {
         const body = new URLSearchParams(form);
@@ -265,9 +265,9 @@ suite('The same endpoints', () => {
     assert.equal((await post(`${base}/revoke`, form, app)).status, 200);
     assert.deepEqual((await post(`${base}/introspect`, form, app)).json, { active: false });
     const origin = 'https://app.example.com';
-    const answer = await fetch(`${base}/token`, { method: 'POST', headers: { origin } });
-    assert.equal(answer.headers.get('access-control-allow-origin'), '*');
-    assert.equal(answer.headers.get('access-control-allow-credentials'), null);
-    await answer.arrayBuffer();
+    const response = await fetch(`${base}/token`, { method: 'POST', headers: { origin } });
+    assert.equal(response.headers.get('access-control-allow-origin'), '*');
+    assert.equal(response.headers.get('access-control-allow-credentials'), null);
+    await response.arrayBuffer();
   });
 });

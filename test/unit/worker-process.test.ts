@@ -7,21 +7,21 @@ import { startWorkerProcess, WorkerExited } from '../../src/workers/process.ts';
 test('Tasks that are handed to a helper just killed fail, each of them, and nothing else does', async () => {
   let ends = 0;
   const file = new URL('../../src/workers/password-worker.ts', import.meta.url);
-  const helper = startWorkerProcess<object, string>(file, () => {
+  const worker = startWorkerProcess<object, string>(file, () => {
     ends += 1;
   });
   const cost = { memoryCost: 8, timeCost: 1, parallelism: 1 };
-  assert.match(await helper.run({ password: 'a', stored: null, cost }), /^\$argon2id\$/);
-  helper.kill();
+  assert.match(await worker.run({ password: 'a', stored: null, cost }), /^\$argon2id\$/);
+  worker.kill();
   const until = performance.now() + 300;
   while (performance.now() < until) {
     // Gone by now, and nobody here has heard of it.
   }
-  const tasks = [1, 2, 3].map(() => helper.run({ password: 'a', stored: null, cost }));
+  const tasks = [1, 2, 3].map(() => worker.run({ password: 'a', stored: null, cost }));
   for (const outcome of await Promise.allSettled(tasks)) {
     assert.ok(outcome.status === 'rejected' && outcome.reason instanceof WorkerExited);
   }
   await sleep(50);
-  assert.equal(helper.isAlive(), false);
+  assert.equal(worker.isAlive(), false);
   assert.equal(ends, 1);
 });

@@ -41,9 +41,9 @@ export async function seedDemoImages(
   const byCategory = Map.groupBy(bare, ({ body }) => (JSON.parse(body) as Cheese).category?.name ?? '');
   await Promise.all(
     [...byCategory].map(async ([category, found]) => {
-      const [picture, thumbnail] = await drawingsOf(category);
-      const stored = await images.keep(picture, thumbnail);
-      const size = picture.bytes;
+      const [image, thumbnail] = await drawingsOf(category);
+      const stored = await images.keep(image, thumbnail);
+      const size = image.bytes;
       for (const { id: cheeseId } of found) {
         const caption = `Drawing of a ${category.toLowerCase()} cheese`;
         await images.attach(context, { cheeseId, ...stored, size, caption, isPrimary: true, urlOf });
