@@ -18,7 +18,8 @@ import type { KeyRequest } from '../src/auth/keys/service.ts';
 import { type Clock, systemClock } from '../src/clock.ts';
 import type { Engine } from '../src/database/sql.ts';
 import { documentedResponses } from '../src/http/error-responses.ts';
-import { fullPath, type Route, type Schema } from '../src/http/route.ts';
+import { fullPath, type Route } from '../src/http/route.ts';
+import type { Schema } from '../src/schema/schema.ts';
 import { type Config, loadConfig, type RawSettings } from '../src/settings/config.ts';
 import { cleanUp, createDatabase, type Scope, secret, temporaryFolder } from './context.ts';
 

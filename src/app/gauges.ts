@@ -15,7 +15,7 @@ const ordersFreshMs = 15_000;
 const sizeFreshMs = 60_000;
 
 interface Dependencies {
-  readonly services: Pick<Services, 'config' | 'database' | 'history' | 'passwords' | 'pictures'>;
+  readonly services: Pick<Services, 'config' | 'database' | 'orderReader' | 'passwords' | 'imageRenderer'>;
   readonly clock: Clock;
   readonly overload: Overload;
   readonly uploads: Uploads;
@@ -89,7 +89,7 @@ export function createGauges({
     ),
     gauge('curd_uploads_under_way', 'Pictures that are received, wait or are worked on.', uploads.count),
     gauge('curd_pictures', 'Pictures that are worked on, or wait for it.', () =>
-      byState(imageRenderer.standing()),
+      byState(imageRenderer.stats()),
     ),
     gauge('curd_passwords', 'Passwords that are worked on, or wait for it.', () =>
       byState(passwords.stats()),

@@ -1,7 +1,17 @@
 /** Access as data, and the one place that decides on it. */
-
-import type { Access, Requirement } from '../http/route.ts';
 import type { Principal } from './principal.ts';
+
+/** What may be declared about access. Kinds and scopes are checked by auth/access.ts. */
+export type Requirement =
+  | { readonly kind: 'apiKey' }
+  | { readonly kind: 'session' }
+  | { readonly kind: 'oauth'; readonly scope: string };
+
+/**
+ * Who may call a route: any one of the requirements. `open` takes anyone, but refuses a wrong credential;
+ * `operational` routes do not look at credentials at all; requests to them are counted by client IP.
+ */
+export type Access = readonly Requirement[] | 'any credential' | 'open' | 'operational';
 
 /** The scopes of the contract. Nothing implies anything, except that `admin` satisfies every scope. */
 export const scopeSummaries = {

@@ -1,6 +1,6 @@
 /** The 403 of a valid credential that does not meet the access of a route. */
 import { AppError } from '../errors.ts';
-import type { Requirement } from '../http/route.ts';
+import type { Requirement } from './access.ts';
 import { bearer } from './challenge.ts';
 import type { Principal } from './principal.ts';
 

@@ -5,8 +5,8 @@
 import type { AppError } from '../errors.ts';
 import type { Guard } from '../http/authenticate.ts';
 import { isRepeated } from '../http/repeated-headers.ts';
-import type { Access, Requirement } from '../http/route.ts';
 import { chain, type MaybePromise } from '../maybe-promise.ts';
+import type { Access, Requirement } from './access.ts';
 import { permits } from './access.ts';
 import { invalidToken, unauthorized } from './challenge.ts';
 import { forbidden } from './forbidden.ts';

@@ -138,7 +138,7 @@ function createLane(atOnce: number, waitingMax: number): Lane {
 }
 
 function startWorker(onEnd: () => void): Worker {
-  const file = new URL('password-helper.ts', import.meta.url);
+  const file = new URL('../workers/password-worker.ts', import.meta.url);
   const worker = startWorkerProcess<PasswordTask, string | boolean>(file, onEnd);
 
   async function run(password: string, stored: string | null): Promise<string | boolean> {

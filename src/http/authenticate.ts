@@ -1,12 +1,13 @@
 /** What stands in front of every route: who is calling, how much of the server they may still take, whether they may. */
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { Access } from '../auth/access.ts';
 import type { Principal } from '../auth/principal.ts';
 import { AppError } from '../errors.ts';
 import type { ClientIpCount, RateLimits, RequestCharge } from '../limits/rate-limits.ts';
 import { chain, type MaybePromise } from '../maybe-promise.ts';
 import { clientNetwork } from './client-ip.ts';
-import type { Access, Route } from './route.ts';
+import type { Route } from './route.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {

@@ -1,6 +1,7 @@
 /** Answers that many routes share, as their contract lists them. */
 import { errorCatalogue, errorsMax } from '../errors.ts';
-import type { Described, DocumentedResponses, Schema } from './route.ts';
+import type { Schema } from '../schema/schema.ts';
+import type { Described, DocumentedResponses } from './route.ts';
 
 export const ErrorSchema = {
   title: 'Error',

@@ -1,16 +1,10 @@
 /** The OpenAPI 3.1 document, made from the routes: what validates is what is described. */
 
+import type { Access } from '../auth/access.ts';
 import { idempotencyHours, keyLengthMax } from '../idempotency/store.ts';
+import type { Parameter, Parameters, Schema } from '../schema/schema.ts';
 import { documentedResponses } from './error-responses.ts';
-import {
-  type Access,
-  type Described,
-  type DocumentedResponses,
-  fullPath,
-  type Parameter,
-  type Parameters,
-  type Schema,
-} from './route.ts';
+import { type Described, type DocumentedResponses, fullPath } from './route.ts';
 
 type Document = Record<string, unknown>;
 

@@ -45,8 +45,8 @@ export function operationalRoutes({ requireReady, describe, metrics, figures }: 
     tag,
     summary: 'The OpenAPI document',
     access: 'operational',
-    isLong: true,
-    answers: { 200: { description: 'OpenAPI 3.1', schema: OpenapiDocument } },
+    compressible: true,
+    responses: { 200: { description: 'OpenAPI 3.1', schema: OpenapiDocument } },
     handle: described,
   } as const;
   return [

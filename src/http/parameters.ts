@@ -1,7 +1,7 @@
 /** Reads query parameters and headers: text that becomes the type its schema names. */
 import { addError, type FieldError } from '../errors.ts';
+import type { Parameter, Parameters } from '../schema/schema.ts';
 import { scalarError } from '../schema/validate.ts';
-import type { Parameter, Parameters } from './route.ts';
 
 /** Values by name, and every fault in the order of the declaration. */
 interface Reading {

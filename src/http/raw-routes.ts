@@ -17,7 +17,7 @@ export interface RawRequest {
 /** Whatever the OpenAPI document says of such a route; its body is a form. */
 export type RawDescription = Pick<
   Described,
-  'operationId' | 'tag' | 'summary' | 'description' | 'query' | 'body' | 'answers' | 'examples'
+  'operationId' | 'tag' | 'summary' | 'description' | 'query' | 'body' | 'responses' | 'examples'
 >;
 
 export interface RawRoute extends RawDescription {

@@ -5,77 +5,15 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Readable } from 'node:stream';
 import type { XStatic } from 'typebox/schema';
+import type { Access } from '../auth/access.ts';
 import type { Principal } from '../auth/principal.ts';
 import type { Context } from '../database/context.ts';
 import type { ReplayTime } from '../idempotency/store.ts';
 import type { RateLimitStatus } from '../limits/rate-limits.ts';
 import type { MaybePromise } from '../maybe-promise.ts';
+import type { Parameters, ParameterValues, Schema } from '../schema/schema.ts';
 import type { Asset } from './asset.ts';
 import type { ReceivedFile } from './multipart.ts';
-
-/** A JSON Schema 2020-12, written as a literal so that TypeScript can read its type from it. */
-export interface Schema {
-  readonly type?: string | readonly string[];
-  readonly title?: string;
-  readonly description?: string;
-  readonly properties?: Readonly<Record<string, Schema>>;
-  readonly required?: readonly string[];
-  readonly minProperties?: number;
-  readonly items?: Schema;
-  readonly minItems?: number;
-  readonly maxItems?: number;
-  readonly enum?: readonly (string | number | boolean | null)[];
-  readonly minLength?: number;
-  readonly maxLength?: number;
-  readonly minimum?: number;
-  readonly maximum?: number;
-  readonly format?: string;
-  readonly default?: unknown;
-  /** Supplied by the server: accepted from a client that sends back what it has read, and dropped. */
-  readonly readOnly?: boolean;
-  readonly examples?: readonly unknown[];
-  readonly additionalProperties?: boolean | Schema;
-  /** Any one of these; in answers only. */
-  readonly anyOf?: readonly Schema[];
-  /** Each element is checked by itself: the handler gets a clean copy or the faults of each, as `shape` returns them. */
-  readonly itemsApart?: boolean;
-}
-
-/** A query parameter or header: text that is read as the type its schema names. */
-export interface Parameter extends Schema {
-  readonly isRequired?: boolean;
-}
-
-export type Parameters = Readonly<Record<string, Parameter>>;
-
-type Read<P extends Parameter> = P extends { readonly type: 'array' }
-  ? P extends { readonly items: infer I }
-    ? XStatic<I>[]
-    : string[]
-  : XStatic<P>;
-
-/** The values of parameters: those with a default or `isRequired` are always there. */
-export type ParameterValues<P extends Parameters> = {
-  [K in keyof P as P[K] extends { readonly default: unknown } | { readonly isRequired: true }
-    ? K
-    : never]: Read<P[K]>;
-} & {
-  [K in keyof P as P[K] extends { readonly default: unknown } | { readonly isRequired: true }
-    ? never
-    : K]?: Read<P[K]>;
-};
-
-/** What may be declared about access. Kinds and scopes are checked by auth/access.ts. */
-export type Requirement =
-  | { readonly kind: 'apiKey' }
-  | { readonly kind: 'session' }
-  | { readonly kind: 'oauth'; readonly scope: string };
-
-/**
- * Who may call a route: any one of the requirements. `open` takes anyone, but refuses a wrong credential;
- * `operational` routes do not look at credentials at all; requests to them are counted by client IP.
- */
-export type Access = readonly Requirement[] | 'any credential' | 'open' | 'operational';
 
 /** Text that goes out as it is, JSON unless the route says otherwise. */
 export class TextBody {

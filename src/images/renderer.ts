@@ -67,7 +67,7 @@ export function createImageRenderer(clock: Clock): ImageRenderer {
       return laziest.tasks < tasksMax ? laziest : null;
     }
     const process = startWorkerProcess<ImageTask, Outcome>(
-      new URL('picture-helper.ts', import.meta.url),
+      new URL('../workers/image-worker.ts', import.meta.url),
       () => {
         workers = workers.filter((one) => one.process.isAlive());
       },

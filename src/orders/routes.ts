@@ -15,14 +15,8 @@ import {
 import { entityResponse, etagHeader, ifMatchFor, preconditionOf } from '../http/etag.ts';
 import { nextLink } from '../http/link.ts';
 import { parsePathId } from '../http/path-id.ts';
-import {
-  type Parameters,
-  type ParameterValues,
-  type Route,
-  type RouteResponse,
-  route,
-  TextBody,
-} from '../http/route.ts';
+import { type Route, type RouteResponse, route, TextBody } from '../http/route.ts';
+import type { Parameters, ParameterValues } from '../schema/schema.ts';
 import { requireOperator } from './order.ts';
 import type { OrderPage, OrderReader, OrderRequest } from './order-reader.ts';
 import { orderStatuses } from './order-status.ts';

@@ -6,7 +6,7 @@
  * counts as absent, and unknown members are dropped unless the caller asked for strictness (RFC 7240).
  */
 import { addError, type FieldError, isFull } from '../errors.ts';
-import type { Schema } from '../http/route.ts';
+import type { Schema } from './schema.ts';
 import { formats } from './text-rules.ts';
 
 /** Checks `value`; where `errors` is empty, `value` is the clean copy. */

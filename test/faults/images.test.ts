@@ -68,7 +68,7 @@ function helpersIn({ CURD_DATA_DIR = '' }: Environment): number[] {
       try {
         const isOurs = readlinkSync(`/proc/${pid}/cwd`) === CURD_DATA_DIR;
         const command = readFileSync(`/proc/${pid}/cmdline`, 'latin1');
-        return isOurs && command.includes('picture-helper') ? [Number(pid)] : [];
+        return isOurs && command.includes('image-worker') ? [Number(pid)] : [];
       } catch {
         return [];
       }

@@ -8,14 +8,15 @@ import { filesIn, read } from './sources.ts';
 const layers: readonly RegExp[] = [
   /^src\/main\.ts$/,
   /^src\/cli\//,
-  /^src\/(about|app|services|bounds|figures|readiness)\.ts$/,
-  /^src\/(cheeses|orders|customers)\//,
-  /^src\/auth\//,
+  /^src\/app\//,
+  /^src\/(cheeses|images|orders|customers)\//,
+  /^src\/auth\/(?!principal\.ts|access\.ts)/,
   /^src\/http\//,
-  /^src\/(database|files)\//,
-  /^src\/(errors|config|settings|setting-values|clock|duration|eventual|helper-process|log|permissions|system-errors)\.ts$/,
+  /^src\/(limits|idempotency|events|jobs)\//,
+  /^src\/(database|files|workers)\//,
+  /^src\/(schema|settings)\/|^src\/auth\/(principal|access)\.ts$|^src\/[a-z-]+\.ts$/,
 ];
-const areas = /^src\/(cheeses|orders|customers)\//;
+const areas = /^src\/(cheeses|images|orders|customers)\//;
 const queries = /(^|[/-])queries\.ts$/;
 
 interface Import {

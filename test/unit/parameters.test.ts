@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import fc from 'fast-check';
 import { readHeaders, readQuery } from '../../src/http/parameters.ts';
-import type { Parameters } from '../../src/http/route.ts';
+import type { Parameters } from '../../src/schema/schema.ts';
 
 const declared = {
   limit: { type: 'integer', minimum: 1, maximum: 100, default: 20 },

@@ -10,7 +10,7 @@ import {
   CheesePatch,
   CheeseReplacement,
 } from '../../src/cheeses/schemas.ts';
-import type { Schema } from '../../src/http/route.ts';
+import type { Schema } from '../../src/schema/schema.ts';
 import { validate } from '../../src/schema/validate.ts';
 
 const schemas: Record<string, Schema> = { Cheese, CheeseInput, CheeseList, CheesePatch, CheeseReplacement };

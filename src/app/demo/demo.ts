@@ -94,7 +94,7 @@ export async function removeDemoCheeses(
 }
 
 async function demoInputs(): Promise<CheeseInput[]> {
-  return JSON.parse(await readFile(new URL('demo-catalogue.json', import.meta.url), 'utf8'));
+  return JSON.parse(await readFile(new URL('catalogue.json', import.meta.url), 'utf8'));
 }
 
 /** The drawing of a category, and its thumbnail. */
@@ -105,7 +105,7 @@ async function drawingsOf(category: string): Promise<[RenderedImage, RenderedIma
 
 /** Drawn for this place, and in the form in which pictures are kept. */
 async function drawing(file: string): Promise<RenderedImage> {
-  const path = fileURLToPath(new URL(`demo-pictures/${file}`, import.meta.url));
+  const path = fileURLToPath(new URL(`images/${file}`, import.meta.url));
   const bytes = await readFile(path);
   return { path, name: `${hash('sha256', bytes)}.webp`, mediaType: 'image/webp', bytes: bytes.length };
 }

@@ -188,7 +188,7 @@ async function explaining({ response }: RawRequest, work: () => Promise<void>): 
 
 /** The style of the pages. */
 export function styleRoute(): Route {
-  const css = readFileSync(new URL('style.css', import.meta.url), 'utf8');
+  const css = readFileSync(new URL('../../http/pages/style.css', import.meta.url), 'utf8');
   const style = revalidated(new Asset(css), { 'Cache-Control': 'public, max-age=3600' });
   return route({
     method: 'GET',

@@ -1,5 +1,5 @@
 /** What the endpoints of the authorization server take and return. */
-import type { Schema } from '../../http/route.ts';
+import type { Schema } from '../../schema/schema.ts';
 
 /** Any text. */
 export const string = { type: 'string' } as const;

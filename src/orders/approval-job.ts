@@ -7,8 +7,8 @@ import { type Clock, timestamp } from '../clock.ts';
 import type { Context } from '../database/context.ts';
 import type { Database } from '../database/database.ts';
 import type { Log } from '../log.ts';
-import { orderQueries } from '../orders/queries.ts';
-import type { OrderService } from '../orders/service.ts';
+import { orderQueries } from './queries.ts';
+import type { OrderService } from './service.ts';
 
 const pollMs = 250;
 const batchMax = 64;

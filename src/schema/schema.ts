@@ -1,0 +1,54 @@
+/** JSON Schemas and parameters as TypeScript reads them. */
+import type { XStatic } from 'typebox/schema';
+
+/** A JSON Schema 2020-12, written as a literal so that TypeScript can read its type from it. */
+export interface Schema {
+  readonly type?: string | readonly string[];
+  readonly title?: string;
+  readonly description?: string;
+  readonly properties?: Readonly<Record<string, Schema>>;
+  readonly required?: readonly string[];
+  readonly minProperties?: number;
+  readonly items?: Schema;
+  readonly minItems?: number;
+  readonly maxItems?: number;
+  readonly enum?: readonly (string | number | boolean | null)[];
+  readonly minLength?: number;
+  readonly maxLength?: number;
+  readonly minimum?: number;
+  readonly maximum?: number;
+  readonly format?: string;
+  readonly default?: unknown;
+  /** Supplied by the server: accepted from a client that sends back what it has read, and dropped. */
+  readonly readOnly?: boolean;
+  readonly examples?: readonly unknown[];
+  readonly additionalProperties?: boolean | Schema;
+  /** Any one of these; in answers only. */
+  readonly anyOf?: readonly Schema[];
+  /** Each element is checked by itself: the handler gets a clean copy or the faults of each, as `shape` returns them. */
+  readonly itemsApart?: boolean;
+}
+
+/** A query parameter or header: text that is read as the type its schema names. */
+export interface Parameter extends Schema {
+  readonly isRequired?: boolean;
+}
+
+export type Parameters = Readonly<Record<string, Parameter>>;
+
+type Read<P extends Parameter> = P extends { readonly type: 'array' }
+  ? P extends { readonly items: infer I }
+    ? XStatic<I>[]
+    : string[]
+  : XStatic<P>;
+
+/** The values of parameters: those with a default or `isRequired` are always there. */
+export type ParameterValues<P extends Parameters> = {
+  [K in keyof P as P[K] extends { readonly default: unknown } | { readonly isRequired: true }
+    ? K
+    : never]: Read<P[K]>;
+} & {
+  [K in keyof P as P[K] extends { readonly default: unknown } | { readonly isRequired: true }
+    ? never
+    : K]?: Read<P[K]>;
+};
