@@ -10,6 +10,7 @@ import { MIMEType } from 'node:util';
 import { Dicer } from '@fastify/busboy';
 import { AppError, type FieldError, unavailable, validationError } from '../errors.ts';
 import { sha256OfFile } from '../files/digest.ts';
+import type { ReceivedFile } from '../files/received-file.ts';
 import { refuseContentEncoding } from './content-encoding.ts';
 
 /** Text fields have a few hundred characters. */
@@ -18,18 +19,6 @@ const partsMax = 20;
 /** Everything in a form but the file. */
 const restBytesMax = 512 * 1024;
 const headerLimits = { maxHeaderPairs: 20, maxHeaderSize: 4096 };
-
-/** A file as it lies on disk. */
-export interface ReceivedFile {
-  readonly path: string;
-  /** As the part declares it, in lower case, without parameters; null where it says nothing. */
-  readonly mediaType: string | null;
-  readonly bytes: number;
-  /** SHA-256, in hex. */
-  readonly digest: () => Promise<string>;
-  /** The first bytes, by which formats are told apart. */
-  readonly head: Buffer;
-}
 
 export interface ReceivedForm {
   /** null where no part of that name came. */

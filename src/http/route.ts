@@ -8,12 +8,12 @@ import type { XStatic } from 'typebox/schema';
 import type { Access } from '../auth/access.ts';
 import type { Principal } from '../auth/principal.ts';
 import type { Context } from '../database/context.ts';
+import type { ReceivedFile } from '../files/received-file.ts';
 import type { ReplayTime } from '../idempotency/store.ts';
 import type { RateLimitStatus } from '../limits/rate-limits.ts';
 import type { MaybePromise } from '../maybe-promise.ts';
 import type { Parameters, ParameterValues, Schema } from '../schema/schema.ts';
 import type { Asset } from './asset.ts';
-import type { ReceivedFile } from './multipart.ts';
 
 /** Text that goes out as it is, JSON unless the route says otherwise. */
 export class TextBody {

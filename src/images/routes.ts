@@ -16,8 +16,9 @@ import {
 import { keptForever, matchesIfNoneMatch, preconditionOf, strongTag } from '../http/etag.ts';
 import { isRangeWanted, parseRange } from '../http/range.ts';
 import { FileBody, type Route, type RouteResponse, route } from '../http/route.ts';
+import { detectImageFormat } from './image-format.ts';
 import { CheeseImageList, ImageUploadResult } from './schemas.ts';
-import { detectImageFormat, type ImageService } from './service.ts';
+import type { ImageService } from './service.ts';
 
 const tag = 'Cheeses';
 const fileField = 'file';

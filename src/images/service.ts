@@ -10,14 +10,14 @@ import { type Clock, timestamp } from '../clock.ts';
 import { type Context, recordEvents } from '../database/context.ts';
 import type { Database, Sql } from '../database/database.ts';
 import { createLookup } from '../database/lookup.ts';
-import { AppError, unavailable, validationError } from '../errors.ts';
+import { unavailable, validationError } from '../errors.ts';
 import type { StoredFile } from '../files/copy-files.ts';
 import type { ByteRange, Files } from '../files/files.ts';
 import type { Precondition } from '../http/etag.ts';
-import type { ReceivedFile } from '../http/multipart.ts';
 import type { MaybePromise } from '../maybe-promise.ts';
+import { type ImageFormat, unsupportedImage } from './image-format.ts';
 import { type ImageFileRow, imageFileLookup, imageQueries } from './queries.ts';
-import type { ImageFormat, ImageRenderer, RenderedImage } from './renderer.ts';
+import type { ImageRenderer, RenderedImage } from './renderer.ts';
 
 /** As many as a cheese has photoUrls. */
 export const imagesMax = 100;
@@ -25,16 +25,6 @@ export const imagesMax = 100;
 const looseMs = 10 * 60 * 1000;
 const sweptAtOnce = 100;
 const fileName = /^[0-9a-f]{64}\.(jpg|png|webp)$/;
-
-/** First bytes of the formats that are taken, as regular expressions over Latin-1. */
-const signatures: readonly (readonly [ImageFormat, RegExp])[] = [
-  ['jpeg', /^\xff\xd8\xff/],
-  ['png', /^\x89PNG\r\n\x1a\n/],
-  ['webp', /^RIFF[\s\S]{4}WEBP/],
-];
-
-const anyType = 'application/octet-stream';
-const takenTypes = ['image/jpeg', 'image/png', 'image/webp', anyType];
 
 /** A picture by the names of its files. */
 export interface StoredImage {
@@ -83,27 +73,6 @@ export interface ImageService {
   forgetCheese(tx: Sql, cheeseId: number): Promise<void>;
   /** Deletes files that nobody uses. */
   deleteUnused(): Promise<void>;
-}
-
-/**
- * Which picture a file is, by its first bytes and by what it is declared as.
- * @throws AppError unsupportedMediaType where it is none of the three, or not the one it is declared as
- */
-export function detectImageFormat({ bytes, head, mediaType }: ReceivedFile): ImageFormat {
-  if (bytes === 0) {
-    throw unsupported('The file is empty.');
-  }
-  if (mediaType !== null && !takenTypes.includes(mediaType)) {
-    throw unsupported(`The file is declared as ${shortened(mediaType)}.`);
-  }
-  const [format] = signatures.find(([, signature]) => signature.test(head.toString('latin1'))) ?? [];
-  if (format === undefined) {
-    throw unsupported('The file does not begin like a picture.');
-  }
-  if (mediaType !== null && mediaType !== anyType && mediaType !== `image/${format}`) {
-    throw unsupported(`The file is declared as ${mediaType} and is image/${format}.`);
-  }
-  return format;
 }
 
 interface Dependencies {
@@ -158,7 +127,7 @@ export function createImageService({
     store: (path, format) =>
       pictures.render(path, format, async (renditions) => {
         if (renditions === null) {
-          throw unsupported('The picture is damaged, or has more than 40 megapixels.');
+          throw unsupportedImage('The image is damaged, or has more than 40 megapixels.');
         }
         return keep(renditions.image, renditions.thumbnail);
       }),
@@ -271,12 +240,4 @@ function requireAll(counted: number, wanted: readonly unknown[]): void {
   if (counted < wanted.length) {
     throw unavailable('The same picture is being deleted. Try again in a moment.', 1);
   }
-}
-
-function shortened(text: string): string {
-  return text.length > 60 ? `${text.slice(0, 60)}...` : text;
-}
-
-function unsupported(message: string): AppError {
-  return new AppError('unsupportedMediaType', `${message} Send a JPEG, a PNG or a WebP.`);
 }

@@ -1,0 +1,11 @@
+/** An uploaded file that is on disk and not stored yet. */
+export interface ReceivedFile {
+  readonly path: string;
+  /** As the part of the form declares it, in lower case, without parameters. null without a Content-Type. */
+  readonly mediaType: string | null;
+  readonly bytes: number;
+  /** SHA-256, in hex. */
+  readonly digest: () => Promise<string>;
+  /** The first bytes, which show the format. */
+  readonly head: Buffer;
+}

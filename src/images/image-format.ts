@@ -1,0 +1,46 @@
+/** The accepted image formats, and how they are detected. */
+import { AppError } from '../errors.ts';
+import type { ReceivedFile } from '../files/received-file.ts';
+import type { ImageFormat } from '../workers/image-worker.ts';
+
+export type { ImageFormat };
+
+/** First bytes of the accepted formats, as regular expressions over Latin-1. */
+const signatures: readonly (readonly [ImageFormat, RegExp])[] = [
+  ['jpeg', /^\xff\xd8\xff/],
+  ['png', /^\x89PNG\r\n\x1a\n/],
+  ['webp', /^RIFF[\s\S]{4}WEBP/],
+];
+
+const anyType = 'application/octet-stream';
+const acceptedTypes = ['image/jpeg', 'image/png', 'image/webp', anyType];
+
+/**
+ * The format of an uploaded file. Both its first bytes and its declared media type must match.
+ * @throws AppError unsupportedMediaType
+ */
+export function detectImageFormat({ bytes, head, mediaType }: ReceivedFile): ImageFormat {
+  if (bytes === 0) {
+    throw unsupportedImage('The file is empty.');
+  }
+  if (mediaType !== null && !acceptedTypes.includes(mediaType)) {
+    throw unsupportedImage(`The file is declared as ${truncate(mediaType)}.`);
+  }
+  const [format] = signatures.find(([, signature]) => signature.test(head.toString('latin1'))) ?? [];
+  if (format === undefined) {
+    throw unsupportedImage('The file does not start like a JPEG, PNG or WebP image.');
+  }
+  if (mediaType !== null && mediaType !== anyType && mediaType !== `image/${format}`) {
+    throw unsupportedImage(`The file is declared as ${mediaType}, but it is image/${format}.`);
+  }
+  return format;
+}
+
+/** 415 with what happened and what to do. */
+export function unsupportedImage(reason: string): AppError {
+  return new AppError('unsupportedMediaType', `${reason} Send a JPEG, a PNG or a WebP.`);
+}
+
+function truncate(text: string): string {
+  return text.length > 60 ? `${text.slice(0, 60)}...` : text;
+}
