@@ -1,5 +1,6 @@
 /** Reads a JSON body. Whatever is wrong with it is 422 with a position: the contract has no 400 for bodies. */
 import { validationError } from '../errors.ts';
+import { isWellFormed } from '../schema/well-formed.ts';
 
 export const depthMax = 64;
 const decoder = new TextDecoder('utf-8', { fatal: true });
@@ -124,15 +125,4 @@ function unexpectedAt(text: string): number {
     previous = char;
   }
   return text.length;
-}
-
-/** Has every text in it its whole surrogate pairs? */
-export function isWellFormed(value: unknown): boolean {
-  if (typeof value === 'string') {
-    return value.isWellFormed();
-  }
-  if (typeof value === 'object' && value !== null) {
-    return Object.entries(value).every(([key, member]) => key.isWellFormed() && isWellFormed(member));
-  }
-  return true;
 }

@@ -3,7 +3,7 @@ import { createReadStream } from 'node:fs';
 import type { Readable } from 'node:stream';
 import { parse } from 'csv-parse';
 import { streamArray } from 'stream-json/streamers/stream-array.js';
-import { isWellFormed } from '../../http/json-body.ts';
+import { isWellFormed } from '../../schema/well-formed.ts';
 import type { Cheese } from '../schemas.ts';
 import { importFields, type SourceRow } from './column-mapping.ts';
 import { fromCell, toCell } from './csv-cells.ts';
