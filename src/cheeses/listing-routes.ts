@@ -1,17 +1,21 @@
 /** Lists of cheeses over HTTP. */
+
 import { anyOf, apiKey, oauth } from '../auth/access.ts';
 import { badRequestResponse } from '../http/error-responses.ts';
 import { weakTag } from '../http/etag.ts';
 import { nextLink } from '../http/link.ts';
 import { type Route, route, TextBody } from '../http/route.ts';
 import type { Parameters } from '../schema/schema.ts';
+import { lineRule } from '../schema/text-rules.ts';
 import { arrayResponse, ifNoneMatch, notModified } from './array-response.ts';
 import type { CheeseListing } from './listing.ts';
 import { Cheese, CheeseList, sorts, statuses } from './schemas.ts';
 
 const tag = 'Cheeses';
 const statusItem = { type: 'string', enum: statuses } as const;
-const tagItem = { type: 'string', minLength: 1, maxLength: 100, format: 'line' } as const;
+const nameText = { type: 'string', minLength: 1, maxLength: 100, rule: lineRule } as const;
+// The format is part of the published document. Programs ignore a format that they do not know.
+const tagItem = { ...nameText, format: 'line' } as const;
 const cursor = {
   type: 'string',
   minLength: 1,
@@ -24,7 +28,7 @@ export const listQuery = {
   limit: { type: 'integer', minimum: 1, maximum: 100, default: 20, description: 'Cheeses on a page' },
   status: { type: 'array', items: statusItem, description: 'One status, or several with commas' },
   sort: { type: 'string', enum: sorts, description: 'A minus sign turns the order round; name by default' },
-  category: { ...tagItem, description: 'Name of a category' },
+  category: { ...nameText, description: 'Name of a category' },
   categoryId: { type: 'integer', format: 'int64', minimum: 1, description: 'Id of a category' },
   tags: { type: 'array', items: tagItem, maxItems: 20, description: 'Cheeses with any of these tags' },
   tagsAll: {
@@ -37,7 +41,7 @@ export const listQuery = {
     type: 'string',
     minLength: 1,
     maxLength: 100,
-    format: 'line',
+    rule: lineRule,
     description:
       'Each word begins a word of the name, as `gruy` begins Gruyère; accents and case do not matter',
   },

@@ -1,6 +1,9 @@
 /** The cheese as the API shows and takes it. */
+
 import type { XStatic } from 'typebox/schema';
 import { int64, timestampSchema } from '../schema/parts.ts';
+import { lineRule } from '../schema/text-rules.ts';
+import { photoUrlRule, tagRule } from './text-rules.ts';
 
 export const statuses = ['available', 'pending', 'sold'] as const;
 export type Status = (typeof statuses)[number];
@@ -14,14 +17,14 @@ const nameText = {
   type: 'string',
   minLength: 1,
   maxLength: 255,
-  format: 'line',
+  rule: lineRule,
   examples: ['Gruyère'],
 } as const;
 const originText = {
   type: ['string', 'null'],
   minLength: 1,
   maxLength: 100,
-  format: 'line',
+  rule: lineRule,
   description: 'Country of origin by name; null where it is not known',
   examples: ['Switzerland'],
 } as const;
@@ -43,7 +46,7 @@ const organicFlag = { type: 'boolean', default: false, description: 'Certified o
 const photos = {
   type: 'array',
   maxItems: 100,
-  items: { type: 'string', minLength: 1, maxLength: 2048, format: 'photo-url' },
+  items: { type: 'string', minLength: 1, maxLength: 2048, rule: photoUrlRule },
   description: 'Addresses of photos, the primary one first; this server never fetches them',
   examples: [['https://example.com/gruyere.jpg']],
 } as const;
@@ -111,7 +114,7 @@ const categoryInput = {
   minProperties: 1,
   properties: {
     id: { ...int64, description: 'Counts only where no name is given' },
-    name: { type: 'string', minLength: 1, maxLength: 100, format: 'line', examples: ['Hard'] },
+    name: { type: 'string', minLength: 1, maxLength: 100, rule: lineRule, examples: ['Hard'] },
   },
   description: 'By name, made on first use; or by the id of one that exists',
 } as const;
@@ -121,7 +124,7 @@ const tagInput = {
   minProperties: 1,
   properties: {
     id: { ...int64, description: 'Counts only where no name is given' },
-    name: { type: 'string', minLength: 1, maxLength: 100, format: 'tag', examples: ['raw milk'] },
+    name: { type: 'string', minLength: 1, maxLength: 100, rule: tagRule, examples: ['raw milk'] },
   },
 } as const;
 

@@ -2,10 +2,10 @@
 import type { VersionedCheese } from '../cheeses/service.ts';
 import type { Sql } from '../database/database.ts';
 import type { FieldError } from '../errors.ts';
-import { formats } from '../schema/text-rules.ts';
 import { caseFold } from './case-fold.ts';
 import { type CustomerRow, customerQueries, type Profile } from './queries.ts';
 import type { CustomerInput } from './schemas.ts';
+import { usernameRule } from './text-rules.ts';
 
 /** A customer as it is answered. The version changes with the favourite cheese as well. */
 export interface VersionedCustomer {
@@ -16,9 +16,7 @@ export interface VersionedCustomer {
 
 /** Whatever cannot be a username is nobody's, and is not asked for. */
 export async function findByUsername(sql: Sql, username: string): Promise<CustomerRow | undefined> {
-  return formats.username?.test(username)
-    ? customerQueries(sql).findByUsername(caseFold(username))
-    : undefined;
+  return usernameRule.test(username) ? customerQueries(sql).findByUsername(caseFold(username)) : undefined;
 }
 
 /** @param password as it is kept */

@@ -1,11 +1,14 @@
 /** The customer as the API shows and takes it. */
+
 import type { XStatic } from 'typebox/schema';
 import { Cheese } from '../cheeses/schemas.ts';
 import { int64, timestampSchema } from '../schema/parts.ts';
+import { emailRule, lineRule, optionalLineRule } from '../schema/text-rules.ts';
+import { passwordRule, usernameRule } from './text-rules.ts';
 import { tiers } from './tiers.ts';
 
-const cheeseName = { type: 'string', minLength: 1, maxLength: 255, format: 'line' } as const;
-const personName = { type: 'string', maxLength: 100, format: 'words' } as const;
+const cheeseName = { type: 'string', minLength: 1, maxLength: 255, rule: lineRule } as const;
+const personName = { type: 'string', maxLength: 100, rule: optionalLineRule } as const;
 const tierText = {
   type: 'string',
   enum: tiers,
@@ -18,7 +21,7 @@ const username = {
   type: 'string',
   minLength: 1,
   maxLength: 64,
-  format: 'username',
+  rule: usernameRule,
   description: 'Unique whatever the case and the width of its letters; an e-mail address will do',
   examples: ['ada'],
 } as const;
@@ -26,13 +29,14 @@ const email = {
   type: 'string',
   maxLength: 254,
   format: 'email',
+  rule: emailRule,
   description: 'Unique whatever the case',
   examples: ['ada@example.com'],
 } as const;
 const phone = {
   type: ['string', 'null'],
   maxLength: 32,
-  format: 'words',
+  rule: optionalLineRule,
   examples: ['+41 31 000 00 00'],
 } as const;
 
@@ -86,6 +90,7 @@ export function customerInput(passwordLengthMin: number) {
         type: 'string',
         minLength: passwordLengthMin,
         format: 'password',
+        rule: passwordRule,
         description:
           'At most 1,024 bytes in UTF-8; never shown again. Sandbox and production refuse the most common passwords',
       },
@@ -133,7 +138,7 @@ export const Login = {
   required: ['username', 'password'],
   properties: {
     username: { type: 'string', maxLength: 255, examples: ['ada'] },
-    password: { type: 'string', format: 'password' },
+    password: { type: 'string', format: 'password', rule: passwordRule },
   },
   examples: [{ username: 'ada', password: examplePassword }],
 } as const;

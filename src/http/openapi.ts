@@ -136,7 +136,7 @@ const ofText = (mediaType: string) => (mediaType.startsWith('image/') ? {} : { t
 function formContent({ fileField, description, fields }: NonNullable<Described['upload']>): Document {
   const texts = Object.entries(fields).map(([name, { isRequired: _, ...schema }]) => [
     name,
-    withoutOwnFormats(schema),
+    documentedSchema(schema),
   ]);
   const schema = {
     type: 'object',
@@ -208,14 +208,14 @@ function declared(parameters: Parameters, place: 'query' | 'header', examples: E
       ...(isRequired ? { required: true, example: examples[name] } : {}),
       ...(description === undefined ? {} : { description }),
       ...(schema.type === 'array' ? { style: 'form', explode: false } : {}),
-      schema: withoutOwnFormats(schema),
+      schema: documentedSchema(schema),
     };
   });
 }
 
-/** Schemas with a title become components; our own formats mean nothing to others. */
+/** Schemas with a title become components. */
 function reference(schema: Schema, components: Map<string, unknown>): unknown {
-  const { properties, items, anyOf, itemsApart: _, ...rest } = withoutOwnFormats(schema);
+  const { properties, items, anyOf, itemsApart: _, rule: _rule, ...rest } = schema;
   const full = {
     ...rest,
     ...(properties === undefined
@@ -235,9 +235,7 @@ function reference(schema: Schema, components: Map<string, unknown>): unknown {
   return { $ref: `#/components/schemas/${schema.title}` };
 }
 
-const publicFormats = ['int64', 'date-time', 'uri', 'email', 'password'];
-
-function withoutOwnFormats(schema: Schema): Schema {
-  const { format, ...rest } = schema;
-  return format === undefined || publicFormats.includes(format) ? schema : rest;
+/** Rules have no form in JSON; descriptions say what they require. */
+function documentedSchema({ rule: _, ...schema }: Schema): Schema {
+  return schema.items === undefined ? schema : { ...schema, items: documentedSchema(schema.items) };
 }

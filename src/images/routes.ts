@@ -1,4 +1,5 @@
 /** Pictures over HTTP: uploading them, listing them, and showing them to anybody. */
+
 import { anyOf, apiKey, oauth } from '../auth/access.ts';
 import { cheeseId, ifMatch, noCheese } from '../cheeses/routes.ts';
 import type { CheeseService } from '../cheeses/service.ts';
@@ -16,6 +17,7 @@ import {
 import { keptForever, matchesIfNoneMatch, preconditionOf, strongTag } from '../http/etag.ts';
 import { isRangeWanted, parseRange } from '../http/range.ts';
 import { FileBody, type Route, type RouteResponse, route } from '../http/route.ts';
+import { multilineRule } from '../schema/text-rules.ts';
 import { detectImageFormat } from './image-format.ts';
 import { CheeseImageList, ImageUploadResult } from './schemas.ts';
 import type { ImageService } from './service.ts';
@@ -55,7 +57,7 @@ export function imageRoutes({ cheeses, images, urlOf, isRedirecting }: Dependenc
           caption: {
             type: 'string',
             maxLength: 500,
-            format: 'text',
+            rule: multilineRule,
             description: 'Shown in the list of pictures',
           },
           isPrimary: {

@@ -1,4 +1,5 @@
 /** The store over HTTP: everything under /store. */
+
 import { anyOf, apiKey, oauth } from '../auth/access.ts';
 import type { Principal } from '../auth/principal.ts';
 import type { CheeseService } from '../cheeses/service.ts';
@@ -17,6 +18,7 @@ import { nextLink } from '../http/link.ts';
 import { parsePathId } from '../http/path-id.ts';
 import { type Route, type RouteResponse, route, TextBody } from '../http/route.ts';
 import type { Parameters, ParameterValues } from '../schema/schema.ts';
+import { timestampRule } from '../schema/text-rules.ts';
 import { requireOperator } from './order.ts';
 import type { OrderPage, OrderReader, OrderRequest } from './order-reader.ts';
 import { orderStatuses } from './order-status.ts';
@@ -27,7 +29,7 @@ const tag = 'Store';
 export const noOrder = notFoundResponse('There is no such order');
 export const ifMatch = ifMatchFor('order');
 export const oneOrder = (description: string) => ({ description, schema: Order });
-const time = { type: 'string', format: 'moment', maxLength: 40 } as const;
+const time = { type: 'string', rule: timestampRule, maxLength: 40 } as const;
 
 export const listQuery = {
   cursor: { type: 'string', minLength: 1, maxLength: 2000, description: 'nextCursor of an earlier page' },

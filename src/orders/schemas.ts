@@ -1,6 +1,9 @@
 /** What the store shows and takes. */
+
 import type { XStatic } from 'typebox/schema';
 import { int64, nullableTimestampSchema, timestampSchema } from '../schema/parts.ts';
+import { lineRule, multilineRule, optionalLineRule } from '../schema/text-rules.ts';
+import { countryRule } from './countries.ts';
 import { orderStatuses } from './order-status.ts';
 
 const count = { type: 'integer', minimum: 0 } as const;
@@ -122,15 +125,15 @@ export const OrderInput = {
           type: 'string',
           minLength: 1,
           maxLength: 200,
-          format: 'line',
+          rule: lineRule,
           examples: ['Gerechtigkeitsgasse 1'],
         },
-        city: { type: 'string', minLength: 1, maxLength: 100, format: 'line', examples: ['Bern'] },
-        state: { type: ['string', 'null'], maxLength: 100, format: 'words', examples: ['BE'] },
-        zipCode: { type: 'string', maxLength: 32, format: 'words', examples: ['3011'] },
+        city: { type: 'string', minLength: 1, maxLength: 100, rule: lineRule, examples: ['Bern'] },
+        state: { type: ['string', 'null'], maxLength: 100, rule: optionalLineRule, examples: ['BE'] },
+        zipCode: { type: 'string', maxLength: 32, rule: optionalLineRule, examples: ['3011'] },
         country: {
           type: 'string',
-          format: 'country',
+          rule: countryRule,
           description: 'ISO 3166-1 alpha-2, in either case',
           examples: ['CH'],
         },
@@ -139,7 +142,7 @@ export const OrderInput = {
     notes: {
       type: ['string', 'null'],
       maxLength: 1000,
-      format: 'text',
+      rule: multilineRule,
       description: 'Special wishes, kept as they are',
       examples: ['Please ring twice'],
     },

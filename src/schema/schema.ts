@@ -1,6 +1,12 @@
 /** JSON Schemas and parameters as TypeScript reads them. */
 import type { XStatic } from 'typebox/schema';
 
+/** A rule for texts. `message` completes "<field>: ..." when a text breaks it. */
+export interface TextRule {
+  readonly test: (text: string) => boolean;
+  readonly message: string;
+}
+
 /** A JSON Schema 2020-12, written as a literal so that TypeScript can read its type from it. */
 export interface Schema {
   readonly type?: string | readonly string[];
@@ -17,7 +23,10 @@ export interface Schema {
   readonly maxLength?: number;
   readonly minimum?: number;
   readonly maximum?: number;
+  /** A name that OpenAPI knows; it is documented and not checked. */
   readonly format?: string;
+  /** What a text must satisfy besides its type and length. It is checked and not documented. */
+  readonly rule?: TextRule;
   readonly default?: unknown;
   /** Supplied by the server: accepted from a client that sends back what it has read, and dropped. */
   readonly readOnly?: boolean;

@@ -7,7 +7,6 @@
  */
 import { addError, type FieldError, isFull } from '../errors.ts';
 import type { Schema } from './schema.ts';
-import { formats } from './text-rules.ts';
 
 /** Checks `value`; where `errors` is empty, `value` is the clean copy. */
 export function validate(
@@ -137,8 +136,8 @@ function faultOfText(schema: Schema, text: string): string | null {
   if (length > maxLength) {
     return `must have at most ${maxLength} characters`;
   }
-  const format = schema.format === undefined ? undefined : formats[schema.format];
-  return format === undefined || format.test(text) ? null : format.message;
+  const { rule } = schema;
+  return rule === undefined || rule.test(text) ? null : rule.message;
 }
 
 function codePoints(text: string): number {

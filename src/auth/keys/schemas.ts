@@ -1,16 +1,18 @@
 /** API keys as they are shown, and what a new one may ask for. */
+
 import { int64, nullableTimestampSchema, timestampSchema } from '../../schema/parts.ts';
+import { durationRule, lifetimeRule, lineRule } from '../../schema/text-rules.ts';
 import { scopes } from '../access.ts';
 
 const keyType = { type: 'string', enum: ['live', 'test'] } as const;
-const duration = { type: 'string', maxLength: 16, format: 'duration' } as const;
+const duration = { type: 'string', maxLength: 16, rule: durationRule } as const;
 
 /** Whose keys they are. */
 export const account = {
   type: 'string',
   minLength: 1,
   maxLength: 100,
-  format: 'line',
+  rule: lineRule,
   description: 'Name of the account; your own by default',
 } as const;
 
@@ -72,7 +74,7 @@ export const ApiKeyInput = {
       items: { type: 'string', enum: scopes.filter((scope) => scope !== 'admin') },
       description: 'What the key may do beyond reading with an API key',
     },
-    expiresIn: { ...duration, format: 'lifetime', description: 'Never by default', examples: ['90d'] },
+    expiresIn: { ...duration, rule: lifetimeRule, description: 'Never by default', examples: ['90d'] },
   },
   examples: [{ scopes: ['write:cheeses'], expiresIn: '90d' }],
 } as const;

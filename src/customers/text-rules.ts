@@ -1,0 +1,29 @@
+/** What usernames and passwords must satisfy. */
+import type { TextRule } from '../schema/schema.ts';
+
+/** Path segments that the routes of customers use: a customer with such a username could not be read. */
+const reservedUsernames = ['login', 'logout', 'createmultiple', '.', '..'];
+
+/**
+ * Visible characters without slashes. A variation selector may follow one, and a joiner may stand between two: emoji,
+ * Persian and several Indic scripts are not written correctly without them.
+ */
+const usernameText =
+  /^(?:[^/\\\s\p{Cc}\p{Cf}\p{Default_Ignorable_Code_Point}\u2800][\ufe0e\ufe0f]?(?:\p{Join_Control}(?!$))?)+$/u;
+
+const passwordBytesMax = 1024;
+
+export const usernameRule: TextRule = {
+  test: (text) => {
+    const visible = text.replace(/\p{Join_Control}|[\ufe0e\ufe0f]/gu, '');
+    const name = visible.normalize('NFKC').toUpperCase().toLowerCase();
+    return usernameText.test(text) && !reservedUsernames.includes(name);
+  },
+  message:
+    'must have no blanks, slashes, backslashes or invisible characters (joiners between two characters are allowed), and be none of login, logout, createMultiple, . and ..',
+};
+
+export const passwordRule: TextRule = {
+  test: (text) => Buffer.byteLength(text) <= passwordBytesMax,
+  message: `must have at most ${passwordBytesMax} bytes in UTF-8`,
+};
