@@ -34,7 +34,7 @@ export const session: Requirement = { kind: 'session' };
 export const oauth = (scope: Scope): Requirement => ({ kind: 'oauth', scope });
 
 /** A route takes whoever meets one of these. */
-export function anyOf(...requirements: Requirement[]): Access {
+export function anyOf(...requirements: Requirement[]): readonly Requirement[] {
   return requirements;
 }
 

@@ -38,7 +38,7 @@ export function selfRoutes({ keys, people, config, bounds }: Dependencies): Rout
         headers: { 'Cache-Control': 'no-store' },
         body: {
           environment: config.environment,
-          ...(await described(principal as Principal, keys, people)),
+          ...(await described(principal, keys, people)),
           quota: quotaOf(rateLimitStatus() as RateLimitStatus),
         },
       }),

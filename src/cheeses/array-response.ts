@@ -3,7 +3,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { setImmediate } from 'node:timers/promises';
 import { matchesIfNoneMatch, weakTag } from '../http/etag.ts';
 import { nextLink } from '../http/link.ts';
-import { type RouteResponse, TextBody, TextStream } from '../http/route.ts';
+import { type RouteResponse, TextBody, TextStream } from '../http/response.ts';
 import type { CheeseListing, CheesePage, Filters, Unchanged } from './listing.ts';
 
 const streamedPageSize = 500;

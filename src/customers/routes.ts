@@ -1,7 +1,5 @@
 /** Customers over HTTP: everything under /customer. */
-import { anyOf, apiKey, oauth, session } from '../auth/access.ts';
-import type { Principal } from '../auth/principal.ts';
-import type { FieldError } from '../errors.ts';
+import { anyOf, apiKey, oauth, type Requirement, session } from '../auth/access.ts';
 import {
   conflictResponse,
   notFoundResponse,
@@ -10,12 +8,13 @@ import {
   unprocessableResponse,
 } from '../http/error-responses.ts';
 import { entityResponse, etagHeader, ifMatchFor, preconditionOf } from '../http/etag.ts';
-import { type Route, type RouteDefinition, route, TextBody } from '../http/route.ts';
+import { TextBody } from '../http/response.ts';
+import { type Route, type RouteDefinition, route } from '../http/route.ts';
+import { batchOf } from '../schema/batch.ts';
 import type { LoginService } from './login.ts';
 import {
   Customer,
   CustomerBatchResult,
-  type CustomerInput,
   customerBatchMax,
   customerInput,
   Login,
@@ -47,7 +46,7 @@ export function customerRoutes(dependencies: Dependencies): Route[] {
       tag,
       summary: 'Register a customer',
       access: mayRegister,
-      isForAccounts: true,
+      rateLimitGroup: 'login',
       replay: 'beforeWork',
       body: input,
       responses: {
@@ -76,22 +75,18 @@ export function customerRoutes(dependencies: Dependencies): Route[] {
       description:
         'Each entry counts on its own: those that are valid are registered, whatever the others are.',
       access: mayRegister,
-      isForAccounts: true,
+      rateLimitGroup: 'login',
       replay: 'beforeWork',
-      body: {
-        type: 'array',
+      body: batchOf(input, {
         maxItems: customerBatchMax,
-        items: input,
-        itemsApart: true,
         examples: [[{ username: 'bob', email: 'bob@example.com', password: 'a cheese a day' }]],
-      },
+      }),
       responses: {
         200: { description: 'Who was registered, and why others were not', schema: CustomerBatchResult },
         ...unprocessableResponse,
       },
       handle: ({ body, countAs, withIdempotency }) => {
-        const checked = body as unknown as { value: CustomerInput; errors: FieldError[] }[];
-        const entries = checked.map(({ value, errors }) => (errors.length > 0 ? errors : value));
+        const entries = body.map((entry) => ('errors' in entry ? entry.errors : entry.value));
         return withIdempotency(
           (context) => {
             countAs(Math.max(1, entries.length));
@@ -114,7 +109,7 @@ export function customerRoutes(dependencies: Dependencies): Route[] {
       summary: 'Log in',
       description: 'Of a customer, 20 sessions can be open at once; after that the oldest ends.',
       access: 'open',
-      isForAccounts: true,
+      rateLimitGroup: 'login',
       // Otherwise the response to a key that was used would tell a right password from a wrong one without limit.
       replay: 'afterChecks',
       body: Login,
@@ -146,7 +141,7 @@ export function customerRoutes(dependencies: Dependencies): Route[] {
       access: anyOf(apiKey, session, oauth('read:profile')),
       responses: { 200: oneCustomer('The customer'), ...noCustomer },
       handle: async ({ params, principal }) =>
-        entityResponse(await customers.find(params.username ?? '', principal as Principal), 200),
+        entityResponse(await customers.find(params.username ?? '', principal), 200),
     }),
     route({
       method: 'PUT',
@@ -168,10 +163,7 @@ export function customerRoutes(dependencies: Dependencies): Route[] {
       handle: async ({ params, body, headers, principal, context }) => {
         const precondition = preconditionOf(headers['if-match']);
         const { username = '' } = params;
-        return entityResponse(
-          await customers.replace(context, username, body, principal as Principal, precondition),
-          200,
-        );
+        return entityResponse(await customers.replace(context, username, body, principal, precondition), 200);
       },
     }),
     route({
@@ -191,7 +183,7 @@ export function customerRoutes(dependencies: Dependencies): Route[] {
       },
       handle: async ({ params, headers, principal, context }) => {
         const precondition = preconditionOf(headers['if-match']);
-        await customers.delete(context, params.username ?? '', principal as Principal, precondition);
+        await customers.delete(context, params.username ?? '', principal, precondition);
         return { status: 204 };
       },
     }),
@@ -207,8 +199,11 @@ function logout(login: LoginService) {
     access: anyOf(session),
     responses: { 204: { description: 'The session has ended' } },
     handle: async ({ principal, context }) => {
-      await login.logout(context, principal?.sessionHash ?? null);
+      await login.logout(context, principal.sessionHash);
       return { status: 204, headers: { 'Cache-Control': 'no-store' } };
     },
-  } satisfies Omit<RouteDefinition<Record<never, never>, Record<never, never>>, 'method' | 'operationId'>;
+  } satisfies Omit<
+    RouteDefinition<Record<never, never>, Record<never, never>, Record<never, never>, readonly Requirement[]>,
+    'method' | 'operationId'
+  >;
 }

@@ -46,16 +46,16 @@ export interface Admission {
 }
 
 export function createAdmission(guard: Guard, rateLimits: RateLimits): Admission {
-  function countAddress({ access, isForAccounts }: Route, request: FastifyRequest): void {
-    const purpose = access === 'operational' ? 'public' : isForAccounts ? 'account' : 'any';
-    request.clientIpCount = rateLimits.countClientIp(clientNetwork(request.ip), purpose);
+  function countClientIp({ access, rateLimitGroup }: Route, request: FastifyRequest): void {
+    const group = rateLimitGroup ?? (access === 'operational' ? 'public' : 'any');
+    request.clientIpCount = rateLimits.countClientIp(clientNetwork(request.ip), group);
   }
 
   /** Requests with a wrong credential are counted by client IP, and refused once there were too many. */
   function identify(route: Route, request: FastifyRequest): MaybePromise<readonly Principal[]> {
     function turnAway(error: unknown): never {
       if (error instanceof AppError && error.code === 'unauthorized') {
-        countAddress(route, request);
+        countClientIp(route, request);
       }
       throw error;
     }
@@ -72,13 +72,13 @@ export function createAdmission(guard: Guard, rateLimits: RateLimits): Admission
     admit(route, request, reply) {
       const { access, alternative } = route;
       if (access === 'operational') {
-        countAddress(route, request);
+        countClientIp(route, request);
         return;
       }
       noteArrival(request);
       return chain(identify(route, request), (principals) => {
         if (principals.length === 0) {
-          countAddress(route, request);
+          countClientIp(route, request);
           request.principal = guard.authorize(principals, access, alternative);
           return;
         }

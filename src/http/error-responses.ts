@@ -1,7 +1,8 @@
 /** Answers that many routes share, as their contract lists them. */
 import { errorCatalogue, errorsMax } from '../errors.ts';
 import type { Schema } from '../schema/schema.ts';
-import type { Described, DocumentedResponses } from './route.ts';
+import type { DocumentedResponses } from './response.ts';
+import type { Described } from './route.ts';
 
 export const ErrorSchema = {
   title: 'Error',

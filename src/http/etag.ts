@@ -1,7 +1,7 @@
 /** Entity tags and the preconditions on them (RFC 9110, sections 8.8.3 and 13.1). */
 import { AppError } from '../errors.ts';
 import type { Asset } from './asset.ts';
-import { type RouteResponse, TextBody } from './route.ts';
+import { type RouteResponse, TextBody } from './response.ts';
 
 /** The strong tag of a resource at one version. */
 export function strongTag(version: number | string): string {

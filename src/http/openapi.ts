@@ -4,7 +4,8 @@ import type { Access } from '../auth/access.ts';
 import { idempotencyHours, keyLengthMax } from '../idempotency/store.ts';
 import type { Parameter, Parameters, Schema } from '../schema/schema.ts';
 import { documentedResponses } from './error-responses.ts';
-import { type Described, type DocumentedResponses, fullPath } from './route.ts';
+import type { DocumentedResponses } from './response.ts';
+import { type Described, fullPath } from './route.ts';
 
 type Document = Record<string, unknown>;
 
@@ -215,7 +216,7 @@ function declared(parameters: Parameters, place: 'query' | 'header', examples: E
 
 /** Schemas with a title become components. */
 function reference(schema: Schema, components: Map<string, unknown>): unknown {
-  const { properties, items, anyOf, itemsApart: _, rule: _rule, ...rest } = schema;
+  const { properties, items, anyOf, isBatch: _, rule: _rule, ...rest } = schema;
   const full = {
     ...rest,
     ...(properties === undefined

@@ -4,7 +4,8 @@ import { Asset } from './asset.ts';
 import { unavailable as notReady, text } from './error-responses.ts';
 import { immutable, revalidated } from './etag.ts';
 import { type MetricDefinition, type Metrics, metricsType } from './metrics.ts';
-import { type Route, type RouteResponse, route, TextBody } from './route.ts';
+import { type RouteResponse, TextBody } from './response.ts';
+import { type Route, route } from './route.ts';
 
 const tag = 'Operation';
 const scriptPath = '/docs/js/scalar.js';
@@ -57,6 +58,7 @@ export function operationalRoutes({ requireReady, describe, metrics, figures }: 
       tag,
       summary: 'The process is alive',
       access: 'operational',
+      rateLimitGroup: 'health',
       responses: { 200: { description: 'Alive', schema: Status } },
       handle: () => ({ status: 200, body: { status: 'ok' } }),
     }),
@@ -67,6 +69,7 @@ export function operationalRoutes({ requireReady, describe, metrics, figures }: 
       tag,
       summary: 'The server can process requests: the database answers, and the disk has space',
       access: 'operational',
+      rateLimitGroup: 'health',
       responses: {
         200: { description: 'Ready', schema: Status },
         ...notReady('The database does not answer, or the disk is full'),

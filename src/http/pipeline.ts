@@ -15,7 +15,8 @@ import { rawBody, readBody, requireMediaType, throwIfInvalid, withUnchangeable }
 import { clientNetwork } from './client-ip.ts';
 import { readHeaders, readQuery } from './parameters.ts';
 import { withUnreadBodies } from './raw-routes.ts';
-import { fullPath, type ReceivedUpload, type Route, type RouteResponse, TextBody } from './route.ts';
+import { type RouteResponse, TextBody } from './response.ts';
+import { fullPath, type ReceivedUpload, type Route } from './route.ts';
 import { type ReportFailure, sendResponse } from './send-response.ts';
 import { traceIdOf } from './trace.ts';
 import type { Uploads } from './uploads.ts';

@@ -3,57 +3,17 @@
  * chain (mount.ts), the OpenAPI document (openapi.ts) and the tests that walk over every route.
  */
 import type { IncomingHttpHeaders } from 'node:http';
-import type { Readable } from 'node:stream';
 import type { XStatic } from 'typebox/schema';
 import type { Access } from '../auth/access.ts';
 import type { Principal } from '../auth/principal.ts';
 import type { Context } from '../database/context.ts';
 import type { ReceivedFile } from '../files/received-file.ts';
 import type { ReplayTime } from '../idempotency/store.ts';
-import type { RateLimitStatus } from '../limits/rate-limits.ts';
+import type { RateLimitGroup, RateLimitStatus } from '../limits/rate-limits.ts';
 import type { MaybePromise } from '../maybe-promise.ts';
+import type { BatchEntry } from '../schema/batch.ts';
 import type { Parameters, ParameterValues, Schema } from '../schema/schema.ts';
-import type { Asset } from './asset.ts';
-
-/** Text that goes out as it is, JSON unless the route says otherwise. */
-export class TextBody {
-  readonly text: string;
-
-  constructor(text: string) {
-    this.text = text;
-  }
-}
-
-/** Text that is made piece by piece, as quickly as the client reads it: not for HEAD. No piece is empty. */
-export class TextStream {
-  readonly open: () => AsyncIterable<string>;
-
-  constructor(open: () => AsyncIterable<string>) {
-    this.open = open;
-  }
-}
-
-/** Bytes that are read only where they are sent: not for HEAD, and not where the client has them already. */
-export class FileBody {
-  readonly open: () => Promise<Readable>;
-
-  constructor(open: () => Promise<Readable>) {
-    this.open = open;
-  }
-}
-
-/** What a handler answers. `body` is a value to be serialised, ready text, a stream of text, bytes, static content, or nothing. */
-export interface RouteResponse {
-  readonly status: number;
-  readonly headers?: Readonly<Record<string, string>>;
-  readonly body?:
-    | TextBody
-    | TextStream
-    | FileBody
-    | Asset
-    | Readonly<Record<string, unknown>>
-    | readonly unknown[];
-}
+import type { DocumentedResponses, RouteResponse } from './response.ts';
 
 /** A body that is a form with one file, and text fields beside it. */
 export interface FormWithFile<F extends Parameters> {
@@ -72,13 +32,13 @@ export interface ReceivedUpload<F> {
 }
 
 /** What a handler gets: checked values, who is calling, and the context for services. */
-export interface RouteRequest<Q, B, F> {
+export interface RouteRequest<Q, B, F, P> {
   readonly params: Readonly<Record<string, string>>;
   readonly query: Q;
   readonly body: B;
   readonly headers: IncomingHttpHeaders;
-  /** null where nobody in particular is calling. */
-  readonly principal: Principal | null;
+  /** The caller; its type follows from the access of the route. */
+  readonly principal: P;
   /** Where the caller stands, where a valid credential came along. */
   readonly rateLimitStatus: () => RateLimitStatus | null;
   /** The address that the call came from. */
@@ -98,25 +58,23 @@ export interface RouteRequest<Q, B, F> {
   ) => Promise<RouteResponse>;
 }
 
-/** What a route may answer, by status: a schema of JSON, other media types, or words alone where there is no body. */
-export type DocumentedResponses = Readonly<
-  Record<
-    number,
-    {
-      readonly description: string;
-      readonly schema?: Schema;
-      /** Other than JSON. */
-      readonly mediaTypes?: readonly string[];
-      /** Where the schema has none of its own. */
-      readonly example?: unknown;
-    }
-  >
->;
+/** Every route knows its caller, except those that do not ask for a credential. */
+type PrincipalOf<A extends Access> = A extends 'operational'
+  ? null
+  : A extends 'open'
+    ? Principal | null
+    : Principal;
+
+/** The value of a body: of a batch, the value or the errors of each entry. */
+type BodyOf<B extends Schema> = B extends { readonly isBatch: true; readonly items: infer I }
+  ? readonly BatchEntry<XStatic<I>>[]
+  : XStatic<B>;
 
 export interface RouteDefinition<
   Q extends Parameters,
   B extends Schema,
   F extends Parameters = Record<never, never>,
+  A extends Access = Access,
 > {
   readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE';
   /** Relative to /v2, with parameters as `:name`; operational routes give the whole path. */
@@ -125,7 +83,7 @@ export interface RouteDefinition<
   readonly tag: string;
   readonly summary: string;
   readonly description?: string;
-  readonly access: Access;
+  readonly access: A;
   /** A request with the same result that any API key may send: the 403 for a missing scope names it. */
   readonly alternative?: string;
   readonly query?: Q;
@@ -144,8 +102,8 @@ export interface RouteDefinition<
   /** The body is this form and nothing else; the handler reads it when it is ready to. */
   readonly upload?: FormWithFile<F>;
   readonly responses: DocumentedResponses;
-  /** Whoever logs in or registers: without a valid credential, an address may do so less often than anything else. */
-  readonly isForAccounts?: boolean;
+  /** The limit by client IP for requests without a valid credential: `any` by default, `public` for operational routes. */
+  readonly rateLimitGroup?: RateLimitGroup;
   /** When the stored response of an Idempotency-Key is looked up, unless in the transaction. */
   readonly replay?: ReplayTime;
   /** A GET that changes something: it does not answer HEAD. */
@@ -161,14 +119,14 @@ export interface RouteDefinition<
   /** Since when (ISO date) the route is deprecated, and the path that takes its place. */
   readonly deprecated?: { readonly since: string; readonly successor: string };
   readonly handle: (
-    call: RouteRequest<ParameterValues<Q>, XStatic<B>, ParameterValues<F>>,
+    request: RouteRequest<ParameterValues<Q>, BodyOf<B>, ParameterValues<F>, PrincipalOf<A>>,
   ) => MaybePromise<RouteResponse>;
 }
 
 /** A route whose types are no longer of interest. */
 export type Route = Omit<RouteDefinition<Parameters, Schema, Parameters>, 'handle'> & {
   // biome-ignore lint/suspicious/noExplicitAny: the values were checked against the schemas that gave the types.
-  readonly handle: (call: RouteRequest<any, any, any>) => MaybePromise<RouteResponse>;
+  readonly handle: (request: RouteRequest<any, any, any, any>) => MaybePromise<RouteResponse>;
 };
 
 /** What the OpenAPI document says of a route. */
@@ -187,6 +145,7 @@ export function route<
   const Q extends Parameters = Record<never, never>,
   const B extends Schema = Record<never, never>,
   const F extends Parameters = Record<never, never>,
->(definition: RouteDefinition<Q, B, F>): Route {
+  const A extends Access = Access,
+>(definition: RouteDefinition<Q, B, F, A>): Route {
   return definition;
 }

@@ -6,7 +6,8 @@ import { Asset } from './asset.ts';
 import { acceptsGzip, compress, worthwhileBytes } from './compression.ts';
 import { deprecationHeaders } from './deprecation.ts';
 import { matchesIfNoneMatch } from './etag.ts';
-import { FileBody, type Route, type RouteResponse, TextBody, TextStream } from './route.ts';
+import { FileBody, type RouteResponse, TextBody, TextStream } from './response.ts';
+import type { Route } from './route.ts';
 
 declare module 'fastify' {
   interface FastifyInstance {

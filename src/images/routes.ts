@@ -16,7 +16,8 @@ import {
 } from '../http/error-responses.ts';
 import { keptForever, matchesIfNoneMatch, preconditionOf, strongTag } from '../http/etag.ts';
 import { isRangeWanted, parseRange } from '../http/range.ts';
-import { FileBody, type Route, type RouteResponse, route } from '../http/route.ts';
+import { FileBody, type RouteResponse } from '../http/response.ts';
+import { type Route, route } from '../http/route.ts';
 import { multilineRule } from '../schema/text-rules.ts';
 import { detectImageFormat } from './image-format.ts';
 import { CheeseImageList, ImageUploadResult } from './schemas.ts';

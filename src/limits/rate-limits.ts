@@ -47,7 +47,7 @@ export interface RateLimits {
   /** Counts a call with valid credentials. @throws AppError rateLimited */
   charge(principals: readonly Principal[]): MaybePromise<RequestCharge>;
   /** Counts a call without a valid credential. @throws AppError rateLimited */
-  countClientIp(address: string, purpose: RateLimitGroup): ClientIpCount;
+  countClientIp(clientIp: string, group: RateLimitGroup): ClientIpCount;
   /** Calls turned away so far, by the limit that did. */
   refusals(): Readonly<Record<string, number>>;
 }
@@ -62,10 +62,11 @@ export interface ClientIpCount {
 }
 
 /**
- * What a call is for: whoever guesses passwords or registers by the thousand is held off sooner. Pages, images and health
- * checks need no credential and cost little, so they have a limit of their own.
+ * What a request is for. `login` has a lower limit, against guessed passwords and mass registration. `public` (pages and
+ * images) has a higher one, because these requests need no credential and cost little. `health` is counted apart from
+ * `public`, so that a flood of pages from one client IP, or through an unlisted proxy, does not fail health checks.
  */
-export type RateLimitGroup = 'any' | 'account' | 'public';
+export type RateLimitGroup = 'any' | 'login' | 'public' | 'health';
 
 interface Dependencies {
   readonly config: Pick<Config, 'plans' | 'addressLimits'>;
@@ -81,9 +82,15 @@ export function createRateLimits({ config, clock, counts }: Dependencies): RateL
   )[0];
   const { perMinute, accountsPerMinute, publicPerMinute } = config.addressLimits;
   const anyCalls = { limit: perMinute, windows: recentWindows(clock) };
-  const accountCalls = { limit: accountsPerMinute, windows: recentWindows(clock) };
-  const publicCalls = { limit: publicPerMinute, windows: recentWindows(clock) };
-  const countedFor = { any: [anyCalls], account: [accountCalls, anyCalls], public: [publicCalls] };
+  const logins = { limit: accountsPerMinute, windows: recentWindows(clock) };
+  const publicRequests = { limit: publicPerMinute, windows: recentWindows(clock) };
+  const healthChecks = { limit: publicPerMinute, windows: recentWindows(clock) };
+  const countedFor = {
+    any: [anyCalls],
+    login: [logins, anyCalls],
+    public: [publicRequests],
+    health: [healthChecks],
+  };
 
   const refused = { burst: 0, hour: 0, address: 0 };
 
@@ -140,10 +147,10 @@ export function createRateLimits({ config, clock, counts }: Dependencies): RateL
     refusals: () =>
       Object.fromEntries(Object.entries(refused).map(([limit, calls]) => [`{limit="${limit}"}`, calls])),
 
-    countClientIp(address, purpose) {
+    countClientIp(clientIp, group) {
       const now = clock.now();
-      const counted = countedFor[purpose].map(({ limit, windows }) => {
-        const window = windows.get(address) ?? windows.set(address, new SlidingWindow(minuteMs, secondMs));
+      const counted = countedFor[group].map(({ limit, windows }) => {
+        const window = windows.get(clientIp) ?? windows.set(clientIp, new SlidingWindow(minuteMs, secondMs));
         if (window.count(now) >= limit) {
           refused.address += 1;
           throw tooMany(limit, window.msUntilFree(now));

@@ -33,11 +33,8 @@ interface Dependencies {
 
 export function customerOrderRoutes({ directory, orders, history }: Dependencies): Route[] {
   /** The id of the order, if it is one of the customer and the caller reaches it. */
-  async function ownOrder(
-    params: Readonly<Record<string, string>>,
-    principal: Principal | null,
-  ): Promise<number> {
-    const customerId = await directory.idOf(params.username ?? '', principal as Principal);
+  async function ownOrder(params: Readonly<Record<string, string>>, principal: Principal): Promise<number> {
+    const customerId = await directory.idOf(params.username ?? '', principal);
     const id = orderId(params);
     await history.requireOf(customerId, id);
     return id;
@@ -61,8 +58,8 @@ export function customerOrderRoutes({ directory, orders, history }: Dependencies
       },
       handle: async ({ params, query, principal }) => {
         const { username = '' } = params;
-        const customerId = await directory.idOf(username, principal as Principal);
-        const page = await history.listOf(customerId, principal as Principal, requestOf(query));
+        const customerId = await directory.idOf(username, principal);
+        const page = await history.listOf(customerId, principal, requestOf(query));
         return shownPage(page, `/v2/customer/${encodeURIComponent(username)}/orders`, query.limit);
       },
     }),
@@ -76,7 +73,7 @@ export function customerOrderRoutes({ directory, orders, history }: Dependencies
       access,
       responses: { 200: oneOrder('The order'), ...noOrder },
       handle: async ({ params, principal }) =>
-        entityResponse(await orders.find(await ownOrder(params, principal), principal as Principal), 200),
+        entityResponse(await orders.find(await ownOrder(params, principal), principal), 200),
     }),
     route({
       method: 'GET',
@@ -90,7 +87,7 @@ export function customerOrderRoutes({ directory, orders, history }: Dependencies
       handle: async ({ params, principal }) => ({
         status: 200,
         headers: { 'Cache-Control': 'private, no-cache' },
-        body: { items: await history.timeline(await ownOrder(params, principal), principal as Principal) },
+        body: { items: await history.timeline(await ownOrder(params, principal), principal) },
       }),
     }),
     route({
@@ -111,7 +108,7 @@ export function customerOrderRoutes({ directory, orders, history }: Dependencies
       },
       handle: async ({ params, headers, principal, context }) => {
         const id = await ownOrder(params, principal);
-        await orders.cancel(context, id, principal as Principal, preconditionOf(headers['if-match']));
+        await orders.cancel(context, id, principal, preconditionOf(headers['if-match']));
         return { status: 204 };
       },
     }),

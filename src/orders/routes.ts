@@ -1,7 +1,6 @@
 /** The store over HTTP: everything under /store. */
 
 import { anyOf, apiKey, oauth } from '../auth/access.ts';
-import type { Principal } from '../auth/principal.ts';
 import type { CheeseService } from '../cheeses/service.ts';
 import type { CustomerDirectory } from '../customers/directory.ts';
 import { Customer } from '../customers/schemas.ts';
@@ -16,7 +15,8 @@ import {
 import { entityResponse, etagHeader, ifMatchFor, preconditionOf } from '../http/etag.ts';
 import { nextLink } from '../http/link.ts';
 import { parsePathId } from '../http/path-id.ts';
-import { type Route, type RouteResponse, route, TextBody } from '../http/route.ts';
+import { type RouteResponse, TextBody } from '../http/response.ts';
+import { type Route, route } from '../http/route.ts';
 import type { Parameters, ParameterValues } from '../schema/schema.ts';
 import { timestampRule } from '../schema/text-rules.ts';
 import { requireOperator } from './order.ts';
@@ -77,7 +77,7 @@ export function storeRoutes({ cheeses, orders, history, directory }: Dependencie
         ...badRequestResponse('A parameter is not valid'),
       },
       handle: async ({ query, principal }) => {
-        const page = await history.list(principal as Principal, requestOf(query));
+        const page = await history.list(principal, requestOf(query));
         return shownPage(page, '/v2/store/orders', query.limit);
       },
     }),
@@ -94,7 +94,7 @@ export function storeRoutes({ cheeses, orders, history, directory }: Dependencie
       responses: { 201: oneOrder('The order, placed'), ...unprocessableResponse },
       handle: ({ body, principal, withIdempotency }) =>
         withIdempotency(
-          (context) => orders.place(context, principal as Principal, body),
+          (context) => orders.place(context, principal, body),
           (order) => ({
             ...entityResponse(order, 201),
             headers: { ...etagHeader(order), Location: `/v2/store/order/${order.id}` },
@@ -112,7 +112,7 @@ export function storeRoutes({ cheeses, orders, history, directory }: Dependencie
       access: anyOf(apiKey, oauth('read:orders')),
       responses: { 200: oneOrder('The order'), ...noOrder },
       handle: async ({ params, principal }) =>
-        entityResponse(await orders.find(orderId(params), principal as Principal), 200),
+        entityResponse(await orders.find(orderId(params), principal), 200),
     }),
     route({
       method: 'DELETE',
@@ -133,7 +133,7 @@ export function storeRoutes({ cheeses, orders, history, directory }: Dependencie
       },
       handle: async ({ params, headers, principal, context }) => {
         const precondition = preconditionOf(headers['if-match']);
-        await orders.cancel(context, orderId(params), principal as Principal, precondition);
+        await orders.cancel(context, orderId(params), principal, precondition);
         return { status: 204 };
       },
     }),
@@ -148,7 +148,7 @@ export function storeRoutes({ cheeses, orders, history, directory }: Dependencie
       handle: async ({ params, principal }) => ({
         status: 200,
         headers: { 'Cache-Control': 'private, no-cache' },
-        body: { items: await history.timeline(orderId(params), principal as Principal) },
+        body: { items: await history.timeline(orderId(params), principal) },
       }),
     }),
     route({
@@ -165,7 +165,7 @@ export function storeRoutes({ cheeses, orders, history, directory }: Dependencie
         ...notFoundResponse('There is no such order, or it has no customer'),
       },
       handle: async ({ params, principal }) => {
-        const id = await history.customerOf(orderId(params), principal as Principal);
+        const id = await history.customerOf(orderId(params), principal);
         const customer = id === null ? undefined : await directory.findById(id);
         if (customer === undefined) {
           throw new AppError('notFound', 'The order has no customer.');
@@ -215,7 +215,7 @@ function step(
       ...preconditionFailedResponse,
     },
     handle: ({ params, headers, principal, withIdempotency }) => {
-      requireOperator(principal as Principal);
+      requireOperator(principal);
       return withIdempotency(
         (context) => verb(context, orderId(params), preconditionOf(headers['if-match'])),
         (order) => entityResponse(order, 200),

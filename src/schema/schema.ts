@@ -34,8 +34,8 @@ export interface Schema {
   readonly additionalProperties?: boolean | Schema;
   /** Any one of these; in answers only. */
   readonly anyOf?: readonly Schema[];
-  /** Each element is checked by itself: the handler gets a clean copy or the faults of each, as `shape` returns them. */
-  readonly itemsApart?: boolean;
+  /** Each element is validated by itself and becomes a `BatchEntry`; see `batchOf`. */
+  readonly isBatch?: boolean;
 }
 
 /** A query parameter or header: text that is read as the type its schema names. */

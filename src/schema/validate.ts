@@ -6,6 +6,7 @@
  * counts as absent, and unknown members are dropped unless the caller asked for strictness (RFC 7240).
  */
 import { addError, type FieldError, isFull } from '../errors.ts';
+import type { BatchEntry } from './batch.ts';
 import type { Schema } from './schema.ts';
 
 /** Checks `value`; where `errors` is empty, `value` is the clean copy. */
@@ -99,12 +100,16 @@ function walkArray(
     return value;
   }
   const { items } = schema;
-  if (items !== undefined && schema.itemsApart) {
-    return value.map((element) => validate(items, element, isStrict));
+  if (items !== undefined && schema.isBatch) {
+    return value.map((element) => toBatchEntry(validate(items, element, isStrict)));
   }
   return items === undefined
     ? value
     : value.map((element, index) => validateValue(items, element, `${field}[${index}]`, isStrict, errors));
+}
+
+function toBatchEntry({ value, errors }: ReturnType<typeof validate>): BatchEntry<unknown> {
+  return errors.length > 0 ? { errors } : { value };
 }
 
 /** What is wrong with a string, number or boolean of the right type, or null. Parameters use this too. */

@@ -148,8 +148,6 @@ const publicPaths = [
   '/docs',
   '/docs/js/scalar.js',
   '/images/nothing.png',
-  '/healthz',
-  '/readyz',
   '/openapi.json',
   '/.well-known/oauth-authorization-server',
   '/oauth/style.css',
@@ -172,6 +170,20 @@ test('Public paths have a limit of their own, which no credential lifts', async 
   }
   assert.equal(await passing(2, () => ask(shop)), 1, 'other requests are counted apart');
   assert.equal((await shop.request('GET', '/v2/cheeses', { as: shop.reader })).status, 200);
+});
+
+test('Health checks have a limit per client IP that requests to other public paths do not use up', async (t) => {
+  const limited = { CURD_ADDRESS_LIMITS: JSON.stringify({ publicPerMinute: 4 }) };
+  const shop = await openLimited(t, limited);
+  assert.equal(await passing(5, () => shop.request('GET', '/images/nothing.png')), 4);
+  assert.equal((await shop.request('GET', '/')).status, 429);
+  for (const url of ['/healthz', '/readyz', '/healthz', '/readyz']) {
+    assert.equal((await shop.request('GET', url)).status, 200, url);
+  }
+  for (const url of ['/healthz', '/readyz']) {
+    assertTooMany(await shop.request('GET', url), 4);
+    assert.equal((await shop.request('HEAD', url, { as: shop.reader })).status, 429);
+  }
 });
 
 test('In production one client IP may send 6000 requests a minute to public paths', async (t) => {

@@ -18,8 +18,8 @@ const access = anyOf(oauth('admin'));
 const noKey = notFoundResponse('There is no such API key, or no such account');
 
 export function keyRoutes(keys: KeyService): Route[] {
-  async function accountId(name: string | undefined, principal: Principal | null): Promise<number> {
-    return name === undefined ? (principal?.accountId ?? 0) : (await keys.findAccount(name)).id;
+  async function accountId(name: string | undefined, principal: Principal): Promise<number> {
+    return name === undefined ? (principal.accountId ?? 0) : (await keys.findAccount(name)).id;
   }
 
   return [

@@ -1,7 +1,7 @@
 /** What the OpenAPI document says of the authorization server. */
 import { text } from '../../http/error-responses.ts';
 import type { RawDescription, RawRoute } from '../../http/raw-routes.ts';
-import type { DocumentedResponses } from '../../http/route.ts';
+import type { DocumentedResponses } from '../../http/response.ts';
 import type { Schema } from '../../schema/schema.ts';
 import { scopes } from '../access.ts';
 import {

@@ -84,14 +84,14 @@ export function oauthEndpoints(dependencies: EndpointDependencies): RawRoute[] {
     method: 'GET' | 'POST',
     path: string,
     work: RawRoute['handle'],
-    purpose: RateLimitGroup = method === 'POST' ? 'account' : 'any',
+    group: RateLimitGroup = method === 'POST' ? 'login' : 'any',
   ) => ({
     method,
     path,
     isForScripts: false,
     handle: (call: RawRequest) =>
       explaining(call, () => {
-        dependencies.countAddress(call.clientIp, purpose);
+        dependencies.countAddress(call.clientIp, group);
         return work(call);
       }),
   });
@@ -142,7 +142,7 @@ export function oauthEndpoints(dependencies: EndpointDependencies): RawRoute[] {
 
   return described([
     // Each request is stored for an hour.
-    counted('GET', '/oauth/authorize', authorize, 'account'),
+    counted('GET', '/oauth/authorize', authorize, 'login'),
     counted('GET', '/oauth/authorize/:uid', (call) => {
       setPageHeaders(call.response);
       return pass(call, `/oauth/authorize/${encodeURIComponent(call.params.uid ?? '')}`);

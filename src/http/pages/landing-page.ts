@@ -4,7 +4,8 @@ import { Asset } from '../asset.ts';
 import { text } from '../error-responses.ts';
 import { revalidated } from '../etag.ts';
 import { qualityOf } from '../quality-values.ts';
-import { type Route, type RouteResponse, route, TextBody } from '../route.ts';
+import { type RouteResponse, TextBody } from '../response.ts';
+import { type Route, route } from '../route.ts';
 import { Html, html } from './html.ts';
 
 const tag = 'Operation';
