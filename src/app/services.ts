@@ -118,7 +118,7 @@ export async function openServices(
     database,
     clock,
     cheeses,
-    pictures: imageRenderer,
+    renderer: imageRenderer,
     files: await openFiles(config, clock),
   });
   const customers: CustomerService = createCustomerService({

@@ -55,6 +55,14 @@ export interface CheeseService {
     change: (photoUrls: readonly string[]) => string[],
     precondition?: Precondition,
   ): Promise<VersionedCheese>;
+  /** The same in an open transaction. */
+  changePhotosIn(
+    tx: Sql,
+    context: Context,
+    id: number,
+    change: (photoUrls: readonly string[]) => string[],
+    precondition?: Precondition,
+  ): Promise<VersionedCheese>;
   /** @throws AppError notFound, preconditionFailed, and what `beforeDelete` throws */
   delete(context: Context, id: number, precondition?: Precondition): Promise<void>;
   countByStatus(): Promise<Record<Status, number>>;
@@ -109,39 +117,44 @@ export function createCheeseService({ database, clock, beforeDelete }: Dependenc
   }
 
   /** Changes one cheese to what `prepare` leads to; an identical result is no change at all. */
-  function write(
+  async function write(
+    tx: Sql,
     context: Context,
     id: number,
     precondition: Precondition | undefined,
-    prepare: (tx: Sql) => Promise<(current: Cheese) => Draft>,
+    prepare: () => Promise<(current: Cheese) => Draft>,
   ): Promise<VersionedCheese> {
-    return context.transaction(async (tx) => {
-      const queries = cheeseQueries(tx);
-      await queries.lockCatalogue();
-      const change = await prepare(tx);
-      const row = Number.isSafeInteger(id) ? await queries.find(id) : undefined;
-      if (row === undefined) {
-        throw notFound(id);
-      }
-      const before = JSON.parse(row.body) as Cheese;
-      precondition?.(row.version);
-      const draft = change(before);
-      const idOf = await findOrCreateTerms(tx, termsOfDraft(draft));
-      const { createdAt, updatedAt } = before;
-      if (JSON.stringify(toCheese(draft, idOf, { id, createdAt, updatedAt })) === row.body) {
-        return row;
-      }
-      const catalogue = await queries.updateCatalogue(now(), 0);
-      const after = toCheese(draft, idOf, { id, createdAt, updatedAt: catalogue.last_written_at });
-      const changed = toRow(after, row.version + 1);
-      await refusingDuplicates(() => queries.update(changed));
-      await reindex(tx, [{ before, after }]);
-      const data = JSON.stringify(cheeseUpdated(before, after));
-      const event = { type: 'cheese.updated', subject: `cheese:${id}`, data };
-      await recordEvents(tx, context.origin, catalogue.last_written_at, [event]);
-      return changed;
-    });
+    const queries = cheeseQueries(tx);
+    await queries.lockCatalogue();
+    const change = await prepare();
+    const row = Number.isSafeInteger(id) ? await queries.find(id) : undefined;
+    if (row === undefined) {
+      throw notFound(id);
+    }
+    const before = JSON.parse(row.body) as Cheese;
+    precondition?.(row.version);
+    const draft = change(before);
+    const idOf = await findOrCreateTerms(tx, termsOfDraft(draft));
+    const { createdAt, updatedAt } = before;
+    if (JSON.stringify(toCheese(draft, idOf, { id, createdAt, updatedAt })) === row.body) {
+      return row;
+    }
+    const catalogue = await queries.updateCatalogue(now(), 0);
+    const after = toCheese(draft, idOf, { id, createdAt, updatedAt: catalogue.last_written_at });
+    const changed = toRow(after, row.version + 1);
+    await refusingDuplicates(() => queries.update(changed));
+    await reindex(tx, [{ before, after }]);
+    const data = JSON.stringify(cheeseUpdated(before, after));
+    const event = { type: 'cheese.updated', subject: `cheese:${id}`, data };
+    await recordEvents(tx, context.origin, catalogue.last_written_at, [event]);
+    return changed;
   }
+
+  const changePhotosIn: CheeseService['changePhotosIn'] = (tx, context, id, change, precondition) =>
+    write(tx, context, id, precondition, async () => (current) => ({
+      ...draftOf(current),
+      photoUrls: change(current.photoUrls),
+    }));
 
   return {
     find: (id) =>
@@ -166,19 +179,22 @@ export function createCheeseService({ database, clock, beforeDelete }: Dependenc
       }),
 
     replace: (context, input, precondition) =>
-      write(context, input.id, precondition, async (tx) => {
-        const draft = await toDraft(tx, input);
-        return () => draft;
-      }),
+      context.transaction((tx) =>
+        write(tx, context, input.id, precondition, async () => {
+          const draft = await toDraft(tx, input);
+          return () => draft;
+        }),
+      ),
 
     update: (context, id, patch, precondition) =>
-      write(context, id, precondition, async () => (current) => draftOf({ ...current, ...patch })),
+      context.transaction((tx) =>
+        write(tx, context, id, precondition, async () => (current) => draftOf({ ...current, ...patch })),
+      ),
 
     changePhotos: (context, id, change, precondition) =>
-      write(context, id, precondition, async () => (current) => ({
-        ...draftOf(current),
-        photoUrls: change(current.photoUrls),
-      })),
+      context.transaction((tx) => changePhotosIn(tx, context, id, change, precondition)),
+
+    changePhotosIn,
 
     delete: (context, id, precondition) =>
       context.transaction(async (tx) => {

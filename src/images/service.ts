@@ -79,7 +79,7 @@ interface Dependencies {
   readonly database: Database;
   readonly clock: Clock;
   readonly files: Files;
-  readonly pictures: ImageRenderer;
+  readonly renderer: ImageRenderer;
   readonly cheeses: CheeseService;
 }
 
@@ -87,7 +87,7 @@ export function createImageService({
   database,
   clock,
   files,
-  pictures,
+  renderer,
   cheeses,
 }: Dependencies): ImageService {
   const lookup = createLookup<ImageFileRow>(database, imageFileLookup);
@@ -124,13 +124,13 @@ export function createImageService({
   }
 
   return {
-    store: (path, format) =>
-      pictures.render(path, format, async (renditions) => {
-        if (renditions === null) {
-          throw unsupportedImage('The image is damaged, or has more than 40 megapixels.');
-        }
-        return keep(renditions.image, renditions.thumbnail);
-      }),
+    async store(path, format) {
+      await using rendered = await renderer.render(path, format);
+      if (rendered === null) {
+        throw unsupportedImage('The image is damaged, or has more than 40 megapixels.');
+      }
+      return await keep(rendered.image, rendered.thumbnail);
+    },
 
     keep,
 
@@ -138,9 +138,9 @@ export function createImageService({
       const { cheeseId, imageName, thumbnailName, size, caption, isPrimary, urlOf } = image;
       const imageUrl = urlOf(imageName);
       return context.transaction(async (tx) => {
-        const within: Context = { ...context, transaction: (work) => work(tx) };
-        await cheeses.changePhotos(
-          within,
+        await cheeses.changePhotosIn(
+          tx,
+          context,
           cheeseId,
           (urls) => placed(urls, imageUrl, isPrimary),
           precondition,
