@@ -4,8 +4,8 @@ import { type Context, type Event, recordEvents } from '../database/context.ts';
 import { ConstraintError, type Database, type Sql } from '../database/database.ts';
 import { createLookup } from '../database/lookup.ts';
 import { AppError, validationError } from '../errors.ts';
-import type { Precondition } from '../http/etag.ts';
 import { chain, type MaybePromise } from '../maybe-promise.ts';
+import type { Precondition, Versioned } from '../versioned.ts';
 import { cheeseUpdated } from './changes.ts';
 import { type CheeseRow, cheeseLookup, cheeseQueries } from './queries.ts';
 import {
@@ -19,13 +19,6 @@ import {
 import { findOrCreateTerms, reindex, toRow } from './search-index.ts';
 import type { Term } from './search-terms.ts';
 
-/** A cheese as it is answered: its JSON, and the version that its ETag carries. */
-export interface VersionedCheese {
-  readonly id: number;
-  readonly version: number;
-  readonly body: string;
-}
-
 /** What became of one row of an import. */
 export type ImportOutcome =
   | { readonly outcome: 'created' | 'unchanged'; readonly id: number }
@@ -33,28 +26,23 @@ export type ImportOutcome =
 
 export interface CheeseService {
   /** @throws AppError notFound */
-  find(id: number): MaybePromise<VersionedCheese>;
-  findIfThere(id: number): MaybePromise<VersionedCheese | undefined>;
+  find(id: number): MaybePromise<Versioned>;
+  findIfThere(id: number): MaybePromise<Versioned | undefined>;
   /** Those of the cheeses that are there, by id: none of them changes before the transaction ends. */
-  hold(tx: Sql, ids: readonly number[]): Promise<Map<number, VersionedCheese>>;
+  hold(tx: Sql, ids: readonly number[]): Promise<Map<number, Versioned>>;
   /** @throws AppError conflict where the name is taken in its category */
-  create(context: Context, input: CheeseInput): Promise<VersionedCheese>;
+  create(context: Context, input: CheeseInput): Promise<Versioned>;
   /** @throws AppError notFound, preconditionFailed, conflict */
-  replace(context: Context, input: CheeseReplacement, precondition?: Precondition): Promise<VersionedCheese>;
+  replace(context: Context, input: CheeseReplacement, precondition?: Precondition): Promise<Versioned>;
   /** @throws AppError notFound, preconditionFailed, conflict */
-  update(
-    context: Context,
-    id: number,
-    patch: CheesePatch,
-    precondition?: Precondition,
-  ): Promise<VersionedCheese>;
+  update(context: Context, id: number, patch: CheesePatch, precondition?: Precondition): Promise<Versioned>;
   /** @throws AppError notFound, preconditionFailed, and what `change` throws */
   changePhotos(
     context: Context,
     id: number,
     change: (photoUrls: readonly string[]) => string[],
     precondition?: Precondition,
-  ): Promise<VersionedCheese>;
+  ): Promise<Versioned>;
   /** The same in an open transaction. */
   changePhotosIn(
     tx: Sql,
@@ -62,14 +50,14 @@ export interface CheeseService {
     id: number,
     change: (photoUrls: readonly string[]) => string[],
     precondition?: Precondition,
-  ): Promise<VersionedCheese>;
+  ): Promise<Versioned>;
   /** @throws AppError notFound, preconditionFailed, and what `beforeDelete` throws */
   delete(context: Context, id: number, precondition?: Precondition): Promise<void>;
   countByStatus(): Promise<Record<Status, number>>;
   /** Creates what is not there yet, all in one transaction. `seen` holds the ids met earlier in the same import. */
   import(context: Context, inputs: readonly CheeseInput[], seen: Set<number>): Promise<ImportOutcome[]>;
   /** The stored cheeses that have all values of one of the inputs. Their photos may differ. */
-  findSame(tx: Sql, inputs: readonly CheeseInput[]): Promise<VersionedCheese[]>;
+  findSame(tx: Sql, inputs: readonly CheeseInput[]): Promise<Versioned[]>;
   /** Changes with every write to the catalogue; 0 as long as there was none. */
   version(): Promise<number>;
 }
@@ -94,7 +82,7 @@ export function createCheeseService({ database, clock, beforeDelete }: Dependenc
   const now = () => timestamp(clock.now());
 
   /** Writes new cheeses; uniqueness is the database's to judge. */
-  async function insert(tx: Sql, context: Context, drafts: readonly Draft[]): Promise<VersionedCheese[]> {
+  async function insert(tx: Sql, context: Context, drafts: readonly Draft[]): Promise<Versioned[]> {
     const queries = cheeseQueries(tx);
     const catalogue = await queries.updateCatalogue(now(), drafts.length);
     const idOf = await findOrCreateTerms(tx, drafts.flatMap(termsOfDraft));
@@ -123,7 +111,7 @@ export function createCheeseService({ database, clock, beforeDelete }: Dependenc
     id: number,
     precondition: Precondition | undefined,
     prepare: () => Promise<(current: Cheese) => Draft>,
-  ): Promise<VersionedCheese> {
+  ): Promise<Versioned> {
     const queries = cheeseQueries(tx);
     await queries.lockCatalogue();
     const change = await prepare();
@@ -175,7 +163,7 @@ export function createCheeseService({ database, clock, beforeDelete }: Dependenc
     create: (context, input) =>
       context.transaction(async (tx) => {
         const [created] = await insert(tx, context, [await toDraft(tx, input)]);
-        return created as VersionedCheese;
+        return created as Versioned;
       }),
 
     replace: (context, input, precondition) =>

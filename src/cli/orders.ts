@@ -1,13 +1,13 @@
 import type { Context } from '../database/context.ts';
-import type { VersionedOrder } from '../orders/order.ts';
 import type { Order } from '../orders/schemas.ts';
 import type { OrderService } from '../orders/service.ts';
+import type { Versioned } from '../versioned.ts';
 import { type CommandOptions, parseId, printResult, withServices } from './run-command.ts';
 
 type Verb = 'approve' | 'ship' | 'deliver' | 'cancel';
 
 const verbs: Readonly<
-  Record<Verb, (orders: OrderService, context: Context, id: number) => Promise<VersionedOrder>>
+  Record<Verb, (orders: OrderService, context: Context, id: number) => Promise<Versioned>>
 > = {
   approve: (orders, context, id) => orders.approve(context, id),
   ship: (orders, context, id) => orders.ship(context, id),

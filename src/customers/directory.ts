@@ -1,10 +1,10 @@
 /** Finds customers for other areas, and decides who reaches what belongs to them. */
-
 import type { Principal } from '../auth/principal.ts';
 import type { CheeseService } from '../cheeses/service.ts';
 import type { Database } from '../database/database.ts';
 import { AppError } from '../errors.ts';
-import { findByUsername, toCustomer, type VersionedCustomer } from './profile.ts';
+import type { Versioned } from '../versioned.ts';
+import { findByUsername, toCustomer } from './profile.ts';
 import { customerQueries } from './queries.ts';
 
 export interface CustomerDirectory {
@@ -14,7 +14,7 @@ export interface CustomerDirectory {
    */
   idOf(username: string, principal: Principal): Promise<number>;
   /** Undefined where the customer was deleted. */
-  findById(id: number): Promise<VersionedCustomer | undefined>;
+  findById(id: number): Promise<Versioned | undefined>;
 }
 
 export function createCustomerDirectory(database: Database, cheeses: CheeseService): CustomerDirectory {

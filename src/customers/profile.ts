@@ -1,18 +1,11 @@
 /** Between a customer's row and what goes over the wire. */
-import type { VersionedCheese } from '../cheeses/service.ts';
 import type { Sql } from '../database/database.ts';
 import type { FieldError } from '../errors.ts';
+import type { Versioned } from '../versioned.ts';
 import { caseFold } from './case-fold.ts';
 import { type CustomerRow, customerQueries, type Profile } from './queries.ts';
 import type { CustomerInput } from './schemas.ts';
 import { usernameRule } from './text-rules.ts';
-
-/** A customer as it is answered. The version changes with the favourite cheese as well. */
-export interface VersionedCustomer {
-  readonly username: string;
-  readonly version: string;
-  readonly body: string;
-}
 
 /** Whatever cannot be a username is nobody's, and is not asked for. */
 export async function findByUsername(sql: Sql, username: string): Promise<CustomerRow | undefined> {
@@ -40,7 +33,8 @@ export function isUnchanged(row: CustomerRow, profile: Profile): boolean {
   return Object.entries(profile).every(([name, value]) => row[name as keyof Profile] === value);
 }
 
-export function toCustomer(row: CustomerRow, favourite: VersionedCheese | undefined): VersionedCustomer {
+/** A customer as JSON. The version changes with the favourite cheese as well. */
+export function toCustomer(row: CustomerRow, favourite: Versioned | undefined): Versioned {
   const { id, username, email, phone, tier } = row;
   const shown = JSON.stringify({
     id,
@@ -55,7 +49,7 @@ export function toCustomer(row: CustomerRow, favourite: VersionedCheese | undefi
   });
   // A cheese is stored as the JSON that answers for it.
   const body = favourite === undefined ? shown : `${shown.slice(0, -1)},"favouriteCheese":${favourite.body}}`;
-  return { username, body, version: `${id}.${row.version}.${favourite?.version ?? 0}` };
+  return { id, body, version: `${id}.${row.version}.${favourite?.version ?? 0}` };
 }
 
 /** Username and e-mail address, where they are another customer's. */

@@ -61,7 +61,7 @@ export function customerRoutes(dependencies: Dependencies): Route[] {
             ...entityResponse(customer, 201),
             headers: {
               ...etagHeader(customer),
-              Location: `/v2/customer/${encodeURIComponent(customer.username)}`,
+              Location: `/v2/customer/${encodeURIComponent(body.username)}`,
             },
           }),
         ),

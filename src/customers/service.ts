@@ -4,42 +4,35 @@ import type { Role } from '../auth/oauth/customer-directory.ts';
 import type { OAuthGrants } from '../auth/oauth/grants.ts';
 import type { Principal } from '../auth/principal.ts';
 import type { Sessions } from '../auth/sessions/service.ts';
-import type { CheeseService, VersionedCheese } from '../cheeses/service.ts';
+import type { CheeseService } from '../cheeses/service.ts';
 import { type Clock, timestamp } from '../clock.ts';
 import { type Context, recordEvents } from '../database/context.ts';
 import { ConstraintError, type Database, type Sql } from '../database/database.ts';
 import { AppError, type FieldError, inWords, validationError } from '../errors.ts';
-import type { Precondition } from '../http/etag.ts';
 import type { TierThresholds } from '../settings/config.ts';
+import type { Precondition, Versioned } from '../versioned.ts';
 import { entryError, mayManage, notFound } from './batch-errors.ts';
 import type { NewPasswords } from './new-passwords.ts';
-import {
-  findByUsername,
-  isUnchanged,
-  profileOf,
-  takenFields,
-  toCustomer,
-  type VersionedCustomer,
-} from './profile.ts';
+import { findByUsername, isUnchanged, profileOf, takenFields, toCustomer } from './profile.ts';
 import { type CustomerRow, customerQueries } from './queries.ts';
 import type { CustomerInput } from './schemas.ts';
 import { tierOf } from './tiers.ts';
 
 export interface BatchResult {
-  readonly created: readonly VersionedCustomer[];
+  readonly created: readonly Versioned[];
   readonly errors: readonly { readonly index: number; readonly message: string }[];
 }
 
 export interface CustomerService {
   /** @throws AppError conflict where username or e-mail address are taken, validation, unavailable */
-  register(context: Context, input: CustomerInput): Promise<VersionedCustomer>;
+  register(context: Context, input: CustomerInput): Promise<Versioned>;
   /** Each on its own, in order; an entry that failed already comes as its faults. @throws AppError unavailable */
   registerAll(
     context: Context,
     entries: readonly (CustomerInput | readonly FieldError[])[],
   ): Promise<BatchResult>;
   /** @throws AppError notFound, forbidden */
-  find(username: string, principal: Principal): Promise<VersionedCustomer>;
+  find(username: string, principal: Principal): Promise<Versioned>;
   /** @throws AppError notFound, forbidden, preconditionFailed, validation, unavailable */
   replace(
     context: Context,
@@ -47,7 +40,7 @@ export interface CustomerService {
     input: CustomerInput,
     principal: Principal,
     precondition?: Precondition,
-  ): Promise<VersionedCustomer>;
+  ): Promise<Versioned>;
   /** With everything that is theirs. @throws AppError notFound, forbidden, preconditionFailed */
   delete(
     context: Context,
@@ -95,10 +88,7 @@ export function createCustomerService(dependencies: Dependencies): CustomerServi
   }
 
   /** @throws AppError validation */
-  async function favouriteOf(
-    tx: Sql,
-    { favouriteCheese }: CustomerInput,
-  ): Promise<VersionedCheese | undefined> {
+  async function favouriteOf(tx: Sql, { favouriteCheese }: CustomerInput): Promise<Versioned | undefined> {
     const { id, name } = favouriteCheese ?? {};
     if (id === undefined) {
       return undefined;
@@ -119,7 +109,7 @@ export function createCustomerService(dependencies: Dependencies): CustomerServi
     await cheeses.hold(tx, known);
   }
 
-  async function favouriteNow(tx: Sql, row: CustomerRow): Promise<VersionedCheese | undefined> {
+  async function favouriteNow(tx: Sql, row: CustomerRow): Promise<Versioned | undefined> {
     return row.favourite_id === null
       ? undefined
       : (await cheeses.hold(tx, [row.favourite_id])).get(row.favourite_id);
@@ -198,7 +188,7 @@ export function createCustomerService(dependencies: Dependencies): CustomerServi
         // Two batches with the same names in another order would wait for each other.
         await customerQueries(tx).lockBatches();
         await lockFavourites(tx, ...valid.map(({ input }) => input.favouriteCheese?.id));
-        const created: VersionedCustomer[] = [];
+        const created: Versioned[] = [];
         const errors: { index: number; message: string }[] = [];
         for (const [index, entry] of entries.entries()) {
           const ready = prepared.get(index);

@@ -1,17 +1,13 @@
 /** Entity tags and the preconditions on them (RFC 9110, sections 8.8.3 and 13.1). */
+
 import { AppError } from '../errors.ts';
+import type { Precondition, Versioned } from '../versioned.ts';
 import type { Asset } from './asset.ts';
 import { type RouteResponse, TextBody } from './response.ts';
 
 /** The strong tag of a resource at one version. */
 export function strongTag(version: number | string): string {
   return `"${version}"`;
-}
-
-/** A resource as JSON, and the version that its ETag carries. */
-export interface Versioned {
-  readonly version: number | string;
-  readonly body: string;
 }
 
 export function etagHeader({ version }: Versioned): { readonly ETag: string } {
@@ -48,9 +44,6 @@ export function matchesIfNoneMatch(ifNoneMatch: string | undefined, tag: string)
     (ifNoneMatch.trim() === '*' || tagsOf(ifNoneMatch).some((one) => opaque(one) === opaque(tag)))
   );
 }
-
-/** Throws where the stored version is not one that the client named. */
-export type Precondition = (version: number | string) => void;
 
 /** The check of If-Match for a service, which knows the stored version; undefined where the client named none. */
 export function preconditionOf(ifMatch: string | undefined): Precondition | undefined {

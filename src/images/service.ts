@@ -4,7 +4,6 @@
  * Files are named after their content and shared: a row in image_file is announced before the bytes are written, and
  * deleted after they are. So a crash in between leaves nothing that `sweep` does not find.
  */
-
 import type { CheeseService } from '../cheeses/service.ts';
 import { type Clock, timestamp } from '../clock.ts';
 import { type Context, recordEvents } from '../database/context.ts';
@@ -13,8 +12,8 @@ import { createLookup } from '../database/lookup.ts';
 import { unavailable, validationError } from '../errors.ts';
 import type { StoredFile } from '../files/copy-files.ts';
 import type { ByteRange, Files } from '../files/files.ts';
-import type { Precondition } from '../http/etag.ts';
 import type { MaybePromise } from '../maybe-promise.ts';
+import type { Precondition } from '../versioned.ts';
 import { type ImageFormat, unsupportedImage } from './image-format.ts';
 import { type ImageFileRow, imageFileLookup, imageQueries } from './queries.ts';
 import type { ImageRenderer, RenderedImage } from './renderer.ts';

@@ -1,9 +1,9 @@
 /** An order as it is answered, and who may see it. */
-
 import type { Principal } from '../auth/principal.ts';
 import type { Sql } from '../database/database.ts';
 import { AppError } from '../errors.ts';
 import type { Environment } from '../settings/config.ts';
+import type { Versioned } from '../versioned.ts';
 import { dollars } from './money.ts';
 import { firstRealId, type OrderRow, type Owner, orderQueries } from './queries.ts';
 import type { OrderItem } from './schemas.ts';
@@ -13,15 +13,8 @@ export function firstIdIn(environment: Environment): number {
   return environment === 'production' ? firstRealId : 1;
 }
 
-/** An order as JSON, and the version that its ETag carries. */
-export interface VersionedOrder {
-  readonly id: number;
-  readonly version: number;
-  readonly body: string;
-}
-
 /** Lines and address are stored as the JSON that answers for them. */
-export function toOrder(row: OrderRow): VersionedOrder {
+export function toOrder(row: OrderRow): Versioned {
   const { id, status, notes, total_cents, ship_date, created_at, updated_at } = row;
   const rest = JSON.stringify({
     status,

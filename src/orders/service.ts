@@ -12,9 +12,9 @@ import type { CustomerService } from '../customers/service.ts';
 import type { Context } from '../database/context.ts';
 import type { Database, Sql } from '../database/database.ts';
 import { AppError, type FieldError, rateLimited, validationError } from '../errors.ts';
-import type { Precondition } from '../http/etag.ts';
+import type { Precondition, Versioned } from '../versioned.ts';
 import { totalCents } from './money.ts';
-import { cheesesOf, findRow, requireOwner, toOrder, type VersionedOrder } from './order.ts';
+import { cheesesOf, findRow, requireOwner, toOrder } from './order.ts';
 import { firstRealId, type OrderRow, orderQueries } from './queries.ts';
 import type { OrderInput, OrderItem, ShippingAddress } from './schemas.ts';
 import type { Transition, Transitions } from './transitions.ts';
@@ -23,9 +23,9 @@ const hourMs = 60 * 60_000;
 
 export interface OrderService {
   /** @throws AppError validation where a cheese cannot be ordered, rateLimited */
-  place(context: Context, principal: Principal, input: OrderInput): Promise<VersionedOrder>;
+  place(context: Context, principal: Principal, input: OrderInput): Promise<Versioned>;
   /** @throws AppError notFound, forbidden */
-  find(id: number, principal: Principal): Promise<VersionedOrder>;
+  find(id: number, principal: Principal): Promise<Versioned>;
   /**
    * Cancelling again changes nothing.
    * @throws AppError notFound, forbidden, preconditionFailed, conflict where it has shipped
@@ -35,13 +35,13 @@ export interface OrderService {
     id: number,
     principal: Principal | null,
     precondition?: Precondition,
-  ): Promise<VersionedOrder>;
+  ): Promise<Versioned>;
   /** By a person, who may also approve what has no price. @throws AppError notFound, preconditionFailed, conflict */
-  approve(context: Context, id: number, precondition?: Precondition): Promise<VersionedOrder>;
+  approve(context: Context, id: number, precondition?: Precondition): Promise<Versioned>;
   /** @throws AppError notFound, preconditionFailed, conflict */
-  ship(context: Context, id: number, precondition?: Precondition): Promise<VersionedOrder>;
+  ship(context: Context, id: number, precondition?: Precondition): Promise<Versioned>;
   /** The customer's tier may rise. @throws AppError notFound, preconditionFailed, conflict */
-  deliver(context: Context, id: number, precondition?: Precondition): Promise<VersionedOrder>;
+  deliver(context: Context, id: number, precondition?: Precondition): Promise<Versioned>;
   /** Approves an order whose time has come, or cancels it where a cheese is no longer to be had. */
   approveDue(context: Context, id: number): Promise<void>;
 }
