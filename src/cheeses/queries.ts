@@ -74,11 +74,10 @@ export const cheeseQueries = queriesOn((tx) => ({
 
   find: (id: number) => tx.get<CheeseRow>(sql`${cheeseById} = ${id}`),
 
-  /** Locked, as it is about to go. */
-  claim: (id: number) => tx.get<CheeseRow>(sql`${cheeseById} = ${id}${forUpdate}`),
+  lockForUpdate: (id: number) => tx.get<CheeseRow>(sql`${cheeseById} = ${id}${forUpdate}`),
 
-  /** In the order of their ids, so that two who hold several never wait for each other. */
-  hold: (ids: readonly number[]) =>
+  /** In the order of ids, so that two transactions that lock several cheeses cannot deadlock. */
+  lockForShare: (ids: readonly number[]) =>
     tx.all<CheeseRow>(sql`${cheeseById} in (${valueList(ids)}) order by id${forShare}`),
 
   /** Cheeses by category and name, as uniqueness compares them. */

@@ -28,8 +28,8 @@ export interface CheeseService {
   /** @throws AppError notFound */
   find(id: number): MaybePromise<Versioned>;
   findIfThere(id: number): MaybePromise<Versioned | undefined>;
-  /** Those of the cheeses that are there, by id: none of them changes before the transaction ends. */
-  hold(tx: Sql, ids: readonly number[]): Promise<Map<number, Versioned>>;
+  /** The cheeses that exist, by id. They cannot change before the transaction ends. */
+  lockForShare(tx: Sql, ids: readonly number[]): Promise<Map<number, Versioned>>;
   /** @throws AppError conflict where the name is taken in its category */
   create(context: Context, input: CheeseInput): Promise<Versioned>;
   /** @throws AppError notFound, preconditionFailed, conflict */
@@ -155,8 +155,8 @@ export function createCheeseService({ database, clock, beforeDelete }: Dependenc
 
     findIfThere: (id) => lookup(String(id)),
 
-    async hold(tx, ids) {
-      const rows = ids.length === 0 ? [] : await cheeseQueries(tx).hold(ids);
+    async lockForShare(tx, ids) {
+      const rows = ids.length === 0 ? [] : await cheeseQueries(tx).lockForShare(ids);
       return new Map(rows.map((row) => [row.id, row]));
     },
 
@@ -188,7 +188,7 @@ export function createCheeseService({ database, clock, beforeDelete }: Dependenc
       context.transaction(async (tx) => {
         const queries = cheeseQueries(tx);
         await queries.lockCatalogue();
-        const row = await queries.claim(id);
+        const row = await queries.lockForUpdate(id);
         if (row === undefined) {
           throw notFound(id);
         }

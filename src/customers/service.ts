@@ -96,7 +96,7 @@ export function createCustomerService(dependencies: Dependencies): CustomerServi
     if (name !== undefined) {
       throw validationError([{ field: 'favouriteCheese', message: 'takes an id or a name, not both' }]);
     }
-    const cheese = Number.isSafeInteger(id) ? (await cheeses.hold(tx, [id])).get(id) : undefined;
+    const cheese = Number.isSafeInteger(id) ? (await cheeses.lockForShare(tx, [id])).get(id) : undefined;
     if (cheese === undefined) {
       throw validationError([{ field: 'favouriteCheese.id', message: 'there is no cheese with this id' }]);
     }
@@ -106,13 +106,13 @@ export function createCustomerService(dependencies: Dependencies): CustomerServi
   /** Cheeses before customers, as everywhere: a favourite may be deleted at the same time. */
   async function lockFavourites(tx: Sql, ...ids: readonly (number | null | undefined)[]): Promise<void> {
     const known = ids.flatMap((id) => (Number.isSafeInteger(id) ? [id as number] : []));
-    await cheeses.hold(tx, known);
+    await cheeses.lockForShare(tx, known);
   }
 
   async function favouriteNow(tx: Sql, row: CustomerRow): Promise<Versioned | undefined> {
     return row.favourite_id === null
       ? undefined
-      : (await cheeses.hold(tx, [row.favourite_id])).get(row.favourite_id);
+      : (await cheeses.lockForShare(tx, [row.favourite_id])).get(row.favourite_id);
   }
 
   /** @throws AppError conflict, validation */

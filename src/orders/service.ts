@@ -67,7 +67,7 @@ export function createOrderService(dependencies: Dependencies): OrderService {
   /** The lines of an order with the names and prices of now. @throws AppError validation */
   function price(
     lines: OrderInput['items'],
-    rows: Awaited<ReturnType<CheeseService['hold']>>,
+    rows: Awaited<ReturnType<CheeseService['lockForShare']>>,
   ): { items: OrderItem[]; isPriced: boolean } {
     const known = new Map([...rows].map(([id, { body }]) => [id, JSON.parse(body)]));
     const errors: FieldError[] = [];
@@ -116,7 +116,7 @@ export function createOrderService(dependencies: Dependencies): OrderService {
       return [];
     }
     const lines = JSON.parse(items) as OrderItem[];
-    const rows = await cheeses.hold(tx, cheesesOf(lines));
+    const rows = await cheeses.lockForShare(tx, cheesesOf(lines));
     const missing = lines.filter(({ cheeseId }) => {
       const row = rows.get(cheeseId);
       return row === undefined || JSON.parse(row.body).status !== 'available';
@@ -148,7 +148,7 @@ export function createOrderService(dependencies: Dependencies): OrderService {
       context.transaction(async (tx) => {
         const { customerId } = principal;
         // Cheeses before the customer, as everywhere: their favourite may be deleted right now.
-        const rows = await cheeses.hold(tx, cheesesOf(input.items).filter(Number.isSafeInteger));
+        const rows = await cheeses.lockForShare(tx, cheesesOf(input.items).filter(Number.isSafeInteger));
         if (customerId !== null && !(await customers.hold(tx, customerId))) {
           throw invalidToken('The customer of this session is gone.');
         }
