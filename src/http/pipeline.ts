@@ -57,7 +57,7 @@ function registerOn(app: FastifyInstance, route: Route, dependencies: PipelineDe
     method: route.method,
     url: fullPath(route),
     exposeHeadRoute: route.method === 'GET' && !route.mutatesOnGet,
-    config: { route },
+    config: { cors: route.cors ?? 'public' },
     onRequest: (request, reply, done) => {
       if (route.access !== 'operational') {
         overload.check(isChange);

@@ -2,6 +2,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { clientNetwork } from './client-ip.ts';
+import type { CorsPolicy } from './cors.ts';
 import type { Described } from './route.ts';
 
 export interface RawRequest {
@@ -24,8 +25,7 @@ export interface RawRoute extends RawDescription {
   readonly method: 'GET' | 'POST';
   /** The whole path, with parameters as `:name`. */
   readonly path: string;
-  /** May scripts of other origins read the answer? Pages for people are for nobody else. */
-  readonly isForScripts: boolean;
+  readonly cors: CorsPolicy;
   readonly handle: (call: RawRequest) => Promise<void>;
 }
 
@@ -36,15 +36,16 @@ export function registerRawRoutes(
   answered: (request: FastifyRequest, status: number) => void,
 ): void {
   withUnreadBodies(app, (scope) => {
-    for (const { method, path, isForScripts, handle } of routes) {
+    for (const { method, path, cors, handle } of routes) {
       scope.route({
         method,
         url: path,
         exposeHeadRoute: false,
+        config: { cors },
         handler: async (request, reply) => {
           const { raw: response } = reply;
           for (const [name, value] of Object.entries(reply.getHeaders())) {
-            if (value !== undefined && (isForScripts || !name.startsWith('access-control-'))) {
+            if (value !== undefined) {
               response.setHeader(name, value);
             }
           }
@@ -59,7 +60,7 @@ export function registerRawRoutes(
 }
 
 /** What the OpenAPI document says of them. */
-export function describeRaw({ isForScripts: _, handle: _handle, ...rest }: RawRoute): Described {
+export function describeRaw({ cors: _, handle: _handle, ...rest }: RawRoute): Described {
   return { ...rest, access: 'operational', bodyTypes: ['application/x-www-form-urlencoded'] };
 }
 

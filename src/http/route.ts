@@ -13,6 +13,7 @@ import type { RateLimitGroup, RateLimitStatus } from '../limits/rate-limits.ts';
 import type { MaybePromise } from '../maybe-promise.ts';
 import type { BatchEntry } from '../schema/batch.ts';
 import type { Parameters, ParameterValues, Schema } from '../schema/schema.ts';
+import type { CorsPolicy } from './cors.ts';
 import type { DocumentedResponses, RouteResponse } from './response.ts';
 
 /** A body that is a form with one file, and text fields beside it. */
@@ -104,6 +105,8 @@ export interface RouteDefinition<
   readonly responses: DocumentedResponses;
   /** The limit by client IP for requests without a valid credential: `any` by default, `public` for operational routes. */
   readonly rateLimitGroup?: RateLimitGroup;
+  /** Whether scripts of the origins in CURD_CORS_ORIGINS may read the responses: `public` by default. */
+  readonly cors?: CorsPolicy;
   /** When the stored response of an Idempotency-Key is looked up, unless in the transaction. */
   readonly replay?: ReplayTime;
   /** A GET that changes something: it does not answer HEAD. */

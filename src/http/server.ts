@@ -9,6 +9,7 @@ import type { Clock } from '../clock.ts';
 import { AppError } from '../errors.ts';
 import type { Log } from '../log.ts';
 import type { Config } from '../settings/config.ts';
+import { createCors, setPreflightHeaders } from './cors.ts';
 import { errorBody, toAppError } from './error-body.ts';
 import type { Metrics } from './metrics.ts';
 import { type PipelineDependencies, registerRoute } from './pipeline.ts';
@@ -29,9 +30,6 @@ const parameterLengthMax = 16_384;
 
 const noQuery = new URLSearchParams();
 
-const exposedHeaders =
-  'ETag, Link, Location, RateLimit, RateLimit-Policy, X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, Retry-After, X-Request-Id, Deprecation, Idempotency-Replayed, WWW-Authenticate';
-
 export interface ServerDependencies
   extends Omit<PipelineDependencies, 'answered' | 'failed' | 'requestTimeoutMs'> {
   readonly config: Config;
@@ -47,7 +45,9 @@ export function createServer(routes: readonly Route[], dependencies: ServerDepen
   const { config, clock, log, metrics, rawRoutes } = dependencies;
   const { timeouts } = config;
   const requestId = createRequestIds(clock);
-  const addresses = createRouteTable([...routes.flatMap(addressesOf), ...rawRoutes]);
+  const allRoutes = [...routes.flatMap(registrationsOf), ...rawRoutes];
+  const routeTable = createRouteTable(allRoutes);
+  const setCorsHeaders = createCors({ origins: config.corsOrigins, routes: allRoutes });
   const app = Fastify({
     logger: false,
     bodyLimit: bodyBytesMax,
@@ -87,28 +87,13 @@ export function createServer(routes: readonly Route[], dependencies: ServerDepen
   app.decorateRequest('isBodyLate', false);
   app.decorateRequest('startedAt', 0);
 
-  const pages = createRouteTable(rawRoutes.filter(({ isForScripts }) => !isForScripts));
-  /** Scripts of other origins must not read the pages of the authorization server (RFC 9700, section 2.6). */
-  const isPage = ({ url, routeOptions }: FastifyRequest) =>
-    !('route' in routeOptions.config) && pages.methodsOf(url.split('?', 1)[0] ?? '').length > 0;
-  const isAnyAllowed = config.corsOrigins.includes('*');
-
   const fixedHeaders = fixedHeadersOf(config);
   const logOptions = { log, clock, withClientIp: config.logClientIp };
   const writeFault = createErrorLog(logOptions);
 
   function setCommonHeaders(request: FastifyRequest, reply: FastifyReply): void {
     reply.header('X-Request-Id', request.id).headers(fixedHeaders);
-    if (!isAnyAllowed) {
-      reply.header('Vary', 'Origin');
-    }
-    // A request without Origin gets the asterisk too: a cache may return its response to a page later (Fetch,
-    // "CORS protocol and HTTP caches").
-    const allowed = isAnyAllowed ? '*' : request.headers.origin;
-    if (allowed !== undefined && config.corsOrigins.includes(allowed) && !isPage(request)) {
-      reply.header('Access-Control-Allow-Origin', allowed);
-      reply.header('Access-Control-Expose-Headers', exposedHeaders);
-    }
+    setCorsHeaders(request, reply);
   }
 
   const writeAnswer = log.isLevelEnabled('debug') ? createRequestLog(logOptions) : null;
@@ -140,14 +125,14 @@ export function createServer(routes: readonly Route[], dependencies: ServerDepen
     request.startedAt = performance.now();
     setCommonHeaders(request, reply);
     // Before the body is read: where nothing is, no body is too large or of the wrong kind.
-    done(request.is404 ? notHere(request, addresses) : headerFault(request));
+    done(request.is404 ? notHere(request, routeTable) : headerFault(request));
   });
   app.server.on('checkExpectation', (request, response) => {
     answerExpectation(request, response, config, requestId(request.headers['x-request-id']));
   });
   app.setErrorHandler((error, request, reply) => sendError(error, request, reply));
   app.setNotFoundHandler((request) => {
-    throw notHere(request, addresses);
+    throw notHere(request, routeTable);
   });
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body));
@@ -160,16 +145,16 @@ export function createServer(routes: readonly Route[], dependencies: ServerDepen
     registerRoute(app, route, { ...dependencies, answered, failed, requestTimeoutMs: timeouts.requestMs });
   }
   registerRawRoutes(app, rawRoutes, answered);
-  for (const { method, path } of addresses.shadowed()) {
+  for (const { method, path } of routeTable.shadowed()) {
     app.route({
       method,
       url: path,
       exposeHeadRoute: false,
-      onRequest: (request, _reply, done) => done(notHere(request, addresses)),
+      onRequest: (request, _reply, done) => done(notHere(request, routeTable)),
       handler: () => undefined,
     });
   }
-  app.options('*', (request, reply) => answerOptions(request, reply, addresses));
+  app.options('*', (request, reply) => answerOptions(request, reply, routeTable));
   return app;
 }
 
@@ -182,14 +167,14 @@ function fixedHeadersOf({ environment, publicUrl }: Config): Record<string, stri
   };
 }
 
-function addressesOf(route: Route): { method: string; path: string }[] {
+function registrationsOf(route: Route) {
   const path = fullPath(route);
   const methods = route.method === 'GET' && !route.mutatesOnGet ? ['GET', 'HEAD'] : [route.method];
-  return methods.map((method) => ({ method, path }));
+  return methods.map((method) => ({ method, path, cors: route.cors ?? ('public' as const) }));
 }
 
-function notHere(request: FastifyRequest, addresses: RouteTable): AppError {
-  const methods = addresses.methodsOf(request.url.split('?', 1)[0] ?? '');
+function notHere(request: FastifyRequest, routeTable: RouteTable): AppError {
+  const methods = routeTable.methodsOf(request.url.split('?', 1)[0] ?? '');
   if (methods.length === 0) {
     return new AppError('notFound', 'There is nothing at this address. The page /docs lists every endpoint.');
   }
@@ -198,17 +183,12 @@ function notHere(request: FastifyRequest, addresses: RouteTable): AppError {
 }
 
 /** OPTIONS, and with it the preflight of browsers: no credentials, no quota (RFC 9110 9.3.7, Fetch 4.8). */
-function answerOptions(request: FastifyRequest, reply: FastifyReply, addresses: RouteTable): FastifyReply {
-  const methods = addresses.methodsOf(request.url.split('?', 1)[0] ?? '');
+function answerOptions(request: FastifyRequest, reply: FastifyReply, routeTable: RouteTable): FastifyReply {
+  const methods = routeTable.methodsOf(request.url.split('?', 1)[0] ?? '');
   if (methods.length === 0) {
-    throw notHere(request, addresses);
+    throw notHere(request, routeTable);
   }
-  const wanted = request.headers['access-control-request-headers'];
-  if (request.headers['access-control-request-method'] !== undefined) {
-    reply.header('Access-Control-Allow-Methods', methods.join(', '));
-    reply.header('Access-Control-Allow-Headers', wanted ?? '*');
-    reply.header('Access-Control-Max-Age', '7200');
-  }
+  setPreflightHeaders(request, reply, methods);
   return reply.code(204).header('Allow', methods.join(', ')).send();
 }
 

@@ -88,7 +88,8 @@ export function oauthEndpoints(dependencies: EndpointDependencies): RawRoute[] {
   ) => ({
     method,
     path,
-    isForScripts: false,
+    // Scripts of other origins must not read the pages (RFC 9700, section 2.6).
+    cors: 'sameOrigin' as const,
     handle: (call: RawRequest) =>
       explaining(call, () => {
         dependencies.countAddress(call.clientIp, group);
@@ -131,7 +132,7 @@ export function oauthEndpoints(dependencies: EndpointDependencies): RawRoute[] {
     [`/oauth/${name}`, `/v2/oauth/${name}`].map((path) => ({
       method: 'POST' as const,
       path,
-      isForScripts: true,
+      cors: 'public' as const,
       handle: async (call: RawRequest) => {
         call.request.headers.accept = 'application/json';
         if (isAcceptable(call)) {

@@ -116,7 +116,7 @@ function addClientCredentials(provider: Provider, { errors }: Module, approvals:
   );
 }
 
-/** The library allows every origin. Which ones may read is for http/server.ts to say, and it has said so already. */
+/** The library allows every origin. http/cors.ts has set the header already where the origin is permitted. */
 async function keepAllowedOrigins(ctx: KoaContextWithOIDC, next: () => Promise<void>): Promise<void> {
   const isAllowed = Boolean(ctx.response.get('Access-Control-Allow-Origin'));
   await next();

@@ -1,0 +1,62 @@
+/** Cross-origin requests by scripts in browsers (CORS, Fetch standard): which responses they may read, and preflights. */
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { createRouteTable } from './route-table.ts';
+
+/** Whether scripts of the permitted origins may read the responses of a route. */
+export type CorsPolicy = 'public' | 'sameOrigin';
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** Absent where the framework matched none of our routes. */
+    readonly cors?: CorsPolicy;
+  }
+}
+
+const exposedHeaders =
+  'ETag, Link, Location, RateLimit, RateLimit-Policy, X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, Retry-After, X-Request-Id, Deprecation, Idempotency-Replayed, WWW-Authenticate';
+
+interface Dependencies {
+  /** CURD_CORS_ORIGINS. */
+  readonly origins: readonly string[];
+  readonly routes: readonly { readonly method: string; readonly path: string; readonly cors?: CorsPolicy }[];
+}
+
+/** Returns a function that sets the headers of a response. */
+export function createCors({ origins, routes }: Dependencies) {
+  const isAnyAllowed = origins.includes('*');
+  const sameOriginPaths = createRouteTable(routes.filter(({ cors }) => cors === 'sameOrigin'));
+
+  /** The paths are compared only for requests that match no route, such as OPTIONS and those that get 405. */
+  function isSameOrigin({ routeOptions, url }: FastifyRequest): boolean {
+    const { cors } = routeOptions.config;
+    return cors === undefined
+      ? sameOriginPaths.methodsOf(url.split('?', 1)[0] ?? '').length > 0
+      : cors === 'sameOrigin';
+  }
+
+  return (request: FastifyRequest, reply: FastifyReply): void => {
+    if (!isAnyAllowed) {
+      reply.header('Vary', 'Origin');
+    }
+    // A request without Origin gets the asterisk too: a cache may return its response to a page later (Fetch,
+    // "CORS protocol and HTTP caches").
+    const allowed = isAnyAllowed ? '*' : request.headers.origin;
+    if (allowed !== undefined && origins.includes(allowed) && !isSameOrigin(request)) {
+      reply.header('Access-Control-Allow-Origin', allowed);
+      reply.header('Access-Control-Expose-Headers', exposedHeaders);
+    }
+  };
+}
+
+/** Sets the headers of a response to OPTIONS where the request is a preflight of a browser (Fetch, section 4.8). */
+export function setPreflightHeaders(
+  { headers }: FastifyRequest,
+  reply: FastifyReply,
+  methods: readonly string[],
+): void {
+  if (headers['access-control-request-method'] !== undefined) {
+    reply.header('Access-Control-Allow-Methods', methods.join(', '));
+    reply.header('Access-Control-Allow-Headers', headers['access-control-request-headers'] ?? '*');
+    reply.header('Access-Control-Max-Age', '7200');
+  }
+}
