@@ -21,7 +21,10 @@ import type { Config } from '../settings/config.ts';
 export function publishedLimits({
   connectionsMax,
   passwordLengthMin,
-  timeouts,
+  headersTimeoutMs,
+  requestTimeoutMs,
+  uploadTimeoutMs,
+  idleTimeoutMs,
 }: Config): Record<string, number> {
   const { photoUrls, tags, name } = CheeseInput.properties;
   return {
@@ -52,9 +55,9 @@ export function publishedLimits({
     validationErrorsInAResponse: errorsMax,
     headerBytes: headerBytesMax,
     connectionsAtOnce: connectionsMax,
-    headersTimeoutSeconds: timeouts.headersMs / 1000,
-    requestTimeoutSeconds: timeouts.requestMs / 1000,
-    uploadTimeoutSeconds: timeouts.uploadMs / 1000,
-    idleTimeoutSeconds: timeouts.idleMs / 1000,
+    headersTimeoutSeconds: headersTimeoutMs / 1000,
+    requestTimeoutSeconds: requestTimeoutMs / 1000,
+    uploadTimeoutSeconds: uploadTimeoutMs / 1000,
+    idleTimeoutSeconds: idleTimeoutMs / 1000,
   };
 }

@@ -3,7 +3,7 @@ import type { Context } from '../database/context.ts';
 import type { Database, Sql } from '../database/database.ts';
 import { type Finding, Findings, readInPages } from '../database/findings.ts';
 import { sql } from '../database/sql.ts';
-import { isLoopback } from '../settings/parsers.ts';
+import { isLoopback } from '../settings/urls.ts';
 import type { Cheese } from './schemas.ts';
 import type { CheeseService } from './service.ts';
 

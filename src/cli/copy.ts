@@ -1,4 +1,4 @@
-import { dirname, join, resolve } from 'node:path';
+import { dirname, join } from 'node:path';
 import { systemClock, timestamp } from '../clock.ts';
 import {
   beginCopy,
@@ -13,9 +13,11 @@ import { migrate } from '../database/migrate.ts';
 import { type CopiedFiles, copyFiles } from '../files/copy-files.ts';
 import { openFiles } from '../files/files.ts';
 import { storedFiles } from '../images/service.ts';
+import { parseSettings } from '../settings/config.ts';
 import {
   ConfigError,
   type DatabaseLocation,
+  defaultImages,
   type ImageLocation,
   parseDatabase,
   parseImages,
@@ -83,18 +85,18 @@ export async function runCopy(options: CommandOptions): Promise<void> {
 
 function shopLocations(options: CommandOptions): { from: ShopLocation; to: ShopLocation } {
   const raw = rawSettings(options);
-  const dataDir = resolve(raw.CURD_DATA_DIR ?? './data');
   const text = (name: string) => options[name] as string | undefined;
-  const fromDatabase = parseDatabase(text('from') ?? raw.CURD_DATABASE, dataDir, '--from');
-  const toDatabase = parseDatabase(text('to'), dataDir, '--to');
+  const { dataDir, database } = parseSettings(raw, ['dataDir', 'database']);
+  const from = text('from');
+  const fromDatabase = from === undefined ? database : parseDatabase(from, '--from');
+  const toDatabase = parseDatabase(text('to') ?? '', '--to');
   const fromImages = parseImages(
-    text('fromImages') ?? raw.CURD_IMAGES,
-    folderOf(fromDatabase, dataDir),
+    text('fromImages') ?? raw.CURD_IMAGES ?? defaultImages(folderOf(fromDatabase, dataDir)),
     '--from-images',
   );
   const toImages =
     text('toImages') !== undefined || toDatabase.engine === 'sqlite'
-      ? parseImages(text('toImages'), folderOf(toDatabase, dataDir), '--to-images')
+      ? parseImages(text('toImages') ?? defaultImages(folderOf(toDatabase, dataDir)), '--to-images')
       : fromImages;
   return {
     from: { database: fromDatabase, images: fromImages },

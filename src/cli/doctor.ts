@@ -10,7 +10,8 @@ import { sql } from '../database/sql.ts';
 import { openFiles } from '../files/files.ts';
 import { checkImages } from '../images/consistency-check.ts';
 import { checkOrders } from '../orders/consistency-check.ts';
-import { type Config, publicImageUrl } from '../settings/config.ts';
+import type { Config } from '../settings/config.ts';
+import { publicImageUrl } from '../settings/urls.ts';
 import {
   type CommandOptions,
   configOfShop,

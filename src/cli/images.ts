@@ -1,5 +1,5 @@
 import { rebaseImages } from '../cheeses/image-urls.ts';
-import { publicImageUrl } from '../settings/config.ts';
+import { publicImageUrl } from '../settings/urls.ts';
 import { type CommandOptions, pluralize, printResult, withServices } from './run-command.ts';
 
 /** Replaces the URLs of uploaded images by those that follow from the settings. */

@@ -4,8 +4,8 @@ import { recordEvents } from '../database/context.ts';
 import { rawSql, sql } from '../database/sql.ts';
 import { listTables, lockTables } from '../database/tables.ts';
 import { restoreTestOrders } from '../orders/test-orders.ts';
-import { publicImageUrl } from '../settings/config.ts';
 import { ConfigError } from '../settings/parsers.ts';
+import { publicImageUrl } from '../settings/urls.ts';
 import { type CommandOptions, printResult, withServices } from './run-command.ts';
 
 /** Who may come in, and how far the schema is. */

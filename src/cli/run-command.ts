@@ -1,12 +1,12 @@
 /** What all commands share: settings as flags, one JSON value on request, and failure in one sentence. */
 import { existsSync } from 'node:fs';
-import { resolve } from 'node:path';
 import { type Command, Option } from 'commander';
 import type { Services } from '../app/services.ts';
 import { anotherEnvironment } from '../database/environment.ts';
 import { AppError } from '../errors.ts';
-import { type Config, loadConfig, type RawSettings } from '../settings/config.ts';
-import { ConfigError, type DatabaseLocation, parseDatabase } from '../settings/parsers.ts';
+import { type Config, loadConfig, parseSettings, type RawSettings } from '../settings/config.ts';
+import { ConfigError, type DatabaseLocation } from '../settings/parsers.ts';
+import { defaultText, type Setting } from '../settings/setting.ts';
 import { settings } from '../settings/table.ts';
 import { reasonOf, systemErrorText } from '../system-errors.ts';
 import { colored, errorPrefix } from './style.ts';
@@ -21,10 +21,14 @@ const placeFlags = ['data-dir', 'database'];
 export function withSettings(command: Command): Command {
   const isServer = command.name() === 'serve';
   command.option('--json', 'print one JSON value');
-  for (const { flag, placeholder, help, variable, default: fallback } of settings) {
-    const setting = new Option(`--${flag} <${placeholder}>`, `${help} (${variable}; default: ${fallback})`);
-    setting.helpGroup('Settings, which may stand in the environment as well:');
-    command.addOption(setting.hideHelp(!isServer && !placeFlags.includes(flag)));
+  for (const setting of Object.values<Setting>(settings)) {
+    const { flag, placeholder, help, variable } = setting;
+    const option = new Option(
+      `--${flag} <${placeholder}>`,
+      `${help} (${variable}; default: ${defaultText(setting)})`,
+    );
+    option.helpGroup('Settings, also read from environment variables:');
+    command.addOption(option.hideHelp(!isServer && !placeFlags.includes(flag)));
   }
   return isServer
     ? command
@@ -37,7 +41,7 @@ export function withSettings(command: Command): Command {
 /** The settings of flags over those of the environment, as they were given. */
 export function rawSettings(options: CommandOptions): RawSettings {
   const raw: RawSettings = {};
-  for (const { flag, variable } of settings) {
+  for (const { flag, variable } of Object.values(settings)) {
     const value = options[optionName(flag)] ?? process.env[variable];
     if (typeof value === 'string' && value !== '') {
       raw[variable] = value;
@@ -76,7 +80,7 @@ function namingFlags<T>(options: CommandOptions, read: () => T): T {
     if (!(error instanceof ConfigError)) {
       throw error;
     }
-    const given = settings.filter(({ flag }) => (options[optionName(flag)] ?? '') !== '');
+    const given = Object.values(settings).filter(({ flag }) => (options[optionName(flag)] ?? '') !== '');
     const flags = new Map<string, string>(given.map(({ flag, variable }) => [variable, `--${flag}`]));
     throw new ConfigError(error.message.replace(/\bCURD_\w+/g, (name) => flags.get(name) ?? name));
   }
@@ -88,9 +92,7 @@ function optionName(flag: string): string {
 
 /** Where the settings say that the database is: this alone makes nothing. @throws ConfigError */
 export function databaseLocation(options: CommandOptions): DatabaseLocation {
-  const raw = rawSettings(options);
-  const dataDir = resolve(raw.CURD_DATA_DIR ?? './data');
-  return namingFlags(options, () => parseDatabase(raw.CURD_DATABASE, dataDir));
+  return namingFlags(options, () => parseSettings(rawSettings(options), ['dataDir', 'database']).database);
 }
 
 /** @throws ConfigError with the words of `refusal` where the file of an embedded database is not there */
@@ -102,7 +104,7 @@ export function requireDatabaseFile(place: DatabaseLocation, refusal: (file: str
 
 /** Variables that look like settings and are none. */
 export function unknownVariables(): string[] {
-  const known = new Set<string>(settings.map(({ variable }) => variable));
+  const known = new Set<string>(Object.values(settings).map(({ variable }) => variable));
   return Object.keys(process.env).filter((name) => name.startsWith('CURD_') && !known.has(name));
 }
 

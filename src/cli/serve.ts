@@ -4,8 +4,9 @@ import { type App, buildApp } from '../app/compose.ts';
 import { seedDemoCatalogue, seedDemoImages } from '../app/demo/demo.ts';
 import { AppError } from '../errors.ts';
 import { restoreTestOrders } from '../orders/test-orders.ts';
-import { type Config, publicBaseUrl } from '../settings/config.ts';
+import type { Config } from '../settings/config.ts';
 import { ConfigError } from '../settings/parsers.ts';
+import { publicBaseUrl } from '../settings/urls.ts';
 import { listenErrorText } from '../system-errors.ts';
 import { type CommandOptions, configOfShop, unknownVariables } from './run-command.ts';
 

@@ -2,7 +2,8 @@
 import { readFileSync } from 'node:fs';
 import { isIP } from 'node:net';
 import { type ConnectionOptions, checkServerIdentity } from 'node:tls';
-import { ConfigError, isLoopback } from '../settings/parsers.ts';
+import { ConfigError } from '../settings/parsers.ts';
+import { isLoopback } from '../settings/urls.ts';
 import { reasonOf } from '../system-errors.ts';
 
 const modes = ['disable', 'require', 'verify-full', 'verify-ca', 'no-verify'];

@@ -43,7 +43,6 @@ export interface ServerDependencies
 /** A server with the given routes mounted: those under /v2 relative to it, operational ones as they are. */
 export function createServer(routes: readonly Route[], dependencies: ServerDependencies): FastifyInstance {
   const { config, clock, log, metrics, rawRoutes } = dependencies;
-  const { timeouts } = config;
   const requestId = createRequestIds(clock);
   const allRoutes = [...routes.flatMap(registrationsOf), ...rawRoutes];
   const routeTable = createRouteTable(allRoutes);
@@ -53,10 +52,10 @@ export function createServer(routes: readonly Route[], dependencies: ServerDepen
     bodyLimit: bodyBytesMax,
     genReqId: (request) => requestId(request.headers['x-request-id']),
     // Uploads may take the longest; mount.ts ends other bodies sooner.
-    requestTimeout: Math.max(timeouts.requestMs, timeouts.uploadMs),
-    keepAliveTimeout: timeouts.idleMs,
+    requestTimeout: Math.max(config.requestTimeoutMs, config.uploadTimeoutMs),
+    keepAliveTimeout: config.idleTimeoutMs,
     // After the time for requests, so that who is too slow is told before.
-    connectionTimeout: Math.max(timeouts.requestMs, timeouts.uploadMs) + 5000,
+    connectionTimeout: Math.max(config.requestTimeoutMs, config.uploadTimeoutMs) + 5000,
     trustProxy: config.trustedProxies.length > 0 && [...config.trustedProxies],
     return503OnClosing: false,
     routerOptions: {
@@ -75,7 +74,7 @@ export function createServer(routes: readonly Route[], dependencies: ServerDepen
     http: { requireHostHeader: false, maxHeaderSize: headerBytesMax, connectionsCheckingInterval: 1000 },
   });
 
-  app.server.headersTimeout = timeouts.headersMs;
+  app.server.headersTimeout = config.headersTimeoutMs;
   app.server.maxConnections = config.connectionsMax;
   app.decorate('isClosing', false);
   app.addHook('preClose', async () => {
@@ -142,7 +141,12 @@ export function createServer(routes: readonly Route[], dependencies: ServerDepen
 
   const failed = (error: unknown, request: FastifyRequest) => writeFault(toAppError(error), request);
   for (const route of routes) {
-    registerRoute(app, route, { ...dependencies, answered, failed, requestTimeoutMs: timeouts.requestMs });
+    registerRoute(app, route, {
+      ...dependencies,
+      answered,
+      failed,
+      requestTimeoutMs: config.requestTimeoutMs,
+    });
   }
   registerRawRoutes(app, rawRoutes, answered);
   for (const { method, path } of routeTable.shadowed()) {

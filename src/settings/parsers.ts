@@ -1,28 +1,38 @@
-/** Reads the text of single settings, and says in a sentence what to set instead where it cannot be used. */
+/** Parsers of settings and command options. Each error message says what to set instead. */
 import { isIP } from 'node:net';
 import { join, resolve } from 'node:path';
 import { parseDuration } from '../duration.ts';
-import type { settings } from './table.ts';
+import { isLoopback } from './urls.ts';
+
+/**
+ * Turns the text of a setting or an option into a value.
+ * @param name the variable, option or argument, for the error message
+ * @throws ConfigError
+ */
+export type Parser<T> = (text: string, name: string) => T;
+
+/** The same for a JSON object that is laid over the default. */
+export type MapParser<T> = (text: string, name: string, context: { readonly defaultText: string }) => T;
 
 export const environments = ['local', 'sandbox', 'production'] as const;
 export type Environment = (typeof environments)[number];
 
-/** US dollars of delivered orders from which a customer is in a tier; below the first it is bronze. */
+/** Total of delivered orders in US dollars from which a customer has a tier; below `silver` it is bronze. */
 export interface TierThresholds {
   readonly silver: number;
   readonly gold: number;
   readonly platinum: number;
 }
 
-/** What a plan permits: requests an hour, null for any number, and requests a second. */
+/** Requests an hour, null for no quota, and requests a second. */
 export interface PlanLimits {
   readonly perHour: number | null;
   readonly burst: number;
 }
 
 /**
- * Requests a minute from one client IP without a valid credential: of any kind, to log in or register, and to public
- * paths such as pages and images.
+ * Requests a minute from one client IP without a valid credential: all of them, logins and registrations, and requests
+ * to public paths such as pages and images.
  */
 export interface ClientIpLimits {
   readonly perMinute: number;
@@ -30,7 +40,7 @@ export interface ClientIpLimits {
   readonly publicPerMinute: number;
 }
 
-/** Failed logins that are let through: of a username from an address, of an address, of a username. */
+/** Failed logins that are allowed: for a username from one client IP, from one client IP, for a username. */
 export interface LoginLimits {
   readonly pair: number;
   readonly address: number;
@@ -46,250 +56,212 @@ export type ImageLocation =
   /** The prefix ends in a slash, or is empty. */
   | { readonly kind: 'bucket'; readonly bucket: string; readonly prefix: string };
 
-export type Variable = (typeof settings)[number]['variable'];
-
-/** A setting that cannot be used, with a sentence that says what to set instead. */
+/** A setting or an option that cannot be used. The message says what to set instead. */
 export class ConfigError extends Error {}
 
-/** @throws ConfigError */
-export function parseEnum<const T extends string>(
-  variable: Variable,
-  value: string,
-  allowed: readonly T[],
-): T {
-  const found = allowed.find((candidate) => candidate === value);
-  if (found === undefined) {
-    throw new ConfigError(`${variable} is "${value}": set it to one of ${allowed.join(', ')}.`);
-  }
-  return found;
+/** Any text. */
+export const parseText: Parser<string> = (text) => text;
+
+/** A parser of one of these words. */
+export function parseEnum<const T extends string>(allowed: readonly T[]): Parser<T> {
+  return (text, name) => {
+    const found = allowed.find((candidate) => candidate === text);
+    if (found === undefined) {
+      throw new ConfigError(`${name} is "${text}": set it to one of ${allowed.join(', ')}.`);
+    }
+    return found;
+  };
 }
 
-/** @throws ConfigError */
-export function parseInteger(variable: Variable, text: string, least: number, most: number): number {
-  const number = Number(text);
-  if (!/^\d{1,15}$/.test(text) || number < least || number > most) {
-    throw new ConfigError(`${variable} is "${text}": set it to a number from ${least} to ${most}.`);
-  }
-  return number;
+/** A parser of `true` and `false`. */
+export const parseBoolean: Parser<boolean> = (text, name) =>
+  parseEnum(['true', 'false'])(text, name) === 'true';
+
+/** A parser of whole numbers from `min` to `max`. */
+export function parseInteger(min: number, max: number): Parser<number> {
+  return (text, name) => {
+    const number = Number(text);
+    if (!/^\d{1,15}$/.test(text) || number < min || number > max) {
+      throw new ConfigError(`${name} is "${text}": set it to a number from ${min} to ${max}.`);
+    }
+    return number;
+  };
 }
 
-/** Milliseconds. @throws ConfigError */
-export function parseDurationSetting(variable: Variable, text: string): number {
+/** Words, separated by spaces or commas, each of which `parse` accepts. */
+export function parseWords<T>(parse: Parser<T>): Parser<T[]> {
+  return (text, name) =>
+    text
+      .split(/[\s,]+/)
+      .filter((word) => word !== '')
+      .map((word) => parse(word, name));
+}
+
+/** Milliseconds. */
+export const parseDurationSetting: Parser<number> = (text, name) => {
   const milliseconds = parseDuration(text);
   if (milliseconds === null) {
     throw new ConfigError(
-      `${variable} is "${text}": set it to a whole number and a unit, such as 500ms, 5s or 2d.`,
+      `${name} is "${text}": set it to a whole number and a unit, such as 500ms, 15m, 24h or 90d.`,
     );
   }
   return milliseconds;
-}
+};
 
-/** Milliseconds that a timer can count. @throws ConfigError */
-export function parseTimeout(variable: Variable, text: string): number {
-  const milliseconds = parseDurationSetting(variable, text);
-  if (milliseconds < 1 || milliseconds > timeoutMsMax) {
-    throw new ConfigError(`${variable} is "${text}": set it to something from 1ms to 24h.`);
+/** Milliseconds until a new key expires. */
+export const parseLifetime: Parser<number> = (text, name) => {
+  const milliseconds = parseDurationSetting(text, name);
+  if (milliseconds === 0) {
+    throw new ConfigError(`${name} is 0: such a key would never be valid. Set a longer time, such as 90d.`);
   }
   return milliseconds;
-}
+};
 
 const timeoutMsMax = 24 * 60 * 60 * 1000;
 
-/** A JSON object of numbers, laid over the defaults. @throws ConfigError */
-export function parseNumberMap<T extends object>(
-  variable: Variable,
-  text: string | undefined,
-  defaults: T,
-): T {
-  if (text === undefined) {
-    return defaults;
+/** Milliseconds that a timer supports. */
+export const parseTimeout: Parser<number> = (text, name) => {
+  const milliseconds = parseDurationSetting(text, name);
+  if (milliseconds < 1 || milliseconds > timeoutMsMax) {
+    throw new ConfigError(`${name} is "${text}": set it to a duration from 1ms to 24h.`);
   }
-  const given = jsonObject(variable, text);
-  const isFit = ([name, value]: [string, unknown]) =>
-    Object.hasOwn(defaults, name) && typeof value === 'number' && value >= 0;
-  if (!Object.entries(given).every(isFit)) {
-    throw new ConfigError(`${variable} is "${text}": set it to JSON such as ${JSON.stringify(defaults)}.`);
-  }
-  return { ...defaults, ...given };
-}
+  return milliseconds;
+};
 
-/** @throws ConfigError */
-function jsonObject(variable: Variable, text: string): Readonly<Record<string, unknown>> {
+function parseJsonObject(text: string, name: string): Readonly<Record<string, unknown>> {
   try {
-    const given = JSON.parse(text);
-    if (typeof given === 'object' && given !== null && !Array.isArray(given)) {
-      return given;
+    const value = JSON.parse(text);
+    if (typeof value === 'object' && value !== null && !Array.isArray(value)) {
+      return value;
     }
   } catch {
-    // Said below.
+    // Reported below.
   }
-  throw new ConfigError(`${variable} is "${text}": set it to a JSON object.`);
+  throw new ConfigError(`${name} is "${text}": set it to a JSON object.`);
 }
 
-/** An http or https address without a trailing slash. @throws ConfigError */
-export function parseUrl(variable: Variable, text: string): string {
+/** A JSON object of numbers. Members that it leaves out are those of the default. */
+function parseNumberMap<T extends object>(text: string, name: string, defaultText: string): T {
+  const defaults: T = JSON.parse(defaultText);
+  const map = parseJsonObject(text, name);
+  const isValid = ([member, value]: [string, unknown]) =>
+    Object.hasOwn(defaults, member) && typeof value === 'number' && value >= 0;
+  if (!Object.entries(map).every(isValid)) {
+    throw new ConfigError(`${name} is "${text}": set it to JSON such as ${defaultText}.`);
+  }
+  return { ...defaults, ...map };
+}
+
+/** An http or https URL without a trailing slash. */
+export const parseUrl: Parser<string> = (text, name) => {
   const url = URL.parse(text);
   if (url === null || !/^https?:$/.test(url.protocol) || url.search !== '' || url.hash !== '') {
-    throw new ConfigError(`${variable} is "${text}": set it to an http or https address without a query.`);
+    throw new ConfigError(`${name} is "${text}": set it to an http or https URL without a query.`);
   }
   return url.href.replace(/\/$/, '');
+};
+
+/** The URL of the server. In production it is https, so that credentials are encrypted on their way. */
+export function parsePublicUrl(environment: Environment): Parser<string> {
+  return (text, name) => {
+    const url = parseUrl(text, name);
+    const { protocol, hostname } = new URL(url);
+    if (environment === 'production' && protocol !== 'https:' && !isLoopback(hostname)) {
+      throw new ConfigError(`${name} is "${text}": production needs https, unless the host is loopback.`);
+    }
+    return url;
+  };
 }
 
-/** `*`, or what browsers send as Origin. @throws ConfigError */
-export function parseOrigins(text: string): string[] {
+/** `*`, or values that browsers send as Origin. */
+export const parseOrigins: Parser<string[]> = (text, name) => {
   const origins = text.split(',').map((origin) => origin.trim());
-  const wrong = origins.find((origin) => origin !== '*' && URL.parse(origin)?.origin !== origin);
-  if (wrong !== undefined) {
+  const invalid = origins.find((origin) => origin !== '*' && URL.parse(origin)?.origin !== origin);
+  if (invalid !== undefined) {
     throw new ConfigError(
-      `CURD_CORS_ORIGINS holds "${wrong}": set it to * or to origins such as https://shop.example.`,
+      `${name} contains "${invalid}": set it to * or to origins such as https://shop.example.`,
     );
   }
   return origins;
-}
+};
 
-/** @throws ConfigError */
-export function parseProxies(text: string): string[] {
+/** IP addresses and networks; `none` for an empty list. */
+export const parseProxies: Parser<string[]> = (text, name) => {
   if (text === 'none') {
     return [];
   }
-  const proxies = text.split(',').map((one) => one.trim());
+  const proxies = text.split(',').map((proxy) => proxy.trim());
   for (const proxy of proxies) {
-    const [address = '', bits = '0', ...rest] = proxy.split('/');
-    const widest = isIP(address) === 6 ? 128 : 32;
-    if (isIP(address) === 0 || !/^\d{1,3}$/.test(bits) || Number(bits) > widest || rest.length > 0) {
+    const [ip = '', bits = '0', ...rest] = proxy.split('/');
+    const bitsMax = isIP(ip) === 6 ? 128 : 32;
+    if (isIP(ip) === 0 || !/^\d{1,3}$/.test(bits) || Number(bits) > bitsMax || rest.length > 0) {
       throw new ConfigError(
-        `CURD_TRUSTED_PROXIES holds "${proxy}": set it to addresses or networks such as 10.0.0.0/8.`,
+        `${name} contains "${proxy}": set it to IP addresses or networks such as 10.0.0.0/8.`,
       );
     }
   }
   return proxies;
-}
+};
 
-/** @throws ConfigError */
-export function parseTiers(text: string | undefined): TierThresholds {
-  const tiers = parseNumberMap('CURD_TIERS', text, { silver: 500, gold: 2000, platinum: 10_000 });
+export const parseTiers: MapParser<TierThresholds> = (text, name, { defaultText }) => {
+  const tiers = parseNumberMap<TierThresholds>(text, name, defaultText);
   if (tiers.silver > tiers.gold || tiers.gold > tiers.platinum) {
-    throw new ConfigError('CURD_TIERS must rise from silver over gold to platinum.');
+    throw new ConfigError(`${name} must rise from silver to gold to platinum.`);
   }
   return tiers;
+};
+
+/** The most requests a second: limits/sliding-window.ts counts them in two bytes. */
+const burstMax = 60_000;
+
+function isCount(value: unknown, max = 1_000_000_000): value is number {
+  return Number.isInteger(value) && (value as number) >= 1 && (value as number) <= max;
 }
 
-/** @throws ConfigError */
-export function parsePlans(
-  text: string | undefined,
-  environment: Environment,
-): Readonly<Record<string, PlanLimits>> {
-  const factor = environment === 'sandbox' ? 10 : 1;
-  const plans: Record<string, PlanLimits> = {
-    free: { perHour: 100 * factor, burst: 10 * factor },
-    pro: { perHour: 10_000 * factor, burst: 100 * factor },
-    enterprise: { perHour: null, burst: 1000 * factor },
-  };
-  for (const [name, limits] of Object.entries(jsonObject('CURD_PLANS', text ?? '{}'))) {
-    const { perHour, burst, ...rest } = { ...plans[name], ...(limits as Partial<PlanLimits>) };
+/** Plans by name. The text may change plans of the default and add others. */
+export const parsePlans: MapParser<Readonly<Record<string, PlanLimits>>> = (text, name, { defaultText }) => {
+  const plans: Record<string, PlanLimits> = JSON.parse(defaultText);
+  for (const [plan, limits] of Object.entries(parseJsonObject(text, name))) {
+    const { perHour, burst, ...rest } = { ...plans[plan], ...(limits as Partial<PlanLimits>) };
     const isObject = typeof limits === 'object' && limits !== null && !Array.isArray(limits);
-    const isName = /^[a-z][a-z\d_-]{0,49}$/.test(name);
+    const isName = /^[a-z][a-z\d_-]{0,49}$/.test(plan);
     const isQuota = perHour === null || isCount(perHour);
-    if (
-      !isObject ||
-      !isName ||
-      !isQuota ||
-      !isCount(burst) ||
-      burst > countedMax ||
-      Object.keys(rest).length > 0
-    ) {
+    const hasOthers = Object.keys(rest).length > 0;
+    if (!isObject || !isName || !isQuota || !isCount(burst, burstMax) || hasOthers) {
       throw new ConfigError(
-        `CURD_PLANS is wrong at "${name}": set each plan to {"perHour": 1 to 1000000000 or null, "burst": 1 to ${countedMax}}.`,
+        `${name} is wrong at "${plan}": set each plan to {"perHour": 1 to 1000000000 or null, "burst": 1 to ${burstMax}}.`,
       );
     }
-    plans[name] = { perHour, burst };
+    plans[plan] = { perHour, burst };
   }
   return plans;
-}
+};
 
-/** Of requests in a second: http/sliding-window.ts has two bytes for them. */
-const countedMax = 60_000;
-
-function isCount(value: unknown): value is number {
-  return Number.isInteger(value) && (value as number) >= 1 && (value as number) <= 1_000_000_000;
-}
-
-/** @throws ConfigError */
-export function parseClientIpLimits(text: string | undefined, environment: Environment): ClientIpLimits {
-  const perMinute = { production: 600, sandbox: 6000, local: 60_000 }[environment];
-  const accountsPerMinute = environment === 'production' ? 60 : perMinute;
-  const publicPerMinute = environment === 'production' ? 6000 : 60_000;
-  const limits = parseNumberMap('CURD_ADDRESS_LIMITS', text, {
-    perMinute,
-    accountsPerMinute,
-    publicPerMinute,
-  });
-  if (!Object.values(limits).every((one) => isCount(one) && one <= countedMax)) {
-    throw new ConfigError(`CURD_ADDRESS_LIMITS is "${text}": set whole numbers from 1 to ${countedMax}.`);
+export const parseClientIpLimits: MapParser<ClientIpLimits> = (text, name, { defaultText }) => {
+  const limits = parseNumberMap<ClientIpLimits>(text, name, defaultText);
+  if (!Object.values(limits).every((limit) => isCount(limit, burstMax))) {
+    throw new ConfigError(`${name} is "${text}": set whole numbers from 1 to ${burstMax}.`);
   }
   return limits;
-}
+};
 
-/** @throws ConfigError */
-export function parseLoginLimits(text: string | undefined, environment: Environment): LoginLimits {
-  const factor = environment === 'local' ? 10 : 1;
-  return parseNumberMap('CURD_LOGIN_LIMITS', text, {
-    pair: 10 * factor,
-    address: 100 * factor,
-    username: 100 * factor,
-  });
-}
+export const parseLoginLimits: MapParser<LoginLimits> = (text, name, { defaultText }) =>
+  parseNumberMap(text, name, defaultText);
 
-/** @throws ConfigError */
-export function parseDatabase(
-  text: string | undefined,
-  dataDir: string,
-  name = 'CURD_DATABASE',
-): DatabaseLocation {
-  if (text === undefined) {
-    return { engine: 'sqlite', file: join(dataDir, 'curd.sqlite') };
-  }
+export const parseDatabase: Parser<DatabaseLocation> = (text, name) => {
   if (text.startsWith('sqlite:') && text.length > 'sqlite:'.length) {
     return { engine: 'sqlite', file: resolve(text.slice('sqlite:'.length)) };
   }
-  // Several servers, of which one is the primary, stand in one address: postgres://one:5432,two:5432/name.
+  // One URL may list several servers, one of which is the primary: postgres://one:5432,two:5432/name.
   if (/^postgres(ql)?:\/\//.test(text) && URL.canParse(text.replace(/(:\d+)?,[^/?]*/, ''))) {
     return { engine: 'postgres', url: text };
   }
   throw new ConfigError(
     `${name} is not understood: set it to sqlite:<file> or postgres://user:password@host/name.`,
   );
-}
+};
 
-/** Whether a host name, or that of a URL, is the machine itself. */
-export function isLoopback(hostname: string): boolean {
-  return ['localhost', '127.0.0.1', '[::1]', '::1'].includes(hostname);
-}
-
-/** @throws ConfigError */
-export function parsePublicUrl(text: string | undefined, environment: Environment): string | null {
-  if (text === undefined) {
-    if (environment === 'production') {
-      throw new ConfigError(
-        'CURD_PUBLIC_URL is not set: production needs the https address at which clients reach it.',
-      );
-    }
-    return null;
-  }
-  const url = new URL(parseUrl('CURD_PUBLIC_URL', text));
-  if (environment === 'production' && url.protocol !== 'https:' && !isLoopback(url.hostname)) {
-    throw new ConfigError(
-      `CURD_PUBLIC_URL is "${text}": production needs https, unless the address is loopback.`,
-    );
-  }
-  return url.href.replace(/\/$/, '');
-}
-
-/** @throws ConfigError */
-export function parseImages(text: string | undefined, dataDir: string, name = 'CURD_IMAGES'): ImageLocation {
-  if (text === undefined) {
-    return { kind: 'folder', folder: join(dataDir, 'images') };
-  }
+export const parseImages: Parser<ImageLocation> = (text, name) => {
   if (text.startsWith('file:') && text.length > 'file:'.length) {
     return { kind: 'folder', folder: resolve(text.slice('file:'.length)) };
   }
@@ -299,4 +271,9 @@ export function parseImages(text: string | undefined, dataDir: string, name = 'C
     throw new ConfigError(`${name} is "${text}": set it to file:<folder> or s3://bucket/prefix.`);
   }
   return { kind: 'bucket', bucket, prefix: path.replace(/([^/])$/, '$1/') };
+};
+
+/** The text of CURD_IMAGES for images beside the database file in this folder. */
+export function defaultImages(folder: string): string {
+  return `file:${join(folder, 'images')}`;
 }

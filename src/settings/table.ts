@@ -1,224 +1,297 @@
-/** Every setting of the server: flags of the commands, environment variables and docs/configuration.md come from it. */
+/** Every setting. Config, flags, help and the check of docs/configuration.md derive from this table. */
+import { join, resolve } from 'node:path';
+import {
+  defaultImages,
+  environments,
+  parseBoolean,
+  parseClientIpLimits,
+  parseDatabase,
+  parseDurationSetting,
+  parseEnum,
+  parseImages,
+  parseInteger,
+  parseLoginLimits,
+  parseOrigins,
+  parsePlans,
+  parseProxies,
+  parsePublicUrl,
+  parseText,
+  parseTiers,
+  parseTimeout,
+  parseUrl,
+} from './parsers.ts';
+import { parseSecret, secretRequiredBecause } from './secret.ts';
+import type { Setting } from './setting.ts';
 
-export interface Setting {
-  readonly variable: `CURD_${string}`;
-  readonly flag: string;
-  readonly placeholder: string;
-  readonly default: string;
-  readonly help: string;
-}
-
-export const settings = [
-  {
+/** In the order of `--help`. A setting may depend on those above it. */
+export const settings = {
+  environment: {
     variable: 'CURD_ENVIRONMENT',
     flag: 'environment',
     placeholder: 'name',
+    help: 'local, sandbox or production: decides which API keys are accepted and which defaults are safe',
     default: 'local',
-    help: 'local, sandbox or production: decides which API keys are taken and which defaults are safe',
+    parse: parseEnum(environments),
   },
-  {
+  host: {
     variable: 'CURD_HOST',
     flag: 'host',
     placeholder: 'address',
+    help: 'network address to listen on',
     default: '127.0.0.1',
-    help: 'address to listen on',
+    parse: parseText,
   },
-  {
+  port: {
     variable: 'CURD_PORT',
     flag: 'port',
     placeholder: 'number',
+    help: 'port to listen on; 0 for any free port',
     default: '8080',
-    help: 'port to listen on; 0 takes a free one',
+    parse: parseInteger(0, 65_535),
   },
-  {
+  publicUrl: {
     variable: 'CURD_PUBLIC_URL',
     flag: 'public-url',
     placeholder: 'url',
-    default: 'from host and port',
-    help: 'where clients reach this server; https in production, unless it is a loopback address',
+    help: 'URL at which clients reach this server; https in production, unless the host is loopback',
+    default: () => null,
+    defaultText: 'from host and port',
+    requiredBecause: ({ environment }) =>
+      environment === 'production'
+        ? 'production needs the https URL at which clients reach the server.'
+        : null,
+    parse: (text, name, { environment }): string | null => parsePublicUrl(environment)(text, name),
   },
-  {
+  dataDir: {
     variable: 'CURD_DATA_DIR',
     flag: 'data-dir',
     placeholder: 'folder',
+    help: 'folder of the SQLite file, the images and unfinished uploads',
     default: './data',
-    help: 'folder of the SQLite file, the pictures and what is being uploaded',
+    parse: (text) => resolve(text),
   },
-  {
+  database: {
     variable: 'CURD_DATABASE',
     flag: 'database',
     placeholder: 'url',
-    default: 'sqlite: in the data folder',
     help: 'sqlite:<file> or postgres://user:password@host/name',
+    default: ({ dataDir }) => `sqlite:${join(dataDir, 'curd.sqlite')}`,
+    defaultText: 'sqlite: in the data folder',
+    parse: parseDatabase,
   },
-  {
+  images: {
     variable: 'CURD_IMAGES',
     flag: 'images',
-    placeholder: 'place',
-    default: 'file: in the data folder',
-    help: 'file:<folder>, or s3://bucket/prefix with address and credentials in AWS_* variables',
+    placeholder: 'location',
+    help: 'file:<folder>, or s3://bucket/prefix with endpoint and credentials in AWS_* variables',
+    default: ({ dataDir }) => defaultImages(dataDir),
+    defaultText: 'file: in the data folder',
+    parse: parseImages,
   },
-  {
+  imagesUrl: {
     variable: 'CURD_IMAGES_URL',
     flag: 'images-url',
     placeholder: 'url',
-    default: 'this server',
-    help: 'where else pictures can be read: a network that delivers them, or the bucket itself',
+    help: 'base URL from which clients read images instead: a CDN, or the bucket itself',
+    default: () => null,
+    defaultText: 'this server',
+    parse: (text, name): string | null => parseUrl(text, name),
   },
-  {
+  secret: {
     variable: 'CURD_SECRET',
     flag: 'secret',
     placeholder: 'text',
-    default: 'made and kept in the data folder (local on SQLite only)',
-    help: 'at least 32 bytes; signs cursors and seals stored answers; the same on every instance',
+    help: 'at least 32 bytes; signs cursors and encrypts stored responses; the same on every instance',
+    default: () => null,
+    defaultText: 'created in the data folder (local on SQLite only)',
+    requiredBecause: secretRequiredBecause,
+    parse: (text, name): string | null => parseSecret(text, name),
   },
-  {
+  plans: {
     variable: 'CURD_PLANS',
     flag: 'plans',
     placeholder: 'json',
-    default:
-      '{"free":{"perHour":100,"burst":10},"pro":{"perHour":10000,"burst":100},"enterprise":{"perHour":null,"burst":1000}}, ten times that in sandbox',
-    help: 'requests an hour and a second that a plan permits; further plans may be named',
+    help: 'requests an hour and a second of each plan; more plans may be added',
+    default: {
+      sandbox:
+        '{"free":{"perHour":1000,"burst":100},"pro":{"perHour":100000,"burst":1000},"enterprise":{"perHour":null,"burst":10000}}',
+      elsewhere:
+        '{"free":{"perHour":100,"burst":10},"pro":{"perHour":10000,"burst":100},"enterprise":{"perHour":null,"burst":1000}}',
+    },
+    parse: parsePlans,
   },
-  {
+  sessionPlan: {
     variable: 'CURD_SESSION_PLAN',
     flag: 'session-plan',
     placeholder: 'plan',
-    default: 'enterprise in local, free elsewhere',
-    help: 'plan of a customer who is logged in',
+    help: 'plan of customers who are logged in',
+    default: { local: 'enterprise', elsewhere: 'free' },
+    parse: (text, name, { plans }): string => parseEnum(Object.keys(plans))(text, name),
   },
-  {
+  addressLimits: {
     variable: 'CURD_ADDRESS_LIMITS',
     flag: 'address-limits',
     placeholder: 'json',
-    default:
-      '{"perMinute":600,"accountsPerMinute":60,"publicPerMinute":6000} in production; 6000, 6000 and 60000 in sandbox; 60000 of each in local',
     help: 'requests a minute from one client IP without a valid credential; accountsPerMinute is for logins and registrations, publicPerMinute for pages, images and health checks',
+    default: {
+      production: '{"perMinute":600,"accountsPerMinute":60,"publicPerMinute":6000}',
+      sandbox: '{"perMinute":6000,"accountsPerMinute":6000,"publicPerMinute":60000}',
+      local: '{"perMinute":60000,"accountsPerMinute":60000,"publicPerMinute":60000}',
+    },
+    parse: parseClientIpLimits,
   },
-  {
+  approvalDelayMs: {
     variable: 'CURD_APPROVAL_DELAY',
     flag: 'approval-delay',
     placeholder: 'duration',
+    help: 'how long an order stays placed before it is approved automatically',
     default: '5s',
-    help: 'how long an order stays placed before it is approved by itself',
+    parse: parseDurationSetting,
   },
-  {
+  shippingTimeMs: {
     variable: 'CURD_SHIPPING_TIME',
     flag: 'shipping-time',
     placeholder: 'duration',
-    default: '2d',
     help: 'from the approval of an order to its estimated shipDate',
+    default: '2d',
+    parse: parseDurationSetting,
   },
-  {
+  requirePrice: {
     variable: 'CURD_REQUIRE_PRICE',
     flag: 'require-price',
     placeholder: 'bool',
+    help: 'true refuses orders of cheeses without a price; otherwise an operator must approve such orders',
     default: 'false',
-    help: 'true refuses orders of cheeses without a price; otherwise they wait for a person to approve them',
+    parse: parseBoolean,
   },
-  {
+  ordersPerHour: {
     variable: 'CURD_ORDERS_PER_HOUR',
     flag: 'orders-per-hour',
     placeholder: 'number',
+    help: 'how many orders one credential may place in an hour',
     default: 'off',
-    help: 'how many orders one credential may place within an hour',
+    parse: (text, name): number | null => (text === 'off' ? null : parseInteger(1, 1_000_000)(text, name)),
   },
-  {
+  tiers: {
     variable: 'CURD_TIERS',
     flag: 'tiers',
     placeholder: 'json',
+    help: 'total of delivered orders in US dollars from which a customer has a tier',
     default: '{"silver":500,"gold":2000,"platinum":10000}',
-    help: 'US dollars of delivered orders from which a customer is in a tier',
+    parse: parseTiers,
   },
-  {
+  registration: {
     variable: 'CURD_REGISTRATION',
     flag: 'registration',
-    placeholder: 'who',
+    placeholder: 'mode',
+    help: 'open lets anyone register a customer; key requires an API key',
     default: 'open',
-    help: 'open lets anyone register a customer; key asks for an API key',
+    parse: parseEnum(['open', 'key']),
   },
-  {
+  passwordLengthMin: {
     variable: 'CURD_PASSWORD_MIN',
     flag: 'password-min',
     placeholder: 'number',
-    default: '8 in production, 1 elsewhere',
-    help: 'least number of characters in a password',
+    help: 'minimum number of characters in a password',
+    default: { production: '8', elsewhere: '1' },
+    parse: parseInteger(1, 128),
   },
-  {
+  loginLimits: {
     variable: 'CURD_LOGIN_LIMITS',
     flag: 'login-limits',
     placeholder: 'json',
-    default: '{"pair":10,"address":100,"username":100}, ten times that in local',
-    help: 'failed logins for a username from one address and for an address in 15 minutes, for a username in an hour',
+    help: 'failed logins: for a username from one client IP and for a client IP in 15 minutes, for a username in an hour',
+    default: {
+      local: '{"pair":100,"address":1000,"username":1000}',
+      elsewhere: '{"pair":10,"address":100,"username":100}',
+    },
+    parse: parseLoginLimits,
   },
-  {
+  trustedProxies: {
     variable: 'CURD_TRUSTED_PROXIES',
     flag: 'trusted-proxies',
     placeholder: 'list',
+    help: 'IP addresses or networks of proxies, separated by commas, whose X-Forwarded-For is trusted',
     default: 'none',
-    help: 'addresses or networks, separated by commas, whose X-Forwarded-For says where a request comes from',
+    parse: parseProxies,
   },
-  {
+  corsOrigins: {
     variable: 'CURD_CORS_ORIGINS',
     flag: 'cors-origins',
     placeholder: 'list',
+    help: 'origins of web pages that may send requests to this server, separated by commas',
     default: '*',
-    help: 'origins of web pages that may call this server, separated by commas',
+    parse: parseOrigins,
   },
-  {
+  connectionsMax: {
     variable: 'CURD_MAX_CONNECTIONS',
     flag: 'max-connections',
     placeholder: 'number',
+    help: 'maximum number of open connections; further connections are closed immediately',
     default: '10000',
-    help: 'how many connections may be open at once; further ones are closed at once',
+    parse: parseInteger(1, 1_000_000),
   },
-  {
+  headersTimeoutMs: {
     variable: 'CURD_HEADERS_TIMEOUT',
     flag: 'headers-timeout',
     placeholder: 'duration',
+    help: 'maximum time for the request line and headers to arrive',
     default: '15s',
-    help: 'how long the request line and headers may take to arrive',
+    parse: parseTimeout,
   },
-  {
+  requestTimeoutMs: {
     variable: 'CURD_REQUEST_TIMEOUT',
     flag: 'request-timeout',
     placeholder: 'duration',
+    help: 'maximum time for a whole request to arrive',
     default: '60s',
-    help: 'how long a whole request may take to arrive',
+    parse: parseTimeout,
   },
-  {
+  uploadTimeoutMs: {
     variable: 'CURD_UPLOAD_TIMEOUT',
     flag: 'upload-timeout',
     placeholder: 'duration',
+    help: 'maximum time for an upload to arrive; also closes connections without traffic',
     default: '120s',
-    help: 'how long an upload may take to arrive; also ends connections on which nothing moves',
+    parse: parseTimeout,
   },
-  {
+  idleTimeoutMs: {
     variable: 'CURD_IDLE_TIMEOUT',
     flag: 'idle-timeout',
     placeholder: 'duration',
-    default: '75s',
     help: 'how long a connection may wait for its next request',
+    default: '75s',
+    parse: parseTimeout,
   },
-  {
+  minFreeSpaceBytes: {
     variable: 'CURD_MIN_FREE_SPACE',
     flag: 'min-free-space',
     placeholder: 'mebibytes',
-    default: '32',
     help: 'free disk space in MiB below which /readyz is 503; 0 turns this off',
+    default: '32',
+    parse: (text, name) => parseInteger(0, 1_000_000_000)(text, name) * 1024 * 1024,
   },
-  {
+  logLevel: {
     variable: 'CURD_LOG_LEVEL',
     flag: 'log-level',
     placeholder: 'level',
+    help: 'debug, info, warn, error or silent; debug logs every request',
     default: 'info',
-    help: 'debug, info, warn, error or silent; debug writes a line for each request',
+    parse: parseEnum(['debug', 'info', 'warn', 'error', 'silent']),
   },
-  {
+  logClientIp: {
     variable: 'CURD_LOG_CLIENT_IP',
     flag: 'log-client-ip',
     placeholder: 'bool',
-    default: 'true',
     help: 'false leaves the client IP out of the log',
+    default: 'true',
+    parse: parseBoolean,
   },
-] as const satisfies readonly Setting[];
+} as const satisfies Readonly<Record<string, Setting>>;
+
+export type SettingName = keyof typeof settings;
+export type Variable = (typeof settings)[SettingName]['variable'];
+
+export type SettingValues<Name extends SettingName = SettingName> = {
+  readonly [N in Name]: ReturnType<(typeof settings)[N]['parse']>;
+};

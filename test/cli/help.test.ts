@@ -69,7 +69,7 @@ suite('curd --help', () => {
       for (const part of [...expected, '--json', '-h, --help']) {
         assert.ok(words.includes(part), `${name} --help names ${part}`);
       }
-      for (const { flag, variable } of settings) {
+      for (const { flag, variable } of Object.values(settings)) {
         const pattern = new RegExp(`--${flag} <[^>]+> [^-].*${variable}`);
         assert.equal(
           pattern.test(words),

@@ -132,7 +132,7 @@ async function faultOf(command: () => unknown): Promise<Error> {
 
 /** What a function of src/cli takes for these settings; nothing comes from the environment of the run. */
 export function optionsOf(environment: Environment, more: CommandOptions = {}): CommandOptions {
-  const given = settings.map(({ flag, variable }) => [
+  const given = Object.values(settings).map(({ flag, variable }) => [
     flag.replace(/-(\w)/g, (_, letter: string) => letter.toUpperCase()),
     environment[variable] ?? '',
   ]);

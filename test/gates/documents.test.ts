@@ -1,18 +1,22 @@
-/** Documents say what the program says: errors and settings. */
+/** The documents list every error and every setting, as the code does. */
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import { errorCatalogue } from '../../src/errors.ts';
+import { loadConfig, type RawSettings } from '../../src/settings/config.ts';
+import { environments } from '../../src/settings/parsers.ts';
+import { defaultIn, defaultText, type Setting } from '../../src/settings/setting.ts';
 import { settings } from '../../src/settings/table.ts';
+import { temporaryFolder } from '../context.ts';
 import { read } from './sources.ts';
 
-/** The rows of all tables of a page, without their heads, each as its cells. */
+/** The cells of all rows of all tables of a page, without header rows. */
 function tableRows(page: string): string[][] {
   const lines = read(page).split('\n');
   return lines
     .filter((line, index) => {
       const isRule = /^\|[\s:|-]+\|\s*$/.test(line);
-      const isHead = /^\|[\s:|-]+\|\s*$/.test(lines[index + 1] ?? '');
-      return line.startsWith('|') && !isRule && !isHead;
+      const isHeader = /^\|[\s:|-]+\|\s*$/.test(lines[index + 1] ?? '');
+      return line.startsWith('|') && !isRule && !isHeader;
     })
     .map((line) =>
       line
@@ -23,21 +27,23 @@ function tableRows(page: string): string[][] {
     );
 }
 
-/** What stands in backticks. */
-const coded = (cell = '') => [...cell.matchAll(/`([^`]+)`/g)].map(([, code = '']) => code);
+const allSettings: readonly Setting[] = Object.values(settings);
+
+/** Texts in backticks. */
+const codeIn = (cell = '') => [...cell.matchAll(/`([^`]+)`/g)].map(([, code = '']) => code);
 
 suite('docs/errors.md', () => {
   const rows = () => tableRows('docs/errors.md');
 
-  test('has a row for every type of error, and for no other', () => {
+  test('has a row for every error type, and for no other', () => {
     const types = Object.values(errorCatalogue).map(({ type }) => type);
-    const documented = rows().flatMap(([first]) => coded(first));
+    const documented = rows().flatMap(([first]) => codeIn(first));
     assert.deepEqual(documented.toSorted(), [...new Set(types)].sort());
   });
 
-  test('gives every type its status', () => {
+  test('gives the status of every error type', () => {
     for (const { type, status } of Object.values(errorCatalogue)) {
-      const row = rows().find(([first]) => coded(first).includes(type)) ?? [];
+      const row = rows().find(([first]) => codeIn(first).includes(type)) ?? [];
       assert.match(row.slice(1).join(' '), new RegExp(`\\b${status}\\b`), type);
     }
   });
@@ -47,34 +53,65 @@ suite('docs/configuration.md', () => {
   const rows = () => tableRows('docs/configuration.md').filter(([first]) => /CURD_/.test(first ?? ''));
 
   test('has a row for every setting, with its variable, its flag and its default', () => {
-    for (const { variable, flag, default: fallback } of settings) {
-      const row = rows().find(([first]) => coded(first).includes(variable));
+    for (const setting of allSettings) {
+      const { variable, flag } = setting;
+      const row = rows().find(([first]) => codeIn(first).includes(variable));
       assert.ok(row !== undefined, `${variable} has no row`);
-      const words = row.join(' | ').replaceAll('`', '');
-      assert.match(words, new RegExp(`--${flag}(?![\\w-])`), variable);
-      assert.ok(words.includes(fallback.replaceAll('`', '')), `${variable}: the default is "${fallback}"`);
+      const text = row.join(' | ').replaceAll('`', '');
+      assert.match(text, new RegExp(`--${flag}(?![\\w-])`), variable);
+      assert.ok(text.includes(defaultText(setting)), `${variable}: the default is "${defaultText(setting)}"`);
     }
   });
 
-  test('has no row for a setting that is not there', () => {
-    const known: string[] = settings.map(({ variable }) => variable);
-    const documented = rows().flatMap(([first]) => coded(first).filter((code) => code.startsWith('CURD_')));
+  test('has no row for a setting that does not exist', () => {
+    const known: string[] = allSettings.map(({ variable }) => variable);
+    const documented = rows().flatMap(([first]) => codeIn(first).filter((code) => code.startsWith('CURD_')));
     assert.deepEqual(new Set(documented), new Set(known));
     const flags = rows().flatMap((row) => row.join(' ').match(/--[a-z][a-z-]*/g) ?? []);
-    const knownFlags = settings.map(({ flag }) => `--${flag}`);
+    const knownFlags = allSettings.map(({ flag }) => `--${flag}`);
     assert.deepEqual(
-      flags.filter((flag) => !knownFlags.includes(flag as `--${(typeof settings)[number]['flag']}`)),
+      flags.filter((flag) => !knownFlags.includes(flag)),
       [],
     );
   });
 });
 
-suite('The table of settings', () => {
-  test('gives every setting one variable and one flag, which are spelled alike', () => {
-    for (const { variable, flag, help } of settings) {
+suite('The settings table', () => {
+  test('gives each setting one variable and the same name as a flag', () => {
+    for (const { variable, flag, help } of allSettings) {
       assert.equal(variable, `CURD_${flag.toUpperCase().replaceAll('-', '_')}`);
       assert.notEqual(help, '');
     }
-    assert.equal(new Set(settings.map(({ variable }) => variable)).size, settings.length);
+    assert.equal(new Set(allSettings.map(({ variable }) => variable)).size, allSettings.length);
+  });
+
+  for (const environment of environments) {
+    test(`has defaults in ${environment} whose text is parsed to the same value`, async (t) => {
+      const raw: RawSettings = {
+        CURD_DATA_DIR: await temporaryFolder(t),
+        CURD_ENVIRONMENT: environment,
+        CURD_SECRET: 'x'.repeat(32),
+        CURD_PUBLIC_URL: 'https://cheese.example',
+      };
+      const config = loadConfig(raw);
+      const context = { ...config, defaultText: '' };
+      for (const setting of allSettings.filter(({ variable }) => !(variable in raw))) {
+        const text = defaultIn(setting, context);
+        if (text !== null) {
+          assert.deepEqual(loadConfig({ ...raw, [setting.variable]: text }), config, setting.variable);
+        }
+      }
+    });
+  }
+
+  test('describes in words only the defaults that depend on more than the environment', () => {
+    const described = allSettings.filter(({ defaultText: text }) => text !== undefined);
+    assert.deepEqual(
+      described.map(({ variable }) => variable),
+      ['CURD_PUBLIC_URL', 'CURD_DATABASE', 'CURD_IMAGES', 'CURD_IMAGES_URL', 'CURD_SECRET'],
+    );
+    for (const setting of allSettings) {
+      assert.equal(typeof setting.default === 'function', described.includes(setting), setting.variable);
+    }
   });
 });

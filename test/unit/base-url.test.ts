@@ -1,7 +1,8 @@
 /** Where clients reach a server, by its settings and the port that it listens on. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { type Config, publicBaseUrl, publicImageUrl } from '../../src/settings/config.ts';
+import type { Config } from '../../src/settings/config.ts';
+import { publicBaseUrl, publicImageUrl } from '../../src/settings/urls.ts';
 
 const at = (host: string, more: Partial<Config> = {}) =>
   ({ host, port: 8080, publicUrl: null, imagesUrl: null, ...more }) as Config;

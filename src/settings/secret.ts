@@ -1,0 +1,51 @@
+/** The secret that signs cursors and encrypts stored responses. */
+import { randomBytes } from 'node:crypto';
+import { existsSync, linkSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { restrict } from '../permissions.ts';
+import { reasonOf } from '../system-errors.ts';
+import { ConfigError } from './parsers.ts';
+import type { SettingContext } from './setting.ts';
+
+/** @throws ConfigError */
+export function parseSecret(text: string, name: string): string {
+  if (Buffer.byteLength(text) < 32) {
+    throw new ConfigError(
+      `${name} is too short: set at least 32 bytes, for example from "openssl rand -hex 32".`,
+    );
+  }
+  return text;
+}
+
+/** Why CURD_SECRET must be set; null where the secret is created in the data folder. */
+export function secretRequiredBecause({ environment, database }: SettingContext): string | null {
+  return environment === 'local' && database.engine === 'sqlite'
+    ? null
+    : `${environment === 'local' ? 'PostgreSQL' : environment} needs one of at least 32 bytes that you keep, for example from "openssl rand -hex 32".`;
+}
+
+/** The secret of a local shop on SQLite. The first start creates it in the data folder. @throws ConfigError */
+export function loadOrCreateSecret(dataDir: string): string {
+  const file = join(dataDir, 'secret');
+  if (existsSync(file)) {
+    restrict(file);
+    return readFileSync(file, 'utf8');
+  }
+  try {
+    mkdirSync(dataDir, { recursive: true, mode: 0o700 });
+    // Written completely under a temporary name, then linked. The link fails when the file exists, so two processes
+    // that start for the first time at once use the same secret.
+    const unfinished = `${file}.${randomBytes(8).toString('hex')}`;
+    writeFileSync(unfinished, randomBytes(32).toString('hex'), { flag: 'wx', mode: 0o600, flush: true });
+    try {
+      linkSync(unfinished, file);
+    } finally {
+      rmSync(unfinished);
+    }
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') {
+      throw new ConfigError(`The data folder ${dataDir} cannot be written: ${reasonOf(error)}.`);
+    }
+  }
+  return readFileSync(file, 'utf8');
+}

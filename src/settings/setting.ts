@@ -1,0 +1,55 @@
+/** What the table says about one setting, and how its default is read. */
+import type { DatabaseLocation, Environment, PlanLimits } from './parsers.ts';
+
+/** Values of settings above, on which settings below depend. */
+export interface SettingContext {
+  readonly environment: Environment;
+  readonly dataDir: string;
+  readonly database: DatabaseLocation;
+  readonly plans: Readonly<Record<string, PlanLimits>>;
+  /** The default of the setting that is parsed, as text: a JSON object is laid over it. */
+  readonly defaultText: string;
+}
+
+/** Texts by environment. */
+export type EnvironmentTexts = { readonly [In in Environment | 'elsewhere']?: string };
+
+export interface Setting {
+  readonly variable: `CURD_${string}`;
+  readonly flag: string;
+  readonly placeholder: string;
+  readonly help: string;
+  /** As text for the parser. A function that returns null: without the variable, the value is null. */
+  readonly default: string | EnvironmentTexts | ((context: SettingContext) => string | null);
+  /** The default in help and documents. Only a default that is a function needs it. */
+  readonly defaultText?: string;
+  /** Why the server does not start without this setting, or null. */
+  readonly requiredBecause?: (context: SettingContext) => string | null;
+  readonly parse: (text: string, name: string, context: SettingContext) => unknown;
+}
+
+/** The default of a setting, as text for its parser. */
+export function defaultIn(setting: Pick<Setting, 'default'>, context: SettingContext): string | null {
+  const { default: text } = setting;
+  if (typeof text === 'function') {
+    return text(context);
+  }
+  return typeof text === 'string' ? text : textIn(text, context.environment);
+}
+
+/** The text for an environment. */
+export function textIn(texts: EnvironmentTexts, environment: Environment): string {
+  return texts[environment] ?? texts.elsewhere ?? '';
+}
+
+/** The default of a setting for readers: "8 in production, 1 elsewhere". */
+export function defaultText({ default: text, defaultText = '' }: Setting): string {
+  if (typeof text === 'function') {
+    return defaultText;
+  }
+  return typeof text === 'string'
+    ? text
+    : Object.entries(text)
+        .map(([where, one]) => (where === 'elsewhere' ? `${one} elsewhere` : `${one} in ${where}`))
+        .join(', ');
+}
