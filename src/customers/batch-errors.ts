@@ -1,6 +1,5 @@
 /** Why requests of and about customers are refused. */
 
-import type { Principal } from '../auth/principal.ts';
 import { AppError, inWords } from '../errors.ts';
 
 /** Why an entry of a batch was refused. What is no fault of the entry fails the batch. */
@@ -12,11 +11,6 @@ export function entryError(error: unknown): string {
     return error.message;
   }
   throw error;
-}
-
-/** The customer themselves, or an admin. */
-export function mayManage({ scopes, customerId }: Principal, id: number): boolean {
-  return scopes.has('admin') || customerId === id;
 }
 
 export function notFound(): AppError {

@@ -4,6 +4,7 @@ import type { CheeseService } from '../cheeses/service.ts';
 import type { Database } from '../database/database.ts';
 import { AppError } from '../errors.ts';
 import type { Versioned } from '../versioned.ts';
+import { mayRead } from './access.ts';
 import { findByUsername, toCustomer } from './profile.ts';
 import { customerQueries } from './queries.ts';
 
@@ -24,7 +25,7 @@ export function createCustomerDirectory(database: Database, cheeses: CheeseServi
       if (row === undefined) {
         throw new AppError('notFound', 'There is no customer with this username.');
       }
-      if (!reaches(principal, row.id)) {
+      if (!mayRead(principal, row.id)) {
         throw new AppError(
           'forbidden',
           'These are the orders of another customer. An API key alone reaches the orders of every customer.',
@@ -42,10 +43,4 @@ export function createCustomerDirectory(database: Database, cheeses: CheeseServi
       return toCustomer(row, favourite);
     },
   };
-}
-
-function reaches({ kind, scopes, customerId, confinedTo }: Principal, id: number): boolean {
-  return confinedTo === null
-    ? kind === 'apiKey' || scopes.has('admin') || customerId === id
-    : confinedTo === id;
 }

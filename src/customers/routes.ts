@@ -137,7 +137,8 @@ export function customerRoutes(dependencies: Dependencies): Route[] {
       operationId: 'getCustomer',
       tag,
       summary: 'Read a profile',
-      description: 'An API key reads any, a customer their own.',
+      description:
+        'An API key alone reads every profile. With a session or token of a customer, the request reads only that profile.',
       access: anyOf(apiKey, session, oauth('read:profile')),
       responses: { 200: oneCustomer('The customer'), ...noCustomer },
       handle: async ({ params, principal }) =>

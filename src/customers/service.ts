@@ -11,7 +11,8 @@ import { ConstraintError, type Database, type Sql } from '../database/database.t
 import { AppError, type FieldError, inWords, validationError } from '../errors.ts';
 import type { TierThresholds } from '../settings/config.ts';
 import type { Precondition, Versioned } from '../versioned.ts';
-import { entryError, mayManage, notFound } from './batch-errors.ts';
+import { mayManage, mayRead } from './access.ts';
+import { entryError, notFound } from './batch-errors.ts';
 import type { NewPasswords } from './new-passwords.ts';
 import { findByUsername, isUnchanged, profileOf, takenFields, toCustomer } from './profile.ts';
 import { type CustomerRow, customerQueries } from './queries.ts';
@@ -141,7 +142,10 @@ export function createCustomerService(dependencies: Dependencies): CustomerServi
       throw notFound();
     }
     if (!may(row.id)) {
-      throw new AppError('forbidden', 'This is the profile of another customer.');
+      throw new AppError(
+        'forbidden',
+        'This is the profile of another customer. A session or token reaches only the profile of its customer. An API key alone reads every profile.',
+      );
     }
     return row;
   }
@@ -207,7 +211,7 @@ export function createCustomerService(dependencies: Dependencies): CustomerServi
     },
 
     async find(username, principal) {
-      const row = await findMine(username, (id) => principal.kind === 'apiKey' || mayManage(principal, id));
+      const row = await findMine(username, (id) => mayRead(principal, id));
       const favourite = row.favourite_id === null ? undefined : await cheeses.findIfThere(row.favourite_id);
       return toCustomer(row, favourite);
     },
