@@ -53,6 +53,8 @@ export interface CheeseService {
   ): Promise<Versioned>;
   /** @throws AppError notFound, preconditionFailed, and what `beforeDelete` throws */
   delete(context: Context, id: number, precondition?: Precondition): Promise<void>;
+  /** The same in an open transaction. */
+  deleteIn(tx: Sql, context: Context, id: number, precondition?: Precondition): Promise<void>;
   countByStatus(): Promise<Record<Status, number>>;
   /** Creates what is not there yet, all in one transaction. `seen` holds the ids met earlier in the same import. */
   import(context: Context, inputs: readonly CheeseInput[], seen: Set<number>): Promise<ImportOutcome[]>;
@@ -144,6 +146,23 @@ export function createCheeseService({ database, clock, beforeDelete }: Dependenc
       photoUrls: change(current.photoUrls),
     }));
 
+  const deleteIn: CheeseService['deleteIn'] = async (tx, context, id, precondition) => {
+    const queries = cheeseQueries(tx);
+    await queries.lockCatalogue();
+    const row = await queries.lockForUpdate(id);
+    if (row === undefined) {
+      throw notFound(id);
+    }
+    precondition?.(row.version);
+    const before = JSON.parse(row.body) as Cheese;
+    await beforeDelete(tx, context, before);
+    const catalogue = await queries.updateCatalogue(now(), 0);
+    await queries.delete(id);
+    await reindex(tx, [{ before, after: null }]);
+    const event = { type: 'cheese.deleted', subject: `cheese:${id}`, data: row.body };
+    await recordEvents(tx, context.origin, catalogue.last_written_at, [event]);
+  };
+
   return {
     find: (id) =>
       chain(lookup(String(id)), (row) => {
@@ -185,22 +204,9 @@ export function createCheeseService({ database, clock, beforeDelete }: Dependenc
     changePhotosIn,
 
     delete: (context, id, precondition) =>
-      context.transaction(async (tx) => {
-        const queries = cheeseQueries(tx);
-        await queries.lockCatalogue();
-        const row = await queries.lockForUpdate(id);
-        if (row === undefined) {
-          throw notFound(id);
-        }
-        precondition?.(row.version);
-        const before = JSON.parse(row.body) as Cheese;
-        await beforeDelete(tx, context, before);
-        const catalogue = await queries.updateCatalogue(now(), 0);
-        await queries.delete(id);
-        await reindex(tx, [{ before, after: null }]);
-        const event = { type: 'cheese.deleted', subject: `cheese:${id}`, data: row.body };
-        await recordEvents(tx, context.origin, catalogue.last_written_at, [event]);
-      }),
+      context.transaction((tx) => deleteIn(tx, context, id, precondition)),
+
+    deleteIn,
 
     async countByStatus() {
       const counts = Object.fromEntries(statuses.map((status) => [status, 0])) as Record<Status, number>;

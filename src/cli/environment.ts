@@ -1,7 +1,6 @@
 import { type RemovedDemo, removeDemoCheeses } from '../app/demo/demo.ts';
 import { openServices, type Services } from '../app/services.ts';
 import { systemClock } from '../clock.ts';
-import type { Context } from '../database/context.ts';
 import { type Database, openDatabase, type Sql } from '../database/database.ts';
 import { findEnvironment, storeEnvironment } from '../database/environment.ts';
 import { migrate } from '../database/migrate.ts';
@@ -104,12 +103,11 @@ async function apply(
   to: Environment,
   dryRun: boolean,
 ): Promise<Change> {
-  const context: Context = { ...contextOf('cli'), transaction: (work) => work(tx) };
   const from = await findEnvironment(tx);
   const isForProduction = to === 'production' && from !== to;
   const testOrdersRemoved = isForProduction ? await removeTestOrders(tx) : 0;
   const demoCheeses = isForProduction
-    ? await removeDemoCheeses(cheeses, tx, context)
+    ? await removeDemoCheeses(cheeses, tx, contextOf('cli'))
     : { removed: [], kept: [] };
   await storeEnvironment(tx, to);
   const remaining = (await tx.get<Change['remaining']>(sql`

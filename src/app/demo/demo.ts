@@ -60,7 +60,7 @@ export interface RemovedDemo {
 }
 
 /**
- * Removes the demo cheeses that still have all their values and at most their drawing, in the transaction of `context`.
+ * Removes the demo cheeses that still have all their values and at most their drawing, in the transaction `tx`.
  * Orders of them that were only placed are cancelled.
  */
 export async function removeDemoCheeses(
@@ -80,7 +80,7 @@ export async function removeDemoCheeses(
     const { name, photoUrls } = JSON.parse(body) as Cheese;
     if (photoUrls.every((url) => drawings.has(url.slice(url.lastIndexOf('/') + 1)))) {
       try {
-        await cheeses.delete(context, id, () => {});
+        await cheeses.deleteIn(tx, context, id);
         removed.push(name);
       } catch (error) {
         if (!(error instanceof AppError && error.code === 'conflict')) {
