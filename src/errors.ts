@@ -1,118 +1,138 @@
 /**
- * The catalogue of everything that can go wrong in public. Code throws an entry; only the HTTP error handler and
- * the command line turn one into words for somebody. The finer meaning of a status lives in `type`.
+ * Every error that a caller can cause or meet. Code throws an `AppError` with a code of the catalogue and knows nothing
+ * of HTTP: `http/error-mapping.ts` turns it into a response, the command line into a sentence.
  */
 
-/** What an entry of the catalogue says: HTTP status, the `type` of the error body, and the message if none is given. */
 interface CatalogueEntry {
-  readonly status: number;
+  /** The member `type` of the error body: part of the API. */
   readonly type: string;
+  /** The message where the code that throws gives none. */
   readonly message: string;
 }
 
 export const errorCatalogue = {
-  badRequest: {
-    status: 400,
-    type: 'bad_request',
-    message: 'A parameter or header of the request is not valid.',
-  },
-  unauthorized: { status: 401, type: 'unauthorized', message: 'A valid credential is needed here.' },
-  forbidden: { status: 403, type: 'forbidden', message: 'The credential does not permit this.' },
-  notFound: { status: 404, type: 'not_found', message: 'There is nothing at this address.' },
-  methodNotAllowed: {
-    status: 405,
-    type: 'method_not_allowed',
-    message: 'This address does not take that method.',
-  },
-  requestTimeout: { status: 408, type: 'request_timeout', message: 'The request took too long to arrive.' },
-  conflict: { status: 409, type: 'conflict', message: 'The request conflicts with what is stored.' },
+  badRequest: { type: 'bad_request', message: 'A parameter or header of the request is not valid.' },
+  unauthorized: { type: 'unauthorized', message: 'A valid credential is needed here.' },
+  forbidden: { type: 'forbidden', message: 'The credential does not permit this.' },
+  notFound: { type: 'not_found', message: 'There is nothing at this path.' },
+  methodNotAllowed: { type: 'method_not_allowed', message: 'This path does not support the method.' },
+  requestTimeout: { type: 'request_timeout', message: 'The request took too long to arrive.' },
+  conflict: { type: 'conflict', message: 'The request conflicts with what is stored.' },
   preconditionFailed: {
-    status: 412,
     type: 'precondition_failed',
     message: 'The resource has changed: read it again and send its new ETag in If-Match.',
   },
-  payloadTooLarge: {
-    status: 413,
-    type: 'payload_too_large',
-    message: 'The body is larger than this address takes.',
-  },
+  payloadTooLarge: { type: 'payload_too_large', message: 'The body is larger than this path accepts.' },
   unsupportedMediaType: {
-    status: 415,
     type: 'unsupported_media_type',
-    message: 'Send the body in a media type that the Accept header of this answer names.',
+    message: 'Send the body in a media type that the Accept header of this response names.',
   },
   rangeNotSatisfiable: {
-    status: 416,
     type: 'range_not_satisfiable',
-    message: 'The picture ends before the range that was asked for.',
+    message: 'The requested range begins after the end of the file.',
   },
   expectationFailed: {
-    status: 417,
     type: 'expectation_failed',
-    message: 'Only "Expect: 100-continue" is understood.',
+    message: 'Only "Expect: 100-continue" is supported.',
   },
-  validation: { status: 422, type: 'validation_error', message: 'The request failed validation.' },
+  validation: { type: 'validation_error', message: 'The request failed validation.' },
   headerFieldsTooLarge: {
-    status: 431,
     type: 'header_fields_too_large',
     message: 'The request line and headers together are larger than 16 KiB.',
   },
   rateLimited: {
-    status: 429,
     type: 'rate_limit_exceeded',
     message: 'Too many requests: wait as long as Retry-After says.',
   },
   internal: {
-    status: 500,
     type: 'internal_error',
-    message:
-      'Something went wrong on our side. The X-Request-Id of this answer leads to the details in the log.',
+    message: 'The server failed. Find the details in its log by the X-Request-Id of this response.',
   },
   unavailable: {
-    status: 503,
     type: 'unavailable',
-    message: 'The server cannot answer right now. Try again shortly.',
+    message: 'The server cannot process the request right now. Try again shortly.',
   },
 } as const satisfies Record<string, CatalogueEntry>;
 
 export type ErrorCode = keyof typeof errorCatalogue;
 
-/** One field that failed: `items[0].quantity`, or `""` for the whole body. */
+/** A field that failed validation: `items[0].quantity`, or `""` for the whole body. */
 export interface FieldError {
   readonly field: string;
   readonly message: string;
 }
 
-interface Details {
-  /** Why, for the log only: never shown to the caller. */
-  readonly cause?: unknown;
-  /** Response headers that the status calls for, such as `Retry-After`. */
-  readonly headers?: Readonly<Record<string, string>>;
-  /** Only with `validation`. */
-  readonly errors?: readonly FieldError[];
+/** A limit as it is after a request. The member names are the terms of the RateLimit header fields. */
+export interface LimitState {
+  readonly policy: 'hour' | 'burst' | 'address' | 'login';
+  readonly limit: number;
+  readonly windowSeconds: number;
+  readonly remaining: number;
+  /** Milliseconds until more will remain. */
+  readonly resetMs: number;
 }
 
-/** A failure with a public message and, at choice, a private cause. */
+/** What a response to an error needs beside the message, by code. */
+export interface DetailsByCode {
+  /** `description` says what is invalid. It has no quotes and no backslashes (RFC 6750, section 3). */
+  unauthorized: { readonly credential: 'missing' | 'invalid'; readonly description?: string | undefined };
+  /** The scopes that would have sufficed. */
+  forbidden: { readonly scopes: readonly string[] };
+  methodNotAllowed: { readonly allows: readonly string[] };
+  conflict: { readonly retryAfterMs: number };
+  /** The rest of the body was not read. */
+  payloadTooLarge: { readonly isBodyUnread: true };
+  unsupportedMediaType:
+    | { readonly accepts: readonly string[] }
+    | { readonly acceptsEncodings: readonly string[] };
+  /** The size of the file in bytes. */
+  rangeNotSatisfiable: { readonly size: number };
+  rateLimited: {
+    readonly retryAfterMs: number;
+    readonly limits?: readonly LimitState[];
+    /** When `limits` were read, in milliseconds since the epoch; absent where no X-RateLimit-* is sent. */
+    readonly readAt?: number;
+  };
+  unavailable: { readonly retryAfterMs: number };
+}
+
+interface Options<C extends ErrorCode> {
+  /** For the log only: never shown to the caller. */
+  readonly cause?: unknown;
+  /** Only with `validation`. */
+  readonly errors?: readonly FieldError[];
+  readonly details?: C extends keyof DetailsByCode ? DetailsByCode[C] : never;
+}
+
+/** A code with its message and options: each code has details of its own type. */
+type AppErrorArguments = {
+  [C in ErrorCode]: [code: C, message?: string | undefined, options?: Options<C>];
+}[ErrorCode];
+
+/** An error with a public message, typed details and a private cause. */
 export class AppError extends Error {
   readonly code: ErrorCode;
-  readonly status: number;
   readonly type: string;
-  readonly headers: Readonly<Record<string, string>>;
   readonly errors: readonly FieldError[];
+  readonly details: DetailsByCode[keyof DetailsByCode] | undefined;
 
-  constructor(code: ErrorCode, message: string = errorCatalogue[code].message, details: Details = {}) {
-    super(message, { cause: details.cause });
+  constructor(...[code, message = errorCatalogue[code].message, options = {}]: AppErrorArguments) {
+    super(message, { cause: options.cause });
     this.code = code;
-    this.status = errorCatalogue[code].status;
     this.type = errorCatalogue[code].type;
-    this.headers = details.headers ?? {};
-    this.errors = details.errors ?? [];
+    this.errors = options.errors ?? [];
+    this.details = options.details;
   }
+}
+
+/** The server or something that it depends on failed: the caller did nothing wrong. */
+export function isFailure(code: ErrorCode): boolean {
+  return code === 'internal' || code === 'unavailable';
 }
 
 /** How many validation errors a response lists: a client can cause as many as its request has members. */
 export const errorsMax = 100;
-/** Characters. The name of an unknown member is as long as the client likes. */
+/** Characters. The client chooses the name of an unknown member, and so its length. */
 const fieldNameMax = 200;
 
 /** Adds a validation error, unless there are more than a response lists already. */
@@ -123,12 +143,12 @@ export function addError(errors: FieldError[], field: string, message: string): 
   }
 }
 
-/** Are there more errors than a response lists? Then further ones need not be looked for. */
+/** Are there more errors than a response lists? Then validation can stop. */
 export function isFull(errors: readonly FieldError[]): boolean {
   return errors.length > errorsMax;
 }
 
-/** A 422 that names each field that failed, in the order of the schema, up to `errorsMax` of them. */
+/** An error that lists the fields that failed, in the order of the schema, up to `errorsMax` of them. */
 export function validationError(errors: readonly FieldError[]): AppError {
   const named = inWords(errors.slice(0, 1));
   const listed = errors.slice(0, errorsMax);
@@ -139,7 +159,7 @@ export function validationError(errors: readonly FieldError[]): AppError {
   });
 }
 
-/** Up to `errorsMax` errors in one text. */
+/** Up to `errorsMax` errors as one text. */
 export function inWords(errors: readonly FieldError[]): string {
   const named = errors
     .slice(0, errorsMax)
@@ -149,27 +169,21 @@ export function inWords(errors: readonly FieldError[]): string {
 
 const moreErrors = `There are more errors than the ${errorsMax} that are listed.`;
 
-/** A 503 that says in how many whole seconds to try again. @param cause for the log alone */
+/** For a credential that was sent and is not, or no longer, valid. @param description the reason, in the challenge only */
+export function invalidCredential(message: string, description?: string): AppError {
+  return new AppError('unauthorized', message, { details: { credential: 'invalid', description } });
+}
+
+/** The request can succeed after some seconds. @param cause for the log only */
 export function unavailable(message: string, seconds: number, cause?: unknown): AppError {
-  return new AppError('unavailable', message, { cause, headers: { 'Retry-After': String(seconds) } });
+  return new AppError('unavailable', message, { cause, details: { retryAfterMs: seconds * 1000 } });
 }
 
 export const mayHaveBeenMade =
   'The change may have been made: send the request again with the same Idempotency-Key, or check first.';
 
-/** A 503 for a disk that reported an error. @param mayBeMade whether the request may have changed something */
+/** For a disk that reported an error. @param mayBeMade whether the request may have changed something */
 export function diskFault(cause: unknown, mayBeMade: boolean): AppError {
   const consequence = mayBeMade ? mayHaveBeenMade : 'Nothing was changed.';
   return unavailable(`The disk cannot be read or written right now. ${consequence}`, 60, cause);
-}
-
-/** A 429 that says how long to wait: whole seconds, at least one, never too few (RFC 9110, section 10.2.3). */
-export function rateLimited(
-  message: string,
-  waitMs: number,
-  headers: Readonly<Record<string, string>> = {},
-): AppError {
-  return new AppError('rateLimited', message, {
-    headers: { ...headers, 'Retry-After': String(Math.max(1, Math.ceil(waitMs / 1000))) },
-  });
 }

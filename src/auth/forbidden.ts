@@ -1,7 +1,6 @@
-/** The 403 of a valid credential that does not meet the access of a route. */
+/** The error for a valid credential that does not meet the access of a route. */
 import { AppError } from '../errors.ts';
 import type { Requirement } from './access.ts';
-import { bearer } from './challenge.ts';
 import type { Principal } from './principal.ts';
 
 /**
@@ -14,14 +13,11 @@ export function forbidden(
   alternative: string | undefined,
 ): AppError {
   const scopes = access.flatMap((requirement) => (requirement.kind === 'oauth' ? [requirement.scope] : []));
-  const scope = scopes.length > 0 ? `, scope="${scopes.join(' ')}"` : '';
   const remedy = remedyFor(access, scopes, principals, alternative);
   return new AppError(
     'forbidden',
     `The credential is valid, but this needs ${requirementText(access)}. ${remedy}`,
-    {
-      headers: { 'WWW-Authenticate': `${bearer}, error="insufficient_scope"${scope}` },
-    },
+    { details: { scopes } },
   );
 }
 

@@ -2,13 +2,12 @@
  * From headers to a principal (RFC 6750, RFC 9110 section 11). Each credential that is presented must be valid;
  * any one of them may be the one that suffices. An ordered chain of resolvers knows the kinds.
  */
-import type { AppError } from '../errors.ts';
+import { AppError, invalidCredential } from '../errors.ts';
 import type { Guard } from '../http/authenticate.ts';
 import { isRepeated } from '../http/repeated-headers.ts';
 import { chain, type MaybePromise } from '../maybe-promise.ts';
 import type { Access, Requirement } from './access.ts';
 import { permits } from './access.ts';
-import { invalidToken, unauthorized } from './challenge.ts';
 import { forbidden } from './forbidden.ts';
 import type { Principal } from './principal.ts';
 
@@ -63,7 +62,11 @@ function authorize(
     return principals[0] ?? null;
   }
   if (principals.length === 0) {
-    throw unauthorized('Send an API key in X-API-Key, or a token as "Authorization: Bearer <token>".');
+    throw new AppError(
+      'unauthorized',
+      'Send an API key in X-API-Key, or a token as "Authorization: Bearer <token>".',
+      { details: { credential: 'missing' } },
+    );
   }
   if (access === 'any credential') {
     return actForCustomer(principals[0] as Principal, principals, []);
@@ -125,7 +128,7 @@ function requireOne(rawHeaders: readonly string[], name: string): void {
 
 /** The reason is in the challenge only: unknown, expired and revoked credentials get the same body. */
 function refused(description: string): AppError {
-  return invalidToken(
+  return invalidCredential(
     'The credential is unknown, has expired or was revoked. WWW-Authenticate says which.',
     description,
   );
@@ -133,5 +136,5 @@ function refused(description: string): AppError {
 
 /** The reason is in the body and in the challenge, so it must not contain quotes or backslashes (RFC 6750, section 3). */
 function refusedPublicly(reason: string): AppError {
-  return invalidToken(reason, reason);
+  return invalidCredential(reason, reason);
 }

@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { type Command, Option } from 'commander';
 import type { Services } from '../app/services.ts';
 import { anotherEnvironment } from '../database/environment.ts';
-import { AppError } from '../errors.ts';
+import { AppError, isFailure } from '../errors.ts';
 import { type Config, loadConfig, parseSettings, type RawSettings } from '../settings/config.ts';
 import { ConfigError, type DatabaseLocation } from '../settings/parsers.ts';
 import { defaultText, type Setting } from '../settings/setting.ts';
@@ -203,7 +203,7 @@ export function parseId(text: string, otherwise: string): number {
 /** Says what went wrong in one sentence, and ends with exit status 1. */
 export function printFailure(error: unknown): void {
   const isExpected = error instanceof AppError || error instanceof ConfigError;
-  const cause = error instanceof AppError && error.status >= 500 ? causeOf(error) : '';
+  const cause = error instanceof AppError && isFailure(error.code) ? causeOf(error) : '';
   const message = isExpected ? error.message : systemErrorText(error);
   process.stderr.write(`${errorPrefix()}${message}${cause}\n`);
   if (!isExpected && process.env.CURD_LOG_LEVEL === 'debug' && error instanceof Error) {

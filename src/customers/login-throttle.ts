@@ -12,9 +12,8 @@ import { type Clock, timestamp } from '../clock.ts';
 import { batchCalls } from '../database/batch-calls.ts';
 import type { Database, Sql } from '../database/database.ts';
 import { advisoryLock, asynchronousCommit } from '../database/sql.ts';
-import { rateLimited } from '../errors.ts';
+import { AppError } from '../errors.ts';
 import { networkOf } from '../http/client-ip.ts';
-import { secondsLeft } from '../limits/rate-limits.ts';
 import type { LoginLimits } from '../settings/config.ts';
 import { customerQueries, type FailureRow } from './queries.ts';
 
@@ -273,9 +272,12 @@ function millisecondsOf(time = ''): number {
   return time === '' ? 0 : Date.parse(time);
 }
 
-function refusal({ limit, windowMs }: Counter, waitMs: number, why: string) {
-  return rateLimited(`${why} Wait as long as Retry-After says.`, waitMs, {
-    'RateLimit-Policy': `"login";q=${limit};w=${windowMs / 1000}`,
-    RateLimit: `"login";r=0;t=${secondsLeft(waitMs, windowMs / 1000)}`,
+function refusal({ limit, windowMs }: Counter, waitMs: number, why: string): AppError {
+  const windowSeconds = windowMs / 1000;
+  return new AppError('rateLimited', `${why} Wait as long as Retry-After says.`, {
+    details: {
+      retryAfterMs: waitMs,
+      limits: [{ policy: 'login', limit, windowSeconds, remaining: 0, resetMs: waitMs }],
+    },
   });
 }

@@ -1,11 +1,10 @@
 /** Lets customers in: the throttle first, then the password, then a session. */
-import { invalidToken, unauthorized } from '../auth/challenge.ts';
 import type { CustomerDirectory } from '../auth/oauth/customer-directory.ts';
 import type { Passwords } from '../auth/passwords.ts';
 import type { Sessions } from '../auth/sessions/service.ts';
 import type { Context } from '../database/context.ts';
 import type { Database, Sql, Transaction } from '../database/database.ts';
-import { AppError } from '../errors.ts';
+import { AppError, invalidCredential } from '../errors.ts';
 import { caseFold } from './case-fold.ts';
 import type { LoginThrottle, Outcome } from './login-throttle.ts';
 import type { KnownNetworks } from './networks.ts';
@@ -115,12 +114,14 @@ export function createLogin(dependencies: Dependencies): LoginService {
     logout: (context, sessionHash) =>
       context.transaction(async (tx) => {
         if (sessionHash === null || !(await sessions.end(tx, sessionHash))) {
-          throw invalidToken('The session has ended already.');
+          throw invalidCredential('The session has ended already.');
         }
       }),
   };
 }
 
 function wrong(): AppError {
-  return unauthorized('The username or the password is wrong.');
+  return new AppError('unauthorized', 'The username or the password is wrong.', {
+    details: { credential: 'missing' },
+  });
 }

@@ -1,5 +1,4 @@
 /** Customers: who may be one, what they may change, and what goes with them. login.ts lets them in. */
-import { invalidToken } from '../auth/challenge.ts';
 import type { Role } from '../auth/oauth/customer-directory.ts';
 import type { OAuthGrants } from '../auth/oauth/grants.ts';
 import type { Principal } from '../auth/principal.ts';
@@ -8,7 +7,7 @@ import type { CheeseService } from '../cheeses/service.ts';
 import { type Clock, timestamp } from '../clock.ts';
 import { type Context, recordEvents } from '../database/context.ts';
 import { ConstraintError, type Database, type Sql } from '../database/database.ts';
-import { AppError, type FieldError, inWords, validationError } from '../errors.ts';
+import { AppError, type FieldError, invalidCredential, inWords, validationError } from '../errors.ts';
 import type { TierThresholds } from '../settings/config.ts';
 import type { Precondition, Versioned } from '../versioned.ts';
 import { mayManage, mayRead } from './access.ts';
@@ -162,10 +161,10 @@ export function createCustomerService(dependencies: Dependencies): CustomerServi
       throw notFound();
     }
     if (sessionHash !== null && !(await sessions.lock(tx, sessionHash))) {
-      throw invalidToken('The session has ended. Log in again.');
+      throw invalidCredential('The session has ended. Log in again.');
     }
     if (tokenHash !== null && !(await grants.isToken(tx, tokenHash))) {
-      throw invalidToken('The access token was revoked. Request a new one.');
+      throw invalidCredential('The access token was revoked. Request a new one.');
     }
     return row;
   }

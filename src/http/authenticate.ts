@@ -7,6 +7,7 @@ import { AppError } from '../errors.ts';
 import type { ClientIpCount, RateLimits, RequestCharge } from '../limits/rate-limits.ts';
 import { chain, type MaybePromise } from '../maybe-promise.ts';
 import { clientNetwork } from './client-ip.ts';
+import { planHeaders } from './rate-limit-headers.ts';
 import type { Route } from './route.ts';
 
 declare module 'fastify' {
@@ -84,7 +85,7 @@ export function createAdmission(guard: Guard, rateLimits: RateLimits): Admission
         }
         return chain(rateLimits.charge(principals), (charge) => {
           request.charge = charge;
-          reply.headers(charge.headers());
+          reply.headers(planHeaders(charge.rateLimitStatus()));
           request.principal = guard.authorize(principals, access, alternative);
         });
       });

@@ -6,8 +6,8 @@ import { refuseContentEncoding } from './content-encoding.ts';
 import { parseJson } from './json-body.ts';
 import type { Route } from './route.ts';
 
-const jsonTypes = 'application/json, application/*+json';
-const formTypes = 'application/x-www-form-urlencoded, multipart/form-data';
+const jsonTypes = ['application/json', 'application/*+json'];
+const formTypes = ['application/x-www-form-urlencoded', 'multipart/form-data'];
 
 /** @throws AppError badRequest or validation where there are faults */
 export function throwIfInvalid(errors: readonly FieldError[], as: 'badRequest' | 'validation'): void {
@@ -24,9 +24,9 @@ export function requireMediaType(route: Route, request: FastifyRequest): void {
   }
   const isJson = contentType === undefined || /^application\/([\w.+-]+\+)?json\s*(;|$)/i.test(contentType);
   if (!isJson && !(route.takesForms && isForm(contentType))) {
-    const accept = route.takesForms ? `${jsonTypes}, ${formTypes}` : jsonTypes;
-    throw new AppError('unsupportedMediaType', `Send the body as one of ${accept}.`, {
-      headers: { Accept: accept },
+    const accepts = route.takesForms ? [...jsonTypes, ...formTypes] : jsonTypes;
+    throw new AppError('unsupportedMediaType', `Send the body as one of ${accepts.join(', ')}.`, {
+      details: { accepts },
     });
   }
   refuseContentEncoding(request.headers);

@@ -6,7 +6,7 @@ import { AppError } from '../errors.ts';
 export function refuseContentEncoding(headers: IncomingHttpHeaders): void {
   if ((headers['content-encoding'] ?? 'identity').toLowerCase() !== 'identity') {
     throw new AppError('unsupportedMediaType', 'Send the body without Content-Encoding.', {
-      headers: { 'Accept-Encoding': 'identity' },
+      details: { acceptsEncodings: ['identity'] },
     });
   }
 }

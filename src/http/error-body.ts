@@ -4,6 +4,7 @@
  */
 import { AppError, diskFault, type FieldError } from '../errors.ts';
 import { isDiskError } from '../system-errors.ts';
+import { statusOf } from './error-mapping.ts';
 import { qualityOf } from './quality-values.ts';
 
 interface ErrorBody {
@@ -19,7 +20,8 @@ export function errorBody(
   accept: string | undefined,
   path: string,
 ): { mediaType: string; text: string } {
-  const { status, type, message, errors } = error;
+  const { type, message, errors } = error;
+  const status = statusOf(error);
   const fields = errors.length > 0 ? { errors } : {};
   if (accept !== undefined && asksForProblem(accept)) {
     const problem = {

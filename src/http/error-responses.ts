@@ -1,6 +1,7 @@
 /** Answers that many routes share, as their contract lists them. */
 import { errorCatalogue, errorsMax } from '../errors.ts';
 import type { Schema } from '../schema/schema.ts';
+import { codeOfStatus } from './error-mapping.ts';
 import type { DocumentedResponses } from './response.ts';
 import type { Described } from './route.ts';
 
@@ -54,8 +55,8 @@ const errorResponse =
 
 /** Where the message says which resource it is about, it is like the description. */
 function exampleError(status: number, description: string): object {
-  const entry = Object.values(errorCatalogue).find((one) => one.status === status);
-  const error = { code: status, type: entry?.type, message: entry?.message };
+  const entry = errorCatalogue[codeOfStatus(status) ?? 'internal'];
+  const error = { code: status, type: entry.type, message: entry.message };
   if (status === 422) {
     const fault = { field: 'name', message: 'is required' };
     return { ...error, message: `${error.message} ${fault.field}: ${fault.message}`, errors: [fault] };

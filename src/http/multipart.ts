@@ -136,7 +136,7 @@ function boundaryOf({ headers }: IncomingMessage): string {
   const contentType = headers['content-type'] ?? '';
   if (!/^multipart\/form-data\s*(;|$)/i.test(contentType)) {
     throw new AppError('unsupportedMediaType', 'Send the picture in a form: multipart/form-data.', {
-      headers: { Accept: 'multipart/form-data' },
+      details: { accepts: ['multipart/form-data'] },
     });
   }
   refuseContentEncoding(headers);

@@ -19,7 +19,7 @@ export function parseRange(header: string | undefined, bytes: number): ByteRange
   }
   if (first > last) {
     throw new AppError('rangeNotSatisfiable', `The picture has ${bytes} bytes.`, {
-      headers: { 'Content-Range': `bytes */${bytes}` },
+      details: { size: bytes },
     });
   }
   return { first, last };

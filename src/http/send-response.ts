@@ -6,6 +6,7 @@ import { Asset } from './asset.ts';
 import { acceptsGzip, compress, worthwhileBytes } from './compression.ts';
 import { deprecationHeaders } from './deprecation.ts';
 import { matchesIfNoneMatch } from './etag.ts';
+import { planHeaders } from './rate-limit-headers.ts';
 import { FileBody, type RouteResponse, TextBody, TextStream } from './response.ts';
 import type { Route } from './route.ts';
 
@@ -103,7 +104,7 @@ function watch(stream: Readable, request: FastifyRequest, reply: FastifyReply, f
 function refundRequest({ charge }: FastifyRequest, reply: FastifyReply): void {
   if (charge !== null) {
     charge.refund();
-    reply.headers(charge.headers());
+    reply.headers(planHeaders(charge.rateLimitStatus()));
   }
 }
 

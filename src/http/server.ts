@@ -6,11 +6,12 @@ import { type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:ht
 import type { Socket } from 'node:net';
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import type { Clock } from '../clock.ts';
-import { AppError } from '../errors.ts';
+import { AppError, isFailure } from '../errors.ts';
 import type { Log } from '../log.ts';
 import type { Config } from '../settings/config.ts';
 import { createCors, setPreflightHeaders } from './cors.ts';
 import { errorBody, toAppError } from './error-body.ts';
+import { headersOf, statusOf } from './error-mapping.ts';
 import type { Metrics } from './metrics.ts';
 import { type PipelineDependencies, registerRoute } from './pipeline.ts';
 import { type RawRoute, registerRawRoutes } from './raw-routes.ts';
@@ -106,18 +107,19 @@ export function createServer(routes: readonly Route[], dependencies: ServerDepen
 
   function sendError(thrown: unknown, request: FastifyRequest, reply: FastifyReply): void {
     const error = toAppError(thrown);
-    if (error.status >= 500) {
+    const status = statusOf(error);
+    if (isFailure(error.code)) {
       writeFault(error, request);
     }
     const { mediaType, text } = errorBody(error, request.headers.accept, request.url.split('?', 1)[0] ?? '');
     closeIfStopping(reply);
     reply
-      .code(error.status)
-      .headers(error.headers)
+      .code(status)
+      .headers(headersOf(error))
       .header('Cache-Control', 'no-store')
       .header('Content-Type', mediaType)
       .send(text);
-    answered(request, error.status);
+    answered(request, status);
   }
 
   app.addHook('onRequest', (request, reply, done) => {
@@ -182,8 +184,9 @@ function notHere(request: FastifyRequest, routeTable: RouteTable): AppError {
   if (methods.length === 0) {
     return new AppError('notFound', 'There is nothing at this address. The page /docs lists every endpoint.');
   }
-  const allow = methods.join(', ');
-  return new AppError('methodNotAllowed', `This address takes ${allow}.`, { headers: { Allow: allow } });
+  return new AppError('methodNotAllowed', `This path supports ${methods.join(', ')}.`, {
+    details: { allows: methods },
+  });
 }
 
 /** OPTIONS, and with it the preflight of browsers: no credentials, no quota (RFC 9110 9.3.7, Fetch 4.8). */
@@ -261,5 +264,5 @@ function unparsed(error: Error & { code?: string }): { status: number; text: str
       : error.code === 'ERR_HTTP_REQUEST_TIMEOUT'
         ? new AppError('requestTimeout')
         : new AppError('badRequest', 'This is not a valid HTTP request.');
-  return { status: appError.status, ...errorBody(appError, undefined, '') };
+  return { status: statusOf(appError), ...errorBody(appError, undefined, '') };
 }

@@ -3,7 +3,7 @@ import { mkdir, readdir, rm, stat } from 'node:fs/promises';
 import type { IncomingMessage } from 'node:http';
 import { join } from 'node:path';
 import type { Clock } from '../clock.ts';
-import { rateLimited, unavailable } from '../errors.ts';
+import { AppError, unavailable } from '../errors.ts';
 import { restrict } from '../permissions.ts';
 import { cannotStore, drain, type ReceivedForm, receiveForm } from './multipart.ts';
 
@@ -48,9 +48,10 @@ export function createUploads(folder: string, clock: Clock): Uploads {
   function takeSlot(principal: string): void {
     const own = slots.get(principal) ?? 0;
     if (own >= uploadsOfPrincipalMax) {
-      throw rateLimited(
+      throw new AppError(
+        'rateLimited',
         `${own} uploads with this credential are in progress, which is the limit. Wait until one has finished.`,
-        retrySeconds * 1000,
+        { details: { retryAfterMs: retrySeconds * 1000 } },
       );
     }
     if (underWay >= uploadsMax) {

@@ -152,7 +152,7 @@ export function createIdempotencyStore(database: Database, clock: Clock, secret:
       const isAfterChecks = attempt.replay === 'afterChecks';
       if (!isAfterChecks && running.has(id)) {
         throw new AppError('conflict', 'The first request with this Idempotency-Key is still running.', {
-          headers: { 'Retry-After': '1' },
+          details: { retryAfterMs: 1000 },
         });
       }
       running.add(id);

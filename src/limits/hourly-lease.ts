@@ -9,9 +9,10 @@
 import { type Clock, timestamp } from '../clock.ts';
 import type { Database } from '../database/database.ts';
 import { sql } from '../database/sql.ts';
+import type { LimitState } from '../errors.ts';
 import type { MaybePromise } from '../maybe-promise.ts';
 import { createGenerationalCache } from './generational-cache.ts';
-import type { LimitState } from './usage-counter.ts';
+import { hourState } from './usage-counter.ts';
 
 const minuteMs = 60_000;
 /** The minute that runs and the 60 before it: an hour, wherever in a minute it begins. */
@@ -124,8 +125,8 @@ export function createHourlyLeases(database: Database, clock: Clock): HourlyLeas
     state(name, limit) {
       const lease = subjects.get(name)?.lease ?? null;
       return lease === null
-        ? { limit, remaining: limit, resetMs: 0 }
-        : { limit, remaining: lease.left + lease.beyond, resetMs: Math.max(0, lease.freedAt - clock.now()) };
+        ? hourState(limit, limit, 0)
+        : hourState(limit, lease.left + lease.beyond, Math.max(0, lease.freedAt - clock.now()));
     },
 
     async close() {

@@ -1,12 +1,13 @@
 /** Calls counted by the only server of a database: seconds in memory, hours by leases that are written down before. */
 import type { Clock } from '../clock.ts';
 import type { Database } from '../database/database.ts';
+import type { LimitState } from '../errors.ts';
 import { chain } from '../maybe-promise.ts';
 import type { PlanLimits } from '../settings/config.ts';
 import { createGenerationalCache } from './generational-cache.ts';
 import { createHourlyLeases, type HourlyLeases, type Lease } from './hourly-lease.ts';
 import { SlidingWindow } from './sliding-window.ts';
-import type { CountedUse, LimitState, UsageCounter } from './usage-counter.ts';
+import { burstState, type CountedUse, type UsageCounter } from './usage-counter.ts';
 
 const secondMs = 1000;
 /** Of accounts and customers within two seconds. */
@@ -72,7 +73,7 @@ class LocalUse implements CountedUse {
     const { burst } = this.#limits;
     const now = this.#clock.now();
     const remaining = Math.max(0, burst - this.#window.count(now));
-    return { limit: burst, remaining, resetMs: this.#window.msUntilFree(now) };
+    return burstState(burst, remaining, this.#window.msUntilFree(now));
   }
 
   hour(): LimitState | null {

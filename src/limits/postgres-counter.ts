@@ -6,8 +6,9 @@ import type { Clock } from '../clock.ts';
 import { batchCalls } from '../database/batch-calls.ts';
 import type { Database } from '../database/database.ts';
 import { deleteUnlocked, sql } from '../database/sql.ts';
+import type { LimitState } from '../errors.ts';
 import type { PlanLimits } from '../settings/config.ts';
-import type { CountedUse, LimitState, UsageCounter } from './usage-counter.ts';
+import { burstState, type CountedUse, hourState, type UsageCounter } from './usage-counter.ts';
 
 /** Twice as long as calls count: no clock is as wrong as that. */
 const keptMs = 2 * 60 * 60 * 1000;
@@ -122,14 +123,15 @@ class PostgresUse implements CountedUse {
 
   burst(): LimitState {
     const { now_ms, in_second, second_until } = this.#row;
-    return roomOf(this.#limits.burst, in_second - this.#later, second_until - now_ms);
+    const { burst } = this.#limits;
+    return burstState(burst, Math.max(0, burst - in_second + this.#later), second_until - now_ms);
   }
 
   hour(): LimitState | null {
     const { now_ms, in_hour, hour_until } = this.#row;
     const { perHour } = this.#limits;
     const used = in_hour - this.#later - (this.#isGivenBack ? 1 : 0);
-    return perHour === null ? null : roomOf(perHour, used, hour_until - now_ms);
+    return perHour === null ? null : hourState(perHour, Math.max(0, perHour - used), hour_until - now_ms);
   }
 
   refund(): void {
@@ -138,8 +140,4 @@ class PostgresUse implements CountedUse {
       this.#onGiveBack(this.#subject, this.#limits, this.#row.minute_ends);
     }
   }
-}
-
-function roomOf(limit: number, used: number, resetMs: number): LimitState {
-  return { limit, remaining: Math.max(0, limit - used), resetMs };
 }

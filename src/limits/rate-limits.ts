@@ -2,43 +2,38 @@
  * How much of the server one caller may take. Whoever shows a valid credential is counted by account (all its keys and
  * applications together) or by customer: by the hour and, in addition, by the second. Everybody else is counted by
  * address. A request that is turned away uses up nothing.
- *
- * Fields: RateLimit and RateLimit-Policy (IETF draft, ratelimit-headers), and X-RateLimit-* as older clients know them.
  */
 
 import type { Principal } from '../auth/principal.ts';
 import type { Clock } from '../clock.ts';
-import { rateLimited } from '../errors.ts';
+import { AppError, type LimitState } from '../errors.ts';
 import { chain, type MaybePromise } from '../maybe-promise.ts';
 import type { Config, PlanLimits } from '../settings/config.ts';
 import { createGenerationalCache, type GenerationalCache } from './generational-cache.ts';
 import { SlidingWindow } from './sliding-window.ts';
-import type { CountedUse, LimitState, UsageCounter } from './usage-counter.ts';
+import type { CountedUse, UsageCounter } from './usage-counter.ts';
 
 const secondMs = 1000;
 const minuteMs = 60_000;
-const hourSeconds = 3600;
 /** Within two minutes. */
 const addressesMax = 50_000;
 
-/** A plan, with what every answer to its callers says of it. */
 interface Plan extends PlanLimits {
   readonly name: string;
-  readonly policy: string;
 }
 
-/** Where a caller stands, after this call was counted. */
+/** The limits of a caller after a request was counted. */
 export interface RateLimitStatus {
   readonly plan: string;
   readonly hour: LimitState | null;
   readonly burst: LimitState;
+  /** Milliseconds since the epoch. */
+  readonly readAt: number;
 }
 
 /** A call that was counted. */
 export interface RequestCharge {
   rateLimitStatus(): RateLimitStatus;
-  /** What every answer to the call says. */
-  headers(): Record<string, string>;
   /** The call costs nothing of the hour after all. */
   refund(): void;
 }
@@ -76,7 +71,7 @@ interface Dependencies {
 
 /** @param counts where calls are counted, which whoever made them closes */
 export function createRateLimits({ config, clock, counts }: Dependencies): RateLimits {
-  const plans = new Map(Object.entries(config.plans).map(([name, limits]) => [name, planOf(name, limits)]));
+  const plans = new Map(Object.entries(config.plans).map(([name, limits]) => [name, { ...limits, name }]));
   const strictest = [...plans.values()].toSorted(
     (a, b) => (a.perHour ?? Infinity) - (b.perHour ?? Infinity),
   )[0];
@@ -120,17 +115,24 @@ export function createRateLimits({ config, clock, counts }: Dependencies): RateL
     });
   }
 
-  function refusal(charge: RequestCharge, why: string, waitMs: number) {
-    return rateLimited(`${why} Wait as long as Retry-After says.`, waitMs, charge.headers());
+  function refusal(charge: RequestCharge, why: string, waitMs: number): AppError {
+    const { hour, burst, readAt } = charge.rateLimitStatus();
+    return new AppError('rateLimited', `${why} Wait as long as Retry-After says.`, {
+      details: { retryAfterMs: waitMs, limits: hour === null ? [burst] : [hour, burst], readAt },
+    });
   }
 
-  function tooMany(limit: number, waitMs: number) {
-    const reset = Math.ceil(waitMs / secondMs);
-    const t = secondsLeft(waitMs, minuteMs / secondMs);
-    return rateLimited(
-      `Too many such requests from one address within a minute: without a valid credential, ${limit} are permitted. Wait as long as Retry-After says.`,
-      waitMs,
-      headersOf(clock, `"address";q=${limit};w=60`, `"address";r=0;t=${t}`, limit, 0, reset),
+  function tooMany(limit: number, waitMs: number): AppError {
+    return new AppError(
+      'rateLimited',
+      `Too many such requests from one client IP within a minute: without a valid credential, ${limit} are permitted. Wait as long as Retry-After says.`,
+      {
+        details: {
+          retryAfterMs: waitMs,
+          limits: [{ policy: 'address', limit, windowSeconds: 60, remaining: 0, resetMs: waitMs }],
+          readAt: clock.now(),
+        },
+      },
     );
   }
 
@@ -197,20 +199,12 @@ class PlanCharge implements RequestCharge {
   }
 
   rateLimitStatus(): RateLimitStatus {
-    return { plan: this.#plan.name, hour: this.#count.hour(), burst: this.#count.burst() };
-  }
-
-  headers(): Record<string, string> {
-    const { hour, burst } = this.rateLimitStatus();
-    const { policy } = this.#plan;
-    const ofBurst = `"burst";r=${burst.remaining};t=1`;
-    if (hour === null) {
-      return headersOf(this.#clock, policy, ofBurst, burst.limit, burst.remaining, 1);
-    }
-    const { limit, remaining, resetMs } = hour;
-    const reset = Math.ceil(resetMs / secondMs);
-    const ofBoth = `"hour";r=${remaining};t=${secondsLeft(resetMs, hourSeconds)}, ${ofBurst}`;
-    return headersOf(this.#clock, policy, ofBoth, limit, remaining, reset);
+    return {
+      plan: this.#plan.name,
+      hour: this.#count.hour(),
+      burst: this.#count.burst(),
+      readAt: this.#clock.now(),
+    };
   }
 
   /** Milliseconds; 0 where it permits more now. */
@@ -222,35 +216,4 @@ class PlanCharge implements RequestCharge {
   refund(): void {
     this.#count.refund();
   }
-}
-
-/**
- * The parameter `t` of RateLimit, in seconds. It never exceeds the window: counting in slots can make the wait up to one
- * slot longer than that, which Retry-After and X-RateLimit-Reset say.
- */
-export function secondsLeft(waitMs: number, windowSeconds: number): number {
-  return Math.min(Math.ceil(waitMs / secondMs), windowSeconds);
-}
-
-function headersOf(
-  clock: Clock,
-  policy: string,
-  standing: string,
-  limit: number,
-  remaining: number,
-  resetSeconds: number,
-): Record<string, string> {
-  return {
-    'RateLimit-Policy': policy,
-    RateLimit: standing,
-    'X-RateLimit-Limit': String(limit),
-    'X-RateLimit-Remaining': String(remaining),
-    'X-RateLimit-Reset': String(Math.ceil(clock.now() / secondMs) + resetSeconds),
-  };
-}
-
-function planOf(name: string, limits: PlanLimits): Plan {
-  const { perHour, burst } = limits;
-  const hour = perHour === null ? '' : `"hour";q=${perHour};w=${hourSeconds}, `;
-  return { ...limits, name, policy: `${hour}"burst";q=${burst};w=1` };
 }

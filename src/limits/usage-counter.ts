@@ -1,15 +1,7 @@
 /** What was called lately on whose account. A server by itself counts in own-counts.ts, several in shared-counts.ts. */
-
+import type { LimitState } from '../errors.ts';
 import type { MaybePromise } from '../maybe-promise.ts';
 import type { PlanLimits } from '../settings/config.ts';
-
-/** Where somebody stands with one limit. */
-export interface LimitState {
-  readonly limit: number;
-  readonly remaining: number;
-  /** Until more will remain. */
-  readonly resetMs: number;
-}
 
 /** A call that was counted, or one that is refused and so was not. */
 export interface CountedUse {
@@ -20,6 +12,16 @@ export interface CountedUse {
   hour(): LimitState | null;
   /** It costs nothing of the hour after all. */
   refund(): void;
+}
+
+/** The state of the limit within a second. */
+export function burstState(limit: number, remaining: number, resetMs: number): LimitState {
+  return { policy: 'burst', limit, windowSeconds: 1, remaining, resetMs };
+}
+
+/** The state of the limit within an hour. */
+export function hourState(limit: number, remaining: number, resetMs: number): LimitState {
+  return { policy: 'hour', limit, windowSeconds: 3600, remaining, resetMs };
 }
 
 export interface UsageCounter {

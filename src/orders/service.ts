@@ -4,14 +4,13 @@
  * On PostgreSQL, whoever needs several rows takes them in one order, so that no two wait for each other: the customer,
  * then the cheeses, then the job, then the order.
  */
-import { invalidToken } from '../auth/challenge.ts';
 import type { Principal } from '../auth/principal.ts';
 import type { CheeseService } from '../cheeses/service.ts';
 import { type Clock, timestamp } from '../clock.ts';
 import type { CustomerService } from '../customers/service.ts';
 import type { Context } from '../database/context.ts';
 import type { Database, Sql } from '../database/database.ts';
-import { AppError, type FieldError, rateLimited, validationError } from '../errors.ts';
+import { AppError, type FieldError, invalidCredential, validationError } from '../errors.ts';
 import type { Precondition, Versioned } from '../versioned.ts';
 import { totalCents } from './money.ts';
 import { cheesesOf, findRow, requireOwner, toOrder } from './order.ts';
@@ -103,9 +102,11 @@ export function createOrderService(dependencies: Dependencies): OrderService {
     const recent = await orderQueries(tx).listRecent(placedBy, since, until);
     const oldest = recent.at(-settings.ordersPerHour);
     if (oldest !== undefined) {
-      throw rateLimited(
+      const retryAfterMs = Date.parse(oldest.created_at) + hourMs - clock.now();
+      throw new AppError(
+        'rateLimited',
         `Too many orders within an hour: ${settings.ordersPerHour} are permitted.`,
-        Date.parse(oldest.created_at) + hourMs - clock.now(),
+        { details: { retryAfterMs } },
       );
     }
   }
@@ -150,7 +151,7 @@ export function createOrderService(dependencies: Dependencies): OrderService {
         // Cheeses before the customer, as everywhere: their favourite may be deleted right now.
         const rows = await cheeses.lockForShare(tx, cheesesOf(input.items).filter(Number.isSafeInteger));
         if (customerId !== null && !(await customers.hold(tx, customerId))) {
-          throw invalidToken('The customer of this session is gone.');
+          throw invalidCredential('The customer of this session is gone.');
         }
         await requireVelocity(tx, principal.id);
         const { items, isPriced } = price(input.items, rows);

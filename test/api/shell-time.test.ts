@@ -4,6 +4,7 @@ import { connect } from 'node:net';
 import { suite, type TestContext, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { AppError } from '../../src/errors.ts';
+import { headersOf, statusOf } from '../../src/http/error-mapping.ts';
 import { createOverload } from '../../src/limits/overload.ts';
 import { cleanUp, openListeningShop, openShop } from '../helper.ts';
 import { bodyOf, boundary, filePart, imageIn } from './image-forms.ts';
@@ -217,8 +218,8 @@ test('No more than 2,000 changes run at once; reading goes on, and each that end
   );
   const refused = (error: unknown) =>
     error instanceof AppError &&
-    error.status === 503 &&
-    /^[1-9]\d*$/.test(error.headers['Retry-After'] ?? '');
+    statusOf(error) === 503 &&
+    /^[1-9]\d*$/.test(headersOf(error)['Retry-After'] ?? '');
   assert.throws(() => overload.check(true), refused);
   overload.check(false);
   for (const end of ends.splice(0, 2)) {

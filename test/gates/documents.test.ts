@@ -1,7 +1,8 @@
 /** The documents list every error and every setting, as the code does. */
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
-import { errorCatalogue } from '../../src/errors.ts';
+import { type ErrorCode, errorCatalogue } from '../../src/errors.ts';
+import { statusOf } from '../../src/http/error-mapping.ts';
 import { loadConfig, type RawSettings } from '../../src/settings/config.ts';
 import { environments } from '../../src/settings/parsers.ts';
 import { defaultIn, defaultText, type Setting } from '../../src/settings/setting.ts';
@@ -42,7 +43,8 @@ suite('docs/errors.md', () => {
   });
 
   test('gives the status of every error type', () => {
-    for (const { type, status } of Object.values(errorCatalogue)) {
+    for (const [code, { type }] of Object.entries(errorCatalogue)) {
+      const status = statusOf({ code: code as ErrorCode });
       const row = rows().find(([first]) => codeIn(first).includes(type)) ?? [];
       assert.match(row.slice(1).join(' '), new RegExp(`\\b${status}\\b`), type);
     }

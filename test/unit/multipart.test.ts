@@ -11,6 +11,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import fc from 'fast-check';
 import { AppError } from '../../src/errors.ts';
+import { statusOf } from '../../src/http/error-mapping.ts';
 import { type ReceivedForm, receiveForm } from '../../src/http/multipart.ts';
 import { bodyOf, boundary, filePart, type Part, textPart } from '../api/image-forms.ts';
 import { temporaryFolder } from '../context.ts';
@@ -39,8 +40,8 @@ async function outcomeOf(request: IncomingMessage, folder: string): Promise<Rece
   try {
     return await Promise.race([receiveForm(request, plan), late]);
   } catch (error) {
-    assert.ok(error instanceof AppError && error.status < 500, String(error));
-    return error.status;
+    assert.ok(error instanceof AppError && statusOf(error) < 500, String(error));
+    return statusOf(error);
   }
 }
 

@@ -6,6 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { createPasswords, type Passwords } from '../../src/auth/passwords.ts';
 import { systemClock } from '../../src/clock.ts';
 import { AppError } from '../../src/errors.ts';
+import { headersOf, statusOf } from '../../src/http/error-mapping.ts';
 import { cleanUp } from '../helper.ts';
 
 const runningMax = 2;
@@ -110,7 +111,7 @@ suite('Passwords', () => {
       } else {
         assert.ok(outcome instanceof AppError, `call ${index}`);
         assert.deepEqual(
-          [outcome.code, outcome.status, outcome.headers],
+          [outcome.code, statusOf(outcome), headersOf(outcome)],
           ['unavailable', 503, { 'Retry-After': '1' }],
         );
       }

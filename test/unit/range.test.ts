@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import fc from 'fast-check';
 import { AppError } from '../../src/errors.ts';
+import { headersOf, statusOf } from '../../src/http/error-mapping.ts';
 import { isRangeWanted, parseRange } from '../../src/http/range.ts';
 
 type Outcome = 'all' | 'none' | readonly [first: number, last: number];
@@ -12,8 +13,8 @@ function outcomeOf(header: string | undefined, bytes: number): Outcome {
     const range = parseRange(header, bytes);
     return range === null ? 'all' : [range.first, range.last];
   } catch (error) {
-    assert.ok(error instanceof AppError && error.status === 416, String(error));
-    assert.equal(error.headers['Content-Range'], `bytes */${bytes}`);
+    assert.ok(error instanceof AppError && statusOf(error) === 416, String(error));
+    assert.equal(headersOf(error)['Content-Range'], `bytes */${bytes}`);
     return 'none';
   }
 }

@@ -8,6 +8,7 @@ import { readFileSync } from 'node:fs';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { AppError } from '../../errors.ts';
 import { Asset } from '../../http/asset.ts';
+import { headersOf, statusOf } from '../../http/error-mapping.ts';
 import { text } from '../../http/error-responses.ts';
 import { revalidated } from '../../http/etag.ts';
 import { sendPage, setPageHeaders } from '../../http/pages/send-page.ts';
@@ -115,14 +116,15 @@ export function oauthEndpoints(dependencies: EndpointDependencies): RawRoute[] {
       }
       return true;
     } catch (error) {
-      const { status, message, headers } = error as AppError;
+      const refusal = error as AppError;
+      const status = statusOf(refusal);
       const code = status === 400 ? 'invalid_request' : 'temporarily_unavailable';
       response.writeHead(status, {
-        ...headers,
+        ...headersOf(refusal),
         'Content-Type': 'application/json; charset=utf-8',
         'Cache-Control': 'no-store',
       });
-      response.end(JSON.stringify(oauthErrorBody(code, message, status)));
+      response.end(JSON.stringify(oauthErrorBody(code, refusal.message, status)));
       return false;
     }
   }
@@ -178,7 +180,9 @@ async function explaining({ response }: RawRequest, work: () => Promise<void>): 
       throw error;
     }
     if (error instanceof AppError) {
-      sendPage(response, error.status, errorPage(error.type, error.message), { headers: error.headers });
+      sendPage(response, statusOf(error), errorPage(error.type, error.message), {
+        headers: headersOf(error),
+      });
     } else if (error instanceof Error && error.name === 'SessionNotFound') {
       sendPage(response, 400, errorPage('session_not_found', undefined));
     } else {

@@ -1,14 +1,15 @@
-/** Errors of the endpoints that programs call: in the shape of OAuth (RFC 6749, section 5.2) and in that of this API. */
+/** Error bodies of the endpoints for programs: the members of OAuth (RFC 6749, section 5.2) and those of this API. */
 import { errorCatalogue } from '../../errors.ts';
+import { codeOfStatus } from '../../http/error-mapping.ts';
 
+/** The body of an error with the OAuth code `error`. */
 export function oauthErrorBody(error: string, description: string, status: number) {
-  const { badRequest, internal } = errorCatalogue;
-  const entry = Object.values(errorCatalogue).find((one) => one.status === status);
+  const code = codeOfStatus(status) ?? (status >= 500 ? 'internal' : 'badRequest');
   return {
     error,
     error_description: description,
     code: status,
-    type: (entry ?? (status >= 500 ? internal : badRequest)).type,
+    type: errorCatalogue[code].type,
     message: description,
   };
 }

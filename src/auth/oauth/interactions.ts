@@ -2,6 +2,7 @@
 import type { default as Provider, Session } from 'oidc-provider';
 import type { Clock } from '../../clock.ts';
 import { AppError } from '../../errors.ts';
+import { headersOf, statusOf } from '../../http/error-mapping.ts';
 import { createCsrfTokens, readForm, redirectSeeOther, sendPage } from '../../http/pages/send-page.ts';
 import type { RawRequest } from '../../http/raw-routes.ts';
 import type { ApprovalService } from './approvals.ts';
@@ -176,9 +177,9 @@ export function createInteractions({
         }
         const { message: fault } = error;
         const page = loginPage(formOf(details, 'login'), await askingOf(details), { username, fault });
-        const status = error.code === 'unauthorized' ? 422 : error.status;
+        const status = error.code === 'unauthorized' ? 422 : statusOf(error);
         sendPage(call.response, status, page, {
-          headers: error.code === 'unauthorized' ? {} : error.headers,
+          headers: error.code === 'unauthorized' ? {} : headersOf(error),
           formTarget: targetOf(details),
         });
       }

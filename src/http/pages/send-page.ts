@@ -55,8 +55,8 @@ export function redirectSeeOther(response: ServerResponse, path: string): void {
 /** The fields of a form, each of which may stand once. @throws AppError unsupportedMediaType, payloadTooLarge, badRequest */
 export async function readForm(request: IncomingMessage): Promise<URLSearchParams> {
   if (!/^application\/x-www-form-urlencoded\s*(;|$)/i.test(request.headers['content-type'] ?? '')) {
-    throw new AppError('unsupportedMediaType', 'This address takes a form.', {
-      headers: { Accept: 'application/x-www-form-urlencoded' },
+    throw new AppError('unsupportedMediaType', 'Send a form.', {
+      details: { accepts: ['application/x-www-form-urlencoded'] },
     });
   }
   const form = new URLSearchParams(await readText(request));
@@ -73,7 +73,7 @@ async function readText(request: IncomingMessage): Promise<string> {
     for await (const chunk of request) {
       bytes += chunk.length;
       if (bytes > formBytesMax) {
-        throw new AppError('payloadTooLarge', 'The form is too large.', { headers: { Connection: 'close' } });
+        throw new AppError('payloadTooLarge', 'The form is too large.', { details: { isBodyUnread: true } });
       }
       chunks.push(chunk);
     }
