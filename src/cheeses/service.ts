@@ -1,9 +1,11 @@
 /** The catalogue: what may be written to it, and everything a change takes along. listing.ts reads it by the page. */
 import { type Clock, timestamp } from '../clock.ts';
-import { type Context, type Event, recordEvents } from '../database/context.ts';
+import type { Context } from '../database/context.ts';
 import { ConstraintError, type Database, type Sql } from '../database/database.ts';
 import { createLookup } from '../database/lookup.ts';
 import { AppError, validationError } from '../errors.ts';
+import { recordEvents } from '../events/record.ts';
+import type { NewEvent } from '../events/schemas.ts';
 import { chain, type MaybePromise } from '../maybe-promise.ts';
 import type { Precondition, Versioned } from '../versioned.ts';
 import { cheeseUpdated } from './changes.ts';
@@ -100,7 +102,7 @@ export function createCheeseService({ database, clock, beforeDelete }: Dependenc
       cheeses.toSorted(byName).map((cheese) => ({ before: null, after: cheese })),
     );
     const events = rows.map(
-      (row): Event => ({ type: 'cheese.created', subject: `cheese:${row.id}`, data: row.body }),
+      (row): NewEvent => ({ type: 'cheese.created', subject: `cheese:${row.id}`, data: row.body }),
     );
     await recordEvents(tx, context.origin, createdAt, events);
     return rows;
@@ -135,8 +137,9 @@ export function createCheeseService({ database, clock, beforeDelete }: Dependenc
     await refusingDuplicates(() => queries.update(changed));
     await reindex(tx, [{ before, after }]);
     const data = JSON.stringify(cheeseUpdated(before, after));
-    const event = { type: 'cheese.updated', subject: `cheese:${id}`, data };
-    await recordEvents(tx, context.origin, catalogue.last_written_at, [event]);
+    await recordEvents(tx, context.origin, catalogue.last_written_at, [
+      { type: 'cheese.updated', subject: `cheese:${id}`, data },
+    ]);
     return changed;
   }
 
@@ -159,8 +162,9 @@ export function createCheeseService({ database, clock, beforeDelete }: Dependenc
     const catalogue = await queries.updateCatalogue(now(), 0);
     await queries.delete(id);
     await reindex(tx, [{ before, after: null }]);
-    const event = { type: 'cheese.deleted', subject: `cheese:${id}`, data: row.body };
-    await recordEvents(tx, context.origin, catalogue.last_written_at, [event]);
+    await recordEvents(tx, context.origin, catalogue.last_written_at, [
+      { type: 'cheese.deleted', subject: `cheese:${id}`, data: row.body },
+    ]);
   };
 
   return {

@@ -1,8 +1,8 @@
 import { fillDemoCatalogue, seedDemoImages } from '../app/demo/demo.ts';
 import { systemClock, timestamp } from '../clock.ts';
-import { recordEvents } from '../database/context.ts';
 import { rawSql, sql } from '../database/sql.ts';
 import { listTables, lockTables } from '../database/tables.ts';
+import { recordEvents } from '../events/record.ts';
 import { restoreTestOrders } from '../orders/test-orders.ts';
 import { ConfigError } from '../settings/parsers.ts';
 import { publicImageUrl } from '../settings/urls.ts';

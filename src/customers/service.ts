@@ -5,9 +5,11 @@ import type { Principal } from '../auth/principal.ts';
 import type { Sessions } from '../auth/sessions/service.ts';
 import type { CheeseService } from '../cheeses/service.ts';
 import { type Clock, timestamp } from '../clock.ts';
-import { type Context, recordEvents } from '../database/context.ts';
+import type { Context } from '../database/context.ts';
 import { ConstraintError, type Database, type Sql } from '../database/database.ts';
 import { AppError, type FieldError, invalidCredential, inWords, validationError } from '../errors.ts';
+import { recordEvents } from '../events/record.ts';
+import type { EventType } from '../events/schemas.ts';
 import type { TierThresholds } from '../settings/config.ts';
 import type { Precondition, Versioned } from '../versioned.ts';
 import { mayManage, mayRead } from './access.ts';
@@ -77,10 +79,10 @@ export function createCustomerService(dependencies: Dependencies): CustomerServi
   const { database, clock, cheeses, newPasswords, sessions, grants, tiers, beforeDelete } = dependencies;
   const now = () => timestamp(clock.now());
 
-  function record(tx: Sql, context: Context, type: string, id: number, data: object = {}): Promise<void> {
+  function record(tx: Sql, context: Context, type: EventType, id: number, data: object = {}): Promise<void> {
     // Ids and codes alone: what is personal must be gone when the customer is.
     const event = {
-      type: `customer.${type}`,
+      type,
       subject: `customer:${id}`,
       data: JSON.stringify({ id, ...data }),
     };
@@ -130,7 +132,7 @@ export function createCustomerService(dependencies: Dependencies): CustomerServi
         },
       );
     }
-    await record(tx, context, 'created', row.id);
+    await record(tx, context, 'customer.created', row.id);
     return toCustomer(row, favourite);
   }
 
@@ -234,7 +236,7 @@ export function createCustomerService(dependencies: Dependencies): CustomerServi
             await sessions.endAll(tx, row.id, principal.sessionHash);
             await grants.revokeAll(tx, row.id);
           }
-          await record(tx, context, 'updated', row.id);
+          await record(tx, context, 'customer.updated', row.id);
           return toCustomer(changed, favourite);
         });
       } catch (error) {
@@ -255,7 +257,7 @@ export function createCustomerService(dependencies: Dependencies): CustomerServi
         await grants.deleteCustomer(tx, known.id);
         await customerQueries(tx).deleteNetworks(known.id);
         await customerQueries(tx).delete(known.id);
-        await record(tx, context, 'deleted', known.id);
+        await record(tx, context, 'customer.deleted', known.id);
       });
     },
 
@@ -263,7 +265,7 @@ export function createCustomerService(dependencies: Dependencies): CustomerServi
       const { id } = await findMine(username, () => true);
       await context.transaction(async (tx) => {
         if ((await customerQueries(tx).updateRole(id, role)) > 0) {
-          await record(tx, context, 'updated', id, { role });
+          await record(tx, context, 'customer.updated', id, { role });
         }
       });
     },
@@ -280,7 +282,7 @@ export function createCustomerService(dependencies: Dependencies): CustomerServi
       const tier = tierOf(row.delivered_cents, tiers);
       if (tier !== row.tier) {
         await customerQueries(tx).updateTier(id, tier);
-        await record(tx, context, 'tier_changed', id, { customerStatus: tier, before: row.tier });
+        await record(tx, context, 'customer.tier_changed', id, { customerStatus: tier, before: row.tier });
       }
     },
 

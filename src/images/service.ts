@@ -6,10 +6,11 @@
  */
 import type { CheeseService } from '../cheeses/service.ts';
 import { type Clock, timestamp } from '../clock.ts';
-import { type Context, recordEvents } from '../database/context.ts';
+import type { Context } from '../database/context.ts';
 import type { Database, Sql } from '../database/database.ts';
 import { createLookup } from '../database/lookup.ts';
 import { unavailable, validationError } from '../errors.ts';
+import { recordEvents } from '../events/record.ts';
 import type { StoredFile } from '../files/copy-files.ts';
 import type { ByteRange, Files } from '../files/files.ts';
 import type { MaybePromise } from '../maybe-promise.ts';

@@ -4,6 +4,7 @@ import type { Principal } from '../auth/principal.ts';
 import { type Cursors, canonicalFilters, requireSameQuery } from '../cursor.ts';
 import type { Database } from '../database/database.ts';
 import { AppError } from '../errors.ts';
+import { listEvents } from '../events/history.ts';
 import { findRow, ownerOf, requireOwner, toOrder } from './order.ts';
 import { type OrderStatus, orderStatuses } from './order-status.ts';
 import { type OrderFilters, orderQueries } from './queries.ts';
@@ -108,7 +109,7 @@ export function createOrderReader(database: Database, cursors: Cursors, firstId:
 
     async timeline(id, principal) {
       requireOwner(await findRow(database, id, firstId), principal);
-      const events = await queries.listHistory(id);
+      const events = await listEvents(database, [`order:${id}`]);
       return events.map(({ data, actor, created_at }) => {
         const { status, reason } = JSON.parse(data);
         return { status, at: created_at, by: actor, reason };

@@ -39,8 +39,6 @@ export type TestOrderRow = Pick<
   'id' | 'status' | 'ship_date' | 'items' | 'address' | 'notes' | 'total_cents' | 'created_at'
 >;
 
-const testSubjects = Array.from({ length: firstRealId - 1 }, (_, index) => `order:${index + 1}`);
-
 /** Whose orders: everybody's, a customer's, or those that a credential without a customer placed. */
 export type Owner = { readonly customerId: number } | { readonly placedBy: string } | null;
 
@@ -142,23 +140,12 @@ export const orderQueries = queriesOn((tx) => ({
       select o.id, o.status from open_order_cheese c join orders o on o.id = c.order_id
       where c.cheese_id = ${cheeseId} order by o.id`),
 
-  listHistory: (orderId: number) =>
-    tx.all<{ data: string; actor: string; created_at: string }>(sql`
-      select data, actor, created_at from event where subject = ${`order:${orderId}`} order by id`),
-
   /** Other transactions that restore test orders wait until this one ends. */
   lockTestOrders: () => tx.get(advisoryLock('test orders')),
 
   listTestOrders: () => tx.all<OrderRow>(sql`select ${columns} from orders where id < ${firstRealId}`),
 
-  /** Events of test orders, in the order in which they were written. */
-  listTestHistory: () =>
-    tx.all<{ id: number; subject: string; type: string }>(sql`
-      select id, subject, type from event where subject in (${valueList(testSubjects)}) order by id`),
-
   deleteTestOrders: () => tx.run(sql`delete from orders where id < ${firstRealId}`),
-
-  deleteEvents: (ids: readonly number[]) => tx.run(sql`delete from event where id in (${valueList(ids)})`),
 
   /** Puts test orders back to what they shall be. */
   restore: (orders: readonly TestOrderRow[]) =>

@@ -2,8 +2,11 @@
  * Orders 1 to 10, for whoever tries a client out: two of each status, so that every answer can be had. They are of
  * cheeses that no catalogue holds, move only when somebody moves them, and are as they were after every start.
  */
-import { type Context, type Event, recordEvents } from '../database/context.ts';
+import type { Context } from '../database/context.ts';
 import type { Sql } from '../database/database.ts';
+import { deleteEvents, listEvents } from '../events/history.ts';
+import { recordEvents } from '../events/record.ts';
+import type { NewEvent } from '../events/schemas.ts';
 import { dollars, totalCents } from './money.ts';
 import { type OrderStatus, orderStatuses } from './order-status.ts';
 import { orderQueries, type TestOrderRow } from './queries.ts';
@@ -36,7 +39,7 @@ const ways: Readonly<Record<OrderStatus, readonly OrderStatus[]>> = {
 interface TestOrder {
   readonly row: TestOrderRow;
   /** What its timeline begins with. */
-  readonly events: readonly Event[];
+  readonly events: readonly NewEvent[];
 }
 
 const total_cents = totalCents(items);
@@ -54,13 +57,17 @@ const testOrders: readonly TestOrder[] = orderStatuses
       total_cents,
       created_at: placedAt,
     };
-    const events = ways[status].map((step) => ({
-      type: `order.${step}`,
-      subject: `order:${id}`,
-      data: JSON.stringify({ id, status: step, total: dollars(total_cents), reason: null }),
-    }));
+    const events = ways[status].map(
+      (step): NewEvent => ({
+        type: `order.${step}`,
+        subject: `order:${id}`,
+        data: JSON.stringify({ id, status: step, total: dollars(total_cents), reason: null }),
+      }),
+    );
     return { row, events };
   });
+
+const testSubjects = testOrders.map(({ row }) => `order:${row.id}`);
 
 /** Restores the test orders that are missing or were moved, with their timelines. Writes nothing for the others. */
 export async function restoreTestOrders({ transaction, origin }: Context): Promise<void> {
@@ -68,7 +75,7 @@ export async function restoreTestOrders({ transaction, origin }: Context): Promi
     const queries = orderQueries(tx);
     await queries.lockTestOrders();
     const stored = new Map((await queries.listTestOrders()).map((row) => [row.id, row]));
-    const history = Map.groupBy(await queries.listTestHistory(), ({ subject }) => subject);
+    const history = Map.groupBy(await listEvents(tx, testSubjects), ({ subject }) => subject);
     const wrong = testOrders.filter(({ row }) => !isSame(row, stored.get(row.id)));
     if (wrong.length > 0) {
       await queries.restore(wrong.map(({ row }) => row));
@@ -77,9 +84,10 @@ export async function restoreTestOrders({ transaction, origin }: Context): Promi
       const found = history.get(`order:${row.id}`) ?? [];
       const isIntact = events.every(({ type }, index) => found[index]?.type === type);
       const extra = found.slice(isIntact ? events.length : 0);
-      if (extra.length > 0) {
-        await queries.deleteEvents(extra.map(({ id }) => id));
-      }
+      await deleteEvents(
+        tx,
+        extra.map(({ id }) => id),
+      );
       if (!isIntact) {
         await recordEvents(tx, origin, placedAt, events);
       }
@@ -94,10 +102,10 @@ function isSame(expected: TestOrderRow, stored: TestOrderRow | undefined): boole
 
 /** Removes the test orders with their timelines, and returns how many there were. */
 export async function removeTestOrders(tx: Sql): Promise<number> {
-  const queries = orderQueries(tx);
-  const history = await queries.listTestHistory();
-  if (history.length > 0) {
-    await queries.deleteEvents(history.map(({ id }) => id));
-  }
-  return queries.deleteTestOrders();
+  const history = await listEvents(tx, testSubjects);
+  await deleteEvents(
+    tx,
+    history.map(({ id }) => id),
+  );
+  return orderQueries(tx).deleteTestOrders();
 }

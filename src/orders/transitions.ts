@@ -1,9 +1,10 @@
 /** The steps of an order's life, each in one conditional statement with everything that goes along. */
 import { type Clock, timestamp } from '../clock.ts';
-import { type Context, recordEvents } from '../database/context.ts';
+import type { Context } from '../database/context.ts';
 import type { Sql } from '../database/database.ts';
 import { type Statement, sql } from '../database/sql.ts';
 import { AppError } from '../errors.ts';
+import { recordEvents } from '../events/record.ts';
 import { dollars } from './money.ts';
 import { cheesesOf, findRow } from './order.ts';
 import { allowedFrom, nextStatusText, type OrderStatus } from './order-status.ts';
@@ -42,8 +43,9 @@ export function createTransitions(clock: Clock, shippingTimeMs: number, firstId:
     async record(tx, context, { id, status, total_cents, updated_at }, reason) {
       // Neither address nor notes: what is personal must be gone when the customer is.
       const data = JSON.stringify({ id, status, total: dollars(total_cents), reason });
-      const event = { type: `order.${status}`, subject: `order:${id}`, data };
-      await recordEvents(tx, context.origin, updated_at, [event]);
+      await recordEvents(tx, context.origin, updated_at, [
+        { type: `order.${status}`, subject: `order:${id}`, data },
+      ]);
     },
 
     async tryTransition(tx, context, id, { to, reason, shipDate }) {

@@ -3,7 +3,11 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { timestamp } from '../../src/clock.ts';
 import { sql } from '../../src/database/sql.ts';
+import { type EventType, eventSchemas } from '../../src/events/schemas.ts';
+import { validate } from '../../src/schema/validate.ts';
+import { testImage, uploaded } from '../files/images.ts';
 import {
+  bern,
   onBothEngines,
   openShop,
   type RequestOptions,
@@ -14,7 +18,7 @@ import {
 
 interface EventRow {
   readonly id: number;
-  readonly type: string;
+  readonly type: EventType;
   readonly subject: string;
   readonly actor: string;
   readonly request_id: string | null;
@@ -298,4 +302,57 @@ test('Without HTTP an event names who acted, and no request', async (t) => {
   const [created] = await events();
   assert.equal(created?.type, 'api_key.created');
   assert.deepEqual([created?.actor, created?.request_id, created?.trace_id], ['test', null, null]);
+});
+
+test('Events of every type match the closed schema of the type', async (t) => {
+  const shop = await openShop(t);
+  const { customers, orders, contextOf } = shop.app.services;
+  const all = await eventsFrom(shop);
+  const admin = await shop.createKey({ scopes: ['admin'] });
+  const send = async (method: string, path: string, options: RequestOptions = {}) => {
+    const isCustomer = path.startsWith('/v2/customer');
+    const response = await shop.request(method, path, { ...(isCustomer ? {} : { as: admin }), ...options });
+    assert.ok(response.status < 300, `${method} ${path} ${response.text}`);
+    return response.json;
+  };
+
+  const category = { name: 'Soft' };
+  const whole = { name: 'Brie', category, tags: [{ name: 'cow' }], photoUrls: ['https://photos.example/1'] };
+  const { id } = await send('POST', '/v2/cheeses', { body: { ...whole, pricePerKg: 5000, ageMonths: 2 } });
+  await uploaded(shop, id, await testImage(1));
+  const replacement = { id, name: 'Edam', status: 'sold', origin: 'NL', pricePerKg: 4000, photoUrls: [] };
+  await send('PUT', '/v2/cheeses', { body: replacement });
+  await send('POST', `/v2/cheeses/${id}`, { body: { status: 'available' } });
+
+  const username = 'ada';
+  const customer = { username, email: 'ada@example.com', password: 'good enough' };
+  await send('POST', '/v2/customer', { body: customer });
+  const { token } = await send('POST', '/v2/customer/login', { body: customer });
+  const headers = { authorization: `Bearer ${token}` };
+  await send('PUT', `/v2/customer/${username}`, {
+    headers,
+    body: { ...customer, firstName: 'Ada' },
+  });
+  await customers.setRole(contextOf('test'), username, 'staff');
+  const order = { items: [{ cheeseId: id, quantity: 1 }], shippingAddress: bern };
+  const { id: first } = await send('POST', '/v2/store/order', { headers, body: order });
+  const { id: second } = await send('POST', '/v2/store/order', { headers, body: order });
+  await orders.approve(contextOf('test'), first);
+  await orders.ship(contextOf('test'), first);
+  await orders.deliver(contextOf('test'), first);
+  await orders.cancel(contextOf('test'), second, null);
+  await send('DELETE', `/v2/customer/${username}`, { headers: { ...headers, ...confirmed } });
+  await send('DELETE', `/v2/cheeses/${id}`, { headers: confirmed });
+
+  const key = await send('POST', '/v2/api-keys', { body: { expiresIn: '90d' } });
+  const rotated = await send('POST', `/v2/api-keys/${key.id}/rotate`, { body: { overlap: '0s' } });
+  await send('DELETE', `/v2/api-keys/${rotated.id}`);
+
+  const rows = await all();
+  for (const { type, data } of rows) {
+    assert.deepEqual(validate(eventSchemas[type], JSON.parse(data), true).errors, [], `${type} ${data}`);
+  }
+  const written = new Set<string>(rows.map(({ type }) => type));
+  const missing = Object.keys(eventSchemas).filter((type) => !written.has(type));
+  assert.deepEqual(missing, ['shop.reset']);
 });

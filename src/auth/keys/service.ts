@@ -1,8 +1,10 @@
 /** Accounts and API keys: what may be created, how keys take over from each other, and when they end. */
 import { type Clock, timestamp } from '../../clock.ts';
-import { type Context, recordEvents } from '../../database/context.ts';
+import type { Context } from '../../database/context.ts';
 import { ConstraintError, type Database, type Sql } from '../../database/database.ts';
 import { AppError } from '../../errors.ts';
+import { recordEvents } from '../../events/record.ts';
+import type { EventType } from '../../events/schemas.ts';
 import type { Environment } from '../../settings/config.ts';
 import { hashKey, type KeyType, makeKey } from './format.ts';
 import { type AccountRow, type KeyRow, keyQueries } from './queries.ts';
@@ -98,8 +100,8 @@ export function createKeyService({ database, clock, environment, defaultPlan }: 
     return { ...toApiKey(row as KeyRow), key };
   }
 
-  function record(tx: Sql, context: Context, type: string, keyId: number, data: unknown): Promise<void> {
-    const event = { type: `api_key.${type}`, subject: `api_key:${keyId}`, data: JSON.stringify(data) };
+  function record(tx: Sql, context: Context, type: EventType, keyId: number, data: unknown): Promise<void> {
+    const event = { type, subject: `api_key:${keyId}`, data: JSON.stringify(data) };
     return recordEvents(tx, context.origin, timestamp(clock.now()), [event]);
   }
 
@@ -158,7 +160,7 @@ export function createKeyService({ database, clock, environment, defaultPlan }: 
       context.transaction(async (tx) => {
         await keyQueries(tx).lockAccount(accountId);
         const created = await insert(tx, accountId, request);
-        await record(tx, context, 'created', created.id, withoutSecret(created));
+        await record(tx, context, 'api_key.created', created.id, withoutSecret(created));
         return created;
       }),
 
@@ -195,7 +197,7 @@ export function createKeyService({ database, clock, environment, defaultPlan }: 
             old.expires_at === null ? undefined : Date.parse(old.expires_at) - Date.parse(old.created_at),
         });
         await keyQueries(tx).updateReplacedBy(old.id, created.id);
-        await record(tx, context, 'rotated', old.id, { replacedBy: withoutSecret(created) });
+        await record(tx, context, 'api_key.rotated', old.id, { replacedBy: withoutSecret(created) });
         return created;
       }),
 
@@ -204,7 +206,7 @@ export function createKeyService({ database, clock, environment, defaultPlan }: 
         const { id } = await claim(tx, keyId);
         const changed = await keyQueries(tx).updateRevoked(id, timestamp(clock.now()));
         if (changed > 0) {
-          await record(tx, context, 'revoked', id, { id });
+          await record(tx, context, 'api_key.revoked', id, { id });
         }
       }),
   };

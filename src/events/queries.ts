@@ -1,0 +1,33 @@
+/** Statements on the table `event`. */
+import type { Origin } from '../database/context.ts';
+import { queriesOn } from '../database/database.ts';
+import { sql, valueList } from '../database/sql.ts';
+import type { EventType, NewEvent } from './schemas.ts';
+
+export interface EventRow {
+  readonly id: number;
+  readonly type: EventType;
+  readonly subject: string;
+  /** JSON that matches the schema of the type. */
+  readonly data: string;
+  readonly actor: string;
+  readonly created_at: string;
+}
+
+const columns = ['type', 'subject', 'data', 'actor', 'request_id', 'trace_id', 'created_at'];
+
+export const eventQueries = queriesOn((tx) => ({
+  insert: ({ actor, requestId, traceId }: Origin, createdAt: string, events: readonly NewEvent[]) =>
+    tx.insert(
+      'event',
+      columns,
+      events.map(({ type, subject, data }) => [type, subject, data, actor, requestId, traceId, createdAt]),
+    ),
+
+  listOf: (subjects: readonly string[]) =>
+    tx.all<EventRow>(sql`
+      select id, type, subject, data, actor, created_at from event
+      where subject in (${valueList(subjects)}) order by id`),
+
+  delete: (ids: readonly number[]) => tx.run(sql`delete from event where id in (${valueList(ids)})`),
+}));
