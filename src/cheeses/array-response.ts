@@ -4,7 +4,8 @@ import { setImmediate } from 'node:timers/promises';
 import { matchesIfNoneMatch, weakTag } from '../http/etag.ts';
 import { nextLink } from '../http/link.ts';
 import { type RouteResponse, TextBody, TextStream } from '../http/response.ts';
-import type { CheeseListing, CheesePage, Filters, Unchanged } from './listing.ts';
+import type { Filters } from './list-query.ts';
+import type { CheeseListing, CheesePage, Unchanged } from './listing.ts';
 
 const streamedPageSize = 500;
 /** Of a part that is read at once: the memory that a long response takes is a few times that. */

@@ -4,7 +4,7 @@ import type { Database, Sql } from '../database/database.ts';
 import { type Finding, Findings, readInPages } from '../database/findings.ts';
 import { sql } from '../database/sql.ts';
 import { isLoopback } from '../settings/urls.ts';
-import type { Cheese } from './schemas.ts';
+import { parseCheese } from './schemas.ts';
 import type { CheeseService } from './service.ts';
 
 type UrlOf = (name: string) => string;
@@ -70,7 +70,7 @@ function cheesesWithImages(database: Sql): AsyncGenerator<WithImages[]> {
 }
 
 function photosOf(body: string): readonly string[] {
-  return (JSON.parse(body) as Cheese).photoUrls;
+  return parseCheese(body).photoUrls;
 }
 
 /** Whether the URL is of an image that was uploaded to the cheese; all others belong to other servers. */

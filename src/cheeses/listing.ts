@@ -1,10 +1,9 @@
 /** Lists of cheeses: which index to walk, where a page ends, and how many match in all. */
-import { hash } from 'node:crypto';
-import { type Cursors, canonicalFilters, requireSameQuery } from '../cursor.ts';
+import type { Cursors } from '../cursor.ts';
 import { createCache } from '../database/cache.ts';
 import type { Database } from '../database/database.ts';
 import { createLookup } from '../database/lookup.ts';
-import { AppError } from '../errors.ts';
+import { type Filters, type ListRequest, parseListQuery, toCursorFilters } from './list-query.ts';
 import {
   type Driver,
   itemSeparator,
@@ -15,32 +14,14 @@ import {
   type TermCountRow,
 } from './listing-queries.ts';
 import { cheeseQueries, versionLookup } from './queries.ts';
-import type { Cheese, Sort, Status } from './schemas.ts';
-import { splitWords, type Term, truncateTerm, wordLengthMax } from './search-terms.ts';
+import { parseCheese } from './schemas.ts';
+import { type Term, truncateTerm, wordLengthMax } from './search-terms.ts';
 
 /** Above this many words with one prefix, their postings are not merged but passed over or through. */
 const mergedWordsMax = 20;
 const totalsBytesMax = 2 * 1024 * 1024;
 /** A few hundred pages of 20 cheeses. */
 const pagesBytesMax = 16 * 1024 * 1024;
-
-export interface Filters {
-  readonly statuses?: readonly Status[] | undefined;
-  readonly category?: string | undefined;
-  readonly categoryId?: number | undefined;
-  /** Any of them. */
-  readonly tags?: readonly string[] | undefined;
-  /** All of them. */
-  readonly tagsAll?: readonly string[] | undefined;
-  /** Every word begins a word of the name. */
-  readonly q?: string | undefined;
-}
-
-export interface ListRequest extends Filters {
-  readonly sort?: Sort | undefined;
-  readonly cursor?: string | undefined;
-  readonly limit: number;
-}
 
 export interface CheesePage {
   /** Version of the catalogue that the page shows. */
@@ -84,12 +65,6 @@ interface Group {
   readonly cheeses: number;
   /** The word of a search that the group stands for. */
   readonly word?: string;
-}
-
-interface Query {
-  readonly sort: Sort;
-  readonly filters: Filters;
-  readonly after: Position | null;
 }
 
 export function createCheeseListing({ database, cursors }: Dependencies): CheeseListing {
@@ -184,7 +159,7 @@ export function createCheeseListing({ database, cursors }: Dependencies): Cheese
     { withTotal, bytesMax }: ListOptions,
     version: number,
   ): Promise<CheesePage> {
-    const { query, words } = understood(request, cursors);
+    const { query, words } = parseListQuery(request, cursors);
     const groups = await findGroups(query.filters, words);
     if (groups.some(({ cheeses }) => cheeses === 0)) {
       return { version, items: '', nextCursor: null, total: 0 };
@@ -202,7 +177,7 @@ export function createCheeseListing({ database, cursors }: Dependencies): Cheese
       nextCursor:
         last === null
           ? null
-          : cursors.encode({ sort: query.sort, filters: toCarried(query.filters), after: last }),
+          : cursors.encode({ sort: query.sort, filters: toCursorFilters(query.filters), after: last }),
       total: withTotal ? (page.total ?? (await totalOf(selection, query.filters, version))) : null,
     };
   }
@@ -212,7 +187,7 @@ export function createCheeseListing({ database, cursors }: Dependencies): Cheese
       const key = JSON.stringify([request, withTotal, bytesMax]);
       const version = (await findVersion('catalogue'))?.version ?? 0;
       if (isKnown?.(version)) {
-        understood(request, cursors);
+        parseListQuery(request, cursors);
         return { unchanged: true, version };
       }
       const known = pages.get(key);
@@ -227,16 +202,6 @@ export function createCheeseListing({ database, cursors }: Dependencies): Cheese
       return page;
     },
   };
-}
-
-/** The query of a request, and the words it looks for. @throws AppError badRequest */
-function understood(request: ListRequest, cursors: Cursors): { query: Query; words: string[] } {
-  const query = continued(request, cursors);
-  const words = query.filters.q === undefined ? [] : splitWords(query.filters.q);
-  if (query.filters.q !== undefined && words.length === 0) {
-    throw new AppError('badRequest', 'q: must hold at least one letter or digit');
-  }
-  return { query, words };
 }
 
 /** One counter holds the exact total where at most one term filters: that of the term, or of the catalogue. */
@@ -259,44 +224,6 @@ function cut(
     return { items: items ?? '', last: null };
   }
   const shown = whole === undefined ? items.slice(0, items.lastIndexOf(itemSeparator)) : items;
-  const last = JSON.parse(shown.slice(shown.lastIndexOf(itemSeparator) + 1)) as Cheese;
+  const last = parseCheese(shown.slice(shown.lastIndexOf(itemSeparator) + 1));
   return { items: shown, last: { id: last.id, name: last.name } };
-}
-
-/** The query that a request continues: a cursor carries sort and filters, which may be repeated but not changed. */
-function continued(request: ListRequest, cursors: Cursors): Query {
-  const { cursor, limit: _, sort, ...asked } = request;
-  const filters = canonicalFilters(asked);
-  if (cursor === undefined) {
-    return { sort: sort ?? 'name', filters, after: null };
-  }
-  const { filters: carried, ...position } = cursors.decode(cursor) as CarriedQuery;
-  const given = toCarried(filters);
-  requireSameQuery(
-    { ...carried, sort: position.sort },
-    { ...given, ...(sort === undefined ? {} : { sort }) },
-  );
-  const { tagsDigest, ...rest } = carried;
-  if (tagsDigest === undefined) {
-    return { ...position, filters: rest };
-  }
-  if (given.tagsDigest === undefined) {
-    throw new AppError('badRequest', 'cursor: it belongs to a query with many tags; repeat them beside it.');
-  }
-  return { ...position, filters: { ...rest, tags: filters.tags } };
-}
-
-/** More tags than these are not in a cursor: it would not fit into the request line beside them. */
-const carriedTagsMax = 20;
-
-type CarriedFilters = Filters & { readonly tagsDigest?: string };
-type CarriedQuery = Omit<Query, 'filters'> & { readonly filters: CarriedFilters };
-
-/** The filters that a cursor carries. */
-function toCarried({ tags, ...rest }: Filters): CarriedFilters {
-  return tags === undefined
-    ? rest
-    : tags.length <= carriedTagsMax
-      ? { ...rest, tags }
-      : { ...rest, tagsDigest: hash('sha256', JSON.stringify(tags), 'base64url') };
 }

@@ -109,6 +109,11 @@ export const Cheese = {
 } as const;
 export type Cheese = XStatic<typeof Cheese>;
 
+/** A cheese from the JSON in which it is stored and sent. */
+export function parseCheese(body: string): Cheese {
+  return JSON.parse(body) as Cheese;
+}
+
 const categoryInput = {
   type: 'object',
   minProperties: 1,

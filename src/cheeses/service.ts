@@ -1,38 +1,43 @@
-/** The catalogue: what may be written to it, and everything a change takes along. listing.ts reads it by the page. */
+/** Reads and writes single cheeses, with their terms, counters and events. listing.ts reads pages of them. */
 import { type Clock, timestamp } from '../clock.ts';
 import type { Context } from '../database/context.ts';
 import { ConstraintError, type Database, type Sql } from '../database/database.ts';
 import { createLookup } from '../database/lookup.ts';
-import { AppError, validationError } from '../errors.ts';
+import { AppError } from '../errors.ts';
 import { recordEvents } from '../events/record.ts';
 import type { NewEvent } from '../events/schemas.ts';
 import { chain, type MaybePromise } from '../maybe-promise.ts';
 import type { Precondition, Versioned } from '../versioned.ts';
 import { cheeseUpdated } from './changes.ts';
+import {
+  cheeseToDraft,
+  type Draft,
+  differingFields,
+  inputToDraft,
+  termsOfDraft,
+  toCheese,
+  uniqueKey,
+} from './drafts.ts';
+import { compareImport, type ImportOutcome } from './import-comparison.ts';
 import { type CheeseRow, cheeseLookup, cheeseQueries } from './queries.ts';
 import {
   type Cheese,
   type CheeseInput,
   type CheesePatch,
   type CheeseReplacement,
+  parseCheese,
   type Status,
   statuses,
 } from './schemas.ts';
 import { findOrCreateTerms, reindex, toRow } from './search-index.ts';
-import type { Term } from './search-terms.ts';
-
-/** What became of one row of an import. */
-export type ImportOutcome =
-  | { readonly outcome: 'created' | 'unchanged'; readonly id: number }
-  | { readonly outcome: 'refused'; readonly reason: string };
 
 export interface CheeseService {
-  /** @throws AppError notFound */
+  /** Without a promise when the row is cached. @throws AppError notFound */
   find(id: number): MaybePromise<Versioned>;
   findIfThere(id: number): MaybePromise<Versioned | undefined>;
   /** The cheeses that exist, by id. They cannot change before the transaction ends. */
   lockForShare(tx: Sql, ids: readonly number[]): Promise<Map<number, Versioned>>;
-  /** @throws AppError conflict where the name is taken in its category */
+  /** @throws AppError conflict when the name exists in the category */
   create(context: Context, input: CheeseInput): Promise<Versioned>;
   /** @throws AppError notFound, preconditionFailed, conflict */
   replace(context: Context, input: CheeseReplacement, precondition?: Precondition): Promise<Versioned>;
@@ -58,15 +63,18 @@ export interface CheeseService {
   /** The same in an open transaction. */
   deleteIn(tx: Sql, context: Context, id: number, precondition?: Precondition): Promise<void>;
   countByStatus(): Promise<Record<Status, number>>;
-  /** Creates what is not there yet, all in one transaction. `seen` holds the ids met earlier in the same import. */
+  /**
+   * Creates the cheeses that do not exist yet, in one transaction.
+   * @param seen ids of cheeses that earlier rows of the same import have matched
+   */
   import(context: Context, inputs: readonly CheeseInput[], seen: Set<number>): Promise<ImportOutcome[]>;
-  /** The stored cheeses that have all values of one of the inputs. Their photos may differ. */
+  /** Stored cheeses that equal one of the inputs in everything but photoUrls. */
   findSame(tx: Sql, inputs: readonly CheeseInput[]): Promise<Versioned[]>;
-  /** Changes with every write to the catalogue; 0 as long as there was none. */
+  /** Increases with every write to the catalogue; 0 before the first. */
   version(): Promise<number>;
 }
 
-/** What else must happen, or must not be, when a cheese goes: in the same transaction. */
+/** Runs in the transaction that deletes a cheese. It may throw to prevent the deletion. */
 type BeforeDelete = (tx: Sql, context: Context, cheese: Cheese) => Promise<void>;
 
 interface Dependencies {
@@ -75,17 +83,11 @@ interface Dependencies {
   readonly beforeDelete: BeforeDelete;
 }
 
-/** A cheese with names where the answer will have ids as well, and without what the server supplies. */
-type Draft = Omit<Cheese, 'id' | 'category' | 'tags' | 'createdAt' | 'updatedAt'> & {
-  readonly categoryName: string | null;
-  readonly tagNames: readonly string[];
-};
-
 export function createCheeseService({ database, clock, beforeDelete }: Dependencies): CheeseService {
   const lookup = createLookup<CheeseRow>(database, cheeseLookup);
   const now = () => timestamp(clock.now());
 
-  /** Writes new cheeses; uniqueness is the database's to judge. */
+  /** Inserts cheeses. The unique index of the database decides whether a name is free. */
   async function insert(tx: Sql, context: Context, drafts: readonly Draft[]): Promise<Versioned[]> {
     const queries = cheeseQueries(tx);
     const catalogue = await queries.updateCatalogue(now(), drafts.length);
@@ -96,7 +98,7 @@ export function createCheeseService({ database, clock, beforeDelete }: Dependenc
       toCheese(draft, idOf, { id: firstId + index, createdAt, updatedAt: createdAt }),
     );
     const rows = cheeses.map((cheese) => toRow(cheese, 1));
-    await refusingDuplicates(() => queries.insert(rows.toSorted(byName)));
+    await throwConflict(() => queries.insert(rows.toSorted(byName)));
     await reindex(
       tx,
       cheeses.toSorted(byName).map((cheese) => ({ before: null, after: cheese })),
@@ -108,7 +110,7 @@ export function createCheeseService({ database, clock, beforeDelete }: Dependenc
     return rows;
   }
 
-  /** Changes one cheese to what `prepare` leads to; an identical result is no change at all. */
+  /** Replaces one cheese by the draft that `prepare` leads to. A draft without a difference changes nothing. */
   async function write(
     tx: Sql,
     context: Context,
@@ -123,7 +125,7 @@ export function createCheeseService({ database, clock, beforeDelete }: Dependenc
     if (row === undefined) {
       throw notFound(id);
     }
-    const before = JSON.parse(row.body) as Cheese;
+    const before = parseCheese(row.body);
     precondition?.(row.version);
     const draft = change(before);
     const idOf = await findOrCreateTerms(tx, termsOfDraft(draft));
@@ -134,7 +136,7 @@ export function createCheeseService({ database, clock, beforeDelete }: Dependenc
     const catalogue = await queries.updateCatalogue(now(), 0);
     const after = toCheese(draft, idOf, { id, createdAt, updatedAt: catalogue.last_written_at });
     const changed = toRow(after, row.version + 1);
-    await refusingDuplicates(() => queries.update(changed));
+    await throwConflict(() => queries.update(changed));
     await reindex(tx, [{ before, after }]);
     const data = JSON.stringify(cheeseUpdated(before, after));
     await recordEvents(tx, context.origin, catalogue.last_written_at, [
@@ -145,7 +147,7 @@ export function createCheeseService({ database, clock, beforeDelete }: Dependenc
 
   const changePhotosIn: CheeseService['changePhotosIn'] = (tx, context, id, change, precondition) =>
     write(tx, context, id, precondition, async () => (current) => ({
-      ...draftOf(current),
+      ...cheeseToDraft(current),
       photoUrls: change(current.photoUrls),
     }));
 
@@ -157,7 +159,7 @@ export function createCheeseService({ database, clock, beforeDelete }: Dependenc
       throw notFound(id);
     }
     precondition?.(row.version);
-    const before = JSON.parse(row.body) as Cheese;
+    const before = parseCheese(row.body);
     await beforeDelete(tx, context, before);
     const catalogue = await queries.updateCatalogue(now(), 0);
     await queries.delete(id);
@@ -185,21 +187,27 @@ export function createCheeseService({ database, clock, beforeDelete }: Dependenc
 
     create: (context, input) =>
       context.transaction(async (tx) => {
-        const [created] = await insert(tx, context, [await toDraft(tx, input)]);
+        const [created] = await insert(tx, context, [await inputToDraft(tx, input)]);
         return created as Versioned;
       }),
 
     replace: (context, input, precondition) =>
       context.transaction((tx) =>
         write(tx, context, input.id, precondition, async () => {
-          const draft = await toDraft(tx, input);
+          const draft = await inputToDraft(tx, input);
           return () => draft;
         }),
       ),
 
     update: (context, id, patch, precondition) =>
       context.transaction((tx) =>
-        write(tx, context, id, precondition, async () => (current) => draftOf({ ...current, ...patch })),
+        write(
+          tx,
+          context,
+          id,
+          precondition,
+          async () => (current) => cheeseToDraft({ ...current, ...patch }),
+        ),
       ),
 
     changePhotos: (context, id, change, precondition) =>
@@ -223,10 +231,10 @@ export function createCheeseService({ database, clock, beforeDelete }: Dependenc
     import: (context, inputs, seen) =>
       context.transaction(async (tx) => {
         await cheeseQueries(tx).lockCatalogue();
-        const drafts = await Promise.all(inputs.map((input) => toDraft(tx, input)));
-        const { outcomes, fresh } = await compareImport(tx, drafts, seen);
-        const created = fresh.size === 0 ? [] : await insert(tx, context, [...fresh.values()]);
-        for (const [index, position] of [...fresh.keys()].entries()) {
+        const drafts = await Promise.all(inputs.map((input) => inputToDraft(tx, input)));
+        const { outcomes, newDrafts } = await compareImport(tx, drafts, seen);
+        const created = newDrafts.size === 0 ? [] : await insert(tx, context, [...newDrafts.values()]);
+        for (const [index, position] of [...newDrafts.keys()].entries()) {
           outcomes[position] = { outcome: 'created', id: created[index]?.id ?? Number.NaN };
         }
         return outcomes as ImportOutcome[];
@@ -235,15 +243,15 @@ export function createCheeseService({ database, clock, beforeDelete }: Dependenc
     async findSame(tx, inputs) {
       const drafts = new Map<string, Draft>();
       for (const input of inputs) {
-        const draft = await toDraft(tx, input);
-        drafts.set(keyOf(draft.categoryName, draft.name), draft);
+        const draft = await inputToDraft(tx, input);
+        drafts.set(uniqueKey(draft.categoryName, draft.name), draft);
       }
       const rows = await cheeseQueries(tx).findByNames(
         [...drafts.values()].map((draft) => [draft.categoryName, draft.name.normalize('NFC')]),
       );
       return rows.filter((row) => {
-        const draft = drafts.get(keyOf(row.category_name, row.name_key));
-        return draft !== undefined && differences(row, draft).every((field) => field === 'photoUrls');
+        const draft = drafts.get(uniqueKey(row.category_name, row.name_key));
+        return draft !== undefined && differingFields(row, draft).every((field) => field === 'photoUrls');
       });
     },
 
@@ -251,149 +259,16 @@ export function createCheeseService({ database, clock, beforeDelete }: Dependenc
   };
 }
 
-/** Parts an import's rows into those that are there, those that may not be, and those to create. */
-async function compareImport(tx: Sql, drafts: readonly Draft[], seen: ReadonlySet<number>) {
-  const rows = await cheeseQueries(tx).findByNames(
-    drafts.map((draft) => [draft.categoryName, draft.name.normalize('NFC')]),
-  );
-  const existing = new Map(rows.map((row) => [keyOf(row.category_name, row.name_key), row]));
-  const outcomes: (ImportOutcome | undefined)[] = [];
-  const fresh = new Map<number, Draft>();
-  const freshKeys = new Set<string>();
-  const met = new Set<number>(seen);
-  for (const [index, draft] of drafts.entries()) {
-    const key = keyOf(draft.categoryName, draft.name);
-    const row = existing.get(key);
-    if (freshKeys.has(key) || (row !== undefined && met.has(row.id))) {
-      outcomes[index] = {
-        outcome: 'refused',
-        reason: 'a row before this one has the same name in the same category',
-      };
-    } else if (row === undefined) {
-      fresh.set(index, draft);
-      freshKeys.add(key);
-    } else {
-      met.add(row.id);
-      outcomes[index] = comparedTo(row, draft);
-    }
-  }
-  return { outcomes, fresh };
-}
-
-/** What the unique index on cheeses compares. */
-function keyOf(categoryName: string | null, name: string): string {
-  return JSON.stringify([categoryName, name.normalize('NFC')]);
-}
-
-/** Names of the fields in which a stored cheese and a draft differ. */
-function differences(row: CheeseRow, draft: Draft): string[] {
-  const known = draftOf(JSON.parse(row.body) as Cheese);
-  return Object.keys({ ...known, ...draft }).filter(
-    (key) => JSON.stringify(known[key as keyof Draft]) !== JSON.stringify(draft[key as keyof Draft]),
-  );
-}
-
-function comparedTo(row: CheeseRow, draft: Draft): ImportOutcome {
-  const differing = differences(row, draft);
-  return differing.length === 0
-    ? { outcome: 'unchanged', id: row.id }
-    : {
-        outcome: 'refused',
-        reason: `cheese ${row.id} has this name in this category and differs in ${differing.join(', ')}`,
-      };
-}
-
-function draftOf({
-  category,
-  tags,
-  id: _,
-  createdAt: _created,
-  updatedAt: _updated,
-  ...rest
-}: Cheese): Draft {
-  return { ...rest, categoryName: category?.name ?? null, tagNames: tags.map(({ name }) => name) };
-}
-
-/** Completes an input with defaults, and turns references by id into names. @throws AppError validation */
-async function toDraft(tx: Sql, input: CheeseInput): Promise<Draft> {
-  const references = [input.category, ...(input.tags ?? [])].flatMap((one) =>
-    one?.name === undefined && one?.id !== undefined ? [one.id] : [],
-  );
-  const names = new Map<string, string>();
-  const possible = references.filter(Number.isSafeInteger);
-  if (possible.length > 0) {
-    for (const { id, kind, name } of await cheeseQueries(tx).findTermsById(possible)) {
-      names.set(`${kind} ${id}`, name);
-    }
-  }
-  const errors: { field: string; message: string }[] = [];
-
-  function nameOf(kind: 'category' | 'tag', one: { id?: number; name?: string }, field: string): string {
-    const name = one.name ?? names.get(`${kind} ${one.id}`);
-    if (name === undefined) {
-      errors.push({ field: `${field}.id`, message: `there is no ${kind} with this id` });
-    }
-    return name ?? '';
-  }
-
-  const categoryName = input.category === undefined ? null : nameOf('category', input.category, 'category');
-  const tagNames = (input.tags ?? []).map((tag, index) => nameOf('tag', tag, `tags[${index}]`));
-  if (errors.length > 0) {
-    throw validationError(errors);
-  }
-  return {
-    name: input.name,
-    photoUrls: input.photoUrls ?? [],
-    status: input.status ?? 'available',
-    origin: input.origin ?? null,
-    ...(input.pricePerKg === undefined ? {} : { pricePerKg: input.pricePerKg }),
-    ...(input.ageMonths === undefined ? {} : { ageMonths: input.ageMonths }),
-    organic: input.organic ?? false,
-    categoryName,
-    tagNames: [...new Set(tagNames)],
-  };
-}
-
-function termsOfDraft({ categoryName, tagNames }: Draft): Term[] {
-  const category: Term[] = categoryName === null ? [] : [['category', categoryName]];
-  return [...category, ...tagNames.map((name): Term => ['tag', name])];
-}
-
-/** The cheese as it is answered, members in the order in which they are shown. */
-function toCheese(
-  draft: Draft,
-  idOf: (term: Term) => number,
-  supplied: Pick<Cheese, 'id' | 'createdAt' | 'updatedAt'>,
-): Cheese {
-  const { categoryName, tagNames } = draft;
-  return {
-    id: supplied.id,
-    name: draft.name,
-    ...(categoryName === null
-      ? {}
-      : { category: { id: idOf(['category', categoryName]), name: categoryName } }),
-    photoUrls: draft.photoUrls,
-    tags: tagNames.map((name) => ({ id: idOf(['tag', name]), name })),
-    status: draft.status,
-    origin: draft.origin,
-    ...(draft.pricePerKg === undefined ? {} : { pricePerKg: draft.pricePerKg }),
-    ...(draft.ageMonths === undefined ? {} : { ageMonths: draft.ageMonths }),
-    organic: draft.organic,
-    createdAt: supplied.createdAt,
-    updatedAt: supplied.updatedAt,
-  };
-}
-
-/** Most indexes keep the order of names: rows that come in it are written together, page by page. */
+/** Most indexes are sorted by name: rows in that order write each page of an index once. */
 function byName(a: { readonly name: string }, b: { readonly name: string }): number {
   return a.name < b.name ? -1 : 1;
 }
 
-async function refusingDuplicates(write: () => Promise<unknown>): Promise<void> {
+async function throwConflict(write: () => Promise<unknown>): Promise<void> {
   try {
     await write();
   } catch (error) {
-    // Besides the primary key, which the catalogue hands out, this is the one unique index on cheeses.
+    // The other unique index is the primary key, and the catalogue assigns each id once.
     throw error instanceof ConstraintError
       ? new AppError('conflict', 'A cheese with this name already exists in the category.', { cause: error })
       : error;

@@ -4,6 +4,7 @@
  * Files are named after their content and shared: a row in image_file is announced before the bytes are written, and
  * deleted after they are. So a crash in between leaves nothing that `sweep` does not find.
  */
+import { parseCheese } from '../cheeses/schemas.ts';
 import type { CheeseService } from '../cheeses/service.ts';
 import { type Clock, timestamp } from '../clock.ts';
 import type { Context } from '../database/context.ts';
@@ -169,7 +170,7 @@ export function createImageService({
 
     async list(cheeseId) {
       const cheese = await cheeses.find(cheeseId);
-      const { photoUrls } = JSON.parse(cheese.body) as { photoUrls: string[] };
+      const { photoUrls } = parseCheese(cheese.body);
       const rows = await imageQueries(database).findImages(cheeseId);
       return rows.map((row) => ({
         imageName: row.image_name,

@@ -5,6 +5,7 @@
  * then the cheeses, then the job, then the order.
  */
 import type { Principal } from '../auth/principal.ts';
+import { parseCheese } from '../cheeses/schemas.ts';
 import type { CheeseService } from '../cheeses/service.ts';
 import { type Clock, timestamp } from '../clock.ts';
 import type { CustomerService } from '../customers/service.ts';
@@ -68,7 +69,7 @@ export function createOrderService(dependencies: Dependencies): OrderService {
     lines: OrderInput['items'],
     rows: Awaited<ReturnType<CheeseService['lockForShare']>>,
   ): { items: OrderItem[]; isPriced: boolean } {
-    const known = new Map([...rows].map(([id, { body }]) => [id, JSON.parse(body)]));
+    const known = new Map([...rows].map(([id, { body }]) => [id, parseCheese(body)]));
     const errors: FieldError[] = [];
     const items = lines.map(({ cheeseId, quantity }, index): OrderItem => {
       const cheese = known.get(cheeseId);
@@ -83,7 +84,7 @@ export function createOrderService(dependencies: Dependencies): OrderService {
       if (message !== null) {
         errors.push({ field: `items[${index}].cheeseId`, message });
       }
-      return { cheeseId, cheeseName: cheese?.name, quantity, pricePerKg: cheese?.pricePerKg ?? 0 };
+      return { cheeseId, cheeseName: cheese?.name ?? '', quantity, pricePerKg: cheese?.pricePerKg ?? 0 };
     });
     if (errors.length > 0) {
       throw validationError(errors);
@@ -120,7 +121,7 @@ export function createOrderService(dependencies: Dependencies): OrderService {
     const rows = await cheeses.lockForShare(tx, cheesesOf(lines));
     const missing = lines.filter(({ cheeseId }) => {
       const row = rows.get(cheeseId);
-      return row === undefined || JSON.parse(row.body).status !== 'available';
+      return row === undefined || parseCheese(row.body).status !== 'available';
     });
     return [...new Set(missing.map(({ cheeseName }) => cheeseName))];
   }

@@ -1,0 +1,83 @@
+/** The query that a request for a list asks for: its filters and sort, or those that its cursor continues. */
+import { hash } from 'node:crypto';
+import { type Cursors, canonicalFilters, requireSameQuery } from '../cursor.ts';
+import { AppError } from '../errors.ts';
+import type { Position } from './listing-queries.ts';
+import type { Sort, Status } from './schemas.ts';
+import { splitWords } from './search-terms.ts';
+
+export interface Filters {
+  readonly statuses?: readonly Status[] | undefined;
+  readonly category?: string | undefined;
+  readonly categoryId?: number | undefined;
+  /** Any of them. */
+  readonly tags?: readonly string[] | undefined;
+  /** All of them. */
+  readonly tagsAll?: readonly string[] | undefined;
+  /** Every word begins a word of the name. */
+  readonly q?: string | undefined;
+}
+
+export interface ListRequest extends Filters {
+  readonly sort?: Sort | undefined;
+  readonly cursor?: string | undefined;
+  readonly limit: number;
+}
+
+/** What a page is read by. `after` is the last cheese of the page before. */
+export interface ListQuery {
+  readonly sort: Sort;
+  readonly filters: Filters;
+  readonly after: Position | null;
+}
+
+/** A cursor with more tags would not fit into the request line together with the parameter tags. */
+const cursorTagsMax = 20;
+
+type CursorFilters = Filters & { readonly tagsDigest?: string };
+type CursorQuery = Omit<ListQuery, 'filters'> & { readonly filters: CursorFilters };
+
+/** The query of a request, and the words that it searches for. @throws AppError badRequest */
+export function parseListQuery(
+  request: ListRequest,
+  cursors: Cursors,
+): { query: ListQuery; words: string[] } {
+  const query = resolveCursor(request, cursors);
+  const words = query.filters.q === undefined ? [] : splitWords(query.filters.q);
+  if (query.filters.q !== undefined && words.length === 0) {
+    throw new AppError('badRequest', 'q: must hold at least one letter or digit');
+  }
+  return { query, words };
+}
+
+/** A cursor contains sort and filters. The request may repeat them and must not change them. */
+function resolveCursor(request: ListRequest, cursors: Cursors): ListQuery {
+  const { cursor, limit: _, sort, ...given } = request;
+  const filters = canonicalFilters(given);
+  if (cursor === undefined) {
+    return { sort: sort ?? 'name', filters, after: null };
+  }
+  const { filters: stored, ...position } = cursors.decode(cursor) as CursorQuery;
+  const repeated = toCursorFilters(filters);
+  requireSameQuery(
+    { ...stored, sort: position.sort },
+    { ...repeated, ...(sort === undefined ? {} : { sort }) },
+  );
+  const { tagsDigest, ...rest } = stored;
+  if (tagsDigest === undefined) {
+    return { ...position, filters: rest };
+  }
+  if (repeated.tagsDigest === undefined) {
+    throw new AppError('badRequest', 'cursor: it belongs to a query with many tags; repeat them beside it.');
+  }
+  return { ...position, filters: { ...rest, tags: filters.tags } };
+}
+
+/** The filters that a cursor contains. */
+export function toCursorFilters({ tags, ...rest }: Filters): CursorFilters {
+  return tags === undefined
+    ? rest
+    : tags.length <= cursorTagsMax
+      ? { ...rest, tags }
+      : { ...rest, tagsDigest: hash('sha256', JSON.stringify(tags), 'base64url') };
+}
