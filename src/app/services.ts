@@ -111,7 +111,7 @@ export async function openServices(
       // Customers before orders, as everywhere.
       await customers.forgetCheese(tx, cheese);
       await release.onCheeseDelete(tx, context, cheese);
-      await images.forgetCheese(tx, cheese.id);
+      await images.onCheeseDelete(tx, cheese.id);
     },
   });
   const images: ImageService = createImageService({

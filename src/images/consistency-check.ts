@@ -1,31 +1,31 @@
-/** Whether pictures have their files, and files their pictures. */
+/** Checks that each image has its files, and that each file belongs to an image. */
 import type { Sql } from '../database/database.ts';
 import { type Finding, Findings } from '../database/findings.ts';
 import { sql } from '../database/sql.ts';
 import type { Files } from '../files/files.ts';
 
-/** A sweep that has not happened by then is not just late. */
+/** Maintenance deletes unused files after ten minutes. Files that are still there after this time are a fault. */
 const lateMinutes = 60;
 
 /**
- * Pictures come and go meanwhile: what seems to be wrong is looked at once more.
+ * Images are added and deleted during the check, so each apparent fault is checked a second time.
  * @param now milliseconds since the epoch
  */
 export async function checkImages(database: Sql, files: Files, now: number): Promise<Finding[]> {
   const missing = new Findings(
-    'pictures whose files are gone',
-    'bring the files back from a backup, or upload the pictures again',
+    'images with missing files',
+    'restore the files from a backup, or upload the images again',
   );
   const orphans = new Findings(
-    'files that belong to no picture',
-    'delete them, or leave them: nobody sees them',
+    'files that belong to no image',
+    'delete them, or keep them: no request returns them',
     true,
   );
-  const loose = new Findings(
-    `files that should have been swept more than ${lateMinutes} minutes ago`,
-    'let a server run for some minutes, and see in its log whether sweeping fails',
+  const unused = new Findings(
+    `unused files that are not deleted after ${lateMinutes} minutes`,
+    'run a server for some minutes, and check its log for failed maintenance',
   );
-  // Files first: a row is there before its bytes are.
+  // Files first, because rows are written before their files.
   const present = new Set<string>();
   for await (const name of files.list()) {
     present.add(name);
@@ -35,22 +35,22 @@ export async function checkImages(database: Sql, files: Files, now: number): Pro
     sql`select name, state, since from image_file`,
   )) {
     known.add(name);
-    if (state === 'stored' && !present.has(name) && !(await isThere(files, name))) {
+    if (state === 'stored' && !present.has(name) && !(await hasFile(files, name))) {
       missing.add(name);
     }
     if (state !== 'stored' && Date.parse(since) < now - lateMinutes * 60_000) {
-      loose.add(name);
+      unused.add(name);
     }
   }
   for (const name of present.difference(known)) {
-    if (await isThere(files, name)) {
+    if (await hasFile(files, name)) {
       orphans.add(name);
     }
   }
-  return [...missing.found(), ...orphans.found(), ...loose.found()];
+  return [...missing.found(), ...orphans.found(), ...unused.found()];
 }
 
-async function isThere(files: Files, name: string): Promise<boolean> {
+async function hasFile(files: Files, name: string): Promise<boolean> {
   const content = await files.read(name, null);
   content?.destroy();
   return content !== null;

@@ -1,13 +1,15 @@
-/** Statements on the pictures of cheeses and the files they are kept in. */
+/** SQL statements on images of cheeses and on their files. */
 import { queriesOn } from '../database/database.ts';
 import { forUpdate, rowsFromJson, type Statement, skippingLocked, sql, valueList } from '../database/sql.ts';
 
+/** A row of image_file. */
 export interface ImageFileRow {
   readonly name: string;
   readonly media_type: string;
   readonly bytes: number;
 }
 
+/** A row of cheese_image. */
 export interface CheeseImageRow {
   readonly image_name: string;
   readonly thumbnail_name: string;
@@ -18,34 +20,36 @@ export interface CheeseImageRow {
 
 const storedFile = sql`select name, media_type, bytes from image_file where state = 'stored' and name`;
 
+/** Finds stored files by name. */
 export const imageFileLookup = {
   one: (name: string): Statement => sql`${storedFile} = ${name}`,
   many: (names: readonly string[]): Statement => sql`${storedFile} in (${valueList(names)})`,
   keyOf: (row: ImageFileRow): string => row.name,
 };
 
+/** All other statements. */
 export const imageQueries = queriesOn((tx) => ({
-  /** All that the pictures of the shop consist of. */
+  /** The files of all images. */
   listStored: () =>
     tx.all<{ name: string; mediaType: string }>(
       sql`select name, media_type as "mediaType" from image_file where state = 'stored' order by name`,
     ),
 
-  /** Announces files whose bytes are about to come, or to be written once more; counts those it may count on. */
-  announce: (files: readonly ImageFileRow[], now: string) =>
+  /** Adds files as pending before they are written. Returns how many of them are not being deleted. */
+  addPending: (files: readonly ImageFileRow[], now: string) =>
     tx.run(sql`
       insert into image_file (name, media_type, bytes, state, since)
       select value->>0, value->>1, cast(value->>2 as bigint), 'pending', ${now}
       from ${rowsFromJson(files.map(({ name, media_type, bytes }) => [name, media_type, bytes]).toSorted())} where true
       on conflict (name) do update set since = excluded.since where image_file.state <> 'deleting'`),
 
-  /** Their bytes are there; counts those that are not being deleted meanwhile. */
+  /** Marks written files as stored. Returns how many of them are not being deleted. */
   markStored: (names: readonly string[]) =>
     tx.run(
-      sql`update image_file set state = 'stored' where name in (${inOrder(names, sql`state <> 'deleting'`)})`,
+      sql`update image_file set state = 'stored' where name in (${lockedFiles(names, sql`state <> 'deleting'`)})`,
     ),
 
-  /** A picture that the cheese has already keeps its place, and its caption unless there is a new one. */
+  /** An image that the cheese already has keeps its position, and its caption unless there is a new one. */
   addImage: (cheeseId: number, image: CheeseImageRow) =>
     tx.run(sql`
       insert into cheese_image (cheese_id, image_name, thumbnail_name, size, caption, created_at)
@@ -68,15 +72,15 @@ export const imageQueries = queriesOn((tx) => ({
 
   deleteImages: (cheeseId: number) => tx.run(sql`delete from cheese_image where cheese_id = ${cheeseId}`),
 
-  /** Files that no picture uses any more are shown no more. */
-  loosen: (names: readonly string[], now: string) =>
+  /** Marks files as pending that no image uses now. They are not served from then on. */
+  markUnused: (names: readonly string[], now: string) =>
     tx.run(sql`
       update image_file set state = 'pending', since = ${now}
-      where name in (${inOrder(names, sql`state = 'stored'`)})
+      where name in (${lockedFiles(names, sql`state = 'stored'`)})
         and not exists (select 1 from cheese_image where image_name = name or thumbnail_name = name)`),
 
-  /** Takes files to delete that have been loose since before `before`. */
-  claimLoose: (before: string, now: string, limit: number) =>
+  /** Marks files as deleting that have been unused since before `before`, and returns them. */
+  markDeleting: (before: string, now: string, limit: number) =>
     tx.all<{ name: string }>(sql`
       update image_file set state = 'deleting', since = ${now}
       where name in (
@@ -84,21 +88,26 @@ export const imageQueries = queriesOn((tx) => ({
         order by since limit ${limit}${skippingLocked})
       returning name`),
 
-  /** Those that are still there were not deleted after all. */
-  release: (names: readonly string[]) =>
+  /** Marks files as pending again that were not deleted. */
+  markUndeleted: (names: readonly string[]) =>
     tx.run(
-      sql`update image_file set state = 'pending' where name in (${inOrder(names, sql`state = 'deleting'`)})`,
+      sql`update image_file set state = 'pending' where name in (${lockedFiles(names, sql`state = 'deleting'`)})`,
     ),
 
-  /** Their bytes are gone. */
-  forget: async (names: readonly string[]) => {
+  /** Deletes the rows of deleted files. */
+  deleteRows: async (names: readonly string[]) => {
     if (names.length > 0) {
-      await tx.run(sql`delete from image_file where name in (${inOrder(names, sql`state = 'deleting'`)})`);
+      await tx.run(
+        sql`delete from image_file where name in (${lockedFiles(names, sql`state = 'deleting'`)})`,
+      );
     }
   },
 }));
 
-/** Names of files, which are locked in one order: the same image may be uploaded and deleted at the same time. */
-function inOrder(names: readonly string[], condition: Statement): Statement {
+/**
+ * Locks files in the order of their names. The same image can be uploaded and deleted at the same time, and another
+ * order could lead to a deadlock.
+ */
+function lockedFiles(names: readonly string[], condition: Statement): Statement {
   return sql`select name from image_file where name in (${valueList(names)}) and ${condition} order by name${forUpdate}`;
 }

@@ -1,5 +1,4 @@
-/** Pictures over HTTP: uploading them, listing them, and showing them to anybody. */
-
+/** Routes that upload, list and return images. */
 import { anyOf, apiKey, oauth } from '../auth/access.ts';
 import { cheeseId, ifMatch, noCheese } from '../cheeses/routes.ts';
 import type { CheeseService } from '../cheeses/service.ts';
@@ -26,17 +25,19 @@ import type { ImageService } from './service.ts';
 const tag = 'Cheeses';
 const fileField = 'file';
 const imageTypes = ['image/jpeg', 'image/png', 'image/webp'];
+/** Largest file that can be uploaded. */
 export const imageBytesMax = 10 * 1024 * 1024;
 
 interface Dependencies {
   readonly cheeses: CheeseService;
   readonly images: ImageService;
-  /** Where the world finds a picture of this name. */
+  /** The public URL of a file. */
   readonly urlOf: (name: string) => string;
-  /** That is somewhere else, and whoever asks here is sent there. */
+  /** Whether the public URL is on another server. Requests for images are redirected there. */
   readonly isRedirecting: boolean;
 }
 
+/** The routes of this area. */
 export function imageRoutes({ cheeses, images, urlOf, isRedirecting }: Dependencies): Route[] {
   return [
     route({
@@ -44,46 +45,48 @@ export function imageRoutes({ cheeses, images, urlOf, isRedirecting }: Dependenc
       path: '/cheeses/:cheeseId/uploadImage',
       operationId: 'uploadCheeseImage',
       tag,
-      summary: 'Upload a picture',
+      summary: 'Upload an image',
       description:
-        'What is kept is upright and free of what cameras write into pictures, with a thumbnail of at most 320 pixels a side. The addresses never change their content.',
+        'The image is stored upright and without metadata, with a thumbnail of at most 320 x 320 pixels. The content of an image URL never changes.',
       replay: 'beforeWork',
       access: anyOf(oauth('write:cheeses')),
       headers: ifMatch,
       upload: {
         fileField,
         fileBytesMax: imageBytesMax,
-        description: 'A JPEG, PNG or WebP of at most 10 MiB and 40 megapixels',
+        description: 'A JPEG, PNG or WebP image of at most 10 MiB and 40 megapixels',
         fields: {
           caption: {
             type: 'string',
             maxLength: 500,
             rule: multilineRule,
-            description: 'Shown in the list of pictures',
+            description: 'Shown in the list of images',
           },
           isPrimary: {
             type: 'boolean',
             default: false,
-            description: "Puts the picture first among the cheese's photoUrls, instead of last",
+            description: 'Puts the image first in photoUrls, instead of last',
           },
         },
       },
       responses: {
         200: {
-          description: 'The picture is stored, and stands among the photoUrls',
+          description: 'The image was stored and added to photoUrls',
           schema: ImageUploadResult,
         },
         ...noCheese,
         ...preconditionFailedResponse,
-        ...payloadTooLargeResponse('The file is over 10 MiB'),
-        ...unsupportedMediaTypeResponse('The body is no form, or the file no picture that is taken'),
+        ...payloadTooLargeResponse('The file is larger than 10 MiB'),
+        ...unsupportedMediaTypeResponse(
+          'The body is not a form, or the file is not an image in an accepted format',
+        ),
         ...unprocessableResponse,
       },
       handle: async ({ params, headers, receive, withIdempotency }) => {
         const { id } = await cheeses.find(cheeseId(params));
         const form = await receive();
         if (form.file !== null) {
-          // Before the validation of the form: 415 comes before 422.
+          // Before the form is validated, because 415 comes before 422.
           detectImageFormat(form.file);
         }
         const { file, fields } = form.validated();
@@ -114,10 +117,10 @@ export function imageRoutes({ cheeses, images, urlOf, isRedirecting }: Dependenc
       path: '/cheeses/:cheeseId/images',
       operationId: 'listCheeseImages',
       tag,
-      summary: 'List the uploaded pictures of a cheese',
+      summary: 'List the uploaded images of a cheese',
       access: anyOf(apiKey, oauth('read:cheeses')),
       responses: {
-        200: { description: 'The pictures, in the order of upload', schema: CheeseImageList },
+        200: { description: 'The images, in the order of upload', schema: CheeseImageList },
         ...noCheese,
       },
       handle: async ({ params }) => {
@@ -139,15 +142,15 @@ export function imageRoutes({ cheeses, images, urlOf, isRedirecting }: Dependenc
       path: '/images/:name',
       operationId: 'getImage',
       tag,
-      summary: 'Show a picture',
+      summary: 'Get an image',
       access: 'operational',
       examples: { name: 'c0535e4be2b79ffd93291305436bf889314e4a3faec05ecffcbb7df31ad9e51a.webp' },
       responses: {
-        200: text('The picture', ...imageTypes),
-        206: text('The range that was asked for', ...imageTypes),
-        302: { description: 'To the storage that serves pictures, where there is one' },
-        ...notFoundResponse('There is no such picture'),
-        ...rangeNotSatisfiable('The picture ends before the range that was asked for'),
+        200: text('The image', ...imageTypes),
+        206: text('The requested range', ...imageTypes),
+        302: { description: 'Redirect to the storage that serves the images, if one is configured' },
+        ...notFoundResponse('The image does not exist'),
+        ...rangeNotSatisfiable('The image ends before the requested range'),
       },
       handle: async ({ params, headers }) => {
         const file = await images.findFile(params.name ?? '');
@@ -161,13 +164,13 @@ export function imageRoutes({ cheeses, images, urlOf, isRedirecting }: Dependenc
         const tag = strongTag(name);
         const response = {
           status: 200,
-          headers: { ...shownHeaders, ETag: tag, 'Content-Type': media_type },
+          headers: { ...imageHeaders, ETag: tag, 'Content-Type': media_type },
         };
         if (matchesIfNoneMatch(headers['if-none-match'], tag)) {
           return { ...response, status: 304 };
         }
         const range = isRangeWanted(headers['if-range'], tag) ? parseRange(headers.range, bytes) : null;
-        return shown(response, bytes, range, async () => {
+        return fileResponse(response, bytes, range, async () => {
           const content = await images.readFile(name, range);
           if (content === null) {
             throw noImage();
@@ -179,8 +182,8 @@ export function imageRoutes({ cheeses, images, urlOf, isRedirecting }: Dependenc
   ];
 }
 
-/** What a name stands for never changes. Should a picture ever be taken for a page, nothing in it would run. */
-const shownHeaders = {
+/** The content of a name never changes. If a browser takes an image for a page, the policy blocks all scripts in it. */
+const imageHeaders = {
   ...keptForever,
   'X-Content-Type-Options': 'nosniff',
   'Content-Security-Policy': "default-src 'none'; sandbox",
@@ -188,7 +191,7 @@ const shownHeaders = {
   'Accept-Ranges': 'bytes',
 };
 
-function shown(
+function fileResponse(
   response: RouteResponse,
   bytes: number,
   range: ByteRange | null,
@@ -214,5 +217,5 @@ function shown(
 }
 
 function noImage(): AppError {
-  return new AppError('notFound', 'There is no such picture.');
+  return new AppError('notFound', 'The image does not exist. Check its URL.');
 }

@@ -1,4 +1,4 @@
-/** Pictures as the API shows them. */
+/** Schemas of images in responses. */
 const example = {
   imageUrl:
     'https://cheese.example/images/c0535e4be2b79ffd93291305436bf889314e4a3faec05ecffcbb7df31ad9e51a.jpg',
@@ -7,10 +7,11 @@ const example = {
   size: 482_113,
 } as const;
 const url = { type: 'string', format: 'uri' } as const;
-const size = { type: 'integer', description: 'Bytes that were received' } as const;
-const imageUrl = { ...url, description: 'The picture in the format in which it was sent' } as const;
-const thumbnailUrl = { ...url, description: 'A WebP that fits in 320 x 320 pixels' } as const;
+const size = { type: 'integer', description: 'Size of the uploaded file in bytes' } as const;
+const imageUrl = { ...url, description: 'The image in the format of the upload' } as const;
+const thumbnailUrl = { ...url, description: 'A WebP of at most 320 x 320 pixels' } as const;
 
+/** The response to an upload. */
 export const ImageUploadResult = {
   title: 'ImageUploadResult',
   type: 'object',
@@ -19,6 +20,7 @@ export const ImageUploadResult = {
   examples: [example],
 } as const;
 
+/** One image of a cheese. */
 export const CheeseImage = {
   title: 'CheeseImage',
   type: 'object',
@@ -28,7 +30,7 @@ export const CheeseImage = {
     thumbnailUrl,
     size,
     caption: { type: ['string', 'null'] },
-    isPrimary: { type: 'boolean', description: "It is the first of the cheese's photoUrls" },
+    isPrimary: { type: 'boolean', description: 'Whether it is the first of the photoUrls of the cheese' },
     createdAt: { type: 'string', format: 'date-time' },
   },
   examples: [
@@ -41,6 +43,7 @@ export const CheeseImage = {
   ],
 } as const;
 
+/** All images of a cheese. */
 export const CheeseImageList = {
   title: 'CheeseImageList',
   type: 'object',

@@ -1,8 +1,8 @@
 /**
- * Pictures of cheeses: what is taken, what is kept of it, and when it goes.
+ * Images of cheeses: stores, attaches, lists and deletes them.
  *
- * Files are named after their content and shared: a row in image_file is announced before the bytes are written, and
- * deleted after they are. So a crash in between leaves nothing that `sweep` does not find.
+ * Files are named after their content, and images share them. The row in image_file is inserted before the file is
+ * written, and deleted after the file. So after a crash, `deleteUnused` finds every file that was left.
  */
 import { parseCheese } from '../cheeses/schemas.ts';
 import type { CheeseService } from '../cheeses/service.ts';
@@ -20,59 +20,62 @@ import { type ImageFormat, unsupportedImage } from './image-format.ts';
 import { type ImageFileRow, imageFileLookup, imageQueries } from './queries.ts';
 import type { ImageRenderer, RenderedImage } from './renderer.ts';
 
-/** As many as a cheese has photoUrls. */
+/** Images of one cheese; the same limit as for photoUrls. */
 export const imagesMax = 100;
-/** Longer than any upload takes from the announcement of its files to their last byte. */
-const looseMs = 10 * 60 * 1000;
-const sweptAtOnce = 100;
+/** Unused files are deleted after this time. It is longer than any upload needs to write its files. */
+const unusedMs = 10 * 60 * 1000;
+const deletedAtOnce = 100;
 const fileName = /^[0-9a-f]{64}\.(jpg|png|webp)$/;
 
-/** A picture by the names of its files. */
+/** The names of the files of an image. */
 export interface StoredImage {
   readonly imageName: string;
   readonly thumbnailName: string;
 }
 
-interface Described extends StoredImage {
-  /** Bytes that were received. */
+interface ImageDetails extends StoredImage {
+  /** Size of the uploaded file in bytes. */
   readonly size: number;
   readonly caption: string | null;
-  /** First of the cheese's photoUrls. */
+  /** Whether it is the first of the photoUrls of the cheese. */
   readonly isPrimary: boolean;
 }
 
-export interface StoredCheeseImage extends Described {
+/** An image of a cheese, as lists return it. */
+export interface StoredCheeseImage extends ImageDetails {
   readonly createdAt: string;
 }
 
-export interface NewCheeseImage extends Described {
+/** An image to attach to a cheese. */
+export interface NewCheeseImage extends ImageDetails {
   readonly cheeseId: number;
-  /** Where the world finds a file. */
+  /** The public URL of a file. */
   readonly urlOf: (name: string) => string;
 }
 
+/** Business verbs on images. */
 export interface ImageService {
   /**
-   * Keeps what the file at `path` shows, until `sweep` unless it is attached to a cheese.
+   * Renders the uploaded file `path` and stores the results. `deleteUnused` deletes them unless they are attached.
    * @throws AppError unsupportedMediaType, unavailable
    */
   store(path: string, format: ImageFormat): Promise<StoredImage>;
-  /** The same with a picture and a thumbnail as they are. @throws AppError unavailable */
-  keep(image: RenderedImage, thumbnail: RenderedImage): Promise<StoredImage>;
+  /** Stores an image and a thumbnail that are rendered already. @throws AppError unavailable */
+  storeRendered(image: RenderedImage, thumbnail: RenderedImage): Promise<StoredImage>;
   /**
-   * Gives a cheese a stored picture.
-   * @throws AppError notFound, preconditionFailed, validation where it has too many, unavailable
+   * Adds a stored image to a cheese and to its photoUrls.
+   * @throws AppError notFound, preconditionFailed, validation when it has too many, unavailable
    */
   attach(context: Context, image: NewCheeseImage, precondition?: Precondition): Promise<StoredImage>;
-  /** In the order of their first upload. @throws AppError notFound */
+  /** Images of a cheese in the order of upload. @throws AppError notFound */
   list(cheeseId: number): Promise<StoredCheeseImage[]>;
-  /** A file that is in use, by its name. */
+  /** A file that an image uses, by name. */
   findFile(name: string): MaybePromise<ImageFileRow | undefined>;
-  /** @throws AppError notFound, unavailable */
+  /** The bytes of a file. null when it does not exist. @throws AppError unavailable */
   readFile(name: string, range: ByteRange | null): ReturnType<Files['read']>;
-  /** The cheese is about to go: its pictures are shown no more, unless others have the same. */
-  forgetCheese(tx: Sql, cheeseId: number): Promise<void>;
-  /** Deletes files that nobody uses. */
+  /** Deletes the images of a cheese that is being deleted. Files that other cheeses use stay. */
+  onCheeseDelete(tx: Sql, cheeseId: number): Promise<void>;
+  /** Deletes files that no image has used for ten minutes. */
   deleteUnused(): Promise<void>;
 }
 
@@ -84,6 +87,7 @@ interface Dependencies {
   readonly cheeses: CheeseService;
 }
 
+/** Creates the service. */
 export function createImageService({
   database,
   clock,
@@ -94,11 +98,11 @@ export function createImageService({
   const lookup = createLookup<ImageFileRow>(database, imageFileLookup);
   const now = () => timestamp(clock.now());
 
-  async function keep(image: RenderedImage, thumbnail: RenderedImage): Promise<StoredImage> {
+  async function storeRendered(image: RenderedImage, thumbnail: RenderedImage): Promise<StoredImage> {
     const distinct = [...new Map([image, thumbnail].map((one) => [one.name, one])).values()];
     await database.transaction(async (tx) => {
-      const announced = await imageQueries(tx).announce(distinct.map(rowOf), now());
-      requireAll(announced, distinct);
+      const added = await imageQueries(tx).addPending(distinct.map(toRow), now());
+      requireAll(added, distinct);
     });
     for (const { name, path, mediaType } of distinct) {
       await files.put(name, path, mediaType);
@@ -106,20 +110,20 @@ export function createImageService({
     return { imageName: image.name, thumbnailName: thumbnail.name };
   }
 
-  /** As far as it gets: what is left is loose as before. */
-  async function deleteAll(names: readonly string[]): Promise<void> {
-    const claimedAt = clock.now();
+  /** When it fails, the remaining files stay unused, and the next run deletes them. */
+  async function deleteFiles(names: readonly string[]): Promise<void> {
+    const startedAt = clock.now();
     let deleted = 0;
     try {
-      // Whoever is held up for long may have been overtaken: somebody else then claims them, or uploads them anew.
-      while (deleted < names.length && clock.now() < claimedAt + looseMs / 2) {
+      // After a long delay, another instance may delete these files too, or an upload may store them again.
+      while (deleted < names.length && clock.now() < startedAt + unusedMs / 2) {
         await files.delete(names[deleted] as string);
         deleted += 1;
       }
     } finally {
       await database.transaction(async (tx) => {
-        await imageQueries(tx).forget(names.slice(0, deleted));
-        await imageQueries(tx).release(names);
+        await imageQueries(tx).deleteRows(names.slice(0, deleted));
+        await imageQueries(tx).markUndeleted(names);
       });
     }
   }
@@ -130,10 +134,10 @@ export function createImageService({
       if (rendered === null) {
         throw unsupportedImage('The image is damaged, or has more than 40 megapixels.');
       }
-      return await keep(rendered.image, rendered.thumbnail);
+      return await storeRendered(rendered.image, rendered.thumbnail);
     },
 
-    keep,
+    storeRendered,
 
     attach(context, image, precondition) {
       const { cheeseId, imageName, thumbnailName, size, caption, isPrimary, urlOf } = image;
@@ -143,7 +147,7 @@ export function createImageService({
           tx,
           context,
           cheeseId,
-          (urls) => placed(urls, imageUrl, isPrimary),
+          (urls) => withUrl(urls, imageUrl, isPrimary),
           precondition,
         );
         const queries = imageQueries(tx);
@@ -158,7 +162,7 @@ export function createImageService({
           created_at: createdAt,
         });
         if ((await queries.countImages(cheeseId)) > imagesMax) {
-          throw validationError([{ field: 'file', message: `the cheese has ${imagesMax} pictures already` }]);
+          throw validationError([{ field: 'file', message: `the cheese already has ${imagesMax} images` }]);
         }
         const data = JSON.stringify({ imageUrl, thumbnailUrl: urlOf(thumbnailName), size });
         await recordEvents(tx, context.origin, createdAt, [
@@ -185,60 +189,60 @@ export function createImageService({
     findFile: (name) => (fileName.test(name) ? lookup(name) : undefined),
     readFile: files.read,
 
-    async forgetCheese(tx, cheeseId) {
+    async onCheeseDelete(tx, cheeseId) {
       const queries = imageQueries(tx);
       const images = await queries.findImages(cheeseId);
       if (images.length > 0) {
         await queries.deleteImages(cheeseId);
         const names = images.flatMap((row) => [row.image_name, row.thumbnail_name]);
-        await queries.loosen([...new Set(names)], now());
+        await queries.markUnused([...new Set(names)], now());
       }
     },
 
     async deleteUnused() {
-      const before = timestamp(clock.now() - looseMs);
+      const before = timestamp(clock.now() - unusedMs);
       for (;;) {
-        const claimed = await database.transaction((tx) =>
-          imageQueries(tx).claimLoose(before, now(), sweptAtOnce),
+        const marked = await database.transaction((tx) =>
+          imageQueries(tx).markDeleting(before, now(), deletedAtOnce),
         );
-        if (claimed.length === 0) {
+        if (marked.length === 0) {
           return;
         }
-        await deleteAll(claimed.map(({ name }) => name));
+        await deleteFiles(marked.map(({ name }) => name));
       }
     },
   };
 }
 
-/** All files that the pictures of a shop consist of. */
+/** The files of all images of a shop. */
 export function storedFiles(database: Sql): Promise<StoredFile[]> {
   return imageQueries(database).listStored();
 }
 
-/** Where a picture stands among the addresses: first, last, or where it was. @throws AppError validation */
-function placed(urls: readonly string[], url: string, isPrimary: boolean): string[] {
+/** Puts the URL of an image first or last. One that is there already keeps its position. @throws AppError validation */
+function withUrl(urls: readonly string[], url: string, isPrimary: boolean): string[] {
   if (urls.includes(url) && !isPrimary) {
     return [...urls];
   }
   const others = urls.filter((one) => one !== url);
   if (others.length >= imagesMax) {
-    throw validationError([{ field: 'file', message: `the cheese has ${imagesMax} photoUrls already` }]);
+    throw validationError([{ field: 'file', message: `the cheese already has ${imagesMax} photoUrls` }]);
   }
   return isPrimary ? [url, ...others] : [...others, url];
 }
 
-/** By name: the address that goes before it may have changed since. */
+/** Compares the file names, because the part of the URL before it can change with the settings. */
 function isFirst(photoUrls: readonly string[], name: string): boolean {
   return photoUrls[0]?.endsWith(`/${name}`) ?? false;
 }
 
-function rowOf({ name, mediaType, bytes }: RenderedImage): ImageFileRow {
+function toRow({ name, mediaType, bytes }: RenderedImage): ImageFileRow {
   return { name, media_type: mediaType, bytes };
 }
 
-/** Files that are being deleted this moment will be free in the next. */
-function requireAll(counted: number, wanted: readonly unknown[]): void {
-  if (counted < wanted.length) {
-    throw unavailable('The same picture is being deleted. Try again in a moment.', 1);
+/** Files that are being deleted can be stored again a moment later. @throws AppError unavailable */
+function requireAll(changed: number, wanted: readonly unknown[]): void {
+  if (changed < wanted.length) {
+    throw unavailable('The same image is being deleted. Try again in a moment.', 1);
   }
 }

@@ -1,4 +1,4 @@
-/** A small catalogue of well-known cheeses with drawings of them, for a shop that has none yet. */
+/** A small catalogue of well-known cheeses with drawings, for new shops. */
 import { hash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
@@ -16,33 +16,35 @@ interface DemoServices {
   readonly database: Database;
 }
 
-/** Fills a catalogue that was never written to. */
+/** Adds the demo cheeses to a catalogue that was never changed. */
 export async function seedDemoCatalogue(cheeses: CheeseService, context: Context): Promise<void> {
   if ((await cheeses.version()) === 0) {
     await fillDemoCatalogue(cheeses, context);
   }
 }
 
-/** Adds the demo cheeses that are not there. */
+/** Adds the demo cheeses that are missing. */
 export async function fillDemoCatalogue(cheeses: CheeseService, context: Context): Promise<void> {
   await cheeses.import(context, await demoInputs(), new Set());
 }
 
 /**
- * Gives each demo cheese that was never changed the drawing of its category. A cheese has none where the start that
- * made it ended too early. `urlOf` returns the public URL of an image.
+ * Adds the drawing of its category to each demo cheese that was never changed. These are the new ones, and those whose
+ * server was stopped before it stored the drawings. `urlOf` returns the public URL of an image.
  */
 export async function seedDemoImages(
   { cheeses, images, database }: DemoServices,
   context: Context,
   urlOf: (name: string) => string,
 ): Promise<void> {
-  const bare = (await cheeses.findSame(database, await demoInputs())).filter(({ version }) => version === 1);
-  const byCategory = Map.groupBy(bare, ({ body }) => (JSON.parse(body) as Cheese).category?.name ?? '');
+  const unchanged = (await cheeses.findSame(database, await demoInputs())).filter(
+    ({ version }) => version === 1,
+  );
+  const byCategory = Map.groupBy(unchanged, ({ body }) => (JSON.parse(body) as Cheese).category?.name ?? '');
   await Promise.all(
     [...byCategory].map(async ([category, found]) => {
       const [image, thumbnail] = await drawingsOf(category);
-      const stored = await images.keep(image, thumbnail);
+      const stored = await images.storeRendered(image, thumbnail);
       const size = image.bytes;
       for (const { id: cheeseId } of found) {
         const caption = `Drawing of a ${category.toLowerCase()} cheese`;
@@ -52,16 +54,16 @@ export async function seedDemoImages(
   );
 }
 
-/** What became of the demo cheeses: names. */
+/** Names of demo cheeses. */
 export interface RemovedDemo {
   readonly removed: readonly string[];
-  /** In orders that were approved or shipped. */
+  /** They are in orders that are approved or shipped. */
   readonly kept: readonly string[];
 }
 
 /**
- * Removes the demo cheeses that still have all their values and at most their drawing, in the transaction `tx`.
- * Orders of them that were only placed are cancelled.
+ * Deletes the demo cheeses whose values were not changed and that have no image except their drawing. Their orders in
+ * the status placed are canceled.
  */
 export async function removeDemoCheeses(
   cheeses: CheeseService,
@@ -103,7 +105,7 @@ async function drawingsOf(category: string): Promise<[RenderedImage, RenderedIma
   return [await drawing(`${name}.webp`), await drawing(`${name}.small.webp`)];
 }
 
-/** Drawn for this place, and in the form in which pictures are kept. */
+/** A file of images/. It was rendered already, like the images that the server stores. */
 async function drawing(file: string): Promise<RenderedImage> {
   const path = fileURLToPath(new URL(`images/${file}`, import.meta.url));
   const bytes = await readFile(path);
