@@ -82,7 +82,7 @@ async function whichIsAt(environment: Environment): Promise<string> {
     const found = await checkImages(database, await openFiles(config, systemClock), systemClock.now());
     // Those of a backup that came half way belong to nobody yet.
     assert.deepEqual(
-      found.filter(({ fault }) => !/belong to no picture/.test(fault)),
+      found.filter(({ fault }) => !/belong to no image/.test(fault)),
       [],
     );
     const names = (await keys.listAccounts()).map(({ name }) => name);

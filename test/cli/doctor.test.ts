@@ -191,10 +191,10 @@ for (const engine of engines) {
             'm',
           ),
           new RegExp(
-            `^FAULT {3}pictures: pictures whose files are gone \\(1\\)\n {8}${lost}\n {8}What to do: .+\\.$`,
+            `^FAULT {3}pictures: images with missing files \\(1\\)\n {8}${lost}\n {8}What to do: .+\\.$`,
             'm',
           ),
-          /^note {4}pictures: files that belong to no picture \(1\)\n {8}zz-strange.png\n {8}What to do: .+\.$/m,
+          /^note {4}pictures: files that belong to no image \(1\)\n {8}zz-strange.png\n {8}What to do: .+\.$/m,
           /^ok {6}customers$/m,
         ]) {
           assert.match(stdout, words);
