@@ -1,7 +1,7 @@
 /** Whether a server can process requests: what load balancers ask for. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Database } from '../database/database.ts';
-import { sql } from '../database/sql.ts';
+import { ping } from '../database/ping.ts';
 import { unavailable } from '../errors.ts';
 import { diskSpaceOf, storageFoldersOf } from '../files/disk-space.ts';
 import type { Config } from '../settings/config.ts';
@@ -32,7 +32,7 @@ export function createReadiness(config: Config, database: Database): () => Promi
 
   return async () => {
     try {
-      await Promise.race([database.get(sql`select 1 as answer`), noAnswer()]);
+      await Promise.race([ping(database), noAnswer()]);
     } catch (error) {
       throw unavailable('The database does not answer.', 1, error);
     }

@@ -28,6 +28,7 @@ import { createOrderOnDelete } from '../orders/on-delete.ts';
 import { firstIdIn } from '../orders/order.ts';
 import { createOrderReader, type OrderReader } from '../orders/order-reader.ts';
 import { createOrderService, type OrderService } from '../orders/service.ts';
+import { hasTestOrders } from '../orders/test-orders.ts';
 import { createTransitions } from '../orders/transitions.ts';
 import type { Config } from '../settings/config.ts';
 import { ConfigError } from '../settings/parsers.ts';
@@ -86,7 +87,7 @@ export async function openServices(
       throw new ConfigError('A copy into this database has not finished: run the same "curd copy" again.');
     }
     if (!isChangingEnvironment) {
-      await requireEnvironment(database, config.environment);
+      await requireEnvironment(database, config.environment, hasTestOrders);
     }
   } catch (error) {
     await database.close();

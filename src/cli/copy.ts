@@ -1,9 +1,9 @@
 import { dirname, join } from 'node:path';
+import { containsShop } from '../app/shop-contents.ts';
 import { systemClock, timestamp } from '../clock.ts';
 import {
   beginCopy,
   type CopiedTable,
-  containsShop,
   copyTables,
   endCopy,
   hasUnfinishedCopy,

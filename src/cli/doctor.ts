@@ -2,14 +2,13 @@ import { openServices } from '../app/services.ts';
 import { checkCatalogue, rebuildSearchIndex } from '../cheeses/consistency-check.ts';
 import { inspectImageUrls } from '../cheeses/image-urls.ts';
 import { systemClock, timestamp } from '../clock.ts';
-import { checkCustomers } from '../customers/consistency-check.ts';
 import type { Database, Sql } from '../database/database.ts';
 import { type Finding, Findings } from '../database/findings.ts';
 import { isTlsForgotten } from '../database/postgres-tls.ts';
 import { sql } from '../database/sql.ts';
 import { openFiles } from '../files/files.ts';
 import { checkImages } from '../images/consistency-check.ts';
-import { checkOrders } from '../orders/consistency-check.ts';
+import { checkCredits, checkOrders } from '../orders/consistency-check.ts';
 import type { Config } from '../settings/config.ts';
 import { publicImageUrl } from '../settings/urls.ts';
 import {
@@ -54,7 +53,7 @@ export async function runDoctor(options: CommandOptions): Promise<void> {
       { name: 'database', inspect: async () => broken },
       { name: 'catalogue', inspect: checkCatalogue },
       { name: 'orders', inspect: checkOrders },
-      { name: 'customers', inspect: checkCustomers },
+      { name: 'customers', inspect: checkCredits },
       {
         name: 'pictures',
         inspect: async (snapshot) => [

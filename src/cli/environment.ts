@@ -1,10 +1,10 @@
 import { type RemovedDemo, removeDemoCheeses } from '../app/demo/demo.ts';
 import { openServices, type Services } from '../app/services.ts';
+import { countContents, type ShopContents } from '../app/shop-contents.ts';
 import { systemClock } from '../clock.ts';
 import { type Database, openDatabase, type Sql } from '../database/database.ts';
 import { findEnvironment, storeEnvironment } from '../database/environment.ts';
 import { migrate } from '../database/migrate.ts';
-import { sql } from '../database/sql.ts';
 import { removeTestOrders } from '../orders/test-orders.ts';
 import type { Environment } from '../settings/config.ts';
 import { ConfigError, type DatabaseLocation, environments } from '../settings/parsers.ts';
@@ -26,7 +26,7 @@ interface Change {
   readonly testOrdersRemoved: number;
   readonly demoCheeses: RemovedDemo;
   /** What the shop contains afterwards. */
-  readonly remaining: { readonly cheeses: number; readonly orders: number; readonly customers: number };
+  readonly remaining: ShopContents;
 }
 
 const noShop = (file: string) => `There is no shop at ${file} yet: its first start stores the environment.`;
@@ -110,9 +110,7 @@ async function apply(
     ? await removeDemoCheeses(cheeses, tx, contextOf('cli'))
     : { removed: [], kept: [] };
   await storeEnvironment(tx, to);
-  const remaining = (await tx.get<Change['remaining']>(sql`
-    select (select count(*) from cheese) as cheeses, (select count(*) from orders where id > 10) as orders,
-      (select count(*) from customer) as customers`)) as Change['remaining'];
+  const remaining = await countContents(tx);
   return { from, to, dryRun, testOrdersRemoved, demoCheeses, remaining: { ...remaining } };
 }
 

@@ -213,11 +213,3 @@ export async function endCopy(target: Database): Promise<void> {
 export async function hasUnfinishedCopy(database: Sql): Promise<boolean> {
   return (await database.get(sql`select number from migration where number = ${unfinished}`)) !== undefined;
 }
-
-/** Whether somebody's shop is in it. */
-export async function containsShop(database: Sql): Promise<boolean> {
-  const row = await database.get(sql`
-    select 1 as found from (select id from account union all select id from customer union all select id from cheese)
-    as rows limit 1`);
-  return row !== undefined;
-}

@@ -15,9 +15,14 @@ export async function storeEnvironment(database: Sql, environment: Environment):
 
 /**
  * Stores the environment of the first start.
- * @throws ConfigError where the shop is of another environment
+ * @param hasTestOrders whether the shop has test orders, which production shops never had
+ * @throws ConfigError when the shop has another environment
  */
-export async function requireEnvironment(database: Database, environment: Environment): Promise<void> {
+export async function requireEnvironment(
+  database: Database,
+  environment: Environment,
+  hasTestOrders: (database: Sql) => Promise<boolean>,
+): Promise<void> {
   const stored = await findEnvironment(database);
   if (stored === null) {
     if (environment === 'production' && (await hasTestOrders(database))) {
@@ -25,7 +30,7 @@ export async function requireEnvironment(database: Database, environment: Enviro
     }
     await database.run(sql`update shop set environment = ${environment} where environment is null`);
     // Another process may have been first.
-    await requireEnvironment(database, environment);
+    await requireEnvironment(database, environment, hasTestOrders);
   } else if (stored !== environment) {
     throw anotherEnvironment(environment, stored);
   }
@@ -40,8 +45,4 @@ export function anotherEnvironment(environment: Environment, stored: Environment
   return new ConfigError(
     `This is ${shop}, but the settings are for ${environment}. Set ${remedy}, or change the shop: curd environment change ${environment}`,
   );
-}
-
-async function hasTestOrders(database: Sql): Promise<boolean> {
-  return (await database.get(sql`select id from orders where id <= 10 limit 1`)) !== undefined;
 }

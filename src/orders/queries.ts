@@ -42,6 +42,13 @@ export type TestOrderRow = Pick<
 /** Whose orders: everybody's, a customer's, or those that a credential without a customer placed. */
 export type Owner = { readonly customerId: number } | { readonly placedBy: string } | null;
 
+export interface StatusChange {
+  readonly status: OrderStatus;
+  /** undefined leaves it as it is. */
+  readonly shipDate: string | null | undefined;
+  readonly now: string;
+}
+
 export interface OrderFilters {
   readonly statuses?: readonly OrderStatus[] | undefined;
   /** Created at or after. */
@@ -76,13 +83,10 @@ export const orderQueries = queriesOn((tx) => ({
   find: (id: number) => tx.get<OrderRow>(sql`select ${columns} from orders where id = ${id}`),
 
   /** Moves an order on, if it is where it may come from; of several who try at once, one does. */
-  updateStatus: (
-    id: number,
-    from: readonly OrderStatus[],
-    change: { readonly status: OrderStatus; readonly shipDate: Statement; readonly now: string },
-  ) =>
+  updateStatus: (id: number, from: readonly OrderStatus[], change: StatusChange) =>
     tx.get<OrderRow>(sql`
-      update orders set status = ${change.status}, ship_date = ${change.shipDate}, version = version + 1,
+      update orders set status = ${change.status},
+        ship_date = ${change.shipDate === undefined ? sql`ship_date` : sql`${change.shipDate}`}, version = version + 1,
         updated_at = ${change.now}
       where id = ${id} and status in (${valueList(from)}) returning ${columns}`),
 
@@ -144,6 +148,9 @@ export const orderQueries = queriesOn((tx) => ({
   lockTestOrders: () => tx.get(advisoryLock('test orders')),
 
   listTestOrders: () => tx.all<OrderRow>(sql`select ${columns} from orders where id < ${firstRealId}`),
+
+  hasTestOrders: async () =>
+    (await tx.get(sql`select id from orders where id < ${firstRealId} limit 1`)) !== undefined,
 
   deleteTestOrders: () => tx.run(sql`delete from orders where id < ${firstRealId}`),
 

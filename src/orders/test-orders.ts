@@ -100,6 +100,11 @@ function isSame(expected: TestOrderRow, stored: TestOrderRow | undefined): boole
   return stored !== undefined && names.every((name) => stored[name] === expected[name]);
 }
 
+/** Whether there are orders with ids of test orders. */
+export function hasTestOrders(database: Sql): Promise<boolean> {
+  return orderQueries(database).hasTestOrders();
+}
+
 /** Removes the test orders with their timelines, and returns how many there were. */
 export async function removeTestOrders(tx: Sql): Promise<number> {
   const history = await listEvents(tx, testSubjects);

@@ -2,7 +2,6 @@
 import { type Clock, timestamp } from '../clock.ts';
 import type { Context } from '../database/context.ts';
 import type { Sql } from '../database/database.ts';
-import { type Statement, sql } from '../database/sql.ts';
 import { AppError } from '../errors.ts';
 import { recordEvents } from '../events/record.ts';
 import { dollars } from './money.ts';
@@ -14,7 +13,8 @@ export interface Transition {
   readonly to: OrderStatus;
   /** Shown in the timeline. */
   readonly reason: string | null;
-  readonly shipDate: Statement;
+  /** undefined leaves it as it is. */
+  readonly shipDate: string | null | undefined;
 }
 
 export interface Transitions {
@@ -32,13 +32,11 @@ export interface Transitions {
 
 /** @param shippingTimeMs from the approval to the estimated shipDate @param firstId see `firstIdIn` */
 export function createTransitions(clock: Clock, shippingTimeMs: number, firstId: number): Transitions {
-  const at = (milliseconds: number) => sql`${timestamp(milliseconds)}`;
-
   const steps: Transitions = {
-    approval: () => ({ to: 'approved', reason: null, shipDate: at(clock.now() + shippingTimeMs) }),
-    shipping: () => ({ to: 'shipped', reason: null, shipDate: at(clock.now()) }),
-    delivery: () => ({ to: 'delivered', reason: null, shipDate: sql`ship_date` }),
-    cancellation: (reason) => ({ to: 'cancelled', reason, shipDate: sql`null` }),
+    approval: () => ({ to: 'approved', reason: null, shipDate: timestamp(clock.now() + shippingTimeMs) }),
+    shipping: () => ({ to: 'shipped', reason: null, shipDate: timestamp(clock.now()) }),
+    delivery: () => ({ to: 'delivered', reason: null, shipDate: undefined }),
+    cancellation: (reason) => ({ to: 'cancelled', reason, shipDate: null }),
 
     async record(tx, context, { id, status, total_cents, updated_at }, reason) {
       // Neither address nor notes: what is personal must be gone when the customer is.

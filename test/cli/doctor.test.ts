@@ -9,13 +9,12 @@ import { suite, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { checkCatalogue } from '../../src/cheeses/consistency-check.ts';
 import { systemClock } from '../../src/clock.ts';
-import { checkCustomers } from '../../src/customers/consistency-check.ts';
 import type { Database } from '../../src/database/database.ts';
 import type { Finding } from '../../src/database/findings.ts';
 import { type Statement, sql } from '../../src/database/sql.ts';
 import { openFiles } from '../../src/files/files.ts';
 import { checkImages } from '../../src/images/consistency-check.ts';
-import { checkOrders } from '../../src/orders/consistency-check.ts';
+import { checkCredits, checkOrders } from '../../src/orders/consistency-check.ts';
 import { secret } from '../context.ts';
 import { nameOf, testImage, uploaded } from '../files/images.ts';
 import { createDatabase, engines } from '../helper.ts';
@@ -133,7 +132,7 @@ async function findingsAfter(database: Database, life: Life, fault: Statement): 
     found = [
       ...(await checkCatalogue(tx)),
       ...(await checkOrders(tx)),
-      ...(await checkCustomers(tx)),
+      ...(await checkCredits(tx)),
       ...(await checkImages(tx, files, systemClock.now())),
     ];
     throw aside;
