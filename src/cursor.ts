@@ -1,16 +1,16 @@
-/** Opaque page cursors: a position and the query it belongs to, signed so that nobody can make one up. */
-import { hash, timingSafeEqual } from 'node:crypto';
+/** Page cursors: a position in a list and the query that it belongs to, signed so that clients cannot make their own. */
+import { createHmac, createSecretKey, hash, timingSafeEqual } from 'node:crypto';
 import { AppError } from './errors.ts';
 
 export interface Cursors {
   encode(position: unknown): string;
-  /** @throws AppError badRequest where the text is not one of ours, letter by letter. */
+  /** @throws AppError badRequest when the text is not exactly a cursor that `encode` returned */
   decode(cursor: string): unknown;
 }
 
 /**
- * Cursors under one secret; they never expire, and hold on every instance with the same secret.
- * @param list whose they are: those of another list are not understood
+ * Cursors signed with one secret. They never expire, and every instance with the same secret accepts them.
+ * @param list name of the list: cursors of another list are refused
  */
 export function createCursors(secret: string, list: string): Cursors {
   const sign = createSigner(`cursor ${list} ${secret}`);
@@ -23,14 +23,14 @@ export function createCursors(secret: string, list: string): Cursors {
     decode(cursor) {
       const [payload = '', signature = ''] = cursor.split('.', 2);
       const expected = sign(payload);
-      const isOurs =
+      const isValid =
         cursor === `${payload}.${signature}` &&
         /^[\w-]{22}$/.test(signature) &&
         timingSafeEqual(Buffer.from(signature), Buffer.from(expected));
-      if (!isOurs) {
+      if (!isValid) {
         throw new AppError(
           'badRequest',
-          'cursor: take the value of nextCursor from an earlier page, unchanged.',
+          'cursor: it is not valid. Send the value of nextCursor from an earlier page, unchanged.',
         );
       }
       return JSON.parse(Buffer.from(payload, 'base64url').toString());
@@ -38,7 +38,7 @@ export function createCursors(secret: string, list: string): Cursors {
   };
 }
 
-/** Filters that mean the same look the same: none that is not given, and lists sorted, each value once. */
+/** Equal for filters with the same meaning: without undefined values, and with lists sorted and free of duplicates. */
 export function canonicalFilters<F extends object>(filters: F): F {
   const entries = Object.entries(filters).filter(([, value]) => value !== undefined);
   return Object.fromEntries(
@@ -47,32 +47,30 @@ export function canonicalFilters<F extends object>(filters: F): F {
 }
 
 /**
- * A cursor carries the query that it continues, which may be repeated beside it but not changed.
+ * A cursor contains the query that it continues. The request may repeat that query and must not change it.
+ * @param parameters names of query parameters, where they differ from the names in the query
  * @throws AppError badRequest
  */
-export function requireSameQuery(carried: object, given: object): void {
+export function requireSameQuery(
+  stored: object,
+  given: object,
+  parameters: Readonly<Record<string, string>>,
+): void {
   for (const [name, value] of Object.entries(given)) {
-    if (JSON.stringify(carried[name as keyof object]) !== JSON.stringify(value)) {
-      const shown = { statuses: 'status', tagsDigest: 'tags' }[name] ?? name;
+    if (JSON.stringify(stored[name as keyof object]) !== JSON.stringify(value)) {
       throw new AppError(
         'badRequest',
-        `cursor: it belongs to a query with another ${shown}; start without it.`,
+        `cursor: it belongs to a query with another ${parameters[name] ?? name}. Repeat that query, or send no cursor.`,
       );
     }
   }
 }
 
 /**
- * HMAC-SHA256 (RFC 2104) under one key, the first 132 bits in base64url. Written with the one-shot hash: createHmac
- * was measured at 10 us, this at 3, and every page of a list needs one.
+ * HMAC-SHA256, the first 132 bits in base64url. A signature was measured at 1.6 us of CPU time with one key object, and
+ * at 2.0 us with the secret as text.
  */
 function createSigner(secret: string): (text: string) => string {
-  const key = Buffer.alloc(64);
-  Buffer.from(hash('sha256', secret, 'buffer')).copy(key);
-  const inner = key.map((byte) => byte ^ 0x36);
-  const outer = key.map((byte) => byte ^ 0x5c);
-  return (text) => {
-    const digest = hash('sha256', Buffer.concat([inner, Buffer.from(text)]), 'buffer');
-    return hash('sha256', Buffer.concat([outer, digest]), 'base64url').slice(0, 22);
-  };
+  const key = createSecretKey(hash('sha256', secret, 'buffer'));
+  return (text) => createHmac('sha256', key).update(text).digest('base64url').slice(0, 22);
 }

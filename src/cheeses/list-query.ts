@@ -62,13 +62,17 @@ function resolveCursor(request: ListRequest, cursors: Cursors): ListQuery {
   requireSameQuery(
     { ...stored, sort: position.sort },
     { ...repeated, ...(sort === undefined ? {} : { sort }) },
+    { statuses: 'status', tagsDigest: 'tags' },
   );
   const { tagsDigest, ...rest } = stored;
   if (tagsDigest === undefined) {
     return { ...position, filters: rest };
   }
   if (repeated.tagsDigest === undefined) {
-    throw new AppError('badRequest', 'cursor: it belongs to a query with many tags; repeat them beside it.');
+    throw new AppError(
+      'badRequest',
+      'cursor: it belongs to a query with many tags. Repeat the parameter tags.',
+    );
   }
   return { ...position, filters: { ...rest, tags: filters.tags } };
 }

@@ -60,7 +60,7 @@ export function createOrderReader(database: Database, cursors: Cursors, firstId:
       return { filters: given, before: null };
     }
     const position = cursors.decode(cursor) as Position;
-    requireSameQuery(position.filters, given);
+    requireSameQuery(position.filters, given, { statuses: 'status' });
     return position;
   }
 

@@ -1,4 +1,4 @@
-/** Sealed cursors: they open to what was sealed, and to nothing that was altered. */
+/** Page cursors: encode and decode. */
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import fc from 'fast-check';
@@ -24,13 +24,13 @@ function assertRefused(cursor: string): void {
   );
 }
 
-/** Any code point but halves of pairs. */
+/** Any code point except surrogates. */
 const anyCharacter = fc
   .integer({ min: 0, max: 0x10ffff - 0x800 })
   .map((code) => String.fromCodePoint(code < 0xd800 ? code : code + 0x800));
 
-suite('Cursors', () => {
-  test('open to the position that was sealed', () => {
+suite('createCursors', () => {
+  test('decodes the position that it encoded', () => {
     fc.assert(
       fc.property(positions, (position) => {
         const cursor = cursors.encode(position);
@@ -39,7 +39,7 @@ suite('Cursors', () => {
     );
   });
 
-  test('go into a URL as they are', () => {
+  test('encodes positions without characters that a URL escapes', () => {
     fc.assert(
       fc.property(positions, (position) => {
         const cursor = cursors.encode(position);
@@ -48,7 +48,7 @@ suite('Cursors', () => {
     );
   });
 
-  test('are refused with any one character changed', () => {
+  test('refuses a cursor with any one character changed', () => {
     const characters = fc.oneof(
       fc.constantFrom(
         ...'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_.=+/ ',
@@ -70,7 +70,7 @@ suite('Cursors', () => {
     );
   });
 
-  test('are refused when cut, lengthened or put together from two', () => {
+  test('refuses a cursor that was cut, lengthened or combined from two', () => {
     const cursor = cursors.encode({ after: 1 });
     const other = cursors.encode({ after: 2 });
     for (let length = 0; length < cursor.length; length += 1) {
@@ -92,15 +92,19 @@ suite('Cursors', () => {
     }
   });
 
-  test('are refused for any text that we never sealed', () => {
+  test('refuses any other text', () => {
     fc.assert(fc.property(fc.string({ unit: 'grapheme' }), (text) => assertRefused(text)));
   });
 
-  test('hold under the same secret everywhere, and under no other', () => {
+  test('accepts cursors of the same secret and list only', () => {
     const position = { after: { id: 7 } };
     const same = createCursors(secret, 'cheeses');
     assert.deepEqual(same.decode(cursors.encode(position)), position);
     assertRefused(createCursors('another secret that is only good for tests', 'cheeses').encode(position));
     assertRefused(createCursors(secret, 'orders').encode(position));
+  });
+
+  test('signs as version 0.1 did, because cursors do not expire', () => {
+    assert.equal(cursors.encode({ after: { id: 7 } }), 'eyJhZnRlciI6eyJpZCI6N319.0uk7FZMxNIUGjLHUtLw1KA');
   });
 });
