@@ -4,6 +4,8 @@ import { scopeSummaries } from '../auth/access.ts';
 import type { ApiInfo } from '../http/openapi.ts';
 
 export const apiInfo: ApiInfo = {
+  title: 'Curd',
+  description: `Version 2 of the API of an online cheese shop, served by Curd ${packageJson.version}. Put an API key under Authentication to try it. Requests that change something need an API key with the scope.`,
   version: packageJson.version,
   tags: [
     {

@@ -13,6 +13,8 @@ type Document = Record<string, unknown>;
 export interface ApiInfo {
   /** Of this program. */
   readonly version: string;
+  readonly title: string;
+  readonly description: string;
   /** Groups of operations, in the order in which they are shown. */
   readonly tags: readonly { readonly name: string; readonly description: string }[];
   /** Scopes in words. */
@@ -50,7 +52,7 @@ const schemesOf = (scopes: ApiInfo['scopes']) => ({
 /** Describes every path that the server answers. */
 export function describeApi(
   routes: readonly Described[],
-  { version, tags, scopes, examples }: ApiInfo,
+  { title, description, tags, scopes, examples }: ApiInfo,
 ): Document {
   const schemes = schemesOf(scopes);
   const components = new Map<string, unknown>();
@@ -65,9 +67,9 @@ export function describeApi(
   return {
     openapi: '3.1.0',
     info: {
-      title: 'Curd',
+      title,
       version: '2.0.0',
-      description: `Version 2 of the API of an online cheese shop, served by Curd ${version}. Put an API key under Authentication to try it; what changes something takes one that was created with the scope.`,
+      description,
       license: { name: 'MIT', identifier: 'MIT' },
     },
     servers: [{ url: '/' }],
@@ -96,7 +98,7 @@ function operation(route: Described, { components, schemes, examples }: Common):
       : {
           content: {
             ...(schema === undefined ? {} : content(schema, undefined, example)),
-            ...Object.fromEntries(mediaTypes.map((type) => [type, { schema: ofText(type) }])),
+            ...Object.fromEntries(mediaTypes.map((type) => [type, { schema: bodySchema(type) }])),
           },
         };
   const responses = Object.entries(documentedResponses(route)).map(([status, response]) => [
@@ -131,7 +133,7 @@ function exampleOf({ examples, items }: Schema): unknown {
 }
 
 /** OpenAPI 3.1 describes bytes by their media type alone. */
-const ofText = (mediaType: string) => (mediaType.startsWith('image/') ? {} : { type: 'string' });
+const bodySchema = (mediaType: string) => (/^(text|application)\//.test(mediaType) ? { type: 'string' } : {});
 
 /** `contentMediaType` is how OpenAPI 3.1 says that a part is a file; older readers know it by the format. */
 function formContent({ fileField, description, fields }: NonNullable<Described['upload']>): Document {
