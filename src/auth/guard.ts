@@ -3,7 +3,7 @@
  * any one of them may be the one that suffices. An ordered chain of resolvers knows the kinds.
  */
 import { AppError, invalidCredential } from '../errors.ts';
-import type { Guard } from '../http/authenticate.ts';
+import type { Guard } from '../http/exchange.ts';
 import { isRepeated } from '../http/repeated-headers.ts';
 import { chain, type MaybePromise } from '../maybe-promise.ts';
 import type { Access, Requirement } from './access.ts';

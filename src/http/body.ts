@@ -1,6 +1,7 @@
 /** Bodies of requests: which media types a route takes, and what is in them once they were read whole. */
-import type { FastifyRequest } from 'fastify';
+import type { IncomingHttpHeaders } from 'node:http';
 import { AppError, addError, type FieldError, inWords, validationError } from '../errors.ts';
+import { chain, type MaybePromise } from '../maybe-promise.ts';
 import { validate } from '../schema/validate.ts';
 import { refuseContentEncoding } from './content-encoding.ts';
 import { parseJson } from './json-body.ts';
@@ -17,11 +18,8 @@ export function throwIfInvalid(errors: readonly FieldError[], as: 'badRequest' |
 }
 
 /** Before the body is read. @throws AppError unsupportedMediaType */
-export function requireMediaType(route: Route, request: FastifyRequest): void {
-  const { 'content-type': contentType } = request.headers;
-  if (route.body === undefined) {
-    return;
-  }
+export function requireMediaType(route: Route, headers: IncomingHttpHeaders): void {
+  const { 'content-type': contentType } = headers;
   const isJson = contentType === undefined || /^application\/([\w.+-]+\+)?json\s*(;|$)/i.test(contentType);
   if (!isJson && !(route.takesForms && isForm(contentType))) {
     const accepts = route.takesForms ? [...jsonTypes, ...formTypes] : jsonTypes;
@@ -29,46 +27,60 @@ export function requireMediaType(route: Route, request: FastifyRequest): void {
       details: { accepts },
     });
   }
-  refuseContentEncoding(request.headers);
+  refuseContentEncoding(headers);
 }
 
 function isForm(contentType: string): boolean {
   return /^(application\/x-www-form-urlencoded|multipart\/form-data)\s*(;|$)/i.test(contentType);
 }
 
-/** The body in the shape that the route declares. @throws AppError badRequest, validation */
-export async function readBody(route: Route, request: FastifyRequest, isStrict: boolean): Promise<unknown> {
-  const bytes = rawBody(request);
+/** A body as it was received, or as a value that is parsed already. */
+export type RequestBody =
+  | { readonly bytes: Uint8Array | undefined; readonly mediaType: string | undefined }
+  | { readonly value: unknown };
+
+/** The body, validated with the schema of the route. @throws AppError badRequest, validation */
+export function readBody(route: Route, body: RequestBody, isStrict: boolean): MaybePromise<unknown> {
+  if ('value' in body) {
+    return validBody(route, body.value, isStrict);
+  }
+  const { bytes = noBytes, mediaType = 'application/json' } = body;
   if (route.bodyIsOptional && bytes.length === 0) {
     return {};
   }
-  const contentType = request.headers['content-type'] ?? 'application/json';
-  const given = isForm(contentType) ? await parseForm(bytes, contentType) : parseJson(bytes);
+  return isForm(mediaType)
+    ? chain(parseForm(bytes, mediaType), (form) => validBody(route, form, isStrict))
+    : validBody(route, parseJson(bytes), isStrict);
+}
+
+function validBody(route: Route, given: unknown, isStrict: boolean): unknown {
   const { value, errors } = validate(route.body ?? {}, given, isStrict);
   const isGiven = (name: string) =>
     Object.hasOwn(Object(given), name) && (given as Record<string, unknown>)[name] !== null;
-  throwIfInvalid(withUnchangeable(route, errors, isGiven), 'validation');
+  const all =
+    route.unchangeable === undefined ? errors : unchangeableErrors(route.unchangeable, errors, isGiven);
+  throwIfInvalid(all, 'validation');
   return value;
 }
 
 /** The errors of a query or body, with one for each given field that the route cannot change. */
-export function withUnchangeable(
-  { unchangeable }: Route,
+export function unchangeableErrors(
+  unchangeable: NonNullable<Route['unchangeable']>,
   errors: readonly FieldError[],
   isGiven: (name: string) => boolean,
 ): readonly FieldError[] {
-  const fields = unchangeable?.fields.filter(isGiven) ?? [];
-  return fields.length === 0
-    ? errors
-    : [
-        ...errors.filter(({ field }) => !fields.includes(field)),
-        ...fields.map((field) => ({ field, message: `cannot be changed here: ${unchangeable?.remedy}` })),
-      ];
+  const fields = unchangeable.fields.filter(isGiven);
+  return [
+    ...errors.filter(({ field }) => !fields.includes(field)),
+    ...fields.map((field) => ({ field, message: `cannot be changed here: ${unchangeable.remedy}` })),
+  ];
 }
 
-/** The body as it came; empty where there was none. */
-export function rawBody(request: FastifyRequest): Uint8Array {
-  return Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0);
+const noBytes = new Uint8Array(0);
+
+/** The bytes of a body; empty where there is none. */
+export function rawBody(body: RequestBody): Uint8Array {
+  return 'value' in body ? Buffer.from(JSON.stringify(body.value)) : (body.bytes ?? noBytes);
 }
 
 /** How many fields a form may have: no schema has as many. */

@@ -16,14 +16,15 @@ export interface RequestLogOptions {
 
 /** What identifies a request in our log and in those of others. */
 function factsOf(request: FastifyRequest, { clock, withClientIp }: RequestLogOptions) {
-  const { id, headers, routeOptions, principal } = request;
+  const { id, headers, routeOptions, exchange } = request;
+  const principal = exchange?.principal ?? null;
   const { traceparent } = headers;
   return {
     requestId: id,
     ...(traceparent === undefined ? {} : { traceId: traceIdOf(traceparent, clock) }),
     ...(withClientIp ? { clientIp: request.ip } : {}),
     route: routeOptions?.url,
-    ...(principal === null || principal === undefined ? {} : { principal: principal.id }),
+    ...(principal === null ? {} : { principal: principal.id }),
   };
 }
 

@@ -1,6 +1,6 @@
 /**
- * What a route is: data. A route file reads as the contract, and everything else is derived from it: the handler
- * chain (mount.ts), the OpenAPI document (openapi.ts) and the tests that walk over every route.
+ * What a route is: data. A route file reads as the contract, and everything else is derived from it: the request
+ * pipeline (pipeline.ts), the OpenAPI document (openapi.ts) and the tests that walk over every route.
  */
 import type { IncomingHttpHeaders } from 'node:http';
 import type { XStatic } from 'typebox/schema';
@@ -141,6 +141,11 @@ export type Described = Omit<Route, 'handle'> & {
 /** The path of a route on the server. */
 export function fullPath(route: Pick<Route, 'path' | 'access' | 'isAtRoot'>): string {
   return route.access === 'operational' || route.isAtRoot ? route.path : `/v2${route.path}`;
+}
+
+/** Does a request to the route change something? */
+export function isChange({ method, mutatesOnGet }: Pick<Route, 'method' | 'mutatesOnGet'>): boolean {
+  return method !== 'GET' || mutatesOnGet === true;
 }
 
 /** Ties the types of a handler to the schemas beside it. */

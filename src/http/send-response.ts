@@ -6,9 +6,9 @@ import { Asset } from './asset.ts';
 import { acceptsGzip, compress, worthwhileBytes } from './compression.ts';
 import { deprecationHeaders } from './deprecation.ts';
 import { matchesIfNoneMatch } from './etag.ts';
+import type { Exchange } from './exchange.ts';
 import { planHeaders } from './rate-limit-headers.ts';
 import { FileBody, type RouteResponse, TextBody, TextStream } from './response.ts';
-import type { Route } from './route.ts';
 
 declare module 'fastify' {
   interface FastifyInstance {
@@ -17,9 +17,6 @@ declare module 'fastify' {
   }
 }
 
-/** Told of what breaks when a part of the answer has gone out. */
-export type ReportFailure = (error: unknown, request: FastifyRequest) => void;
-
 /** Who asks again on this connection would find nobody. */
 export function closeIfStopping(reply: FastifyReply): void {
   if (reply.server.isClosing) {
@@ -27,22 +24,14 @@ export function closeIfStopping(reply: FastifyReply): void {
   }
 }
 
-/**
- * Sends what a handler has answered.
- * @param failed is told of a stream that breaks when a part of it has gone out: the client sees its connection end
- */
-export function sendResponse(
-  response: RouteResponse,
-  route: Route,
-  request: FastifyRequest,
-  reply: FastifyReply,
-  failed: ReportFailure,
-): MaybePromise<FastifyReply> {
+/** Sends the response of a handler. Where a stream fails after a part was sent, the connection is closed. */
+export function sendResponse(exchange: Exchange, response: RouteResponse): MaybePromise<void> {
+  const { route, request, reply } = exchange;
   const { status, headers = {}, body } = response;
   closeIfStopping(reply);
   reply.headers(headers);
   if (headers['Idempotency-Replayed'] !== undefined) {
-    refundRequest(request, reply);
+    refundRequest(exchange);
   }
   if (route.deprecated !== undefined) {
     const { Link, ...rest } = deprecationHeaders(route.deprecated);
@@ -60,20 +49,21 @@ export function sendResponse(
       (request.method === 'GET' || request.method === 'HEAD') &&
       matchesIfNoneMatch(request.headers['if-none-match'], tag)
     ) {
-      refundRequest(request, reply);
-      return reply.code(304).send();
+      refundRequest(exchange);
+      reply.code(304).send();
+      return;
     }
   }
   reply.code(status);
   if (body === undefined) {
-    return reply.send();
+    reply.send();
+    return;
   }
   if (body instanceof FileBody) {
     // For nothing at all, Fastify would replace the length.
     const bytes = request.method === 'HEAD' ? Readable.from([]) : body.open();
     return chain(bytes, (stream) => {
-      watch(stream, request, reply, failed);
-      return reply.send(stream);
+      sendStream(exchange, stream);
     });
   }
   reply.header(
@@ -86,38 +76,53 @@ export function sendResponse(
   const isCompressed = route.compressible && acceptsGzip(request.headers['accept-encoding']);
   if (request.method === 'HEAD' && (isCompressed || body instanceof TextStream)) {
     // The body is not made, so its length is not known.
-    return reply.send(Readable.from([]));
+    reply.send(Readable.from([]));
+    return;
   }
   const text = textOf(body);
   if (text instanceof Readable) {
-    watch(text, request, reply, failed);
+    reportErrors(exchange, text);
   }
-  return isCompressed ? sendCompressed(text, reply) : reply.send(text);
+  if (isCompressed) {
+    return sendCompressed(text, reply);
+  }
+  reply.send(text);
 }
 
-/** A client that has gone is no fault of ours. */
-function watch(stream: Readable, request: FastifyRequest, reply: FastifyReply, failed: ReportFailure): void {
-  stream.once('error', (error) => reply.raw.destroyed || failed(error, request));
+function sendStream(exchange: Exchange, stream: Readable): void {
+  reportErrors(exchange, stream);
+  exchange.reply.send(stream);
+}
+
+/** A stream also fails when the client has closed the connection, which is not reported. */
+function reportErrors({ request, reply, dependencies }: Exchange, stream: Readable): void {
+  stream.once('error', (error) => reply.raw.destroyed || dependencies.reportFailure(error, request));
 }
 
 /** What the client has already costs nothing of its hour. */
-function refundRequest({ charge }: FastifyRequest, reply: FastifyReply): void {
+function refundRequest({ charge, reply }: Exchange): void {
   if (charge !== null) {
     charge.refund();
     reply.headers(planHeaders(charge.rateLimitStatus()));
   }
 }
 
-async function sendCompressed(text: string | Readable, reply: FastifyReply): Promise<FastifyReply> {
+async function sendCompressed(text: string | Readable, reply: FastifyReply): Promise<void> {
   const smaller = await compress(text);
-  return smaller === null ? reply.send(text) : reply.header('Content-Encoding', 'gzip').send(smaller);
+  if (smaller === null) {
+    reply.send(text);
+  } else {
+    reply.header('Content-Encoding', 'gzip').send(smaller);
+  }
 }
 
-async function sendAsset(asset: Asset, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
+async function sendAsset(asset: Asset, request: FastifyRequest, reply: FastifyReply): Promise<void> {
   const isSmaller = asset.bytes.length >= worthwhileBytes;
-  return isSmaller && acceptsGzip(request.headers['accept-encoding'])
-    ? reply.header('Content-Encoding', 'gzip').send(await asset.gzipped())
-    : reply.send(asset.bytes);
+  if (isSmaller && acceptsGzip(request.headers['accept-encoding'])) {
+    reply.header('Content-Encoding', 'gzip').send(await asset.gzipped());
+  } else {
+    reply.send(asset.bytes);
+  }
 }
 
 function textOf(body: Exclude<RouteResponse['body'], Asset | FileBody | undefined>): string | Readable {

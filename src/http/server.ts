@@ -12,8 +12,9 @@ import type { Config } from '../settings/config.ts';
 import { createCors, setPreflightHeaders } from './cors.ts';
 import { errorBody, toAppError } from './error-body.ts';
 import { headersOf, statusOf } from './error-mapping.ts';
+import type { PipelineDependencies } from './exchange.ts';
 import type { Metrics } from './metrics.ts';
-import { type PipelineDependencies, registerRoute } from './pipeline.ts';
+import { registerRoute } from './pipeline.ts';
 import { type RawRoute, registerRawRoutes } from './raw-routes.ts';
 import { repeatedHeader } from './repeated-headers.ts';
 import { createErrorLog, createRequestLog } from './request-log.ts';
@@ -32,7 +33,7 @@ const parameterLengthMax = 16_384;
 const noQuery = new URLSearchParams();
 
 export interface ServerDependencies
-  extends Omit<PipelineDependencies, 'answered' | 'failed' | 'requestTimeoutMs'> {
+  extends Omit<PipelineDependencies, 'recordResponse' | 'reportFailure' | 'requestTimeoutMs'> {
   readonly config: Config;
   readonly clock: Clock;
   readonly log: Log;
@@ -52,7 +53,7 @@ export function createServer(routes: readonly Route[], dependencies: ServerDepen
     logger: false,
     bodyLimit: bodyBytesMax,
     genReqId: (request) => requestId(request.headers['x-request-id']),
-    // Uploads may take the longest; mount.ts ends other bodies sooner.
+    // Uploads may take the longest; the pipeline ends other bodies sooner.
     requestTimeout: Math.max(config.requestTimeoutMs, config.uploadTimeoutMs),
     keepAliveTimeout: config.idleTimeoutMs,
     // After the time for requests, so that who is too slow is told before.
@@ -81,10 +82,7 @@ export function createServer(routes: readonly Route[], dependencies: ServerDepen
   app.addHook('preClose', async () => {
     app.isClosing = true;
   });
-  app.decorateRequest('principal', null);
-  app.decorateRequest('charge', null);
-  app.decorateRequest('clientIpCount', null);
-  app.decorateRequest('isBodyLate', false);
+  app.decorateRequest('exchange', null);
   app.decorateRequest('startedAt', 0);
 
   const fixedHeaders = fixedHeadersOf(config);
@@ -99,7 +97,7 @@ export function createServer(routes: readonly Route[], dependencies: ServerDepen
   const writeAnswer = log.isLevelEnabled('debug') ? createRequestLog(logOptions) : null;
 
   /** Called by whoever answers: a hook of Fastify's for that would take 9 us of the 40 for a request. */
-  function answered(request: FastifyRequest, status: number): void {
+  function recordResponse(request: FastifyRequest, status: number): void {
     const milliseconds = performance.now() - request.startedAt;
     metrics.record(request, status, milliseconds);
     writeAnswer?.(request, status, milliseconds);
@@ -119,7 +117,7 @@ export function createServer(routes: readonly Route[], dependencies: ServerDepen
       .header('Cache-Control', 'no-store')
       .header('Content-Type', mediaType)
       .send(text);
-    answered(request, status);
+    recordResponse(request, status);
   }
 
   app.addHook('onRequest', (request, reply, done) => {
@@ -141,16 +139,12 @@ export function createServer(routes: readonly Route[], dependencies: ServerDepen
   app.setValidatorCompiler(() => () => true);
   app.setSerializerCompiler(() => (value) => JSON.stringify(value));
 
-  const failed = (error: unknown, request: FastifyRequest) => writeFault(toAppError(error), request);
+  const reportFailure = (error: unknown, request: FastifyRequest) => writeFault(toAppError(error), request);
+  const { requestTimeoutMs } = config;
   for (const route of routes) {
-    registerRoute(app, route, {
-      ...dependencies,
-      answered,
-      failed,
-      requestTimeoutMs: config.requestTimeoutMs,
-    });
+    registerRoute(app, route, { ...dependencies, recordResponse, reportFailure, requestTimeoutMs });
   }
-  registerRawRoutes(app, rawRoutes, answered);
+  registerRawRoutes(app, rawRoutes, recordResponse);
   for (const { method, path } of routeTable.shadowed()) {
     app.route({
       method,

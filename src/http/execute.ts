@@ -1,0 +1,217 @@
+/** Runs a route on plain data: the steps of the pipeline that know neither a connection nor a framework. */
+import type { IncomingHttpHeaders } from 'node:http';
+import type { Principal } from '../auth/principal.ts';
+import type { Context, Origin } from '../database/context.ts';
+import type { Transaction } from '../database/database.ts';
+import type { FieldError } from '../errors.ts';
+import type { ReceivedFile } from '../files/received-file.ts';
+import { type IdempotencyStore, parseIdempotencyKey, type StoredResponse } from '../idempotency/store.ts';
+import type { RateLimitStatus } from '../limits/rate-limits.ts';
+import { chain, type MaybePromise } from '../maybe-promise.ts';
+import { type RequestBody, rawBody, readBody, throwIfInvalid, unchangeableErrors } from './body.ts';
+import type { ReceivedForm } from './multipart.ts';
+import { readHeaders, readQuery } from './parameters.ts';
+import { type RouteResponse, TextBody } from './response.ts';
+import type { ReceivedUpload, Route, RouteRequest } from './route.ts';
+import { runSteps, type Step, stepsOf } from './steps.ts';
+
+/** What a route is run on. */
+export interface RouteInput {
+  /** Path and query, as an idempotency key is bound to them. */
+  readonly url: string;
+  readonly params: Readonly<Record<string, string>>;
+  readonly query: URLSearchParams;
+  readonly headers: IncomingHttpHeaders;
+  readonly body: RequestBody;
+  readonly principal: Principal | null;
+  readonly origin: Origin;
+  readonly transaction: Transaction;
+  readonly idempotency: IdempotencyStore;
+  /** A function, because most routes do not need it. */
+  readonly clientIp: () => string;
+  /** null where the request has no valid credential. */
+  readonly rateLimitStatus: () => RateLimitStatus | null;
+  /** Counts the request as several where it is counted by client IP. @throws AppError rateLimited */
+  readonly countAs: (requests: number) => void;
+  /** Receives the form of an upload; null for other routes. @throws AppError unsupportedMediaType, payloadTooLarge, validation */
+  readonly receive: (() => Promise<ReceivedForm>) | null;
+}
+
+class Execution {
+  readonly route: Route;
+  readonly input: RouteInput;
+  /** Unknown members and parameters are errors only where the client asks for that (RFC 7240). */
+  readonly isStrict: boolean;
+  query: Record<string, unknown> = {};
+  body: unknown = undefined;
+  idempotencyKey: string | undefined = undefined;
+  /** Once the handler has received it. */
+  form: ReceivedForm | null = null;
+  response: RouteResponse | null = null;
+
+  constructor(route: Route, input: RouteInput) {
+    this.route = route;
+    this.input = input;
+    const { prefer } = input.headers;
+    this.isStrict = prefer !== undefined && /(^|[\s,;])handling\s*=\s*"?strict\b/i.test(String(prefer));
+  }
+}
+
+/** In the order in which they can refuse a request. */
+export const executionSteps: readonly Step<Execution>[] = [
+  { name: 'readParameters', run: readParameters },
+  {
+    name: 'readHeaders',
+    appliesTo: ({ headers }) => headers !== undefined,
+    run: ({ route, input }) =>
+      throwIfInvalid(readHeaders(route.headers ?? {}, input.headers).errors, 'badRequest'),
+  },
+  { name: 'readIdempotencyKey', appliesTo: ({ method }) => method === 'POST', run: readIdempotencyKey },
+  {
+    name: 'readBody',
+    appliesTo: ({ body }) => body !== undefined,
+    run: (execution) =>
+      chain(readBody(execution.route, execution.input.body, execution.isStrict), (body) => {
+        execution.body = body;
+      }),
+  },
+  {
+    name: 'handle',
+    run: (execution) =>
+      chain(execution.route.handle(requestOf(execution)), (response) => {
+        execution.response = response;
+      }),
+  },
+];
+
+/** Returns the function that runs a route on an input; the steps of the route are chosen once. */
+export function createExecutor(route: Route): (input: RouteInput) => MaybePromise<RouteResponse> {
+  const steps = stepsOf(executionSteps, route);
+  return (input) => {
+    const execution = new Execution(route, input);
+    return chain(runSteps(steps, execution), () => execution.response as RouteResponse);
+  };
+}
+
+/** Runs a route once. */
+export function execute(route: Route, input: RouteInput): MaybePromise<RouteResponse> {
+  return createExecutor(route)(input);
+}
+
+function readParameters(execution: Execution): void {
+  const { route, input, isStrict } = execution;
+  const { values, errors } = readQuery(route.query ?? {}, input.query, isStrict);
+  const all =
+    route.unchangeable === undefined
+      ? errors
+      : unchangeableErrors(route.unchangeable, errors, (name) => input.query.has(name));
+  throwIfInvalid(all, route.queryFailsAs ?? 'badRequest');
+  execution.query = values;
+}
+
+function readIdempotencyKey(execution: Execution): void {
+  const header = execution.input.headers['idempotency-key'];
+  if (header !== undefined) {
+    execution.idempotencyKey = parseIdempotencyKey(String(header));
+  }
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: the values were checked against the schemas that gave the types.
+function requestOf(execution: Execution): RouteRequest<any, any, any, any> {
+  const { route, input, query, body } = execution;
+  const { params, headers, principal, rateLimitStatus, clientIp, countAs, transaction, origin } = input;
+  const context = { transaction, origin };
+  return {
+    params,
+    query,
+    body,
+    headers,
+    principal,
+    rateLimitStatus,
+    clientIp,
+    countAs,
+    context,
+    receive: route.upload === undefined ? refuseForm : () => receiveUpload(execution),
+    withIdempotency: (verb, respond) => runWithIdempotency(execution, context, verb, respond),
+  };
+}
+
+const refuseForm = () => Promise.reject(new Error('There is no form to receive.'));
+
+async function receiveUpload(execution: Execution): Promise<ReceivedUpload<Record<string, unknown>>> {
+  const { input, route } = execution;
+  if (input.receive === null || route.upload === undefined) {
+    return refuseForm();
+  }
+  const { fileField, fields: declared } = route.upload;
+  const form = await input.receive();
+  execution.form = form;
+  const { file, fields, misplaced } = form;
+  return {
+    file,
+    validated: () => {
+      const { values, errors } = readQuery(declared, fields, execution.isStrict);
+      throwIfInvalid([...fileErrors(fileField, file, misplaced), ...errors], 'validation');
+      return { file: file as ReceivedFile, fields: values };
+    },
+  };
+}
+
+function fileErrors(
+  fileField: string,
+  file: ReceivedFile | null,
+  misplaced: readonly string[],
+): FieldError[] {
+  return [
+    ...(file === null ? [{ field: fileField, message: 'is required: send the file in this part' }] : []),
+    ...misplaced.map((field) => ({ field, message: `contains a file, which must be sent as ${fileField}` })),
+  ];
+}
+
+async function runWithIdempotency<T>(
+  execution: Execution,
+  context: Context,
+  verb: (context: Context) => Promise<T>,
+  respond: (result: T) => RouteResponse,
+): Promise<RouteResponse> {
+  const { route, input, idempotencyKey: key } = execution;
+  if (key === undefined) {
+    return respond(await verb(context));
+  }
+  const attempt = {
+    scope: input.principal === null ? input.clientIp() : scopeOf(input.principal),
+    method: route.method,
+    url: input.url,
+    key,
+    body: await contentOf(execution),
+    replay: route.replay ?? 'inTransaction',
+  } as const;
+  const { answer: stored, isReplay } = await input.idempotency.run(
+    attempt,
+    (transaction) => verb({ ...context, transaction }),
+    (result) => storable(respond(result)),
+  );
+  const headers = isReplay ? { ...stored.headers, 'Idempotency-Replayed': 'true' } : stored.headers;
+  return { status: stored.status, headers, body: new TextBody(stored.text) };
+}
+
+/** The bytes that must be the same when an idempotency key is used again. */
+async function contentOf({ route, input, form }: Execution): Promise<Uint8Array> {
+  if (route.upload === undefined) {
+    return rawBody(input.body);
+  }
+  if (form === null) {
+    return Buffer.alloc(0);
+  }
+  const { file, fields } = form;
+  return Buffer.from(JSON.stringify([await file?.digest(), file?.mediaType, [...fields]]));
+}
+
+/** A key that acts for several customers has separate idempotency keys for each of them. */
+function scopeOf({ id, customerId }: Principal): string {
+  return customerId === null ? id : `${id} customer:${customerId}`;
+}
+
+function storable({ status, headers = {}, body }: RouteResponse): StoredResponse {
+  return { status, headers, text: body instanceof TextBody ? body.text : JSON.stringify(body) };
+}

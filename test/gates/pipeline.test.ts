@@ -1,0 +1,28 @@
+/** The order of the pipeline, which is the order in which a request is refused. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { pipeline } from '../../src/http/pipeline.ts';
+
+test('The steps of the pipeline are these, in this order', () => {
+  const names = Object.fromEntries(
+    Object.entries(pipeline).map(([phase, steps]) => [phase, steps.map(({ name }) => name)]),
+  );
+  assert.deepEqual(Object.entries(names), [
+    [
+      'beforeBody',
+      [
+        'refuseOverload',
+        'waitForParser',
+        'authenticate',
+        'rateLimit',
+        'authorize',
+        'requireMediaType',
+        'requireOpenConnection',
+        'limitBodyTime',
+      ],
+    ],
+    ['afterBody', ['reportDeprecated', 'recheckCredential']],
+    ['execute', ['readParameters', 'readHeaders', 'readIdempotencyKey', 'readBody', 'handle']],
+    ['send', ['send']],
+  ]);
+});
