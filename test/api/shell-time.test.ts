@@ -182,7 +182,7 @@ test('A time that no timer can hold is not taken for none at all', async (t) => 
   for (const settings of [{ CURD_REQUEST_TIMEOUT: '30d' }, { CURD_UPLOAD_TIMEOUT: '0s' }]) {
     await assert.rejects(
       openShop(t, { settings }),
-      /_TIMEOUT is "\d+[ds]": set it to something from 1ms to 24h/,
+      /_TIMEOUT is "\d+[ds]": set it to a duration from 1ms to 24h/,
     );
   }
 });
