@@ -73,7 +73,7 @@ export async function buildApp(
   const services = await openServices(config, clock, shared);
   const { database, keys, sessions, cheeses, listing, customers, loginThrottle, login, orders, orderReader } =
     services;
-  const { approvals, grants, images, directory } = services;
+  const { approvals, grants, images, customerFinder } = services;
   const { environment, secret, registration, passwordLengthMin } = config;
 
   const keyResolver = createKeyResolver({ database, clock, environment });
@@ -96,9 +96,9 @@ export async function buildApp(
     ...listingRoutes(listing),
     ...cheeseRoutes(cheeses),
     ...imageRoutes({ cheeses, images, urlOf: imageUrl, isRedirecting }),
-    ...storeRoutes({ cheeses, orders, history: orderReader, directory }),
+    ...storeRoutes({ cheeses, orders, history: orderReader, customerFinder }),
     ...customerRoutes({ customers, login, registration, passwordLengthMin }),
-    ...customerOrderRoutes({ directory, orders, history: orderReader }),
+    ...customerOrderRoutes({ customerFinder, orders, history: orderReader }),
     ...keyRoutes(keys),
     ...selfRoutes({ keys, people: login, config, bounds: publishedLimits(config) }),
     metadataRoute(issuer),
@@ -109,11 +109,11 @@ export async function buildApp(
   const { transaction } = database;
   const reportDeprecated = createDeprecationReport(log, clock.now);
   const rawRoutes = oauthEndpoints({
-    countAddress: rateLimits.countClientIp,
+    countClientIp: rateLimits.countClientIp,
     database,
     clock,
     log,
-    people: login,
+    directory: login,
     approvals,
     secret,
     issuer,

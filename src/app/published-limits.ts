@@ -1,6 +1,6 @@
 /** The bounds of what is sent and stored, gathered from where each is kept. */
 import { activeKeysMax } from '../auth/keys/service.ts';
-import { authorizationBytesMax } from '../auth/oauth/authorization-request.ts';
+import { authorizeQueryBytesMax } from '../auth/oauth/authorize-request.ts';
 import { sessionsMax } from '../auth/sessions/service.ts';
 import { listQuery } from '../cheeses/listing-routes.ts';
 import { CheeseInput } from '../cheeses/schemas.ts';
@@ -48,7 +48,7 @@ export function publishedLimits({
     activeKeysOfAnAccount: activeKeysMax,
     idempotencyKeyCharacters: keyLengthMax,
     idempotencyHours,
-    authorizationBytes: authorizationBytesMax,
+    authorizationBytes: authorizeQueryBytesMax,
     bodyBytes: bodyBytesMax,
     bodyDepth: depthMax,
     formFields: formFieldsMax,

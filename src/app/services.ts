@@ -9,7 +9,7 @@ import { type CheeseListing, createCheeseListing } from '../cheeses/listing.ts';
 import { type CheeseService, createCheeseService } from '../cheeses/service.ts';
 import { type Clock, systemClock } from '../clock.ts';
 import { createCursors } from '../cursor.ts';
-import { type CustomerDirectory, createCustomerDirectory } from '../customers/directory.ts';
+import { type CustomerFinder, createCustomerFinder } from '../customers/customer-finder.ts';
 import { createLogin, type LoginService } from '../customers/login.ts';
 import { createLoginThrottle, type LoginThrottle } from '../customers/login-throttle.ts';
 import { createKnownNetworks, type KnownNetworks } from '../customers/networks.ts';
@@ -59,7 +59,7 @@ export interface Services extends WorkerPools {
   readonly loginThrottle: LoginThrottle;
   readonly networks: KnownNetworks;
   readonly login: LoginService;
-  readonly directory: CustomerDirectory;
+  readonly customerFinder: CustomerFinder;
   readonly orders: OrderService;
   readonly orderReader: OrderReader;
   /** A context for what nobody asked for over HTTP: `cli` or `system`. */
@@ -110,7 +110,7 @@ export async function openServices(
     clock,
     beforeDelete: async (tx, context, cheese) => {
       // Customers before orders, as everywhere.
-      await customers.forgetCheese(tx, cheese);
+      await customers.onCheeseDelete(tx, cheese);
       await release.onCheeseDelete(tx, context, cheese);
       await images.onCheeseDelete(tx, cheese.id);
     },
@@ -157,7 +157,7 @@ export async function openServices(
     loginThrottle: throttle,
     networks,
     login: createLogin({ database, passwords, sessions, throttle, networks }),
-    directory: createCustomerDirectory(database, cheeses),
+    customerFinder: createCustomerFinder(database, cheeses),
     orders,
     passwords,
     imageRenderer,

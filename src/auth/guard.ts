@@ -18,10 +18,10 @@ export interface Credential {
 }
 
 /**
- * What a resolver returns: 'not mine' for another kind of credential, a principal, or the reason of a rejection. The
+ * What a resolver returns: 'skip' for another kind of credential, a principal, or the reason of a rejection. The
  * reason is public where it follows from the text of the credential and the environment of the server alone.
  */
-export type Resolution = 'not mine' | Principal | { readonly rejected: string; readonly isPublic?: true };
+export type Resolution = 'skip' | Principal | { readonly rejected: string; readonly isPublic?: true };
 
 export type Resolver = (credential: Credential) => MaybePromise<Resolution>;
 
@@ -33,7 +33,7 @@ export function createGuard(resolvers: readonly Resolver[]): Guard {
       throw refused('The token is not known.');
     }
     return chain(resolver(credential), (resolution) => {
-      if (resolution === 'not mine') {
+      if (resolution === 'skip') {
         return resolve(credential, others);
       }
       if ('rejected' in resolution) {

@@ -66,7 +66,7 @@ export function createLogin(dependencies: Dependencies): LoginService {
       const renewed = passwords.isOutdated(customer.password) ? await passwords.hash(password) : null;
       const enter = await prepare(customer);
       const entered = await transaction(async (tx) => {
-        const current = await customerQueries(tx).claim(customer.id);
+        const current = await customerQueries(tx).lockForUpdate(customer.id);
         if (current?.password !== customer.password) {
           throw wrong();
         }
@@ -100,7 +100,7 @@ export function createLogin(dependencies: Dependencies): LoginService {
             id,
       ),
 
-    find: (customerId) => customerQueries(database).findPerson(customerId),
+    find: (customerId) => customerQueries(database).findSummary(customerId),
 
     login: (context, credentials, address) =>
       admit(credentials, address, context.transaction, async ({ id }) => {

@@ -72,14 +72,15 @@ export const customerQueries = queriesOn((tx) => ({
   find: (id: number) => tx.get<CustomerRow>(sql`select ${columns} from customer where id = ${id}`),
 
   /** Locked, as it is about to change. */
-  claim: (id: number) =>
+  lockForUpdate: (id: number) =>
     tx.get<CustomerRow>(sql`select ${columns} from customer where id = ${id}${forUpdate}`),
 
-  findPerson: (id: number) =>
+  findSummary: (id: number) =>
     tx.get<CustomerSummary>(sql`select username, role from customer where id = ${id}`),
 
   /** Keeps the customer from being deleted before the transaction ends. */
-  hold: (id: number) => tx.get<{ id: number }>(sql`select id from customer where id = ${id}${forShare}`),
+  lockForShare: (id: number) =>
+    tx.get<{ id: number }>(sql`select id from customer where id = ${id}${forShare}`),
 
   update: (id: number, profile: Profile) =>
     tx.get<CustomerRow>(sql`

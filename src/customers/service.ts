@@ -53,13 +53,13 @@ export interface CustomerService {
   /** @throws AppError notFound */
   setRole(context: Context, username: string, role: Role): Promise<void>;
   /** Keeps a customer to the end of the transaction; false where there is none. */
-  hold(tx: Sql, id: number): Promise<boolean>;
+  lockForShare(tx: Sql, id: number): Promise<boolean>;
   /** The same, to change it. */
-  claim(tx: Sql, id: number): Promise<boolean>;
+  lockForUpdate(tx: Sql, id: number): Promise<boolean>;
   /** Goods were delivered to a customer, whose tier may rise. */
   credit(tx: Sql, context: Context, id: number, cents: number): Promise<void>;
   /** A cheese goes: whose favourite it was keep its name. */
-  forgetCheese(tx: Sql, cheese: { readonly id: number; readonly name: string }): Promise<void>;
+  onCheeseDelete(tx: Sql, cheese: { readonly id: number; readonly name: string }): Promise<void>;
 }
 
 interface Dependencies {
@@ -158,14 +158,14 @@ export function createCustomerService(dependencies: Dependencies): CustomerServi
    */
   async function claimMine(tx: Sql, id: number, principal: Principal): Promise<CustomerRow> {
     const { sessionHash, tokenHash } = principal;
-    const row = await customerQueries(tx).claim(id);
+    const row = await customerQueries(tx).lockForUpdate(id);
     if (row === undefined) {
       throw notFound();
     }
-    if (sessionHash !== null && !(await sessions.lock(tx, sessionHash))) {
+    if (sessionHash !== null && !(await sessions.lockForShare(tx, sessionHash))) {
       throw invalidCredential('The session has ended. Log in again.');
     }
-    if (tokenHash !== null && !(await grants.isToken(tx, tokenHash))) {
+    if (tokenHash !== null && !(await grants.isActiveToken(tx, tokenHash))) {
       throw invalidCredential('The access token was revoked. Request a new one.');
     }
     return row;
@@ -270,9 +270,9 @@ export function createCustomerService(dependencies: Dependencies): CustomerServi
       });
     },
 
-    claim: async (tx, id) => (await customerQueries(tx).claim(id)) !== undefined,
+    lockForUpdate: async (tx, id) => (await customerQueries(tx).lockForUpdate(id)) !== undefined,
 
-    hold: async (tx, id) => (await customerQueries(tx).hold(id)) !== undefined,
+    lockForShare: async (tx, id) => (await customerQueries(tx).lockForShare(id)) !== undefined,
 
     async credit(tx, context, id, cents) {
       const row = await customerQueries(tx).updateDelivered(id, cents);
@@ -286,7 +286,7 @@ export function createCustomerService(dependencies: Dependencies): CustomerServi
       }
     },
 
-    async forgetCheese(tx, { id, name }) {
+    async onCheeseDelete(tx, { id, name }) {
       await customerQueries(tx).updateFavourite(id, name);
     },
   };

@@ -1,7 +1,7 @@
 /** The orders of one customer over HTTP. Here a customer's session is a credential; under /store it is not. */
 import { anyOf, apiKey, oauth, session } from '../auth/access.ts';
 import type { Principal } from '../auth/principal.ts';
-import type { CustomerDirectory } from '../customers/directory.ts';
+import type { CustomerFinder } from '../customers/customer-finder.ts';
 import {
   badRequestResponse,
   conflictResponse,
@@ -26,15 +26,15 @@ const noOrder = notFoundResponse(
 const examples = { orderId: 11 };
 
 interface Dependencies {
-  readonly directory: CustomerDirectory;
+  readonly customerFinder: CustomerFinder;
   readonly orders: OrderService;
   readonly history: OrderReader;
 }
 
-export function customerOrderRoutes({ directory, orders, history }: Dependencies): Route[] {
+export function customerOrderRoutes({ customerFinder, orders, history }: Dependencies): Route[] {
   /** The id of the order, if it is one of the customer and the caller reaches it. */
   async function ownOrder(params: Readonly<Record<string, string>>, principal: Principal): Promise<number> {
-    const customerId = await directory.idOf(params.username ?? '', principal);
+    const customerId = await customerFinder.idOf(params.username ?? '', principal);
     const id = orderId(params);
     await history.requireOf(customerId, id);
     return id;
@@ -58,7 +58,7 @@ export function customerOrderRoutes({ directory, orders, history }: Dependencies
       },
       handle: async ({ params, query, principal }) => {
         const { username = '' } = params;
-        const customerId = await directory.idOf(username, principal);
+        const customerId = await customerFinder.idOf(username, principal);
         const page = await history.listOf(customerId, principal, requestOf(query));
         return shownPage(page, `/v2/customer/${encodeURIComponent(username)}/orders`, query.limit);
       },

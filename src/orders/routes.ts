@@ -2,7 +2,7 @@
 
 import { anyOf, apiKey, oauth } from '../auth/access.ts';
 import type { CheeseService } from '../cheeses/service.ts';
-import type { CustomerDirectory } from '../customers/directory.ts';
+import type { CustomerFinder } from '../customers/customer-finder.ts';
 import { Customer } from '../customers/schemas.ts';
 import { AppError } from '../errors.ts';
 import {
@@ -47,10 +47,10 @@ interface Dependencies {
   readonly cheeses: CheeseService;
   readonly orders: OrderService;
   readonly history: OrderReader;
-  readonly directory: CustomerDirectory;
+  readonly customerFinder: CustomerFinder;
 }
 
-export function storeRoutes({ cheeses, orders, history, directory }: Dependencies): Route[] {
+export function storeRoutes({ cheeses, orders, history, customerFinder }: Dependencies): Route[] {
   return [
     route({
       method: 'GET',
@@ -166,7 +166,7 @@ export function storeRoutes({ cheeses, orders, history, directory }: Dependencie
       },
       handle: async ({ params, principal }) => {
         const id = await history.customerOf(orderId(params), principal);
-        const customer = id === null ? undefined : await directory.findById(id);
+        const customer = id === null ? undefined : await customerFinder.findById(id);
         if (customer === undefined) {
           throw new AppError('notFound', 'The order has no customer.');
         }

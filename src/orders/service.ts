@@ -151,7 +151,7 @@ export function createOrderService(dependencies: Dependencies): OrderService {
         const { customerId } = principal;
         // Cheeses before the customer, as everywhere: their favourite may be deleted right now.
         const rows = await cheeses.lockForShare(tx, cheesesOf(input.items).filter(Number.isSafeInteger));
-        if (customerId !== null && !(await customers.hold(tx, customerId))) {
+        if (customerId !== null && !(await customers.lockForShare(tx, customerId))) {
           throw invalidCredential('The customer of this session is gone.');
         }
         await requireVelocity(tx, principal.id);
@@ -223,7 +223,7 @@ export function createOrderService(dependencies: Dependencies): OrderService {
       context.transaction(async (tx) => {
         const known = await findRow(tx, id, firstId);
         const { customer_id } = known;
-        const isTheirs = customer_id !== null && (await customers.claim(tx, customer_id));
+        const isTheirs = customer_id !== null && (await customers.lockForUpdate(tx, customer_id));
         const row = await move(tx, context, known, steps.delivery(), precondition);
         if (isTheirs) {
           await customers.credit(tx, context, customer_id, row.total_cents);

@@ -99,7 +99,7 @@ export function createKeyResolver({ database, clock, environment }: Dependencies
   return {
     resolve({ header, text }) {
       if (header === 'authorization' && !isKeyLike(text)) {
-        return 'not mine';
+        return 'skip';
       }
       const key = read(text);
       if (key === null) {

@@ -106,7 +106,7 @@ export function createKeyService({ database, clock, environment, defaultPlan }: 
   }
 
   /** A key, ended or not, with its account locked. */
-  async function claim(tx: Sql, keyId: number): Promise<KeyRow> {
+  async function lockKey(tx: Sql, keyId: number): Promise<KeyRow> {
     const queries = keyQueries(tx);
     const known = await queries.find(keyId);
     if (known === undefined) {
@@ -171,7 +171,7 @@ export function createKeyService({ database, clock, environment, defaultPlan }: 
 
     rotate: (context, keyId, overlapMs, may) =>
       context.transaction(async (tx) => {
-        const known = await claim(tx, keyId);
+        const known = await lockKey(tx, keyId);
         const now = timestamp(clock.now());
         const old = await keyQueries(tx).findActive(known.id, now);
         if (old === undefined) {
@@ -203,7 +203,7 @@ export function createKeyService({ database, clock, environment, defaultPlan }: 
 
     revoke: (context, keyId) =>
       context.transaction(async (tx) => {
-        const { id } = await claim(tx, keyId);
+        const { id } = await lockKey(tx, keyId);
         const changed = await keyQueries(tx).updateRevoked(id, timestamp(clock.now()));
         if (changed > 0) {
           await record(tx, context, 'api_key.revoked', id, { id });

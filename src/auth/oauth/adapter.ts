@@ -67,7 +67,7 @@ export function createAdapters({ database, clock, alreadyUsed }: Dependencies): 
       }
       // A grant may end while a token of it is on its way: because its code was used twice, or a password changed.
       await database.transaction(async (tx) => {
-        if ((await oauthQueries(tx).holdGrant(hash('sha256', grantId))) === undefined) {
+        if ((await oauthQueries(tx).lockGrantForShare(hash('sha256', grantId))) === undefined) {
           throw alreadyUsed();
         }
         await oauthQueries(tx).upsertObject(object);

@@ -1,4 +1,4 @@
-/** What the OpenAPI document says of the authorization server. */
+/** Descriptions of the endpoints of the authorization server for the OpenAPI document. */
 import { text } from '../../http/error-responses.ts';
 import type { RawDescription, RawRoute } from '../../http/raw-routes.ts';
 import type { DocumentedResponses } from '../../http/response.ts';
@@ -146,8 +146,8 @@ const table: Readonly<Record<string, RawDescription>> = {
   },
 };
 
-/** Adds to each endpoint what the document says of it. */
-export function described(routes: readonly Omit<RawRoute, keyof RawDescription>[]): RawRoute[] {
+/** Adds the description of each endpoint. */
+export function withDescriptions(routes: readonly Omit<RawRoute, keyof RawDescription>[]): RawRoute[] {
   return routes.map((route) => {
     const { method, path } = route;
     const description = table[`${method} ${path}`] ?? aliasOf(table[`${method} ${path.replace('/v2', '')}`]);

@@ -1,8 +1,7 @@
 /**
- * The addresses of the authorization server. Those of the protocol are the library's, after a look at what it does not
- * know; the pages are ours. All of it is loaded with the first request.
+ * The endpoints of the authorization server: those of the protocol, which the library serves after own checks, and the
+ * pages. The library is loaded with the first request.
  */
-
 import { hkdfSync } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import type { IncomingMessage, ServerResponse } from 'node:http';
@@ -17,19 +16,19 @@ import { isRepeated } from '../../http/repeated-headers.ts';
 import { type Route, route } from '../../http/route.ts';
 import type { RateLimitGroup, RateLimits } from '../../limits/rate-limits.ts';
 import { scopes } from '../access.ts';
-import { readAuthorizationRequest } from './authorization-request.ts';
-import { described } from './descriptions.ts';
+import { readAuthorizeRequest } from './authorize-request.ts';
+import { withDescriptions } from './descriptions.ts';
 import { oauthErrorBody } from './error-body.ts';
 import type { Interactions } from './interactions.ts';
-import { errorPage } from './pages.ts';
+import { oauthErrorPage } from './pages.ts';
 import type { ProviderDependencies } from './provider.ts';
 import { AuthorizationServer } from './schemas.ts';
 
 export interface EndpointDependencies extends Omit<ProviderDependencies, 'issuer'> {
-  /** Known once the server listens. */
+  /** Known when the server listens. */
   readonly issuer: () => string;
-  /** Nobody shows a credential of ours at these addresses. @throws AppError rateLimited */
-  readonly countAddress: RateLimits['countClientIp'];
+  /** Requests to these endpoints carry no credential of the API. @throws AppError rateLimited */
+  readonly countClientIp: RateLimits['countClientIp'];
 }
 
 interface Loaded {
@@ -64,8 +63,8 @@ export function oauthEndpoints(dependencies: EndpointDependencies): RawRoute[] {
     return loading;
   }
 
-  /** What the library is told of the connection is what we know, and not what a Host header says. */
-  async function pass({ request, response }: RawRequest, url: string): Promise<void> {
+  /** The library reads host and scheme from headers. They are set from the issuer, because clients can forge them. */
+  async function serveByLibrary({ request, response }: RawRequest, url: string): Promise<void> {
     const { host, protocol } = new URL(dependencies.issuer());
     request.headers.host = host;
     request.headers['x-forwarded-host'] = host;
@@ -75,39 +74,36 @@ export function oauthEndpoints(dependencies: EndpointDependencies): RawRoute[] {
     await serve(request, response);
   }
 
-  async function authorize(call: RawRequest): Promise<void> {
-    setPageHeaders(call.response);
-    const query = await readAuthorizationRequest(queryOf(call.request), dependencies.database);
-    await pass(call, `/oauth/authorize?${query}`);
+  async function authorize(raw: RawRequest): Promise<void> {
+    setPageHeaders(raw.response);
+    const query = await readAuthorizeRequest(raw.request, queryOf(raw.request), dependencies.database);
+    await serveByLibrary(raw, `/oauth/authorize?${query}`);
   }
 
-  const counted = (
+  const pageRoute = (
     method: 'GET' | 'POST',
     path: string,
-    work: RawRoute['handle'],
+    handle: RawRoute['handle'],
     group: RateLimitGroup = method === 'POST' ? 'login' : 'any',
   ) => ({
     method,
     path,
     // Scripts of other origins must not read the pages (RFC 9700, section 2.6).
     cors: 'sameOrigin' as const,
-    handle: (call: RawRequest) =>
-      explaining(call, () => {
-        dependencies.countAddress(call.clientIp, group);
-        return work(call);
+    handle: (raw: RawRequest) =>
+      withErrorPage(raw, () => {
+        dependencies.countClientIp(raw.clientIp, group);
+        return handle(raw);
       }),
   });
 
-  const page = (
-    method: 'GET' | 'POST',
-    path: string,
-    take: (interactions: Interactions) => (call: RawRequest) => Promise<void>,
-  ) => counted(method, path, async (call) => take((await loaded()).interactions)(call));
+  const interactionRoute = (method: 'GET' | 'POST', path: string, verb: keyof Interactions) =>
+    pageRoute(method, path, async (raw) => (await loaded()).interactions[verb](raw));
 
-  /** Turns away in the shape of OAuth and in ours. */
-  function isAcceptable({ clientIp, request, response }: RawRequest): boolean {
+  /** Sends the error itself when it returns false: as JSON, in the format of OAuth and of this API. */
+  function isPermitted({ clientIp, request, response }: RawRequest): boolean {
     try {
-      dependencies.countAddress(clientIp, 'any');
+      dependencies.countClientIp(clientIp, 'any');
       if (isRepeated(request.rawHeaders, 'authorization')) {
         throw new AppError(
           'badRequest',
@@ -129,40 +125,40 @@ export function oauthEndpoints(dependencies: EndpointDependencies): RawRoute[] {
     }
   }
 
-  /** An endpoint that programs call, at its own address and under /v2. */
-  const endpoint = (name: 'token' | 'revoke' | 'introspect') =>
+  /** An endpoint for programs, with an alias under /v2. */
+  const endpointRoutes = (name: 'token' | 'revoke' | 'introspect') =>
     [`/oauth/${name}`, `/v2/oauth/${name}`].map((path) => ({
       method: 'POST' as const,
       path,
       cors: 'public' as const,
-      handle: async (call: RawRequest) => {
-        call.request.headers.accept = 'application/json';
-        if (isAcceptable(call)) {
-          await pass(call, `/oauth/${name}`);
+      handle: async (raw: RawRequest) => {
+        raw.request.headers.accept = 'application/json';
+        if (isPermitted(raw)) {
+          await serveByLibrary(raw, `/oauth/${name}`);
         }
       },
     }));
 
-  return described([
-    // Each request is stored for an hour.
-    counted('GET', '/oauth/authorize', authorize, 'login'),
-    counted('GET', '/oauth/authorize/:uid', (call) => {
-      setPageHeaders(call.response);
-      return pass(call, `/oauth/authorize/${encodeURIComponent(call.params.uid ?? '')}`);
+  return withDescriptions([
+    // In the group of logins, because each request is stored for an hour.
+    pageRoute('GET', '/oauth/authorize', authorize, 'login'),
+    pageRoute('GET', '/oauth/authorize/:uid', (raw) => {
+      setPageHeaders(raw.response);
+      return serveByLibrary(raw, `/oauth/authorize/${encodeURIComponent(raw.params.uid ?? '')}`);
     }),
-    counted('GET', '/v2/oauth/authorize', async ({ request, response }) => {
+    pageRoute('GET', '/v2/oauth/authorize', async ({ request, response }) => {
       const query = queryOf(request);
       setPageHeaders(response);
       response.writeHead(302, { Location: `/oauth/authorize${query === '' ? '' : `?${query}`}` }).end();
     }),
-    ...endpoint('token'),
-    ...endpoint('revoke'),
-    ...endpoint('introspect'),
-    page('GET', '/oauth/interaction/:uid', ({ show }) => show),
-    page('POST', '/oauth/interaction/:uid/login', ({ login }) => login),
-    page('POST', '/oauth/interaction/:uid/consent', ({ consent }) => consent),
-    page('GET', '/oauth/logout', ({ showLogout }) => showLogout),
-    page('POST', '/oauth/logout', ({ logout }) => logout),
+    ...endpointRoutes('token'),
+    ...endpointRoutes('revoke'),
+    ...endpointRoutes('introspect'),
+    interactionRoute('GET', '/oauth/interaction/:uid', 'show'),
+    interactionRoute('POST', '/oauth/interaction/:uid/login', 'login'),
+    interactionRoute('POST', '/oauth/interaction/:uid/consent', 'consent'),
+    interactionRoute('GET', '/oauth/logout', 'showLogout'),
+    interactionRoute('POST', '/oauth/logout', 'logout'),
   ]);
 }
 
@@ -171,27 +167,27 @@ function queryOf({ url = '' }: IncomingMessage): string {
   return start === -1 ? '' : url.slice(start + 1);
 }
 
-/** Turns what goes wrong on a page into a page. */
-async function explaining({ response }: RawRequest, work: () => Promise<void>): Promise<void> {
+/** Sends errors as a page. */
+async function withErrorPage({ response }: RawRequest, handle: () => Promise<void>): Promise<void> {
   try {
-    await work();
+    await handle();
   } catch (error) {
     if (response.headersSent) {
       throw error;
     }
     if (error instanceof AppError) {
-      sendPage(response, statusOf(error), errorPage(error.type, error.message), {
+      sendPage(response, statusOf(error), oauthErrorPage(error.type, error.message), {
         headers: headersOf(error),
       });
     } else if (error instanceof Error && error.name === 'SessionNotFound') {
-      sendPage(response, 400, errorPage('session_not_found', undefined));
+      sendPage(response, 400, oauthErrorPage('session_not_found', undefined));
     } else {
       throw error;
     }
   }
 }
 
-/** The style of the pages. */
+/** The stylesheet of the pages. */
 export function styleRoute(): Route {
   const css = readFileSync(new URL('../../http/pages/style.css', import.meta.url), 'utf8');
   const style = revalidated(new Asset(css), { 'Cache-Control': 'public, max-age=3600' });
@@ -200,22 +196,22 @@ export function styleRoute(): Route {
     path: '/oauth/style.css',
     operationId: 'getStyle',
     tag: 'OAuth',
-    summary: 'The style of the pages for login and consent',
+    summary: 'The stylesheet of the pages for login and consent',
     access: 'operational',
     mediaType: 'text/css; charset=utf-8',
-    responses: { 200: text('The style', 'text/css') },
+    responses: { 200: text('The stylesheet', 'text/css') },
     handle: () => style,
   });
 }
 
-/** What clients need to know of the server (RFC 8414). */
+/** The metadata for clients (RFC 8414). */
 export function metadataRoute(issuer: () => string): Route {
   return route({
     method: 'GET',
     path: '/.well-known/oauth-authorization-server',
     operationId: 'getAuthorizationServer',
     tag: 'OAuth',
-    summary: 'Addresses and abilities of the authorization server',
+    summary: 'Endpoints and features of the authorization server',
     access: 'operational',
     responses: {
       200: {

@@ -5,7 +5,7 @@ import { oauthQueries, tokenById } from './queries.ts';
 
 export interface OAuthGrants {
   /** False where the access token was revoked. */
-  isToken(tx: Sql, tokenHash: string): Promise<boolean>;
+  isActiveToken(tx: Sql, tokenHash: string): Promise<boolean>;
   /** Grants, codes, tokens and browser sessions of a customer. */
   revokeAll(tx: Sql, customerId: number): Promise<void>;
   /** The same, with what operators have decided: the customer goes. */
@@ -16,7 +16,7 @@ export interface OAuthGrants {
 
 export function createGrants(database: Database, clock: Clock): OAuthGrants {
   const grants: OAuthGrants = {
-    isToken: async (tx, tokenHash) => (await tx.get(tokenById.one(tokenHash))) !== undefined,
+    isActiveToken: async (tx, tokenHash) => (await tx.get(tokenById.one(tokenHash))) !== undefined,
 
     async revokeAll(tx, customerId) {
       await oauthQueries(tx).deleteObjectsOfCustomer(customerId);

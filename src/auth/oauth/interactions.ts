@@ -1,9 +1,11 @@
-/** Login and consent: what a person is asked on the way, and what becomes of the answers. */
+/** Login, consent and logout: shows the pages and handles their forms. */
 import type { default as Provider, Session } from 'oidc-provider';
 import type { Clock } from '../../clock.ts';
 import { AppError } from '../../errors.ts';
 import { headersOf, statusOf } from '../../http/error-mapping.ts';
-import { createCsrfTokens, readForm, redirectSeeOther, sendPage } from '../../http/pages/send-page.ts';
+import { createCsrfTokens } from '../../http/pages/csrf.ts';
+import { readForm } from '../../http/pages/form.ts';
+import { redirectSeeOther, sendPage } from '../../http/pages/send-page.ts';
 import type { RawRequest } from '../../http/raw-routes.ts';
 import type { ApprovalService } from './approvals.ts';
 import type { CustomerDirectory, CustomerSummary } from './customer-directory.ts';
@@ -13,7 +15,7 @@ import { isScope, permittedScopes } from './scopes.ts';
 interface Dependencies {
   readonly provider: Provider;
   readonly clock: Clock;
-  readonly people: CustomerDirectory;
+  readonly directory: CustomerDirectory;
   readonly approvals: ApprovalService;
   readonly secret: string;
   readonly issuer: string;
@@ -21,11 +23,11 @@ interface Dependencies {
 
 type Details = Awaited<ReturnType<Provider['interactionDetails']>>;
 
-/** What the application asked for, held against what this person may grant. */
+/** What the application requested, split into what this customer may grant and may not grant. */
 interface ConsentRequest {
-  readonly asking: ClientInfo;
+  readonly client: ClientInfo;
   readonly clientId: string;
-  readonly person: CustomerSummary;
+  readonly customer: CustomerSummary;
   readonly customerId: number;
   readonly granted: readonly string[];
   readonly refused: readonly string[];
@@ -33,24 +35,24 @@ interface ConsentRequest {
 }
 
 export interface Interactions {
-  show(call: RawRequest): Promise<void>;
-  login(call: RawRequest): Promise<void>;
-  consent(call: RawRequest): Promise<void>;
-  showLogout(call: RawRequest): Promise<void>;
-  logout(call: RawRequest): Promise<void>;
+  show(raw: RawRequest): Promise<void>;
+  login(raw: RawRequest): Promise<void>;
+  consent(raw: RawRequest): Promise<void>;
+  showLogout(raw: RawRequest): Promise<void>;
+  logout(raw: RawRequest): Promise<void>;
 }
 
 export function createInteractions({
   provider,
   clock,
-  people,
+  directory,
   approvals,
   secret,
   issuer,
 }: Dependencies): Interactions {
-  const proofs = createCsrfTokens(secret, issuer);
+  const csrfTokens = createCsrfTokens(secret, issuer);
 
-  /** The interaction that address and cookie name alike. @throws the library's SessionNotFound */
+  /** The interaction of the cookie, which must be that of the URL. @throws AppError badRequest, SessionNotFound of the library */
   async function detailsOf({ request, response, params }: RawRequest): Promise<Details> {
     const details = await provider.interactionDetails(request, response);
     if (details.uid !== params.uid) {
@@ -59,7 +61,7 @@ export function createInteractions({
     return details;
   }
 
-  async function askingOf({ params }: Details): Promise<ClientInfo> {
+  async function clientInfoOf({ params }: Details): Promise<ClientInfo> {
     const client = await provider.Client.find(String(params.client_id));
     const target = URL.parse(String(params.redirect_uri));
     return {
@@ -68,28 +70,28 @@ export function createInteractions({
     };
   }
 
-  async function questionOf(details: Details): Promise<ConsentRequest> {
+  async function consentRequestOf(details: Details): Promise<ConsentRequest> {
     const customerId = Number(details.session?.accountId);
-    const person = await people.find(customerId);
-    if (person === undefined) {
+    const customer = await directory.find(customerId);
+    if (customer === undefined) {
       throw new AppError('badRequest', 'The customer is gone.');
     }
     const clientId = String(details.params.client_id);
-    const asked = String(details.params.scope).split(' ');
-    const isApproved = asked.includes('admin') && (await approvals.isApproved(clientId, customerId));
-    const permitted: readonly string[] = permittedScopes(person.role, isApproved);
+    const requested = String(details.params.scope).split(' ');
+    const isApproved = requested.includes('admin') && (await approvals.isApproved(clientId, customerId));
+    const permitted: readonly string[] = permittedScopes(customer.role, isApproved);
     return {
-      asking: await askingOf(details),
+      client: await clientInfoOf(details),
       clientId,
-      person,
+      customer,
       customerId,
-      granted: asked.filter((scope) => permitted.includes(scope)),
-      refused: asked.filter((scope) => !permitted.includes(scope)),
-      awaitsApproval: asked.includes('admin') && person.role === 'staff' && !isApproved,
+      granted: requested.filter((scope) => permitted.includes(scope)),
+      refused: requested.filter((scope) => !permitted.includes(scope)),
+      awaitsApproval: requested.includes('admin') && customer.role === 'staff' && !isApproved,
     };
   }
 
-  /** Keeps the answer and goes back to the authorization request, at our own address whatever the library says. */
+  /** Stores the result and redirects to the authorization request, always on this server. */
   async function finishInteraction(
     { request, response }: RawRequest,
     result: object,
@@ -102,9 +104,9 @@ export function createInteractions({
     redirectSeeOther(response, pathname + search);
   }
 
-  const formOf = (details: Details, step: 'login' | 'consent') => ({
-    action: `/oauth/interaction/${details.uid}/${step}`,
-    token: proofs.tokenFor(`${step} ${details.uid}`),
+  const formOf = (details: Details, page: 'login' | 'consent') => ({
+    action: `/oauth/interaction/${details.uid}/${page}`,
+    token: csrfTokens.tokenFor(`${page} ${details.uid}`),
   });
 
   async function sessionOf({ request, response }: RawRequest): Promise<Session> {
@@ -112,55 +114,51 @@ export function createInteractions({
     return provider.Session.get({ req: request, res: response, secure: context.secure } as never);
   }
 
-  /** Somebody else logs in where another session was open: it ends, and this login no longer belongs to it. */
-  async function leaveOldSession(call: RawRequest, details: Details, customerId: number): Promise<void> {
+  /** Ends the browser session of another customer, and detaches the interaction from it. */
+  async function endSessionOfOther(raw: RawRequest, details: Details, customerId: number): Promise<void> {
     if (details.session === undefined || details.session.accountId === String(customerId)) {
       return;
     }
-    await (await sessionOf(call)).destroy();
+    await (await sessionOf(raw)).destroy();
     (details as { session?: unknown }).session = undefined;
     await details.save(details.exp - Math.floor(clock.now() / 1000));
   }
 
   return {
-    async show(call) {
-      const details = await detailsOf(call);
+    async show(raw) {
+      const details = await detailsOf(raw);
       const formTarget = targetOf(details);
       if (details.prompt.name === 'login') {
-        const page = loginPage(formOf(details, 'login'), await askingOf(details), {
+        const page = loginPage(formOf(details, 'login'), await clientInfoOf(details), {
           username: String(details.params.login_hint ?? ''),
         });
-        sendPage(call.response, 200, page, { formTarget });
+        sendPage(raw.response, 200, page, { formTarget });
         return;
       }
-      const question = await questionOf(details);
-      if (question.awaitsApproval) {
-        await approvals.request(question.clientId, question.customerId);
+      const consent = await consentRequestOf(details);
+      if (consent.awaitsApproval) {
+        await approvals.request(consent.clientId, consent.customerId);
       }
-      if (question.granted.length === 0) {
-        await finishInteraction(
-          call,
-          { error: 'access_denied', error_description: denialOf(question) },
-          false,
-        );
+      if (consent.granted.length === 0) {
+        await finishInteraction(raw, { error: 'access_denied', error_description: denialOf(consent) }, false);
         return;
       }
       const page = consentPage(formOf(details, 'consent'), {
-        asking: question.asking,
-        username: question.person.username,
-        scopes: question.granted.filter(isScope),
-        awaitsApproval: question.awaitsApproval,
+        client: consent.client,
+        username: consent.customer.username,
+        scopes: consent.granted.filter(isScope),
+        awaitsApproval: consent.awaitsApproval,
       });
-      sendPage(call.response, 200, page, { formTarget });
+      sendPage(raw.response, 200, page, { formTarget });
     },
 
-    async login(call) {
-      const details = await detailsOf(call);
-      const form = await readForm(call.request);
-      proofs.require(call.request, form, `login ${details.uid}`);
+    async login(raw) {
+      const details = await detailsOf(raw);
+      const form = await readForm(raw.request);
+      csrfTokens.require(raw.request, form, `login ${details.uid}`);
       if (form.get('do') === 'cancel') {
         await finishInteraction(
-          call,
+          raw,
           { error: 'access_denied', error_description: 'the customer did not log in' },
           false,
         );
@@ -168,61 +166,64 @@ export function createInteractions({
       }
       const username = form.get('username') ?? '';
       try {
-        const customerId = await people.authenticate(username, form.get('password') ?? '', call.clientIp);
-        await leaveOldSession(call, details, customerId);
-        await finishInteraction(call, { login: { accountId: String(customerId) } }, false);
+        const customerId = await directory.authenticate(username, form.get('password') ?? '', raw.clientIp);
+        await endSessionOfOther(raw, details, customerId);
+        await finishInteraction(raw, { login: { accountId: String(customerId) } }, false);
       } catch (error) {
         if (!(error instanceof AppError)) {
           throw error;
         }
-        const { message: fault } = error;
-        const page = loginPage(formOf(details, 'login'), await askingOf(details), { username, fault });
+        const { message } = error;
+        const page = loginPage(formOf(details, 'login'), await clientInfoOf(details), {
+          username,
+          error: message,
+        });
         const status = error.code === 'unauthorized' ? 422 : statusOf(error);
-        sendPage(call.response, status, page, {
+        sendPage(raw.response, status, page, {
           headers: error.code === 'unauthorized' ? {} : headersOf(error),
           formTarget: targetOf(details),
         });
       }
     },
 
-    async consent(call) {
-      const details = await detailsOf(call);
-      const form = await readForm(call.request);
-      proofs.require(call.request, form, `consent ${details.uid}`);
-      const question = await questionOf(details);
-      if (form.get('do') !== 'allow' || question.granted.length === 0) {
+    async consent(raw) {
+      const details = await detailsOf(raw);
+      const form = await readForm(raw.request);
+      csrfTokens.require(raw.request, form, `consent ${details.uid}`);
+      const consent = await consentRequestOf(details);
+      if (form.get('do') !== 'allow' || consent.granted.length === 0) {
         await finishInteraction(
-          call,
+          raw,
           { error: 'access_denied', error_description: 'the customer did not allow it' },
           false,
         );
         return;
       }
-      const known = details.grantId === undefined ? undefined : await provider.Grant.find(details.grantId);
+      const existing = details.grantId === undefined ? undefined : await provider.Grant.find(details.grantId);
       const grant =
-        known ?? new provider.Grant({ accountId: String(question.customerId), clientId: question.clientId });
-      grant.addOIDCScope(question.granted.join(' '));
-      if (question.refused.length > 0) {
-        grant.rejectOIDCScope(question.refused.join(' '));
+        existing ?? new provider.Grant({ accountId: String(consent.customerId), clientId: consent.clientId });
+      grant.addOIDCScope(consent.granted.join(' '));
+      if (consent.refused.length > 0) {
+        grant.rejectOIDCScope(consent.refused.join(' '));
       }
-      await finishInteraction(call, { consent: { grantId: await grant.save() } }, true);
+      await finishInteraction(raw, { consent: { grantId: await grant.save() } }, true);
     },
 
-    async showLogout(call) {
-      const session = await sessionOf(call);
+    async showLogout(raw) {
+      const session = await sessionOf(raw);
       const form =
         session.accountId === undefined
           ? null
-          : { action: '/oauth/logout', token: proofs.tokenFor(`logout ${session.uid}`) };
-      sendPage(call.response, 200, logoutPage(form, false));
+          : { action: '/oauth/logout', token: csrfTokens.tokenFor(`logout ${session.uid}`) };
+      sendPage(raw.response, 200, logoutPage(form, false));
     },
 
-    async logout(call) {
-      const session = await sessionOf(call);
-      const form = await readForm(call.request);
-      proofs.require(call.request, form, `logout ${session.uid}`);
+    async logout(raw) {
+      const session = await sessionOf(raw);
+      const form = await readForm(raw.request);
+      csrfTokens.require(raw.request, form, `logout ${session.uid}`);
       await session.destroy();
-      sendPage(call.response, 200, logoutPage(null, true));
+      sendPage(raw.response, 200, logoutPage(null, true));
     },
   };
 }
@@ -233,13 +234,13 @@ function denialOf({ awaitsApproval }: ConsentRequest): string {
     : 'none of the scopes may be granted by this customer';
 }
 
-/** What a Content-Security-Policy calls the place where the application waits. */
+/** The origin or scheme of the redirect URI, as a source of a Content-Security-Policy. */
 function targetOf({ params }: Details): string | undefined {
   const url = URL.parse(String(params.redirect_uri));
   if (url === null) {
     return undefined;
   }
-  // There is no way to write an IPv6 address there.
+  // A Content-Security-Policy has no notation for an IPv6 address.
   const hasOrigin = ['http:', 'https:'].includes(url.protocol) && !url.hostname.startsWith('[');
   return hasOrigin ? url.origin : url.protocol;
 }

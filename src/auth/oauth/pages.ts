@@ -1,90 +1,80 @@
-/** The pages that people see on their way to an application: plain HTML without scripts. */
+/** The pages for login, consent, logout and errors: HTML without scripts. */
 
 import { type Html, html } from '../../http/pages/html.ts';
+import { layout } from '../../http/pages/layout.ts';
 import type { Scope } from '../access.ts';
 import { scopeDescriptions } from './scopes.ts';
 
-/** Where a form goes, and the proof that it came from us. */
+/** Where a form is submitted, and its CSRF token. */
 export interface Form {
   readonly action: string;
   readonly token: string;
 }
 
-/** The application that sent the person here. */
+/** The application that sent the customer here. */
 export interface ClientInfo {
   readonly name: string;
-  /** Host that the person will be sent to. */
+  /** Host of the redirect URI. */
   readonly host: string;
 }
 
 export interface Consent {
-  readonly asking: ClientInfo;
+  readonly client: ClientInfo;
   readonly username: string;
   readonly scopes: readonly Scope[];
-  /** admin was asked for, and waits for an operator. */
+  /** The scope admin was requested, and waits for the approval of an operator. */
   readonly awaitsApproval: boolean;
 }
 
-function layout(title: string, body: Html): string {
-  return html`<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="robots" content="noindex">
-<title>${title}</title>
-<link rel="stylesheet" href="/oauth/style.css">
-</head>
-<body>
-<main>
-<p class="mark" aria-hidden="true"><span></span><span></span><span></span></p>
-${body}
-</main>
-</body>
-</html>
-`.text;
+function oauthPage(title: string, content: Html): string {
+  return layout({
+    title,
+    head: html`<link rel="stylesheet" href="/oauth/style.css">`,
+    body: html`<p class="mark" aria-hidden="true"><span></span><span></span><span></span></p>
+${content}`,
+  });
 }
 
-/** Asks for username and password. */
+/** The form for username and password. */
 export function loginPage(
   form: Form,
-  asking: ClientInfo,
-  { username = '', fault = null }: { readonly username?: string; readonly fault?: string | null } = {},
+  client: ClientInfo,
+  { username = '', error = null }: { readonly username?: string; readonly error?: string | null } = {},
 ): string {
-  const message = fault === null ? null : html`<p class="fault" role="alert" id="fault">${fault}</p>`;
-  const described = fault === null ? null : html` aria-describedby="fault" aria-invalid="true"`;
-  return layout(
-    `Log in to go on to ${asking.name}`,
+  const message = error === null ? null : html`<p class="fault" role="alert" id="fault">${error}</p>`;
+  const describedBy = error === null ? null : html` aria-describedby="fault" aria-invalid="true"`;
+  return oauthPage(
+    `Log in to go on to ${client.name}`,
     html`<h1>Log in</h1>
-<p>to go on to <strong>${asking.name}</strong> <span class="host">${asking.host}</span></p>
+<p>to go on to <strong>${client.name}</strong> <span class="host">${client.host}</span></p>
 ${message}
 <form method="post" action="${form.action}">
 <input type="hidden" name="token" value="${form.token}">
 <label for="username">Username</label>
-<input id="username" name="username" value="${username}" autocomplete="username" autocapitalize="none" spellcheck="false" required maxlength="255"${described}${username === '' ? html` autofocus` : null}>
+<input id="username" name="username" value="${username}" autocomplete="username" autocapitalize="none" spellcheck="false" required maxlength="255"${describedBy}${username === '' ? html` autofocus` : null}>
 <label for="password">Password</label>
-<input id="password" name="password" type="password" autocomplete="current-password" required maxlength="1024"${described}${username === '' ? null : html` autofocus`}>
+<input id="password" name="password" type="password" autocomplete="current-password" required maxlength="1024"${describedBy}${username === '' ? null : html` autofocus`}>
 <div class="choices"><button class="yes" name="do" value="login">Log in</button>
 <button name="do" value="cancel" formnovalidate>Cancel</button></div>
 </form>
-<p class="small">Your password stays here: ${asking.name} never sees it.</p>`,
+<p class="small">Your password stays here: ${client.name} never sees it.</p>`,
   );
 }
 
-/** Asks whether the application may have what it wants. */
-export function consentPage(form: Form, { asking, username, scopes, awaitsApproval }: Consent): string {
+/** The form that lists the requested scopes, to allow or to deny. */
+export function consentPage(form: Form, { client, username, scopes, awaitsApproval }: Consent): string {
   const items = scopes.map((scope) => html`<li>${scopeDescriptions[scope]}</li>\n`);
   const approval = awaitsApproval
     ? html`<p class="note" role="status">It has also asked to administer the shop. That needs the approval of an operator: the request is recorded. You can go on without it.</p>`
     : null;
-  return layout(
-    `May ${asking.name} do this?`,
-    html`<h1>${asking.name} asks for your permission</h1>
-<p>You are logged in as <strong>${username}</strong>. If you allow it, ${asking.name} will be able to:</p>
+  return oauthPage(
+    `May ${client.name} do this?`,
+    html`<h1>${client.name} asks for your permission</h1>
+<p>You are logged in as <strong>${username}</strong>. If you allow it, ${client.name} will be able to:</p>
 <ul>
 ${items}</ul>
 ${approval}
-<p class="small">Then you are sent on to <span class="host">${asking.host}</span>.</p>
+<p class="small">Then you are sent on to <span class="host">${client.host}</span>.</p>
 <form method="post" action="${form.action}">
 <input type="hidden" name="token" value="${form.token}">
 <div class="choices"><button class="yes" name="do" value="allow">Allow</button>
@@ -94,17 +84,17 @@ ${approval}
   );
 }
 
-/** @param form null where nobody is logged in */
+/** @param form null when no customer is logged in */
 export function logoutPage(form: Form | null, isDone: boolean): string {
   if (form === null) {
     const title = isDone ? 'You are logged out' : 'You are not logged in';
-    return layout(
+    return oauthPage(
       title,
       html`<h1>${title}</h1>
 <p>Applications that you have allowed keep their access until it ends. A new password ends it at once.</p>`,
     );
   }
-  return layout(
+  return oauthPage(
     'Log out',
     html`<h1>Log out?</h1>
 <p>You will be asked for your password the next time an application sends you here.</p>
@@ -115,18 +105,18 @@ export function logoutPage(form: Form | null, isDone: boolean): string {
   );
 }
 
-/** What went wrong, for a person; the code below is for whoever made the application. */
-export function errorPage(error: string, description: string | undefined): string {
-  return layout(
+/** A text for the customer, and the error code for the developers of the application. */
+export function oauthErrorPage(error: string, description: string | undefined): string {
+  return oauthPage(
     'This did not work',
     html`<h1>This did not work</h1>
-<p>${inWords[error] ?? 'The application sent you here with a request that cannot be answered.'}</p>
+<p>${errorTexts[error] ?? 'The application sent you here with a request that cannot be answered.'}</p>
 <p>Go back to the application and try again. If it happens again, tell the people who make it:</p>
 <p class="code"><code>${error}</code>${description === undefined ? null : html`: ${description}`}</p>`,
   );
 }
 
-const inWords: Readonly<Record<string, string>> = {
+const errorTexts: Readonly<Record<string, string>> = {
   invalid_client: 'The application that sent you here is not known to this shop.',
   invalid_redirect_uri:
     'The application wants you to be sent to an address that it has not registered. We stopped here, for your safety.',

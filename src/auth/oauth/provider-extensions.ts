@@ -1,31 +1,37 @@
-/** What the authorization server offers beyond its library, by the library's public means. */
+/** What the authorization server offers beyond its library, by the library's public interface. */
 import type { KoaContextWithOIDC, default as Provider } from 'oidc-provider';
 import type { ApprovalService } from './approvals.ts';
 import { oauthErrorBody } from './error-body.ts';
 
 type Module = typeof import('oidc-provider');
 
-/** The response mode of the implicit flow, which no client can ask for by itself. */
+/** The response mode of the implicit flow. Clients cannot request it: authorize-request.ts sets it. */
 export const implicitMode = 'x-implicit';
 
-/** The implicit flow, client credentials that know approvals, and errors in both shapes. */
+/** Descriptions of errors for which the library gives no code of their own. A test compares them with its source. */
+export const libraryErrorTexts = {
+  noClientAuthentication: 'no client authentication mechanism provided',
+  grantTypeNotAllowed: 'requested grant type is not allowed for this client',
+} as const;
+
+/** Adds the implicit flow, client credentials that respect approvals, and errors in both formats. */
 export function extendProvider(provider: Provider, library: Module, approvals: ApprovalService): void {
   addImplicitFlow(provider);
   addClientCredentials(provider, library, approvals);
-  provider.use(keepAllowedOrigins);
-  provider.use(addErrorShape);
+  provider.use(keepCorsHeader);
+  provider.use(addErrorBody);
 }
 
 /**
- * The implicit flow (RFC 6749, section 4.2), which the library does not have: endpoints.ts turns it into a code flow
- * with this response mode, and here the code becomes a token before it leaves the process.
+ * The implicit flow (RFC 6749, section 4.2), which the library lacks. authorize-request.ts translates it to a code flow
+ * with this response mode; here the code is exchanged for a token, and never leaves the process.
  */
 function addImplicitFlow(provider: Provider): void {
-  const isOwn = (client: object) =>
+  const isRegistered = (client: object) =>
     ((client as { own_grants?: string[] }).own_grants ?? []).includes('implicit');
 
   provider.registerResponseMode(implicitMode, async (ctx, redirectUri, payload) => {
-    const out = new URLSearchParams();
+    const parameters = new URLSearchParams();
     const {
       code: value,
       error,
@@ -40,16 +46,16 @@ function addImplicitFlow(provider: Provider): void {
         : await provider.AuthorizationCode.find(value, { ignoreSessionBinding: true } as never);
     await code?.destroy();
     if (code === undefined || client === undefined) {
-      out.set('error', error ?? 'server_error');
+      parameters.set('error', error ?? 'server_error');
       if (error_description !== undefined) {
-        out.set('error_description', error_description);
+        parameters.set('error_description', error_description);
       }
-    } else if (!isOwn(client)) {
-      out.set('error', 'unauthorized_client');
+    } else if (!isRegistered(client)) {
+      parameters.set('error', 'unauthorized_client');
     } else {
       const scope = (code.scope ?? '')
         .split(' ')
-        .filter((one) => one !== 'admin')
+        .filter((name) => name !== 'admin')
         .join(' ');
       const token = new provider.AccessToken({
         accountId: code.accountId,
@@ -58,24 +64,24 @@ function addImplicitFlow(provider: Provider): void {
         scope,
         gty: 'implicit',
       } as never);
-      out.set('access_token', await token.save());
-      out.set('token_type', 'Bearer');
-      out.set('expires_in', String(token.expiration));
-      out.set('scope', scope);
+      parameters.set('access_token', await token.save());
+      parameters.set('token_type', 'Bearer');
+      parameters.set('expires_in', String(token.expiration));
+      parameters.set('scope', scope);
     }
     if (state !== undefined) {
-      out.set('state', state);
+      parameters.set('state', state);
     }
     if (iss !== undefined) {
-      out.set('iss', iss);
+      parameters.set('iss', iss);
     }
     ctx.status = 303;
-    ctx.redirect(`${redirectUri}#${out}`);
+    ctx.redirect(`${redirectUri}#${parameters}`);
     ctx.status = 303;
   });
 }
 
-/** The library's own would answer an unknown scope with a token without any, and knows nothing of approvals. */
+/** Replaces the grant of the library, which ignores unknown scopes and has no approvals. */
 function addClientCredentials(provider: Provider, { errors }: Module, approvals: ApprovalService): void {
   provider.registerGrantType(
     'client_credentials',
@@ -85,21 +91,21 @@ function addClientCredentials(provider: Provider, { errors }: Module, approvals:
         throw new errors.InvalidClient('the application is not known');
       }
       const listed = (client.scope ?? '').split(' ');
-      const asked = [
+      const requested = [
         ...new Set(String(params?.scope ?? listed.filter((scope) => scope !== 'admin').join(' ')).split(' ')),
       ];
-      const refused = asked.filter((scope) => !listed.includes(scope));
+      const refused = requested.filter((scope) => !listed.includes(scope));
       if (refused.length > 0) {
         throw new errors.InvalidScope(
           'the scope is not known, or not one of this application',
           refused.join(' '),
         );
       }
-      const isApproved = !asked.includes('admin') || (await approvals.isApproved(client.clientId, null));
+      const isApproved = !requested.includes('admin') || (await approvals.isApproved(client.clientId, null));
       if (!isApproved) {
         await approvals.request(client.clientId, null);
       }
-      const granted = isApproved ? asked : asked.filter((scope) => scope !== 'admin');
+      const granted = isApproved ? requested : requested.filter((scope) => scope !== 'admin');
       if (granted.join('') === '') {
         throw new errors.InvalidScope('admin waits for the approval of an operator', 'admin');
       }
@@ -116,28 +122,28 @@ function addClientCredentials(provider: Provider, { errors }: Module, approvals:
   );
 }
 
-/** The library allows every origin. http/cors.ts has set the header already where the origin is permitted. */
-async function keepAllowedOrigins(ctx: KoaContextWithOIDC, next: () => Promise<void>): Promise<void> {
-  const isAllowed = Boolean(ctx.response.get('Access-Control-Allow-Origin'));
+/** The library permits every origin. http/cors.ts has set the header before, if the origin is permitted. */
+async function keepCorsHeader(ctx: KoaContextWithOIDC, next: () => Promise<void>): Promise<void> {
+  const isPermitted = Boolean(ctx.response.get('Access-Control-Allow-Origin'));
   await next();
-  if (!isAllowed) {
+  if (!isPermitted) {
     ctx.remove('Access-Control-Allow-Origin');
   }
 }
 
-/** One body for both worlds: error and error_description of OAuth, and code, type and message of this API. */
-async function addErrorShape(ctx: KoaContextWithOIDC, next: () => Promise<void>): Promise<void> {
+/** One body with error and error_description of OAuth, and with code, type and message of this API. */
+async function addErrorBody(ctx: KoaContextWithOIDC, next: () => Promise<void>): Promise<void> {
   await next();
   const body = ctx.body as { error?: string; error_description?: string } | null;
   if (ctx.status < 400 || typeof body !== 'object' || body?.error === undefined) {
     return;
   }
   let { error, error_description: description = error } = body;
-  if (description === 'no client authentication mechanism provided') {
+  if (description === libraryErrorTexts.noClientAuthentication) {
     error = 'invalid_client';
     description = 'client authentication is needed';
     ctx.status = 401;
-  } else if (description === 'requested grant type is not allowed for this client') {
+  } else if (description === libraryErrorTexts.grantTypeNotAllowed) {
     error = 'unauthorized_client';
   }
   if (ctx.status === 401 && !ctx.response.get('WWW-Authenticate')) {

@@ -1,6 +1,6 @@
 /**
- * The authorization server: oidc-provider, told what we offer of OAuth 2.0 and what not. It costs half a second and
- * 50 MB, so it is made when the first request for it comes.
+ * The authorization server: oidc-provider, configured to what is offered of OAuth 2.0. Loading it takes half a second and
+ * 50 MB, so the first request to it loads it.
  */
 import { generateKeyPairSync, hash, hkdfSync, timingSafeEqual } from 'node:crypto';
 import type { Configuration, KoaContextWithOIDC, default as Provider } from 'oidc-provider';
@@ -10,8 +10,9 @@ import type { Log } from '../../log.ts';
 import { scopes as knownScopes } from '../access.ts';
 import { createAdapters } from './adapter.ts';
 import type { ApprovalService } from './approvals.ts';
+import { refusalOf } from './authorize-request.ts';
 import type { CustomerDirectory } from './customer-directory.ts';
-import { errorPage } from './pages.ts';
+import { oauthErrorPage } from './pages.ts';
 import { extendProvider, implicitMode } from './provider-extensions.ts';
 import { permittedScopes } from './scopes.ts';
 
@@ -30,7 +31,7 @@ const lifetimes = {
   adminRefresh: 8 * hour,
   browserSession: 12 * hour,
   interaction: hour,
-  /** Longer ago than this, and who asks for admin logs in again. */
+  /** A request for admin needs a login that is at most this old. */
   adminLogin: 5 * minute,
 } as const;
 
@@ -38,33 +39,33 @@ export interface ProviderDependencies {
   readonly database: Database;
   readonly clock: Clock;
   readonly log: Log;
-  readonly people: CustomerDirectory;
+  readonly directory: CustomerDirectory;
   readonly approvals: ApprovalService;
   readonly secret: string;
-  /** Where clients reach this server, without /v2. */
+  /** The public URL of this server, without /v2. */
   readonly issuer: string;
 }
 
-/** Loads the library and makes the server. */
+/** Loads the library and creates the authorization server. */
 export async function createProvider(dependencies: ProviderDependencies): Promise<Provider> {
   const { issuer, log, approvals } = dependencies;
   const library = await loadQuietly(log);
   const provider = new library.Provider(issuer, configure(dependencies, library));
-  // What an https address in front of us means is known from the issuer, which endpoints.ts puts into each request.
+  // The library trusts the X-Forwarded headers of each request: endpoints.ts sets them from the issuer.
   provider.proxy = true;
   provider.on('server_error', (_ctx, error) => log.error({ err: error }, 'the authorization server failed'));
   provider.Client.prototype.compareClientSecret = async function compareHashes(
     secret: string,
   ): Promise<boolean> {
     const stored = Buffer.from(this.clientSecret ?? '');
-    const given = Buffer.from(hash('sha256', secret));
-    return stored.length === given.length && timingSafeEqual(stored, given);
+    const sent = Buffer.from(hash('sha256', secret));
+    return stored.length === sent.length && timingSafeEqual(stored, sent);
   };
   extendProvider(provider, library, approvals);
   return provider;
 }
 
-/** On a Node that has no name as LTS yet, the library warns on standard error, where our log is JSON. */
+/** On a Node release without LTS, the library writes a warning to standard error, where the log is JSON. */
 async function loadQuietly(log: Log): Promise<typeof import('oidc-provider')> {
   const { warn } = console;
   console.warn = (message: string) => log.debug(message);
@@ -79,7 +80,7 @@ function configure(
   dependencies: ProviderDependencies,
   library: typeof import('oidc-provider'),
 ): Configuration {
-  const { database, clock, people, approvals, secret, issuer } = dependencies;
+  const { database, clock, directory, approvals, secret, issuer } = dependencies;
   const { errors, interactionPolicy } = library;
   const isHttps = issuer.startsWith('https:');
   const cookie = { httpOnly: true, sameSite: 'lax', signed: true, secure: isHttps } as const;
@@ -113,7 +114,7 @@ function configure(
       ),
     );
 
-  /** What was granted before, unless the person may be granted more by now: then they are asked anew. */
+  /** The earlier grant, unless the customer may be granted more now: then the consent page is shown again. */
   async function loadExistingGrant({ oidc }: KoaContextWithOIDC) {
     const { client, session, result, provider } = oidc;
     const clientId = client?.clientId ?? '';
@@ -123,19 +124,21 @@ function configure(
       return grant;
     }
     const customerId = Number(session?.accountId);
-    const role = (await people.find(customerId))?.role ?? 'customer';
+    const role = (await directory.find(customerId))?.role ?? 'customer';
     const permitted: readonly string[] = permittedScopes(
       role,
       await approvals.isApproved(clientId, customerId),
     );
     const rejected = grant.getRejectedOIDCScope().split(' ');
-    const asked = String(oidc.params?.scope ?? '').split(' ');
-    return rejected.some((scope) => permitted.includes(scope) && asked.includes(scope)) ? undefined : grant;
+    const requested = String(oidc.params?.scope ?? '').split(' ');
+    return rejected.some((scope) => permitted.includes(scope) && requested.includes(scope))
+      ? undefined
+      : grant;
   }
 
   return {
     adapter: createAdapters({ database, clock, alreadyUsed: () => new errors.InvalidGrant('already used') }),
-    // No token of ours is signed; the library asks for a key all the same.
+    // The library needs a key, although no token is signed.
     jwks: {
       keys: [
         {
@@ -187,13 +190,14 @@ function configure(
     clientAuthMethods: ['client_secret_basic', 'client_secret_post', 'none'],
     extraClientMetadata: { properties: ['own_grants'] },
     extraParams: {
-      // Faults that endpoints.ts has found: told here, once it is known where the person may be sent.
-      async x_refused(_ctx, value) {
-        if (value === 'unauthorized_client') {
+      // The library runs this check last, when it knows where to send an error. The parameter itself is not extra.
+      async response_type({ req }) {
+        const refusal = refusalOf(req);
+        if (refusal?.error === 'unauthorized_client') {
           throw new errors.UnauthorizedClient('this application is not registered for this response_type');
         }
-        if (value !== undefined) {
-          throw new errors.InvalidScope('the scope is not known', value);
+        if (refusal?.error === 'invalid_scope') {
+          throw new errors.InvalidScope('the scope is not known', refusal.scope);
         }
       },
     },
@@ -218,7 +222,7 @@ function configure(
         const longest = asksForAdmin(token.scope) ? lifetimes.adminRefresh : lifetimes.refreshAbsolute;
         return Math.max(1, Math.min(lifetimes.refreshIdle, longest - age));
       },
-      // From the login on, however often it is used.
+      // Counted from the login: use of the session does not extend it.
       Session: (_ctx, session) => {
         const now = Math.floor(clock.now() / 1000);
         const age = Math.max(0, now - (session.loginTs ?? now));
@@ -232,13 +236,13 @@ function configure(
     expiresWithSession: async () => false,
     loadExistingGrant,
     async findAccount(_ctx, accountId) {
-      const person = await people.find(Number(accountId));
-      return person === undefined ? undefined : { accountId, claims: async () => ({ sub: accountId }) };
+      const customer = await directory.find(Number(accountId));
+      return customer === undefined ? undefined : { accountId, claims: async () => ({ sub: accountId }) };
     },
     interactions: { policy, url: (_ctx, interaction) => `/oauth/interaction/${interaction.uid}` },
     async renderError(ctx, out) {
       ctx.type = 'html';
-      ctx.body = errorPage(out.error, out.error_description);
+      ctx.body = oauthErrorPage(out.error, out.error_description);
     },
     clientBasedCORS: () => true,
   };

@@ -134,8 +134,8 @@ export const oauthQueries = queriesOn((tx) => ({
   deleteObject: (model: string, id: string) =>
     tx.run(sql`delete from oauth_object where model = ${model} and id = ${id}`),
 
-  /** Whether a grant is still there; whoever ends it waits for the end of this transaction. */
-  holdGrant: (id: string) =>
+  /** Undefined when the grant was deleted. Until this transaction ends, no other one deletes the grant. */
+  lockGrantForShare: (id: string) =>
     tx.get(sql`select id from oauth_object where model = 'Grant' and id = ${id}${forShare}`),
 
   deleteObjectsOfGrant: (model: string, grantId: string) =>

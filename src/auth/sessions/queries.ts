@@ -31,8 +31,9 @@ export const sessionQueries = queriesOn((tx) => ({
         select token_hash from session where customer_id = ${customerId} and token_hash <> ${hash}
         order by created_at desc, token_hash limit ${others})`),
 
-  /** Whoever ends the session waits for the end of this transaction. */
-  lock: (hash: string) => tx.get(sql`select token_hash from session where token_hash = ${hash}${forShare}`),
+  /** Undefined when the session has ended. Until this transaction ends, no other one ends the session. */
+  lockForShare: (hash: string) =>
+    tx.get(sql`select token_hash from session where token_hash = ${hash}${forShare}`),
 
   delete: (hash: string) => tx.run(sql`delete from session where token_hash = ${hash}`),
 

@@ -29,7 +29,7 @@ export interface Sessions {
   /** In the transaction of the login; the oldest session goes where there are more than 20. */
   open(tx: Sql, session: NewSession): Promise<void>;
   /** Keeps a session open to the end of the transaction; false where it has ended. */
-  lock(tx: Sql, tokenHash: string): Promise<boolean>;
+  lockForShare(tx: Sql, tokenHash: string): Promise<boolean>;
   /** False where it had ended already. */
   end(tx: Sql, tokenHash: string): Promise<boolean>;
   /** Ends all sessions of a customer, but for one where one is named. */
@@ -74,7 +74,7 @@ export function createSessions({ database, clock, config }: Dependencies): Sessi
   return {
     resolve({ header, text }) {
       if (header !== 'authorization' || !/^eyJ[^.]*\.[^.]*\.[^.]*$/.test(text)) {
-        return 'not mine';
+        return 'skip';
       }
       return text.length > tokenLengthMax
         ? toPrincipal(undefined)
@@ -109,7 +109,7 @@ export function createSessions({ database, clock, config }: Dependencies): Sessi
       ]);
     },
 
-    lock: async (tx, tokenHash) => (await sessionQueries(tx).lock(tokenHash)) !== undefined,
+    lockForShare: async (tx, tokenHash) => (await sessionQueries(tx).lockForShare(tokenHash)) !== undefined,
 
     end: async (tx, tokenHash) => (await sessionQueries(tx).delete(tokenHash)) > 0,
 

@@ -1,4 +1,4 @@
-/** HTML by template: whatever is put in is escaped, unless it is HTML already. */
+/** HTML by tagged templates: values are escaped, unless they are HTML already. */
 
 export class Html {
   readonly text: string;
@@ -8,7 +8,7 @@ export class Html {
   }
 }
 
-type Part = Html | readonly Html[] | string | number | null;
+type Value = Html | readonly Html[] | string | number | null;
 
 const entities: Readonly<Record<string, string>> = {
   '&': '&amp;',
@@ -18,20 +18,20 @@ const entities: Readonly<Record<string, string>> = {
   "'": '&#39;',
 };
 
-/** null is nothing, lists stand one after another. */
-export function html(strings: TemplateStringsArray, ...parts: Part[]): Html {
-  return new Html(strings.map((text, index) => text + written(parts[index] ?? null)).join(''));
+/** null becomes the empty text, a list becomes its items without separators. */
+export function html(strings: TemplateStringsArray, ...values: Value[]): Html {
+  return new Html(strings.map((text, index) => text + escapeValue(values[index] ?? null)).join(''));
 }
 
-function written(part: Part): string {
-  if (part === null) {
+function escapeValue(value: Value): string {
+  if (value === null) {
     return '';
   }
-  if (part instanceof Html) {
-    return part.text;
+  if (value instanceof Html) {
+    return value.text;
   }
-  if (typeof part === 'object') {
-    return part.map(({ text }) => text).join('');
+  if (typeof value === 'object') {
+    return value.map(({ text }) => text).join('');
   }
-  return String(part).replace(/[&<>"']/g, (character) => entities[character] ?? character);
+  return String(value).replace(/[&<>"']/g, (character) => entities[character] ?? character);
 }

@@ -1,4 +1,4 @@
-/** What a browser asks for at the root of the server: a page, an icon, and rules for crawlers. */
+/** What browsers request at the root of the server: the landing page, the icon, and rules for crawlers. */
 import { createHash } from 'node:crypto';
 import { Asset } from '../asset.ts';
 import { text } from '../error-responses.ts';
@@ -7,6 +7,8 @@ import { qualityOf } from '../quality-values.ts';
 import { type RouteResponse, TextBody } from '../response.ts';
 import { type Route, route } from '../route.ts';
 import { Html, html } from './html.ts';
+import { layout } from './layout.ts';
+import { contentSecurityPolicy, pageHeaders } from './send-page.ts';
 
 const tag = 'Operation';
 const name = 'Curd';
@@ -18,7 +20,7 @@ const Landing = {
   required: ['name', 'version', 'environment', 'api', 'docs', 'openapi', 'health'],
   properties: {
     name: { type: 'string' },
-    version: { type: 'string', description: 'Of the program' },
+    version: { type: 'string', description: 'Version of the program' },
     environment: { type: 'string', enum: ['local', 'sandbox', 'production'] },
     api: { type: 'string', description: 'Path that the API is under' },
     docs: { type: 'string' },
@@ -48,7 +50,7 @@ export function landingRoutes(dependencies: Dependencies): Route[] {
       access: 'operational',
       responses: {
         200: {
-          description: 'What this server is, and where to go from here',
+          description: 'Name, version and environment of this server, and links',
           schema: Landing,
           mediaTypes: ['text/html'],
         },
@@ -80,12 +82,12 @@ export function landingRoutes(dependencies: Dependencies): Route[] {
   ];
 }
 
-/** Browsers name text/html; many programs send nothing but a wildcard. */
+/** Browsers name text/html; many programs send only a wildcard. */
 function acceptsHtml(accept = ''): boolean {
   return (qualityOf(accept, 'text/html') ?? 0) > 0;
 }
 
-const keptForADay = { 'Cache-Control': 'public, max-age=86400' };
+const cachedForADay = { 'Cache-Control': 'public, max-age=86400' };
 
 const style = `
 :root { color-scheme: light dark; --paper: #f6f1e7; --ink: #2b2418; --quiet: #6a5f4d; }
@@ -100,53 +102,37 @@ a { display: block; padding: 0.6rem 0; color: inherit; }
 :focus-visible { outline: 3px solid; outline-offset: 2px; }
 `;
 
-/** No script, no frame, no form: one style, and the icon. */
-const pageHeaders = {
+/** The page has one inline style, one icon and no form. */
+const landingHeaders = {
   'Content-Type': 'text/html; charset=utf-8',
-  'Content-Security-Policy': [
-    "default-src 'none'",
-    `style-src 'sha256-${createHash('sha256').update(style).digest('base64')}'`,
-    "img-src 'self'",
-    "form-action 'none'",
-    "frame-ancestors 'none'",
-    "base-uri 'none'",
-  ].join('; '),
-  'X-Frame-Options': 'DENY',
-  'Referrer-Policy': 'no-referrer',
+  'Content-Security-Policy': contentSecurityPolicy({
+    style: `'sha256-${createHash('sha256').update(style).digest('base64')}'`,
+    formAction: "'none'",
+  }),
+  ...pageHeaders,
 };
 
 function landingPage({ version, environment }: Dependencies): RouteResponse {
-  const page = html`<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="robots" content="noindex">
-<title>${name} (${environment})</title>
-<link rel="icon" href="/favicon.ico" type="image/svg+xml">
-<style>${new Html(style)}</style>
-</head>
-<body>
-<main>
-<img src="/favicon.ico" alt="">
+  const page = layout({
+    title: `${name} (${environment})`,
+    head: html`<link rel="icon" href="/favicon.ico" type="image/svg+xml">
+<style>${new Html(style)}</style>`,
+    body: html`<img src="/favicon.ico" alt="">
 <h1>${name}</h1>
 <p>The API of a cheese shop. Version ${version}, environment ${environment}.</p>
 <ul>
 <li><a href="${links.docs}">API reference</a></li>
 <li><a href="${links.openapi}">OpenAPI document</a></li>
 <li><a href="${links.health}">Health</a></li>
-</ul>
-</main>
-</body>
-</html>
-`;
-  return revalidated(new Asset(page.text), pageHeaders);
+</ul>`,
+  });
+  return revalidated(new Asset(page), landingHeaders);
 }
 
-/** A wedge of cheese. Opened by itself, it runs nothing and loads nothing. */
+/** The policy counts when the icon is opened as a page: it runs no script and loads no file. */
 const icon: RouteResponse = {
   status: 200,
-  headers: { ...keptForADay, 'Content-Security-Policy': "default-src 'none'; sandbox" },
+  headers: { ...cachedForADay, 'Content-Security-Policy': "default-src 'none'; sandbox" },
   body: new TextBody(
     `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32">
 <path fill="#f2b544" d="M2 15 24 4c4 2 6 6 6 11z"/>
@@ -159,6 +145,6 @@ const icon: RouteResponse = {
 
 const robots: RouteResponse = {
   status: 200,
-  headers: keptForADay,
+  headers: cachedForADay,
   body: new TextBody('User-agent: *\nDisallow: /\n'),
 };

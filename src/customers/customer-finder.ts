@@ -8,7 +8,7 @@ import { mayRead } from './access.ts';
 import { findByUsername, toCustomer } from './profile.ts';
 import { customerQueries } from './queries.ts';
 
-export interface CustomerDirectory {
+export interface CustomerFinder {
   /**
    * The id of a customer whose orders the caller reaches: their own, or all with an API key alone or the scope admin.
    * @throws AppError notFound, forbidden
@@ -18,7 +18,7 @@ export interface CustomerDirectory {
   findById(id: number): Promise<Versioned | undefined>;
 }
 
-export function createCustomerDirectory(database: Database, cheeses: CheeseService): CustomerDirectory {
+export function createCustomerFinder(database: Database, cheeses: CheeseService): CustomerFinder {
   return {
     async idOf(username, principal) {
       const row = await findByUsername(database, username);
