@@ -150,7 +150,7 @@ export function isFull(errors: readonly FieldError[]): boolean {
 
 /** An error that lists the fields that failed, in the order of the schema, up to `errorsMax` of them. */
 export function validationError(errors: readonly FieldError[]): AppError {
-  const named = inWords(errors.slice(0, 1));
+  const named = joinErrors(errors.slice(0, 1));
   const listed = errors.slice(0, errorsMax);
   const others = listed.length > 1 ? ` (and ${listed.length - 1} more)` : '';
   const unlisted = isFull(errors) ? ` ${moreErrors}` : '';
@@ -160,7 +160,7 @@ export function validationError(errors: readonly FieldError[]): AppError {
 }
 
 /** Up to `errorsMax` errors as one text. */
-export function inWords(errors: readonly FieldError[]): string {
+export function joinErrors(errors: readonly FieldError[]): string {
   const named = errors
     .slice(0, errorsMax)
     .map(({ field, message }) => (field === '' ? message : `${field}: ${message}`));

@@ -2,7 +2,7 @@
 import { activeKeysMax } from '../auth/keys/service.ts';
 import { authorizeQueryBytesMax } from '../auth/oauth/authorize-request.ts';
 import { sessionsMax } from '../auth/sessions/service.ts';
-import { listQuery } from '../cheeses/listing-routes.ts';
+import { cheeseListQuery } from '../cheeses/listing-routes.ts';
 import { CheeseInput } from '../cheeses/schemas.ts';
 import { customerBatchMax } from '../customers/schemas.ts';
 import { errorsMax } from '../errors.ts';
@@ -28,10 +28,10 @@ export function publishedLimits({
 }: Config): Record<string, number> {
   const { photoUrls, tags, name } = CheeseInput.properties;
   return {
-    pageItems: listQuery.limit.maximum,
-    pageItemsByDefault: listQuery.limit.default,
-    filterTags: listQuery.tags.maxItems,
-    searchCharacters: listQuery.q.maxLength,
+    pageItems: cheeseListQuery.limit.maximum,
+    pageItemsByDefault: cheeseListQuery.limit.default,
+    filterTags: cheeseListQuery.tags.maxItems,
+    searchCharacters: cheeseListQuery.q.maxLength,
     cheeseNameCharacters: name.maxLength,
     cheeseTags: tags.maxItems,
     cheesePhotoUrls: photoUrls.maxItems,

@@ -24,7 +24,7 @@ const cursor = {
   description: 'nextCursor of a page',
 } as const;
 
-export const listQuery = {
+export const cheeseListQuery = {
   cursor,
   limit: { type: 'integer', minimum: 1, maximum: 100, default: 20, description: 'Cheeses on a page' },
   status: { type: 'array', items: statusItem, description: 'One status, or several with commas' },
@@ -70,7 +70,7 @@ export function listingRoutes(listing: CheeseListing): Route[] {
       description:
         'Pages through the catalogue in the chosen order. Filters combine: a cheese must pass all of them.',
       access: anyOf(apiKey, oauth('read:cheeses')),
-      query: listQuery,
+      query: cheeseListQuery,
       responses: {
         200: { description: 'A page of cheeses', schema: CheeseList },
         ...badRequestResponse('A parameter is not valid'),

@@ -16,7 +16,7 @@ import { Cheese, CheeseInput, CheesePatch, CheeseReplacement } from './schemas.t
 import type { CheeseService } from './service.ts';
 
 const tag = 'Cheeses';
-export const ifMatch = ifMatchFor('cheese');
+export const cheeseIfMatch = ifMatchFor('cheese');
 export const noCheese = notFoundResponse('There is no such cheese');
 const nameTaken = conflictResponse('A cheese with this name already exists in the category');
 const oneCheese = (description: string) => ({ description, schema: Cheese });
@@ -50,7 +50,7 @@ export function cheeseRoutes(cheeses: CheeseService): Route[] {
       description:
         'The id in the body says which. Optional fields that are left out return to their defaults.',
       access: anyOf(oauth('write:cheeses')),
-      headers: ifMatch,
+      headers: cheeseIfMatch,
       body: CheeseReplacement,
       responses: {
         200: oneCheese('The cheese as it is now'),
@@ -88,7 +88,7 @@ export function cheeseRoutes(cheeses: CheeseService): Route[] {
         fields: ['category', 'photoUrls', 'tags', 'origin', 'pricePerKg', 'ageMonths', 'organic'],
         remedy: 'send PUT /v2/cheeses with the whole cheese',
       },
-      headers: ifMatch,
+      headers: cheeseIfMatch,
       body: CheesePatch,
       bodyIsOptional: true,
       takesForms: true,
@@ -121,7 +121,7 @@ export function cheeseRoutes(cheeses: CheeseService): Route[] {
           enum: [true],
           description: 'true, as there is no way back',
         },
-        ...ifMatch,
+        ...cheeseIfMatch,
       },
       responses: {
         204: { description: 'The cheese is gone' },

@@ -1,5 +1,5 @@
 import { scopes } from '../auth/access.ts';
-import type { NewApiKey } from '../auth/keys/service.ts';
+import type { CreatedKey } from '../auth/keys/service.ts';
 import { parseDuration } from '../duration.ts';
 import { ConfigError } from '../settings/parsers.ts';
 import {
@@ -62,7 +62,7 @@ export function revokeKey(id: string, options: CommandOptions): Promise<void> {
   });
 }
 
-function printNew(options: CommandOptions, { id, key, type, last4, expiresAt }: NewApiKey): void {
+function printNew(options: CommandOptions, { id, key, type, last4, expiresAt }: CreatedKey): void {
   const until = expiresAt === null ? '' : `, until ${expiresAt}`;
   printSecret(
     options,

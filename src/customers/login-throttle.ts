@@ -40,10 +40,10 @@ interface Counter {
 }
 
 /** How an attempt ended. `unverified`: no password was compared, or its result is not known. */
-export type Outcome = 'succeeded' | 'failed' | 'unverified';
+export type LoginOutcome = 'succeeded' | 'failed' | 'unverified';
 
 export interface Attempt {
-  end(outcome: Outcome): Promise<void>;
+  end(outcome: LoginOutcome): Promise<void>;
 }
 
 export interface LoginThrottle {
@@ -75,7 +75,7 @@ type Verdict =
 /** An attempt that ends or, without an outcome, begins. */
 interface Entry {
   readonly counters: readonly Counter[];
-  readonly outcome: Outcome | null;
+  readonly outcome: LoginOutcome | null;
   readonly mayWait: boolean;
 }
 
@@ -244,7 +244,7 @@ function begin(counted: readonly Counted[], now: number, mayWait: boolean): Verd
 }
 
 /** @param counted the one for username and client IP first, which a correct login clears */
-function end(counted: readonly Counted[], outcome: Outcome, now: number): Verdict {
+function end(counted: readonly Counted[], outcome: LoginOutcome, now: number): Verdict {
   for (const [index, { state }] of counted.entries()) {
     state.running = Math.max(0, state.running - 1);
     state.failures += outcome === 'failed' ? 1 : 0;

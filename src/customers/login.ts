@@ -6,7 +6,7 @@ import type { Context } from '../database/context.ts';
 import type { Database, Sql, Transaction } from '../database/database.ts';
 import { AppError, invalidCredential } from '../errors.ts';
 import { caseFold } from './case-fold.ts';
-import type { LoginThrottle, Outcome } from './login-throttle.ts';
+import type { LoginOutcome, LoginThrottle } from './login-throttle.ts';
 import type { KnownNetworks } from './networks.ts';
 import { findByUsername } from './profile.ts';
 import { type CustomerRow, customerQueries } from './queries.ts';
@@ -60,7 +60,7 @@ export function createLogin(dependencies: Dependencies): LoginService {
     const found = await findByUsername(database, username);
     const isKnown = await networks.isKnown(found?.id ?? null, address);
     const attempt = await throttle.recordAttempt(caseFold(username), address, isKnown);
-    let outcome: Outcome = 'unverified';
+    let outcome: LoginOutcome = 'unverified';
     try {
       const customer = await verify(found, password);
       const renewed = passwords.isOutdated(customer.password) ? await passwords.hash(password) : null;

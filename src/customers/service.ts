@@ -7,7 +7,7 @@ import type { CheeseService } from '../cheeses/service.ts';
 import { type Clock, timestamp } from '../clock.ts';
 import type { Context } from '../database/context.ts';
 import { ConstraintError, type Database, type Sql } from '../database/database.ts';
-import { AppError, type FieldError, invalidCredential, inWords, validationError } from '../errors.ts';
+import { AppError, type FieldError, invalidCredential, joinErrors, validationError } from '../errors.ts';
 import { recordEvents } from '../events/record.ts';
 import type { EventType } from '../events/schemas.ts';
 import type { TierThresholds } from '../settings/config.ts';
@@ -198,7 +198,7 @@ export function createCustomerService(dependencies: Dependencies): CustomerServi
         for (const [index, entry] of entries.entries()) {
           const ready = prepared.get(index);
           if (ready === undefined) {
-            errors.push({ index, message: inWords(entry as readonly FieldError[]) });
+            errors.push({ index, message: joinErrors(entry as readonly FieldError[]) });
             continue;
           }
           try {

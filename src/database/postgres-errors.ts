@@ -26,7 +26,7 @@ export function isRetryable(error: unknown): boolean {
 }
 
 /** The error that the rest of the program understands, or the same error. */
-export function translate(error: unknown): unknown {
+export function translatePostgresError(error: unknown): unknown {
   const code = codeOf(error);
   if (code === LOCK_NOT_AVAILABLE) {
     return unavailable('Other changes are in progress. Try again shortly.', 2, error);

@@ -5,7 +5,14 @@
 import postgres from 'postgres';
 import { unavailable } from '../errors.ts';
 import { ConstraintError, type Database, type Sql, type Transaction } from './database.ts';
-import { codeOf, isLost, isRetryable, READ_ONLY, translate, UNIQUE_VIOLATION } from './postgres-errors.ts';
+import {
+  codeOf,
+  isLost,
+  isRetryable,
+  READ_ONLY,
+  translatePostgresError,
+  UNIQUE_VIOLATION,
+} from './postgres-errors.ts';
 import { type TlsSettings, tlsOf } from './postgres-tls.ts';
 import { createSlots } from './slots.ts';
 import type { Statement, Value } from './sql.ts';
@@ -92,7 +99,7 @@ export function openPostgres(url: string): Database {
       } catch (error) {
         noticeLoss(error, used);
         if (!isRetryable(error)) {
-          throw translate(error);
+          throw translatePostgresError(error);
         }
         if (attempts === attemptsMax) {
           throw unavailable('Others are changing the same things. Try again shortly.', 1, error);

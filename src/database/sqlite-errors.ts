@@ -26,9 +26,9 @@ export function isBusy(error: unknown): boolean {
 
 /**
  * Whether the disk or a quota is full, or the disk refused access. SQLite reports an exceeded quota (EDQUOT) like a
- * faulty disk (EIO). @param failure as `translate` returns it
+ * faulty disk (EIO). @param failure as `translateSqliteError` returns it
  */
-export function isFull(failure: unknown): boolean {
+export function isDiskFull(failure: unknown): boolean {
   return failure instanceof AppError && [SQLITE_FULL, SQLITE_IOERR].includes(primaryCode(failure.cause));
 }
 
@@ -36,7 +36,7 @@ export function isFull(failure: unknown): boolean {
  * The error that the rest of the program understands, or the same error.
  * @param isCommit thrown by a commit: where the disk failed, the log may contain all of the change or not
  */
-export function translate(error: unknown, isCommit = false): unknown {
+export function translateSqliteError(error: unknown, isCommit = false): unknown {
   switch (errorCode(error)) {
     case SQLITE_CONSTRAINT_UNIQUE:
     case SQLITE_CONSTRAINT_PRIMARYKEY:

@@ -13,7 +13,7 @@ import { AppError, unavailable } from '../errors.ts';
 import { restrict } from '../permissions.ts';
 import type { Database, Sql, Transaction } from './database.ts';
 import type { Statement, Value } from './sql.ts';
-import { isBusy, isFull, translate } from './sqlite-errors.ts';
+import { isBusy, isDiskFull, translateSqliteError } from './sqlite-errors.ts';
 
 /** Another process (an import, say) may hold the write lock; we wait for it without blocking reads. */
 const lockWaitMs = 10_000;
@@ -89,7 +89,7 @@ export function openSqlite(file: string): Database {
       } catch {
         // The disk fails now: the next group tries again.
       }
-      const failure = translate(error, isCommit);
+      const failure = translateSqliteError(error, isCommit);
       noteFull(failure);
       for (const write of group) {
         write.reject(failure);
@@ -112,7 +112,7 @@ export function openSqlite(file: string): Database {
   }
 
   function noteFull(failure: unknown): void {
-    if (isFull(failure)) {
+    if (isDiskFull(failure)) {
       fullAt = performance.now();
     }
   }
@@ -256,7 +256,7 @@ function statementsOn(connection: DatabaseSync): Sql {
     try {
       return use(prepare(text), values);
     } catch (error) {
-      throw translate(error);
+      throw translateSqliteError(error);
     }
   }
 
@@ -277,7 +277,7 @@ function statementsOn(connection: DatabaseSync): Sql {
           prepare(insertOf(table, columns, 1)).run(...rest);
         }
       } catch (error) {
-        throw translate(error);
+        throw translateSqliteError(error);
       }
     },
   };

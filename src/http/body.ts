@@ -1,6 +1,6 @@
 /** Bodies of requests: which media types a route takes, and what is in them once they were read whole. */
 import type { IncomingHttpHeaders } from 'node:http';
-import { AppError, addError, type FieldError, inWords, validationError } from '../errors.ts';
+import { AppError, addError, type FieldError, joinErrors, validationError } from '../errors.ts';
 import { chain, type MaybePromise } from '../maybe-promise.ts';
 import { validate } from '../schema/validate.ts';
 import { refuseContentEncoding } from './content-encoding.ts';
@@ -13,7 +13,7 @@ const formTypes = ['application/x-www-form-urlencoded', 'multipart/form-data'];
 /** @throws AppError badRequest or validation where there are faults */
 export function throwIfInvalid(errors: readonly FieldError[], as: 'badRequest' | 'validation'): void {
   if (errors.length > 0) {
-    throw as === 'validation' ? validationError(errors) : new AppError('badRequest', inWords(errors));
+    throw as === 'validation' ? validationError(errors) : new AppError('badRequest', joinErrors(errors));
   }
 }
 

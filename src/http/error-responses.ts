@@ -73,15 +73,18 @@ export const unsupportedMediaTypeResponse = errorResponse(415);
 export const preconditionFailedResponse = errorResponse(412)(
   'The resource has changed since the version in If-Match',
 );
-export const unavailable = errorResponse(503);
+export const unavailableResponse = errorResponse(503);
 const forbidden = errorResponse(403);
 const requestTimeout = errorResponse(408);
 const tooManyRequests = errorResponse(429);
-export const rangeNotSatisfiable = errorResponse(416);
+export const rangeNotSatisfiableResponse = errorResponse(416);
 export const unprocessableResponse = errorResponse(422)('The request failed validation; nothing was changed');
 
 /** Text other than JSON, of one of these media types. */
-export const text = (description: string, ...mediaTypes: readonly string[]) => ({ description, mediaTypes });
+export const documentedText = (description: string, ...mediaTypes: readonly string[]) => ({
+  description,
+  mediaTypes,
+});
 
 /** Everything that a route may answer: what it declares, and what the chain in front of it does. */
 export function documentedResponses({ access, method, body, responses }: Described): DocumentedResponses {
@@ -105,7 +108,7 @@ export function documentedResponses({ access, method, body, responses }: Describ
           ...unsupportedMediaTypeResponse('The body is of no media type that is taken here'),
         }),
     ...tooMany,
-    ...unavailable('Too much is asked of the server at once: try again as Retry-After says'),
+    ...unavailableResponse('Too much is asked of the server at once: try again as Retry-After says'),
     ...responses,
   };
 }

@@ -1,7 +1,7 @@
 /** Routes for whoever runs the server: health, the OpenAPI document and the reference page. */
 import Fastify from 'fastify';
 import { Asset } from './asset.ts';
-import { unavailable as notReady, text } from './error-responses.ts';
+import { documentedText, unavailableResponse as notReady } from './error-responses.ts';
 import { immutable, revalidated } from './etag.ts';
 import { type MetricDefinition, type Metrics, metricsType } from './metrics.ts';
 import { type RouteResponse, TextBody } from './response.ts';
@@ -89,7 +89,7 @@ export function operationalRoutes({ requireReady, describe, metrics, figures }: 
       isAtRoot: true,
       compressible: true,
       mediaType: metricsType,
-      responses: { 200: text('Metrics as text', 'text/plain') },
+      responses: { 200: documentedText('Metrics as text', 'text/plain') },
       handle: async () => ({
         status: 200,
         headers: { 'Cache-Control': 'no-store' },
@@ -106,7 +106,7 @@ export function operationalRoutes({ requireReady, describe, metrics, figures }: 
       summary: 'The reference page',
       access: 'operational',
       mediaType: 'text/html; charset=utf-8',
-      responses: { 200: text('The page', 'text/html') },
+      responses: { 200: documentedText('The page', 'text/html') },
       handle: async () => (await reference()).page,
     }),
     route({
@@ -124,7 +124,7 @@ export function operationalRoutes({ requireReady, describe, metrics, figures }: 
           description: 'The version that the page names: kept for a year',
         },
       },
-      responses: { 200: text('The script', 'text/javascript') },
+      responses: { 200: documentedText('The script', 'text/javascript') },
       handle: async ({ query }) => {
         const { script } = await reference();
         return query.v === script.version ? immutable(script) : revalidated(script);

@@ -6,7 +6,7 @@ import { rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { Clock } from '../clock.ts';
 import { storageFailure } from '../files/files.ts';
-import type { ImageFormat, ImageTask, Outcome, RenderedFile } from '../workers/image-worker.ts';
+import type { ImageFormat, ImageTask, RenderedFile, RenderedImages } from '../workers/image-worker.ts';
 import { createWorkerPool, TaskTimedOut } from '../workers/pool.ts';
 
 /** The resolution of a good camera. While an image is rotated, a pixel needs four bytes of memory. */
@@ -51,7 +51,7 @@ const extensions = { jpeg: 'jpg', png: 'png', webp: 'webp' } as const;
 /** Creates the image pool. Its processes start with the first image, and end when idle to free their memory. */
 export function createImageRenderer(clock: Clock): ImageRenderer {
   const slots = processesMax * slotsPerProcess;
-  const pool = createWorkerPool<ImageTask, Outcome, 'render'>({
+  const pool = createWorkerPool<ImageTask, RenderedImages, 'render'>({
     file: new URL('../workers/image-worker.ts', import.meta.url),
     processesMax,
     slotsPerProcess,
@@ -61,7 +61,7 @@ export function createImageRenderer(clock: Clock): ImageRenderer {
     taskTimeoutMs,
   });
 
-  async function run(task: ImageTask): Promise<Outcome> {
+  async function run(task: ImageTask): Promise<RenderedImages> {
     using slot = await pool.acquire('render');
     try {
       return await slot.run(task);

@@ -1,15 +1,15 @@
 /** Routes that upload, list and return images. */
 import { anyOf, apiKey, oauth } from '../auth/access.ts';
-import { cheeseId, ifMatch, noCheese } from '../cheeses/routes.ts';
+import { cheeseId, cheeseIfMatch, noCheese } from '../cheeses/routes.ts';
 import type { CheeseService } from '../cheeses/service.ts';
 import { AppError } from '../errors.ts';
 import type { ByteRange } from '../files/files.ts';
 import {
+  documentedText,
   notFoundResponse,
   payloadTooLargeResponse,
   preconditionFailedResponse,
-  rangeNotSatisfiable,
-  text,
+  rangeNotSatisfiableResponse,
   unprocessableResponse,
   unsupportedMediaTypeResponse,
 } from '../http/error-responses.ts';
@@ -50,7 +50,7 @@ export function imageRoutes({ cheeses, images, urlOf, isRedirecting }: Dependenc
         'The image is stored upright and without metadata, with a thumbnail of at most 320 x 320 pixels. The content of an image URL never changes.',
       replay: 'beforeWork',
       access: anyOf(oauth('write:cheeses')),
-      headers: ifMatch,
+      headers: cheeseIfMatch,
       upload: {
         fileField,
         fileBytesMax: imageBytesMax,
@@ -146,11 +146,11 @@ export function imageRoutes({ cheeses, images, urlOf, isRedirecting }: Dependenc
       access: 'operational',
       examples: { name: 'c0535e4be2b79ffd93291305436bf889314e4a3faec05ecffcbb7df31ad9e51a.webp' },
       responses: {
-        200: text('The image', ...imageTypes),
-        206: text('The requested range', ...imageTypes),
+        200: documentedText('The image', ...imageTypes),
+        206: documentedText('The requested range', ...imageTypes),
         302: { description: 'Redirect to the storage that serves the images, if one is configured' },
         ...notFoundResponse('The image does not exist'),
-        ...rangeNotSatisfiable('The image ends before the requested range'),
+        ...rangeNotSatisfiableResponse('The image ends before the requested range'),
       },
       handle: async ({ params, headers }) => {
         const file = await images.findFile(params.name ?? '');

@@ -11,7 +11,7 @@ import {
 import { entityResponse, preconditionOf } from '../http/etag.ts';
 import { type Route, route } from '../http/route.ts';
 import type { OrderReader } from './order-reader.ts';
-import { ifMatch, listQuery, oneOrder, orderId, requestOf, shownPage } from './routes.ts';
+import { oneOrder, orderId, orderIfMatch, orderListQuery, requestOf, shownPage } from './routes.ts';
 import { OrderList, Timeline } from './schemas.ts';
 import type { OrderService } from './service.ts';
 
@@ -50,7 +50,7 @@ export function customerOrderRoutes({ customerFinder, orders, history }: Depende
       description:
         "A customer's session or token lists the customer's own orders; an API key alone lists those of any customer.",
       access,
-      query: listQuery,
+      query: orderListQuery,
       responses: {
         200: { description: 'A page of orders', schema: OrderList },
         ...badRequestResponse('A parameter is not valid'),
@@ -99,7 +99,7 @@ export function customerOrderRoutes({ customerFinder, orders, history }: Depende
       summary: 'Cancel an order of a customer that has not shipped',
       description: 'It can still be read. Cancelling it again changes nothing.',
       access: anyOf(session, oauth('write:orders')),
-      headers: ifMatch,
+      headers: orderIfMatch,
       responses: {
         204: { description: 'The order is cancelled' },
         ...noOrder,

@@ -27,11 +27,11 @@ import type { OrderService } from './service.ts';
 
 const tag = 'Store';
 export const noOrder = notFoundResponse('There is no such order');
-export const ifMatch = ifMatchFor('order');
+export const orderIfMatch = ifMatchFor('order');
 export const oneOrder = (description: string) => ({ description, schema: Order });
 const time = { type: 'string', rule: timestampRule, maxLength: 40 } as const;
 
-export const listQuery = {
+export const orderListQuery = {
   cursor: { type: 'string', minLength: 1, maxLength: 2000, description: 'nextCursor of an earlier page' },
   limit: { type: 'integer', minimum: 1, maximum: 100, default: 20, description: 'Orders on a page' },
   status: {
@@ -71,7 +71,7 @@ export function storeRoutes({ cheeses, orders, history, customerFinder }: Depend
       description:
         "An API key alone lists all orders. With a customer's session or token beside the key, only that customer's orders are listed. A token lists the orders of its customer or client.",
       access: anyOf(apiKey, oauth('read:orders')),
-      query: listQuery,
+      query: orderListQuery,
       responses: {
         200: { description: 'A page of orders', schema: OrderList },
         ...badRequestResponse('A parameter is not valid'),
@@ -124,7 +124,7 @@ export function storeRoutes({ cheeses, orders, history, customerFinder }: Depend
       description:
         "It can still be read. Cancelling it again changes nothing. A key beside a customer's session or token cancels that customer's orders only.",
       access: anyOf(oauth('write:orders')),
-      headers: ifMatch,
+      headers: orderIfMatch,
       responses: {
         204: { description: 'The order is cancelled' },
         ...noOrder,
@@ -204,7 +204,7 @@ function step(
     summary,
     description,
     access: anyOf(oauth('admin')),
-    headers: ifMatch,
+    headers: orderIfMatch,
     responses: {
       200: {
         ...oneOrder('The order as it is now'),
@@ -229,7 +229,7 @@ export function orderId(params: Readonly<Record<string, string>>): number {
 }
 
 /** What a list is asked for, from its query. */
-export function requestOf(query: ParameterValues<typeof listQuery>): OrderRequest {
+export function requestOf(query: ParameterValues<typeof orderListQuery>): OrderRequest {
   const { status, createdFrom, createdBefore, ...paging } = query;
   return {
     ...paging,

@@ -24,7 +24,7 @@ export interface RenderedFile {
 }
 
 /** null: it is no picture that could be shown. */
-export type Outcome = { readonly image: RenderedFile; readonly thumbnail: RenderedFile } | null;
+export type RenderedImages = { readonly image: RenderedFile; readonly thumbnail: RenderedFile } | null;
 
 const thumbnailSide = 320;
 /**
@@ -43,7 +43,7 @@ process.umask(0o077);
 sharp.concurrency(1);
 sharp.cache(false);
 
-serveTasks(async (task: ImageTask): Promise<Outcome> => {
+serveTasks(async (task: ImageTask): Promise<RenderedImages> => {
   const { target } = task;
   await mkdir(dirname(target), { recursive: true });
   const image = await write(upright(task).toFormat(task.format, options[task.format]), `${target}.image`);

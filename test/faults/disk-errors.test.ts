@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import { rawSql } from '../../src/database/sql.ts';
-import { translate } from '../../src/database/sqlite-errors.ts';
+import { translateSqliteError } from '../../src/database/sqlite-errors.ts';
 import { AppError } from '../../src/errors.ts';
 import { toAppError } from '../../src/http/error-body.ts';
 import { statusOf } from '../../src/http/error-mapping.ts';
@@ -77,7 +77,7 @@ suite('A disk that reports errors', () => {
   test('is recognized by every code, of SQLite and of the operating system', () => {
     // READONLY, CANTOPEN and kinds of IOERR: read, write, fsync, mmap.
     for (const errcode of [8, 14, 266, 778, 1034, 6154]) {
-      const error = translate(Object.assign(new Error('disk'), { errcode }));
+      const error = translateSqliteError(Object.assign(new Error('disk'), { errcode }));
       assert.ok(error instanceof AppError && statusOf(error) === 503, String(errcode));
     }
     for (const code of ['EIO', 'EDQUOT', 'ENOSPC', 'EROFS', 'EFBIG', 'EMFILE']) {

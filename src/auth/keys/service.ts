@@ -12,7 +12,7 @@ import { type AccountRow, type KeyRow, keyQueries } from './queries.ts';
 export const activeKeysMax = 3;
 
 /** An API key as it may be shown. */
-export interface ApiKey {
+export interface KeyDetails {
   readonly id: number;
   readonly type: KeyType;
   readonly last4: string;
@@ -23,7 +23,7 @@ export interface ApiKey {
 }
 
 /** An API key at its creation: the only time that its secret is seen. */
-export interface NewApiKey extends ApiKey {
+export interface CreatedKey extends KeyDetails {
   readonly key: string;
 }
 
@@ -44,15 +44,15 @@ export interface KeyService {
   countLive(): Promise<number>;
   findAccountById(id: number): Promise<AccountRow | undefined>;
   /** @throws AppError conflict where three keys are active */
-  create(context: Context, accountId: number, request: KeyRequest): Promise<NewApiKey>;
-  list(accountId: number): Promise<ApiKey[]>;
+  create(context: Context, accountId: number, request: KeyRequest): Promise<CreatedKey>;
+  list(accountId: number): Promise<KeyDetails[]>;
   /** A new key like the old one, which ends after `overlapMs`. @throws AppError notFound, conflict */
   rotate(
     context: Context,
     keyId: number,
     overlapMs: number,
     may: { readonly makeAdmin: boolean },
-  ): Promise<NewApiKey>;
+  ): Promise<CreatedKey>;
   /** @throws AppError notFound */
   revoke(context: Context, keyId: number): Promise<void>;
 }
@@ -71,7 +71,7 @@ export function takesKeys(environment: Environment, type: KeyType): boolean {
 }
 
 export function createKeyService({ database, clock, environment, defaultPlan }: Dependencies): KeyService {
-  async function insert(tx: Sql, accountId: number, request: KeyRequest): Promise<NewApiKey> {
+  async function insert(tx: Sql, accountId: number, request: KeyRequest): Promise<CreatedKey> {
     const type = request.type ?? (environment === 'production' ? 'live' : 'test');
     if (!takesKeys(environment, type)) {
       throw new AppError(
@@ -212,7 +212,7 @@ export function createKeyService({ database, clock, environment, defaultPlan }: 
   };
 }
 
-function toApiKey(row: KeyRow): ApiKey {
+function toApiKey(row: KeyRow): KeyDetails {
   return {
     id: row.id,
     type: row.type,
@@ -224,7 +224,7 @@ function toApiKey(row: KeyRow): ApiKey {
   };
 }
 
-function withoutSecret({ key: _, ...shown }: NewApiKey): ApiKey {
+function withoutSecret({ key: _, ...shown }: CreatedKey): KeyDetails {
   return shown;
 }
 

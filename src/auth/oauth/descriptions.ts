@@ -1,5 +1,5 @@
 /** Descriptions of the endpoints of the authorization server for the OpenAPI document. */
-import { text } from '../../http/error-responses.ts';
+import { documentedText } from '../../http/error-responses.ts';
 import type { RawDescription, RawRoute } from '../../http/raw-routes.ts';
 import type { DocumentedResponses } from '../../http/response.ts';
 import type { Schema } from '../../schema/schema.ts';
@@ -16,7 +16,7 @@ import {
 } from './schemas.ts';
 
 const tag = 'OAuth';
-const page = (description: string) => text(description, 'text/html');
+const page = (description: string) => documentedText(description, 'text/html');
 const errorPage = page('A page that says what went wrong');
 const failed = (description: string) => ({ description, schema: OauthError });
 const seeOther: DocumentedResponses = {

@@ -8,7 +8,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { AppError } from '../../errors.ts';
 import { Asset } from '../../http/asset.ts';
 import { headersOf, statusOf } from '../../http/error-mapping.ts';
-import { text } from '../../http/error-responses.ts';
+import { documentedText } from '../../http/error-responses.ts';
 import { revalidated } from '../../http/etag.ts';
 import { sendPage, setPageHeaders } from '../../http/pages/send-page.ts';
 import type { RawRequest, RawRoute } from '../../http/raw-routes.ts';
@@ -199,7 +199,7 @@ export function styleRoute(): Route {
     summary: 'The stylesheet of the pages for login and consent',
     access: 'operational',
     mediaType: 'text/css; charset=utf-8',
-    responses: { 200: text('The stylesheet', 'text/css') },
+    responses: { 200: documentedText('The stylesheet', 'text/css') },
     handle: () => style,
   });
 }

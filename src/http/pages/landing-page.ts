@@ -1,7 +1,7 @@
 /** What browsers request at the root of the server: the landing page, the icon, and rules for crawlers. */
 import { createHash } from 'node:crypto';
 import { Asset } from '../asset.ts';
-import { text } from '../error-responses.ts';
+import { documentedText } from '../error-responses.ts';
 import { revalidated } from '../etag.ts';
 import { qualityOf } from '../quality-values.ts';
 import { type RouteResponse, TextBody } from '../response.ts';
@@ -65,7 +65,7 @@ export function landingRoutes(dependencies: Dependencies): Route[] {
       summary: 'The icon of the pages',
       access: 'operational',
       mediaType: 'image/svg+xml',
-      responses: { 200: text('An SVG image', 'image/svg+xml') },
+      responses: { 200: documentedText('An SVG image', 'image/svg+xml') },
       handle: () => icon,
     }),
     route({
@@ -76,7 +76,7 @@ export function landingRoutes(dependencies: Dependencies): Route[] {
       summary: 'Rules for crawlers: index nothing',
       access: 'operational',
       mediaType: 'text/plain; charset=utf-8',
-      responses: { 200: text('The rules (RFC 9309)', 'text/plain') },
+      responses: { 200: documentedText('The rules (RFC 9309)', 'text/plain') },
       handle: () => robots,
     }),
   ];
