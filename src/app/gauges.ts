@@ -80,12 +80,12 @@ export function createGauges({
     gauge(
       'curd_changes_under_way',
       'Requests that change something and are not answered yet.',
-      () => overload.standing().changes,
+      () => overload.stats().changes,
     ),
     gauge(
       'curd_event_loop_lag_seconds',
       'For how long the process was last too busy for anything new.',
-      () => overload.standing().lagMs / 1000,
+      () => overload.stats().lagMs / 1000,
     ),
     gauge('curd_uploads_under_way', 'Pictures that are received, wait or are worked on.', uploads.count),
     gauge('curd_pictures', 'Pictures that are worked on, or wait for it.', () =>

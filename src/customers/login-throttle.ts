@@ -13,8 +13,8 @@ import { batchCalls } from '../database/batch-calls.ts';
 import type { Database, Sql } from '../database/database.ts';
 import { advisoryLock, asynchronousCommit } from '../database/sql.ts';
 import { AppError } from '../errors.ts';
-import { networkOf } from '../http/client-ip.ts';
 import type { LoginLimits } from '../settings/config.ts';
+import { networkOf } from './networks.ts';
 import { customerQueries, type FailureRow } from './queries.ts';
 
 const quarterHourMs = 15 * 60_000;

@@ -3,9 +3,9 @@
  * there down: otherwise anyone could keep a customer out. Only digests under the secret are stored.
  */
 import { createHmac } from 'node:crypto';
+import { isIPv4 } from 'node:net';
 import { type Clock, timestamp } from '../clock.ts';
 import type { Database, Sql } from '../database/database.ts';
-import { networkOf } from '../http/client-ip.ts';
 import { customerQueries } from './queries.ts';
 
 const keptMs = 30 * 24 * 60 * 60_000;
@@ -52,4 +52,9 @@ export function createKnownNetworks({ database, clock, secret }: Dependencies): 
       await customerQueries(database).deletePastNetworks(oldest());
     },
   };
+}
+
+/** The network of a client IP: the first 24 bits of IPv4; of IPv6, a client IP is the first 64 bits already. */
+export function networkOf(clientIp: string): string {
+  return isIPv4(clientIp) ? `${clientIp.slice(0, clientIp.lastIndexOf('.'))}.0/24` : clientIp;
 }

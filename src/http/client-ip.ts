@@ -20,8 +20,3 @@ export function clientNetwork(given: string): string {
     .map((group) => Number.parseInt(group || '0', 16).toString(16))
     .join(':')}::/64`;
 }
-
-/** The network of a client IP as `addressOf` returns it: the first 24 bits of IPv4, the first 64 of IPv6. */
-export function networkOf(clientIp: string): string {
-  return isIPv4(clientIp) ? `${clientIp.slice(0, clientIp.lastIndexOf('.'))}.0/24` : clientIp;
-}

@@ -5,10 +5,11 @@ import type { Context, Origin } from '../database/context.ts';
 import type { Transaction } from '../database/database.ts';
 import type { FieldError } from '../errors.ts';
 import type { ReceivedFile } from '../files/received-file.ts';
-import { type IdempotencyStore, parseIdempotencyKey, type StoredResponse } from '../idempotency/store.ts';
+import type { IdempotencyStore, StoredResponse } from '../idempotency/store.ts';
 import type { RateLimitStatus } from '../limits/rate-limits.ts';
 import { chain, type MaybePromise } from '../maybe-promise.ts';
 import { type RequestBody, rawBody, readBody, throwIfInvalid, unchangeableErrors } from './body.ts';
+import { parseIdempotencyKey } from './idempotency-key.ts';
 import type { ReceivedForm } from './multipart.ts';
 import { readHeaders, readQuery } from './parameters.ts';
 import { type RouteResponse, TextBody } from './response.ts';
@@ -186,7 +187,7 @@ async function runWithIdempotency<T>(
     body: await contentOf(execution),
     replay: route.replay ?? 'inTransaction',
   } as const;
-  const { answer: stored, isReplay } = await input.idempotency.run(
+  const { response: stored, isReplay } = await input.idempotency.run(
     attempt,
     (transaction) => verb({ ...context, transaction }),
     (result) => storable(respond(result)),

@@ -1,9 +1,10 @@
 /** The OpenAPI 3.1 document, made from the routes: what validates is what is described. */
 
 import type { Access } from '../auth/access.ts';
-import { idempotencyHours, keyLengthMax } from '../idempotency/store.ts';
+import { idempotencyHours } from '../idempotency/store.ts';
 import type { Parameter, Parameters, Schema } from '../schema/schema.ts';
 import { documentedResponses } from './error-responses.ts';
+import { keyLengthMax } from './idempotency-key.ts';
 import type { DocumentedResponses } from './response.ts';
 import { type Described, fullPath } from './route.ts';
 

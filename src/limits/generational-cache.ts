@@ -1,4 +1,4 @@
-/** A memory of whoever came by lately, of bounded size. */
+/** A cache of bounded size for values that are only needed for a short time after their last use. */
 import type { Clock } from '../clock.ts';
 
 export interface GenerationalCache<T> {
@@ -9,8 +9,9 @@ export interface GenerationalCache<T> {
 }
 
 /**
- * Forgets what was not asked for during `keptMs`, and sooner where there are more than `namesMax` names at once; twice
- * as many are held at most. Two generations: what is asked for moves into the younger, the older is dropped whole.
+ * Keeps a value for `keptMs` after it was last read or set, and for a shorter time if more than `namesMax` names are in
+ * use; it never has more than twice as many. There are two generations: a value that is read moves to the young one,
+ * and the old one is dropped as a whole.
  */
 export function createGenerationalCache<T>(
   namesMax: number,
@@ -19,23 +20,23 @@ export function createGenerationalCache<T>(
 ): GenerationalCache<T> {
   let young = new Map<string, T>();
   let old = new Map<string, T>();
-  let bornAt = clock.now();
+  let startedAt = clock.now();
 
-  function age(): void {
+  function startGenerationIfDue(): void {
     const now = clock.now();
-    // The clock may have been ahead at birth.
-    const ageMs = Math.abs(now - bornAt);
+    // The clock may have been ahead when the generation started.
+    const ageMs = Math.abs(now - startedAt);
     if (young.size >= namesMax || ageMs >= keptMs) {
-      // After a silence as long as that, both are of no interest.
+      // Without a request for that long, the young generation has expired too.
       old = ageMs >= 2 * keptMs ? new Map() : young;
       young = new Map();
-      bornAt = now;
+      startedAt = now;
     }
   }
 
   return {
     get(name) {
-      age();
+      startGenerationIfDue();
       const value = young.get(name) ?? old.get(name);
       if (value !== undefined && !young.has(name)) {
         young.set(name, value);
@@ -43,7 +44,7 @@ export function createGenerationalCache<T>(
       return value;
     },
     set(name, value) {
-      age();
+      startGenerationIfDue();
       young.set(name, value);
       return value;
     },

@@ -1,33 +1,33 @@
 /**
- * Requests an hour, counted by the minute in the database: never more than permitted in any 3,600 seconds, whatever is
- * restarted or killed in between.
+ * The hourly quota on SQLite: requests are counted by the minute in the database, and never more than the quota within
+ * any 3,600 seconds, even if the server is restarted or killed.
  *
- * What a server lets through is written down before. It takes a hundredth of an hour's requests at a time, for the
- * minute that runs, and gives back with the next what it did not use: so most requests cost no write, and a crash can
- * cost its caller a hundredth of the quota, and never gain him any.
+ * A server stores what it may let through in advance. For the current minute, it leases a hundredth of the quota at a
+ * time, and returns the unused rest when it renews the lease. So most requests write nothing; a crash can cost a caller
+ * up to a hundredth of the quota, and never gives more than the quota.
  */
 import { type Clock, timestamp } from '../clock.ts';
 import type { Database } from '../database/database.ts';
-import { sql } from '../database/sql.ts';
 import type { LimitState } from '../errors.ts';
 import type { MaybePromise } from '../maybe-promise.ts';
 import { createGenerationalCache } from './generational-cache.ts';
+import { sqliteQuotaQueries } from './queries.ts';
 import { hourState } from './usage-counter.ts';
 
 const minuteMs = 60_000;
-/** The minute that runs and the 60 before it: an hour, wherever in a minute it begins. */
+/** The current minute and the 60 before it: at least an hour, wherever in the minute it starts. */
 const minutesCounted = 61;
-/** Kept until what they hold has left the hour: then nothing is lost by forgetting it. */
+/** A subject is forgotten once its requests are older than an hour: its lease has expired by then. */
 const subjectsMax = 20_000;
 
-/** What one server may let through within a minute without asking. */
+/** Requests that one server may let through within a minute without asking the database. */
 export interface Lease {
   readonly minute: number;
   readonly limit: number;
   left: number;
-  /** What the hour still permits beyond that, as of the lease. */
+  /** What remained of the quota beyond the lease when it was written. */
   readonly beyond: number;
-  /** When more will be permitted than now. */
+  /** When more will remain than now, in milliseconds since the epoch. */
   readonly freedAt: number;
 }
 
@@ -37,18 +37,19 @@ interface Subject {
 }
 
 export interface HourlyLeases {
-  /** Counts a request; null where the hour is used up. */
+  /** Counts a request; null where the quota is used up. */
   take(subject: string, limit: number): MaybePromise<Lease | null>;
-  /** A request that was counted is free of charge. In the next minute it is too late for that. */
+  /** Gives a request back. Has no effect once the minute of the lease is over. */
   refund(subject: string, lease: Lease): void;
-  /** After `take`. */
+  /** Call it after `take`. */
   state(subject: string, limit: number): LimitState;
-  /** Hands back what was taken and not used. */
+  /** Returns the unused rest of all leases. */
   close(): Promise<void>;
-  /** Deletes what is over. */
+  /** Deletes quotas whose requests are older than an hour. */
   purge(): Promise<void>;
 }
 
+/** The leases of this server. */
 export function createHourlyLeases(database: Database, clock: Clock): HourlyLeases {
   const subjects = createGenerationalCache<Subject>(subjectsMax, minutesCounted * minuteMs, clock);
   const minuteOf = (now: number) => Math.floor(now / minuteMs);
@@ -66,49 +67,45 @@ export function createHourlyLeases(database: Database, clock: Clock): HourlyLeas
         return null;
       }
     }
-    subject.renewal ??= renew(name, subject, limit).finally(() => {
+    subject.renewal ??= renewLease(name, subject, limit).finally(() => {
       subject.renewal = null;
     });
     return subject.renewal.then(() => take(name, limit));
   }
 
-  async function renew(name: string, subject: Subject, limit: number): Promise<void> {
+  async function renewLease(name: string, subject: Subject, limit: number): Promise<void> {
     const wanted = Math.max(1, Math.floor(limit / 100));
-    subject.lease = await write(name, subject.lease, limit, wanted);
+    subject.lease = await writeLease(name, subject.lease, limit, wanted);
   }
 
-  /** Gives back what is left of one lease, and takes another of at most `wanted`. */
-  function write(name: string, held: Lease | null, limit: number, wanted: number): Promise<Lease> {
+  /** Returns the rest of the previous lease, and writes a new one of at most `wanted` requests. */
+  function writeLease(name: string, previous: Lease | null, limit: number, wanted: number): Promise<Lease> {
     return database.transaction(async (tx) => {
+      const queries = sqliteQuotaQueries(tx);
       const now = clock.now();
       const minute = minuteOf(now);
-      await tx.run(
-        sql`insert into quota (subject, uses, ends_at) values (${name}, '{}', '') on conflict (subject) do nothing`,
-      );
-      const row = await tx.get<{ uses: string }>(sql`select uses from quota where subject = ${name}`);
+      await queries.insert(name);
       const uses = new Map(
-        Object.entries(JSON.parse(row?.uses ?? '{}') as Record<string, number>)
+        Object.entries(JSON.parse((await queries.findUses(name)) ?? '{}') as Record<string, number>)
           .map(([key, count]) => [Number(key), count] as const)
-          // What lies further ahead than an hour was counted while the clock was ahead.
+          // Requests more than an hour ahead were counted while the clock was ahead.
           .filter(([key]) => Math.abs(key - minute) < minutesCounted),
       );
-      if (held !== null && uses.has(held.minute)) {
-        uses.set(held.minute, (uses.get(held.minute) ?? 0) - held.left);
+      if (previous !== null && uses.has(previous.minute)) {
+        uses.set(previous.minute, (uses.get(previous.minute) ?? 0) - previous.left);
       }
       const used = [...uses.values()].reduce((sum, count) => sum + count, 0);
       const left = Math.max(0, Math.min(wanted, limit - used));
       uses.set(minute, (uses.get(minute) ?? 0) + left);
-      const counting = [...uses].filter(([, count]) => count > 0).sort(([a], [b]) => a - b);
+      const counted = [...uses].filter(([, count]) => count > 0).sort(([a], [b]) => a - b);
       const endsAt = timestamp((minute + minutesCounted) * minuteMs);
-      await tx.run(sql`
-        update quota set uses = ${JSON.stringify(Object.fromEntries(counting))}, ends_at = ${endsAt}
-        where subject = ${name}`);
+      await queries.updateUses(name, JSON.stringify(Object.fromEntries(counted)), endsAt);
       return {
         minute,
         limit,
         left,
         beyond: Math.max(0, limit - used - left),
-        freedAt: (minuteFreeing(counting, used + left - limit) + minutesCounted) * minuteMs,
+        freedAt: (minuteFreeing(counted, used + left - limit) + minutesCounted) * minuteMs,
       };
     });
   }
@@ -132,32 +129,32 @@ export function createHourlyLeases(database: Database, clock: Clock): HourlyLeas
     async close() {
       const writes = [...subjects.entries()].map(async ([name, { lease }]) => {
         if (lease !== null && lease.left > 0) {
-          await write(name, lease, lease.limit, 0);
+          await writeLease(name, lease, lease.limit, 0);
         }
       });
-      // Where the database is gone, the callers lose what was left: no reason not to stop.
+      // If the database cannot be reached, callers lose the rest of their leases: the server still has to stop.
       await Promise.allSettled(writes);
     },
 
     async purge() {
       const now = clock.now();
       const latest = timestamp(now + 2 * minutesCounted * minuteMs);
-      await database.run(sql`delete from quota where ends_at <= ${timestamp(now)} or ends_at > ${latest}`);
+      await sqliteQuotaQueries(database).deletePast(timestamp(now), latest);
     },
   };
 }
 
-/** The minute by whose end more than `excess` of what counts, which is in order, will have left the hour. */
+/** The minute after which more than `excess` of the counted requests, which are in order, will be older than an hour. */
 function minuteFreeing(
-  counting: readonly (readonly [minute: number, count: number])[],
+  counted: readonly (readonly [minute: number, count: number])[],
   excess: number,
 ): number {
   let freed = 0;
-  for (const [minute, count] of counting) {
+  for (const [minute, count] of counted) {
     freed += count;
     if (freed > excess) {
       return minute;
     }
   }
-  return counting.at(-1)?.[0] ?? 0;
+  return counted.at(-1)?.[0] ?? 0;
 }

@@ -1,4 +1,4 @@
-/** Calls counted by the only server of a database: seconds in memory, hours by leases that are written down before. */
+/** Counts requests for the only server of a database: seconds in memory, hours by leases that are stored in advance. */
 import type { Clock } from '../clock.ts';
 import type { Database } from '../database/database.ts';
 import type { LimitState } from '../errors.ts';
@@ -10,62 +10,62 @@ import { SlidingWindow } from './sliding-window.ts';
 import { burstState, type CountedUse, type UsageCounter } from './usage-counter.ts';
 
 const secondMs = 1000;
-/** Of accounts and customers within two seconds. */
-const callersMax = 5000;
+/** Accounts and customers within two seconds. */
+const subjectsMax = 5000;
 
-/** Counts in this process. `close` writes down what was spent, and `purge` is to be called now and then. */
+/** A usage counter in this process. */
 export function createLocalCounter(database: Database, clock: Clock): UsageCounter {
-  const quotas = createHourlyLeases(database, clock);
-  const bursts = createGenerationalCache<SlidingWindow>(callersMax, 2 * secondMs, clock);
+  const leases = createHourlyLeases(database, clock);
+  const bursts = createGenerationalCache<SlidingWindow>(subjectsMax, 2 * secondMs, clock);
 
   return {
     count(subject, limits) {
       const window = bursts.get(subject) ?? bursts.set(subject, new SlidingWindow(secondMs, 1));
-      const count = new LocalUse(subject, limits, window, quotas, clock);
+      const use = new LocalUse(subject, limits, window, leases, clock);
       const now = clock.now();
       if (window.count(now) >= limits.burst) {
-        count.refusedBy = 'burst';
-        return count;
+        use.refusedBy = 'burst';
+        return use;
       }
       const slot = window.add(now);
       if (limits.perHour === null) {
-        return count;
+        return use;
       }
-      return chain(quotas.take(subject, limits.perHour), (lease) => {
+      return chain(leases.take(subject, limits.perHour), (lease) => {
         if (lease === null) {
           window.refund(slot);
-          count.refusedBy = 'hour';
+          use.refusedBy = 'hour';
         }
-        count.lease = lease;
-        return count;
+        use.lease = lease;
+        return use;
       });
     },
-    close: quotas.close,
-    purge: quotas.purge,
+    close: leases.close,
+    purge: leases.purge,
   };
 }
 
 class LocalUse implements CountedUse {
   refusedBy: CountedUse['refusedBy'] = null;
-  /** What it was taken from, where the hour has a limit. */
+  /** The lease that the request was counted on, where the hour has a limit. */
   lease: Lease | null = null;
   readonly #subject: string;
   readonly #limits: PlanLimits;
   readonly #window: SlidingWindow;
-  readonly #quotas: HourlyLeases;
+  readonly #leases: HourlyLeases;
   readonly #clock: Clock;
 
   constructor(
     subject: string,
     limits: PlanLimits,
     window: SlidingWindow,
-    quotas: HourlyLeases,
+    leases: HourlyLeases,
     clock: Clock,
   ) {
     this.#subject = subject;
     this.#limits = limits;
     this.#window = window;
-    this.#quotas = quotas;
+    this.#leases = leases;
     this.#clock = clock;
   }
 
@@ -78,12 +78,12 @@ class LocalUse implements CountedUse {
 
   hour(): LimitState | null {
     const { perHour } = this.#limits;
-    return perHour === null ? null : this.#quotas.state(this.#subject, perHour);
+    return perHour === null ? null : this.#leases.state(this.#subject, perHour);
   }
 
   refund(): void {
     if (this.lease !== null) {
-      this.#quotas.refund(this.#subject, this.lease);
+      this.#leases.refund(this.#subject, this.lease);
     }
   }
 }

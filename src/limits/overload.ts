@@ -1,25 +1,28 @@
 /**
- * Refuses early what could not be answered in time anyway: 503 while it is cheap, instead of queues that grow until
- * everybody gives up. Changes are refused first, so that a shop can still be looked at. One pause of the process or the
+ * Load shedding: refuses requests early that could not be processed in time, instead of letting queues grow until all
+ * clients time out. Changes are refused first, so that the catalogue can still be read. One pause of the process or the
  * disk is no overload: several samples in a row must be late.
+ *
+ * The lag is sampled with a timer. `monitorEventLoopDelay` would need the same timer to reset it, and its maximum is not
+ * the figure that /metrics shows.
  */
 import { unavailable } from '../errors.ts';
 
-/** Changes under way at once: each of them waits for the writers of the database. */
+/** Changes that run at once: each of them waits for the writers of the database. */
 const changesMax = 2000;
-/** Each of the last samples came so late. Together with their intervals, three of them last 3.75 seconds or more. */
+/** The lag of each of the last samples. With their intervals, three samples last at least 3.75 seconds. */
 const lagForChangesMs = 1000;
 const lagForAllMs = 2500;
 const sampleMs = 250;
 const samplesInRow = 3;
 
 export interface Overload {
-  /** @throws AppError unavailable where the server is too far behind for a request of this kind */
+  /** @throws AppError unavailable where the lag is too long for a request of this kind */
   check(isChange: boolean): void;
-  /** Counts a change as long as it runs. */
+  /** Counts a change while it runs. */
   track<T>(change: Promise<T>): Promise<T>;
-  /** Changes under way, and for how long the process was too busy to look at the clock, lately. */
-  standing(): { readonly changes: number; readonly lagMs: number };
+  /** Changes that run, and the last lag of the event loop. */
+  stats(): { readonly changes: number; readonly lagMs: number };
   stop(): void;
 }
 
@@ -35,9 +38,12 @@ export function createOverload(): Overload {
 
   return {
     check(isChange) {
-      const lastingMs = Math.min(...lags);
-      if (lastingMs > lagForAllMs || (isChange && (lastingMs > lagForChangesMs || changes >= changesMax))) {
-        throw unavailable('Too much is asked of the server at once. Try again in a moment.', 2);
+      const shortestLagMs = Math.min(...lags);
+      if (
+        shortestLagMs > lagForAllMs ||
+        (isChange && (shortestLagMs > lagForChangesMs || changes >= changesMax))
+      ) {
+        throw unavailable('The server is overloaded. Try again in a moment.', 2);
       }
     },
     async track(change) {
@@ -48,7 +54,7 @@ export function createOverload(): Overload {
         changes -= 1;
       }
     },
-    standing: () => ({ changes, lagMs: lags.at(-1) ?? 0 }),
+    stats: () => ({ changes, lagMs: lags.at(-1) ?? 0 }),
     stop: () => clearInterval(timer),
   };
 }

@@ -1,98 +1,81 @@
 /**
- * Calls counted in the database, for all servers on it: exact whichever of them is called, in one statement for all
- * calls that come while the one before is under way. The function is in migrations/0008-clock-ahead.postgres.sql.
+ * Counts requests in PostgreSQL for all servers on it, exactly. Requests that arrive while a statement runs are batched
+ * into the next one.
  */
 import type { Clock } from '../clock.ts';
 import { batchCalls } from '../database/batch-calls.ts';
 import type { Database } from '../database/database.ts';
-import { deleteUnlocked, sql } from '../database/sql.ts';
 import type { LimitState } from '../errors.ts';
 import type { PlanLimits } from '../settings/config.ts';
+import { type CountRow, postgresQuotaQueries } from './queries.ts';
 import { burstState, type CountedUse, hourState, type UsageCounter } from './usage-counter.ts';
 
-/** Twice as long as calls count: no clock is as wrong as that. */
+/** Twice as long as requests count: no clock is wrong by more than that. */
 const keptMs = 2 * 60 * 60 * 1000;
 
-/** A call to be counted, or one that was and is given back. */
+/** A request to count or to refund. */
 interface Entry {
   readonly subject: string;
   readonly limits: PlanLimits;
-  /** null for a call; else the end of the minute from which one is taken away. */
-  readonly givenBack: number | null;
+  /** The end of the minute in which the request to refund was counted; null for a request to count. */
+  readonly refundOf: number | null;
 }
 
-/** Calls on one account under the same limits. */
+/** Requests of one subject under the same limits. */
 interface Group {
   readonly subject: string;
   readonly limits: PlanLimits;
-  calls: number;
-  givenBack: number;
-  givenTo: number;
+  requests: number;
+  refunds: number;
+  refundsOf: number;
 }
 
-/** Times are milliseconds since the epoch, by the database's clock. */
-interface CountRow {
-  readonly passed: number;
-  readonly now_ms: number;
-  readonly minute_ends: number;
-  readonly in_second: number;
-  readonly second_until: number;
-  readonly in_hour: number;
-  readonly hour_until: number;
-}
-
-/** Counts in PostgreSQL, for all servers on it together. `purge` is to be called now and then. */
+/** A usage counter in PostgreSQL. */
 export function createPostgresCounter(database: Database, clock: Clock): UsageCounter {
+  const queries = postgresQuotaQueries(database);
   const enter = batchCalls(count);
 
   async function count(entries: readonly Entry[]): Promise<CountedUse[]> {
     const groups = new Map<string, Group>();
-    const places = entries.map(({ subject, limits, givenBack }) => {
+    const places = entries.map(({ subject, limits, refundOf }) => {
       const name = `${subject} ${limits.burst} ${limits.perHour}`;
-      const group = groups.get(name) ?? { subject, limits, calls: 0, givenBack: 0, givenTo: 0 };
+      const group = groups.get(name) ?? { subject, limits, requests: 0, refunds: 0, refundsOf: 0 };
       groups.set(name, group);
-      if (givenBack === null) {
-        group.calls += 1;
-        return { group, place: group.calls };
+      if (refundOf === null) {
+        group.requests += 1;
+        return { group, place: group.requests };
       }
-      // Of two minutes the older is over: nothing can be given back to it.
-      if (givenBack > group.givenTo) {
-        group.givenBack = 0;
-        group.givenTo = givenBack;
+      // The database refunds to the latest minute only, so refunds of an older one are dropped.
+      if (refundOf > group.refundsOf) {
+        group.refunds = 0;
+        group.refundsOf = refundOf;
       }
-      group.givenBack += givenBack === group.givenTo ? 1 : 0;
+      group.refunds += refundOf === group.refundsOf ? 1 : 0;
       return { group, place: 0 };
     });
-    const requests = [...groups.values()].map(({ subject, limits, calls, givenBack, givenTo }) => [
-      subject,
-      calls,
-      limits.burst,
-      limits.perHour,
-      givenBack,
-      givenTo,
-    ]);
-    const rows = await database.all<CountRow>(sql`
-      select passed, now_ms, minute_ends, in_second, second_until, in_hour, hour_until
-      from count_calls(${JSON.stringify(requests)}::text::jsonb, ${clock.isSystem ? null : clock.now()}) order by place`);
+    const rows = await queries.count(
+      [...groups.values()].map(
+        ({ subject, limits, requests, refunds, refundsOf }) =>
+          [subject, requests, limits.burst, limits.perHour, refunds, refundsOf] as const,
+      ),
+      clock.isSystem ? null : clock.now(),
+    );
     const rowOf = new Map([...groups.values()].map((group, index) => [group, rows[index] as CountRow]));
     return places.map(
-      ({ group, place }) => new PostgresUse(rowOf.get(group) as CountRow, place, group, giveBack),
+      ({ group, place }) => new PostgresUse(rowOf.get(group) as CountRow, place, group, refund),
     );
   }
 
-  function giveBack(subject: string, limits: PlanLimits, minuteEnds: number): void {
-    // Where the database is gone, the caller loses a call that would have cost nothing.
-    enter({ subject, limits, givenBack: minuteEnds }).catch(() => {});
+  function refund(subject: string, limits: PlanLimits, minuteEnds: number): void {
+    // If the database cannot be reached, the subject loses the refund.
+    enter({ subject, limits, refundOf: minuteEnds }).catch(() => {});
   }
 
   return {
-    count: (subject, limits) => enter({ subject, limits, givenBack: null }),
+    count: (subject, limits) => enter({ subject, limits, refundOf: null }),
     close: async () => {},
     async purge() {
-      const [over, ahead] = [clock.now() - keptMs, clock.now() + keptMs];
-      const isOver = sql`coalesce(hour_times[cardinality(hour_times)], 0) not between ${over} and ${ahead}
-        and coalesce(second_times[cardinality(second_times)], 0) not between ${over} and ${ahead}`;
-      await database.run(deleteUnlocked('quota', 'subject', isOver));
+      await queries.deleteUnused(clock.now() - keptMs, clock.now() + keptMs);
     },
   };
 }
@@ -100,44 +83,46 @@ export function createPostgresCounter(database: Database, clock: Clock): UsageCo
 class PostgresUse implements CountedUse {
   readonly refusedBy: CountedUse['refusedBy'];
   readonly #row: CountRow;
-  /** Calls of its group that passed after it. */
+  /** Requests of the same group that were counted after this one. */
   readonly #later: number;
   readonly #subject: string;
   readonly #limits: PlanLimits;
-  readonly #onGiveBack: (subject: string, limits: PlanLimits, minuteEnds: number) => void;
-  #isGivenBack = false;
+  readonly #onRefund: (subject: string, limits: PlanLimits, minuteEnds: number) => void;
+  #isRefunded = false;
 
+  /** @param place of the request among those of its group, from 1; 0 for a refund */
   constructor(
     row: CountRow,
     place: number,
     { subject, limits }: Group,
-    onGiveBack: (subject: string, limits: PlanLimits, minuteEnds: number) => void,
+    onRefund: (subject: string, limits: PlanLimits, minuteEnds: number) => void,
   ) {
     this.#row = row;
     this.#later = Math.max(0, row.passed - place);
     this.#subject = subject;
     this.#limits = limits;
-    this.#onGiveBack = onGiveBack;
+    this.#onRefund = onRefund;
     this.refusedBy = place <= row.passed ? null : row.in_second >= limits.burst ? 'burst' : 'hour';
   }
 
   burst(): LimitState {
     const { now_ms, in_second, second_until } = this.#row;
     const { burst } = this.#limits;
-    return burstState(burst, Math.max(0, burst - in_second + this.#later), second_until - now_ms);
+    const used = in_second - this.#later;
+    return burstState(burst, Math.max(0, burst - used), second_until - now_ms);
   }
 
   hour(): LimitState | null {
     const { now_ms, in_hour, hour_until } = this.#row;
     const { perHour } = this.#limits;
-    const used = in_hour - this.#later - (this.#isGivenBack ? 1 : 0);
+    const used = in_hour - this.#later - (this.#isRefunded ? 1 : 0);
     return perHour === null ? null : hourState(perHour, Math.max(0, perHour - used), hour_until - now_ms);
   }
 
   refund(): void {
-    if (this.#limits.perHour !== null && !this.#isGivenBack) {
-      this.#isGivenBack = true;
-      this.#onGiveBack(this.#subject, this.#limits, this.#row.minute_ends);
+    if (this.#limits.perHour !== null && !this.#isRefunded) {
+      this.#isRefunded = true;
+      this.#onRefund(this.#subject, this.#limits, this.#row.minute_ends);
     }
   }
 }

@@ -1,9 +1,8 @@
 /**
- * How much of the server one caller may take. Whoever shows a valid credential is counted by account (all its keys and
- * applications together) or by customer: by the hour and, in addition, by the second. Everybody else is counted by
- * address. A request that is turned away uses up nothing.
+ * Rate limits. Requests with a valid credential are counted by account (all its API keys and OAuth clients together) or
+ * by customer, per hour and per second. All others are counted by client IP, per minute. A refused request is not
+ * counted.
  */
-
 import type { Principal } from '../auth/principal.ts';
 import type { Clock } from '../clock.ts';
 import { AppError, type LimitState } from '../errors.ts';
@@ -15,8 +14,8 @@ import type { CountedUse, UsageCounter } from './usage-counter.ts';
 
 const secondMs = 1000;
 const minuteMs = 60_000;
-/** Within two minutes. */
-const addressesMax = 50_000;
+/** Client IPs within two minutes. */
+const clientIpsMax = 50_000;
 
 interface Plan extends PlanLimits {
   readonly name: string;
@@ -31,27 +30,27 @@ export interface RateLimitStatus {
   readonly readAt: number;
 }
 
-/** A call that was counted. */
+/** A request that was counted for a plan. */
 export interface RequestCharge {
   rateLimitStatus(): RateLimitStatus;
-  /** The call costs nothing of the hour after all. */
+  /** Gives the request back to the hourly quota. */
   refund(): void;
 }
 
 export interface RateLimits {
-  /** Counts a call with valid credentials. @throws AppError rateLimited */
+  /** Counts a request with valid credentials. @throws AppError rateLimited */
   charge(principals: readonly Principal[]): MaybePromise<RequestCharge>;
-  /** Counts a call without a valid credential. @throws AppError rateLimited */
+  /** Counts a request without a valid credential. @throws AppError rateLimited */
   countClientIp(clientIp: string, group: RateLimitGroup): ClientIpCount;
-  /** Calls turned away so far, by the limit that did. */
+  /** Requests refused since the start, by limit, as labels of a metric. */
   refusals(): Readonly<Record<string, number>>;
 }
 
 /** A request that was counted by client IP. */
 export interface ClientIpCount {
   /**
-   * Counts the request as several, which it is found to be once its body is read. One that exceeds a limit by itself
-   * passes where nothing else counts. @throws AppError rateLimited, and the request counts nothing
+   * Counts the request as several, as for a batch whose size is known once its body is read. A batch that exceeds a
+   * limit by itself passes if nothing else was counted. @throws AppError rateLimited, and the request is not counted
    */
   countAs(requests: number): void;
 }
@@ -69,43 +68,43 @@ interface Dependencies {
   readonly counts: UsageCounter;
 }
 
-/** @param counts where calls are counted, which whoever made them closes */
+/** @param counts is closed by the caller */
 export function createRateLimits({ config, clock, counts }: Dependencies): RateLimits {
   const plans = new Map(Object.entries(config.plans).map(([name, limits]) => [name, { ...limits, name }]));
   const strictest = [...plans.values()].toSorted(
     (a, b) => (a.perHour ?? Infinity) - (b.perHour ?? Infinity),
   )[0];
   const { perMinute, accountsPerMinute, publicPerMinute } = config.addressLimits;
-  const anyCalls = { limit: perMinute, windows: recentWindows(clock) };
-  const logins = { limit: accountsPerMinute, windows: recentWindows(clock) };
-  const publicRequests = { limit: publicPerMinute, windows: recentWindows(clock) };
-  const healthChecks = { limit: publicPerMinute, windows: recentWindows(clock) };
+  const allRequests = { limit: perMinute, windows: windowsByClientIp(clock) };
+  const logins = { limit: accountsPerMinute, windows: windowsByClientIp(clock) };
+  const publicRequests = { limit: publicPerMinute, windows: windowsByClientIp(clock) };
+  const healthChecks = { limit: publicPerMinute, windows: windowsByClientIp(clock) };
   const countedFor = {
-    any: [anyCalls],
-    login: [logins, anyCalls],
+    any: [allRequests],
+    login: [logins, allRequests],
     public: [publicRequests],
     health: [healthChecks],
   };
 
   const refused = { burst: 0, hour: 0, address: 0 };
 
-  function chargeTo(subject: string, plan: Plan): MaybePromise<RequestCharge> {
-    return chain(counts.count(subject, plan), (count) => {
-      const charge = new PlanCharge(plan, count, clock);
-      if (count.refusedBy !== null) {
-        refused[count.refusedBy] += 1;
+  function chargePlan(subject: string, plan: Plan): MaybePromise<RequestCharge> {
+    return chain(counts.count(subject, plan), (use) => {
+      const charge = new PlanCharge(plan, use, clock);
+      if (use.refusedBy !== null) {
+        refused[use.refusedBy] += 1;
       }
-      if (count.refusedBy === 'burst') {
-        const waitMs = Math.max(count.burst().resetMs, charge.untilHourPermits());
-        throw refusal(
+      if (use.refusedBy === 'burst') {
+        const waitMs = Math.max(use.burst().resetMs, charge.msUntilHourPermits());
+        throw planRefusal(
           charge,
           `Too many requests within a second: the plan ${plan.name} permits ${plan.burst}.`,
           waitMs,
         );
       }
-      if (count.refusedBy === 'hour') {
-        const waitMs = charge.untilHourPermits();
-        throw refusal(
+      if (use.refusedBy === 'hour') {
+        const waitMs = charge.msUntilHourPermits();
+        throw planRefusal(
           charge,
           `Too many requests within an hour: the plan ${plan.name} permits ${plan.perHour}.`,
           waitMs,
@@ -115,17 +114,17 @@ export function createRateLimits({ config, clock, counts }: Dependencies): RateL
     });
   }
 
-  function refusal(charge: RequestCharge, why: string, waitMs: number): AppError {
+  function planRefusal(charge: RequestCharge, reason: string, waitMs: number): AppError {
     const { hour, burst, readAt } = charge.rateLimitStatus();
-    return new AppError('rateLimited', `${why} Wait as long as Retry-After says.`, {
+    return new AppError('rateLimited', `${reason} Wait as long as Retry-After says.`, {
       details: { retryAfterMs: waitMs, limits: hour === null ? [burst] : [hour, burst], readAt },
     });
   }
 
-  function tooMany(limit: number, waitMs: number): AppError {
+  function clientIpRefusal(limit: number, waitMs: number): AppError {
     return new AppError(
       'rateLimited',
-      `Too many such requests from one client IP within a minute: without a valid credential, ${limit} are permitted. Wait as long as Retry-After says.`,
+      `Too many requests of this kind from one client IP within a minute: without a valid credential, ${limit} are permitted. Wait as long as Retry-After says.`,
       {
         details: {
           retryAfterMs: waitMs,
@@ -138,12 +137,12 @@ export function createRateLimits({ config, clock, counts }: Dependencies): RateL
 
   return {
     charge(principals) {
-      // A key that acts for a customer is paid for by its account.
+      // A key that acts for a customer is counted for its account.
       const { accountId, customerId, plan } =
         principals.find((one) => one.accountId !== null) ?? (principals[0] as Principal);
       const subject = accountId === null ? `customer:${customerId}` : `account:${accountId}`;
-      // A plan that the settings no longer name leaves the least.
-      return chargeTo(subject, plans.get(plan) ?? (strictest as Plan));
+      // A plan that was removed from the settings gets the lowest limits.
+      return chargePlan(subject, plans.get(plan) ?? (strictest as Plan));
     },
 
     refusals: () =>
@@ -155,7 +154,7 @@ export function createRateLimits({ config, clock, counts }: Dependencies): RateL
         const window = windows.get(clientIp) ?? windows.set(clientIp, new SlidingWindow(minuteMs, secondMs));
         if (window.count(now) >= limit) {
           refused.address += 1;
-          throw tooMany(limit, window.msUntilFree(now));
+          throw clientIpRefusal(limit, window.msUntilFree(now));
         }
         return { window, limit };
       });
@@ -171,7 +170,7 @@ export function createRateLimits({ config, clock, counts }: Dependencies): RateL
                 counter.window.refund(slots[index] as number);
               }
               refused.address += 1;
-              throw tooMany(limit, window.untilAtMost(permitted, now));
+              throw clientIpRefusal(limit, window.untilAtMost(permitted, now));
             }
           }
           for (const { window } of counted) {
@@ -183,37 +182,37 @@ export function createRateLimits({ config, clock, counts }: Dependencies): RateL
   };
 }
 
-function recentWindows(clock: Clock): GenerationalCache<SlidingWindow> {
-  return createGenerationalCache(addressesMax, 2 * minuteMs, clock);
+function windowsByClientIp(clock: Clock): GenerationalCache<SlidingWindow> {
+  return createGenerationalCache(clientIpsMax, 2 * minuteMs, clock);
 }
 
 class PlanCharge implements RequestCharge {
   readonly #plan: Plan;
-  readonly #count: CountedUse;
+  readonly #use: CountedUse;
   readonly #clock: Clock;
 
-  constructor(plan: Plan, count: CountedUse, clock: Clock) {
+  constructor(plan: Plan, use: CountedUse, clock: Clock) {
     this.#plan = plan;
-    this.#count = count;
+    this.#use = use;
     this.#clock = clock;
   }
 
   rateLimitStatus(): RateLimitStatus {
     return {
       plan: this.#plan.name,
-      hour: this.#count.hour(),
-      burst: this.#count.burst(),
+      hour: this.#use.hour(),
+      burst: this.#use.burst(),
       readAt: this.#clock.now(),
     };
   }
 
-  /** Milliseconds; 0 where it permits more now. */
-  untilHourPermits(): number {
-    const hour = this.#count.hour();
+  /** Milliseconds until the hourly quota permits a request; 0 where it does now. */
+  msUntilHourPermits(): number {
+    const hour = this.#use.hour();
     return hour === null || hour.remaining > 0 ? 0 : hour.resetMs;
   }
 
   refund(): void {
-    this.#count.refund();
+    this.#use.refund();
   }
 }

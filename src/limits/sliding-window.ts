@@ -1,11 +1,12 @@
-/** How often something happened lately. */
+/** Counts within a sliding time window. */
 
 const slotMax = 65_535;
 
 /**
- * Counts within the last `windowMs`, in slots of `slotMs`. A slot counts until all of it has left the window: so never
- * more than was permitted falls into any window of that length, wherever it begins, and who comes evenly gets all but
- * one slot's worth. With slots of a millisecond, the clock's own, it is exact. A slot holds at most 65,535.
+ * Counts within the last `windowMs`, in slots of `slotMs`. A slot counts until all of it has left the window, so no
+ * window of that length ever contains more than the limit, wherever it starts. A caller with an even rate gets the
+ * limit less one slot. With slots of a millisecond, the resolution of the clock, the count is exact. A slot counts to
+ * 65,535.
  */
 export class SlidingWindow {
   readonly #slotMs: number;
@@ -19,8 +20,8 @@ export class SlidingWindow {
   }
 
   /**
-   * What counts at `now`, in milliseconds. Where the clock is put back, time stands still; where it was ahead by more
-   * than the window, everything is dropped.
+   * The count at `now`, in milliseconds. If the clock is set back by less than the window, the window does not move; if
+   * it is set back by more, all counts are dropped.
    */
   count(now: number): number {
     const slot = Math.floor(now / this.#slotMs);
@@ -37,7 +38,7 @@ export class SlidingWindow {
     return this.#sum;
   }
 
-  /** Something happens at `now`, once or several times. Returns its slot, by which it can be taken back. */
+  /** Counts one or several at `now`. Returns the slot, for `refund`. */
   add(now: number, times = 1): number {
     this.count(now);
     const added = Math.min(times, slotMax - this.#at(this.#newest));
@@ -46,7 +47,7 @@ export class SlidingWindow {
     return this.#newest;
   }
 
-  /** It did not count after all. */
+  /** Takes one off the count of a slot. */
   refund(slot: number): void {
     if (Math.abs(slot - this.#newest) < this.#counts.length && slot <= this.#newest && this.#at(slot) > 0) {
       this.#set(slot, this.#at(slot) - 1);
@@ -54,12 +55,12 @@ export class SlidingWindow {
     }
   }
 
-  /** Milliseconds from `now` until the oldest of what counts leaves the window; 0 where nothing counts. */
+  /** Milliseconds from `now` until the oldest count leaves the window; 0 where there is none. */
   msUntilFree(now: number): number {
     return this.untilAtMost(Math.max(0, this.count(now) - 1), now);
   }
 
-  /** Milliseconds from `now` until no more than `limit` count; 0 where that is so. */
+  /** Milliseconds from `now` until the count is at most `limit`; 0 where it is already. */
   untilAtMost(limit: number, now: number): number {
     let counting = this.count(now);
     if (counting <= limit) {

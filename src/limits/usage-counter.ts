@@ -1,17 +1,26 @@
-/** What was called lately on whose account. A server by itself counts in own-counts.ts, several in shared-counts.ts. */
+/** Counts requests of accounts and customers: local-counter.ts for a single server, postgres-counter.ts for several. */
 import type { LimitState } from '../errors.ts';
 import type { MaybePromise } from '../maybe-promise.ts';
 import type { PlanLimits } from '../settings/config.ts';
 
-/** A call that was counted, or one that is refused and so was not. */
+/** A request that was counted, or that a limit refused and that was therefore not counted. */
 export interface CountedUse {
-  /** The limit that refuses it; null where it may pass. */
+  /** null where no limit refuses the request. */
   readonly refusedBy: 'burst' | 'hour' | null;
   burst(): LimitState;
   /** null where the hour has no limit. */
   hour(): LimitState | null;
-  /** It costs nothing of the hour after all. */
+  /** Gives the request back to the hourly quota. */
   refund(): void;
+}
+
+export interface UsageCounter {
+  /** Counts a request in the second and in the hour: in both or in neither. */
+  count(subject: string, limits: PlanLimits): MaybePromise<CountedUse>;
+  /** Stores what only this process knows. */
+  close(): Promise<void>;
+  /** Deletes counters that no longer matter. Call it regularly. */
+  purge(): Promise<void>;
 }
 
 /** The state of the limit within a second. */
@@ -22,13 +31,4 @@ export function burstState(limit: number, remaining: number, resetMs: number): L
 /** The state of the limit within an hour. */
 export function hourState(limit: number, remaining: number, resetMs: number): LimitState {
   return { policy: 'hour', limit, windowSeconds: 3600, remaining, resetMs };
-}
-
-export interface UsageCounter {
-  /** Counts a call within a second and an hour: both of them, or neither. */
-  count(subject: string, limits: PlanLimits): MaybePromise<CountedUse>;
-  /** Writes down what is only known here. */
-  close(): Promise<void>;
-  /** Deletes what is over. */
-  purge(): Promise<void>;
 }
