@@ -1,20 +1,22 @@
-import {
-  type CommandOptions,
-  formatTable,
-  parseChoice,
-  parseOptionalChoice,
-  printResult,
-  withServices,
-} from './run-command.ts';
+import { parseEnum } from '../settings/parsers.ts';
+import type { createAccountOptions } from './command-options.ts';
+import type { CommandOptions, OptionsOf } from './options.ts';
+import { formatTable, printResult } from './output.ts';
+import { withServices } from './run-command.ts';
 
-export function createAccount(name: string, options: CommandOptions): Promise<void> {
+export function createAccount(name: string, options: OptionsOf<typeof createAccountOptions>): Promise<void> {
   return withServices(
     options,
     async ({ config, keys, contextOf }) => {
-      const plan = parseOptionalChoice('--plan', options.plan, Object.keys(config.plans));
+      const plan =
+        options.plan === undefined ? undefined : parseEnum(Object.keys(config.plans))(options.plan, '--plan');
       const account = await keys.createAccount(contextOf('cli'), name, plan);
-      const next = `Give it a key: KEY=$(npx curd keys create --account "${name}")`;
-      printResult(options, account, `Account ${account.name} is there, on the plan ${account.plan}. ${next}`);
+      const next = `Create a key for it: KEY=$(npx curd keys create --account "${name}")`;
+      printResult(
+        options,
+        account,
+        `Account ${account.name} is created, on the plan ${account.plan}. ${next}`,
+      );
     },
     true,
   );
@@ -30,8 +32,8 @@ export function listAccounts(options: CommandOptions): Promise<void> {
 
 export function setPlan(name: string, planName: string, options: CommandOptions): Promise<void> {
   return withServices(options, async ({ config, keys, contextOf }) => {
-    const plan = parseChoice('The plan', planName, Object.keys(config.plans));
+    const plan = parseEnum(Object.keys(config.plans))(planName, '<plan>');
     await keys.setPlan(contextOf('cli'), name, plan);
-    printResult(options, { name, plan }, `Account ${name} is on the plan ${plan} from its next request on.`);
+    printResult(options, { name, plan }, `Account ${name} has the plan ${plan} from its next request on.`);
   });
 }

@@ -1,4 +1,6 @@
-import { type CommandOptions, formatTable, parseId, printResult, withServices } from './run-command.ts';
+import type { CommandOptions } from './options.ts';
+import { formatTable, printResult } from './output.ts';
+import { withServices } from './run-command.ts';
 
 export function listApprovals(options: CommandOptions): Promise<void> {
   return withServices(options, async ({ approvals }) => {
@@ -19,24 +21,23 @@ export function listApprovals(options: CommandOptions): Promise<void> {
   });
 }
 
-/** Says yes or no to a request for the scope admin, or takes a yes back. */
+/** Approves or denies a request for the scope admin, or revokes an approval. */
 export function decide(
   verb: 'approve' | 'deny' | 'revoke',
-  id: string,
+  id: number,
   options: CommandOptions,
 ): Promise<void> {
   return withServices(options, async ({ approvals, contextOf }) => {
-    const number = parseId(id, 'no id of a request: "curd approvals list" shows them');
-    await approvals[verb](contextOf('cli'), number);
-    const words = {
+    await approvals[verb](contextOf('cli'), id);
+    const text = {
       approve: `Request ${id} is approved for 90 days.`,
       deny: `Request ${id} is denied.`,
-      revoke: `Request ${id} is revoked: its tokens are refused from the next request on.`,
+      revoke: `Approval ${id} is revoked. Its tokens are refused from the next request on.`,
     };
     printResult(
       options,
-      (await approvals.list()).find((approval) => approval.id === number),
-      words[verb],
+      (await approvals.list()).find((approval) => approval.id === id),
+      text[verb],
     );
   });
 }

@@ -4,7 +4,6 @@ import { readdir, rm, stat } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import { systemClock } from '../clock.ts';
 import { ConfigError } from '../settings/parsers.ts';
-import type { CommandOptions } from './run-command.ts';
 
 /** Stands for the time of the backup in the name of its file. */
 export const datePlaceholder = '{date}';
@@ -29,20 +28,13 @@ export function dateOf(timestamp: string): string {
   return `${timestamp.slice(0, 19).replaceAll(':', '-')}Z`;
 }
 
-/** How many backups stay; null for all. @throws ConfigError */
-export function keepOf({ keep }: CommandOptions, pattern: string): number | null {
-  if (keep === undefined) {
-    return null;
-  }
-  if (!/^[1-9]\d{0,5}$/.test(String(keep))) {
-    throw new ConfigError(`--keep is "${keep}": set it to how many backups stay, from 1 on.`);
-  }
-  if (!basename(pattern).includes(datePlaceholder)) {
+/** @throws ConfigError when --keep is used and all backups would have the same name */
+export function requireSeveralNames(keep: number | undefined, pattern: string): void {
+  if (keep !== undefined && !basename(pattern).includes(datePlaceholder)) {
     throw new ConfigError(
       `--keep needs backups of several names: name a folder, or a file with ${datePlaceholder} in its name.`,
     );
   }
-  return Number(keep);
 }
 
 /** Removes all but the newest backups of these names, and what killed ones left behind. @returns the removed backups */

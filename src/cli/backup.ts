@@ -13,16 +13,19 @@ import { openFiles } from '../files/files.ts';
 import { fsyncPath, openFolder } from '../files/folder.ts';
 import { storedFiles } from '../images/service.ts';
 import { ConfigError } from '../settings/parsers.ts';
-import { dateOf, datePlaceholder, keepOf, patternOf, removeOld, unfinishedEnding } from './backup-names.ts';
-import { progressBar } from './progress.ts';
 import {
-  type CommandOptions,
-  configOfShop,
-  databaseLocation,
-  pluralize,
-  printResult,
-  requireDatabaseFile,
-} from './run-command.ts';
+  dateOf,
+  datePlaceholder,
+  patternOf,
+  removeOld,
+  requireSeveralNames,
+  unfinishedEnding,
+} from './backup-names.ts';
+import type { backupOptions } from './command-options.ts';
+import type { OptionsOf } from './options.ts';
+import { pluralize, printResult } from './output.ts';
+import { progressBar } from './progress.ts';
+import { configOfShop, databaseLocation, requireDatabaseFile } from './run-command.ts';
 
 /** What a backup says of itself, as its last entry. */
 export interface Manifest {
@@ -47,7 +50,7 @@ export const manifestEntry = 'manifest.json';
  * Writes the shop, images included, to one tar file while it is open.
  * @param target the file; or a folder, or a file name with `{date}`, for backups that are made again and again
  */
-export async function runBackup(target: string, options: CommandOptions): Promise<void> {
+export async function runBackup(target: string, options: OptionsOf<typeof backupOptions>): Promise<void> {
   requireDatabaseFile(databaseLocation(options), (place) => `There is no database at ${place}.`);
   const config = await configOfShop(options);
   if (config.database.engine === 'postgres') {
@@ -57,7 +60,7 @@ export async function runBackup(target: string, options: CommandOptions): Promis
   }
   const { file: databaseFile } = config.database;
   const pattern = patternOf(target);
-  const keep = keepOf(options, pattern);
+  requireSeveralNames(options.keep, pattern);
   const createdAt = timestamp(systemClock.now());
   const file = pattern.replace(datePlaceholder, dateOf(createdAt));
   if (existsSync(file)) {
@@ -91,7 +94,7 @@ export async function runBackup(target: string, options: CommandOptions): Promis
     await fsyncPath(unfinished);
     await rename(unfinished, file);
     await fsyncPath(dirname(file));
-    const removed = keep === null ? [] : await removeOld(pattern, keep);
+    const removed = options.keep === undefined ? [] : await removeOld(pattern, options.keep);
     const { size } = await stat(file);
     const lost = images.missing.length;
     printResult(

@@ -1,30 +1,20 @@
-import { scopes } from '../auth/access.ts';
-import { grantTypes } from '../auth/oauth/clients.ts';
-import {
-  type CommandOptions,
-  formatTable,
-  parseChoice,
-  printResult,
-  printSecret,
-  splitList,
-  withServices,
-} from './run-command.ts';
+import type { createClientOptions } from './command-options.ts';
+import type { CommandOptions, OptionsOf } from './options.ts';
+import { formatTable, printResult, printSecret } from './output.ts';
+import { withServices } from './run-command.ts';
 
-/** Registers an application and prints its secret, once; of a public application, which has none, the client id. */
-export function createClient(name: string, options: CommandOptions): Promise<void> {
+/** Registers an application and prints its secret once. A public application has none: its client id is printed. */
+export function createClient(name: string, options: OptionsOf<typeof createClientOptions>): Promise<void> {
   return withServices(options, async ({ keys, clients, contextOf }) => {
-    const account = await keys.findAccount(String(options.account));
+    const account = await keys.findAccount(options.account);
     const { clientId, clientSecret } = await clients.create(contextOf('cli'), {
       name,
       accountId: account.id,
-      scopes: splitList(options.scope).map((scope) => parseChoice('--scope', scope, scopes)),
-      redirectUris: (options.redirectUri as string[] | undefined) ?? [],
-      grants:
-        options.grant === undefined
-          ? undefined
-          : splitList(options.grant).map((grant) => parseChoice('--grant', grant, grantTypes)),
-      isNative: options.native === true,
-      isPublic: options.public === true,
+      scopes: options.scope,
+      redirectUris: options.redirectUri,
+      grants: options.grant,
+      isNative: options.native,
+      isPublic: options.public,
     });
     printSecret(
       options,
@@ -56,10 +46,10 @@ export function listClients(options: CommandOptions): Promise<void> {
   });
 }
 
-/** Ends an application with all its tokens. */
+/** Deletes an application and all its tokens. */
 export function deleteClient(clientId: string, options: CommandOptions): Promise<void> {
   return withServices(options, async ({ clients, contextOf }) => {
     await clients.delete(contextOf('cli'), clientId);
-    printResult(options, { clientId, deleted: true }, 'The application is gone, and all its tokens with it.');
+    printResult(options, { clientId, deleted: true }, 'The application and all its tokens are deleted.');
   });
 }

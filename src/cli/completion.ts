@@ -1,5 +1,6 @@
 /** Scripts that complete commands and options in a shell, made from the commands themselves. */
 import type { Command } from 'commander';
+import { buildCommandTree } from './command-tree.ts';
 
 type Shell = 'bash' | 'zsh' | 'fish';
 
@@ -17,9 +18,9 @@ interface Level {
   readonly takesFile: boolean;
 }
 
-/** Prints the script for a shell. */
-export function printCompletion(program: Command, shell: Shell): void {
-  const levels = levelsOf(program);
+/** Prints the completion script for a shell. */
+export function printCompletion(shell: Shell): void {
+  const levels = levelsOf(buildCommandTree());
   process.stdout.write({ bash, zsh, fish }[shell](levels));
 }
 

@@ -17,19 +17,17 @@ import { parseSettings } from '../settings/config.ts';
 import {
   ConfigError,
   type DatabaseLocation,
-  defaultImages,
   type ImageLocation,
-  parseDatabase,
+  imagesIn,
   parseImages,
 } from '../settings/parsers.ts';
+import type { copyOptions } from './command-options.ts';
+import type { OptionsOf } from './options.ts';
+import { pluralize, printResult } from './output.ts';
 import { progressBar } from './progress.ts';
-import {
-  type CommandOptions,
-  pluralize,
-  printResult,
-  rawSettings,
-  requireDatabaseFile,
-} from './run-command.ts';
+import { rawSettings, requireDatabaseFile } from './run-command.ts';
+
+type CopyOptions = OptionsOf<typeof copyOptions>;
 
 const missingExitCode = 2;
 const sameDatabase = '--from and --to are the same database.';
@@ -41,7 +39,7 @@ interface ShopLocation {
 }
 
 /** Brings a shop to another database, and its pictures to another place. */
-export async function runCopy(options: CommandOptions): Promise<void> {
+export async function runCopy(options: CopyOptions): Promise<void> {
   const { from, to } = shopLocations(options);
   if (isSame(from.database, to.database)) {
     throw new ConfigError(sameDatabase);
@@ -59,7 +57,7 @@ export async function runCopy(options: CommandOptions): Promise<void> {
         throw new ConfigError('The source is itself a copy that has not finished: finish that one first.');
       }
       await migrate(target);
-      await prepare(target, nameOf(from.database), options.overwrite === true);
+      await prepare(target, nameOf(from.database), options.overwrite);
       if (await hasUnfinishedCopy(source)) {
         await endCopy(target);
         throw new ConfigError(sameDatabase);
@@ -83,24 +81,19 @@ export async function runCopy(options: CommandOptions): Promise<void> {
   }
 }
 
-function shopLocations(options: CommandOptions): { from: ShopLocation; to: ShopLocation } {
+function shopLocations(options: CopyOptions): { from: ShopLocation; to: ShopLocation } {
   const raw = rawSettings(options);
-  const text = (name: string) => options[name] as string | undefined;
   const { dataDir, database } = parseSettings(raw, ['dataDir', 'database']);
-  const from = text('from');
-  const fromDatabase = from === undefined ? database : parseDatabase(from, '--from');
-  const toDatabase = parseDatabase(text('to') ?? '', '--to');
-  const fromImages = parseImages(
-    text('fromImages') ?? raw.CURD_IMAGES ?? defaultImages(folderOf(fromDatabase, dataDir)),
-    '--from-images',
-  );
-  const toImages =
-    text('toImages') !== undefined || toDatabase.engine === 'sqlite'
-      ? parseImages(text('toImages') ?? defaultImages(folderOf(toDatabase, dataDir)), '--to-images')
-      : fromImages;
+  const from = options.from ?? database;
+  const { to } = options;
+  const imagesBeside = (location: DatabaseLocation) => imagesIn(folderOf(location, dataDir));
+  const fromImages =
+    options.fromImages ??
+    (raw.CURD_IMAGES === undefined ? imagesBeside(from) : parseImages(raw.CURD_IMAGES, 'CURD_IMAGES'));
+  const toImages = options.toImages ?? (to.engine === 'sqlite' ? imagesBeside(to) : fromImages);
   return {
-    from: { database: fromDatabase, images: fromImages },
-    to: { database: toDatabase, images: toImages },
+    from: { database: from, images: fromImages },
+    to: { database: to, images: toImages },
   };
 }
 

@@ -1,12 +1,13 @@
-import { roles } from '../auth/oauth/customer-directory.ts';
-import { type CommandOptions, parseChoice, printResult, withServices } from './run-command.ts';
+import type { Role } from '../auth/oauth/customer-directory.ts';
+import type { CommandOptions } from './options.ts';
+import { printResult } from './output.ts';
+import { withServices } from './run-command.ts';
 
-/** Makes a customer staff, or a customer again. */
-export function setRole(username: string, role: string, options: CommandOptions): Promise<void> {
-  const checked = parseChoice('The role', role, roles);
+/** Makes a customer staff, or customer again. */
+export function setRole(username: string, role: Role, options: CommandOptions): Promise<void> {
   return withServices(options, async ({ customers, contextOf }) => {
-    await customers.setRole(contextOf('cli'), username, checked);
-    const isNow = { customer: 'a customer', staff: 'staff' }[checked];
-    printResult(options, { username, role: checked }, `${username} is ${isNow} from the next request on.`);
+    await customers.setRole(contextOf('cli'), username, role);
+    const roleText = { customer: 'a customer', staff: 'staff' }[role];
+    printResult(options, { username, role }, `${username} is ${roleText} from the next request on.`);
   });
 }

@@ -11,13 +11,10 @@ import { checkImages } from '../images/consistency-check.ts';
 import { checkCredits, checkOrders } from '../orders/consistency-check.ts';
 import type { Config } from '../settings/config.ts';
 import { publicImageUrl } from '../settings/urls.ts';
-import {
-  type CommandOptions,
-  configOfShop,
-  databaseLocation,
-  printResult,
-  requireDatabaseFile,
-} from './run-command.ts';
+import type { doctorOptions } from './command-options.ts';
+import type { CommandOptions, OptionsOf } from './options.ts';
+import { printResult } from './output.ts';
+import { configOfShop, databaseLocation, requireDatabaseFile } from './run-command.ts';
 import { colored } from './style.ts';
 
 const faultsExitCode = 2;
@@ -29,7 +26,7 @@ interface Check {
 }
 
 /** Looks a shop over, open or not, and says what to do about what is wrong. */
-export async function runDoctor(options: CommandOptions): Promise<void> {
+export async function runDoctor(options: OptionsOf<typeof doctorOptions>): Promise<void> {
   requireDatabaseFile(
     databaseLocation(options),
     (file) => `There is no database at ${file}: nothing to look over yet.`,
@@ -43,7 +40,7 @@ export async function runDoctor(options: CommandOptions): Promise<void> {
   const services = await openServices(config);
   const { database } = services;
   try {
-    if (options.repair === true) {
+    if (options.repair) {
       await rebuildSearchIndex(database, timestamp(systemClock.now()));
     }
     const files = await openFiles(config, systemClock);

@@ -7,16 +7,11 @@ import { findEnvironment, storeEnvironment } from '../database/environment.ts';
 import { migrate } from '../database/migrate.ts';
 import { removeTestOrders } from '../orders/test-orders.ts';
 import type { Environment } from '../settings/config.ts';
-import { ConfigError, type DatabaseLocation, environments } from '../settings/parsers.ts';
-import {
-  type CommandOptions,
-  databaseLocation,
-  parseChoice,
-  pluralize,
-  printResult,
-  readConfig,
-  requireDatabaseFile,
-} from './run-command.ts';
+import { ConfigError, type DatabaseLocation } from '../settings/parsers.ts';
+import type { changeEnvironmentOptions } from './command-options.ts';
+import type { CommandOptions, OptionsOf } from './options.ts';
+import { pluralize, printResult } from './output.ts';
+import { databaseLocation, readConfig, requireDatabaseFile } from './run-command.ts';
 
 interface Change {
   /** null: the shop was never started. */
@@ -46,14 +41,16 @@ export async function showEnvironment(options: CommandOptions): Promise<void> {
 }
 
 /** Changes the environment of a shop. What only belongs to the other environments is removed. */
-export async function changeEnvironment(name: string, options: CommandOptions): Promise<void> {
-  const to = parseChoice('The environment', name, environments);
+export async function changeEnvironment(
+  to: Environment,
+  options: OptionsOf<typeof changeEnvironmentOptions>,
+): Promise<void> {
   const place = databaseLocation(options);
   requireDatabaseFile(place, noShop);
   // Those of the new environment must be complete before anything is removed.
-  const config = readConfig({ ...options, environment: to });
+  const config = readConfig({ ...options, flags: { ...options.flags, CURD_ENVIRONMENT: to } });
   const unlock = await requireNoServer(place);
-  const dryRun = options.dryRun === true;
+  const { dryRun } = options;
   try {
     const services = await openServices(config, systemClock, undefined, true);
     const change = await attempt(services.database, dryRun, (tx) => apply(tx, services, to, dryRun)).finally(

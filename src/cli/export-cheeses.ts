@@ -7,13 +7,15 @@ import type { Cheese } from '../cheeses/schemas.ts';
 import { systemClock } from '../clock.ts';
 import { ConfigError } from '../settings/parsers.ts';
 import { isSystemError, reasonOf } from '../system-errors.ts';
+import type { CommandOptions } from './options.ts';
+import { pluralize, printResult } from './output.ts';
 import { progressBar } from './progress.ts';
-import { type CommandOptions, pluralize, printResult, withServices } from './run-command.ts';
+import { withServices } from './run-command.ts';
 
 const pageSize = 1000;
 const bytesMax = 4 * 1024 * 1024;
 
-/** Writes the catalogue to a file, which bears its name once it is whole. */
+/** Writes the catalogue to a file. */
 export async function runExport(file: string, options: CommandOptions): Promise<void> {
   const writer = writerFor(fileFormatOf(file));
   await withServices(options, async ({ listing }) => {
@@ -42,7 +44,7 @@ export async function runExport(file: string, options: CommandOptions): Promise<
   });
 }
 
-/** Every cheese in the order of creation, with a bar on the way. */
+/** Every cheese in order of creation. Shows a progress bar. */
 async function* allCheeses(listing: CheeseListing): AsyncGenerator<Cheese> {
   const first = (await listing.list(
     { sort: 'createdAt', limit: pageSize },

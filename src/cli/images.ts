@@ -1,8 +1,10 @@
 import { rebaseImages } from '../cheeses/image-urls.ts';
 import { publicImageUrl } from '../settings/urls.ts';
-import { type CommandOptions, pluralize, printResult, withServices } from './run-command.ts';
+import type { CommandOptions } from './options.ts';
+import { pluralize, printResult } from './output.ts';
+import { withServices } from './run-command.ts';
 
-/** Replaces the URLs of uploaded images by those that follow from the settings. */
+/** Replaces the URLs of uploaded images by the URLs of the current settings. */
 export function runRebase(options: CommandOptions): Promise<void> {
   return withServices(options, async (services) => {
     const { config, contextOf } = services;

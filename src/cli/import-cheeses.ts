@@ -4,15 +4,18 @@ import { fileFormatOf } from '../cheeses/import/file-formats.ts';
 import { type ImportReport, importCheeses } from '../cheeses/import/import-cheeses.ts';
 import { ConfigError } from '../settings/parsers.ts';
 import { reasonOf } from '../system-errors.ts';
+import type { importOptions } from './command-options.ts';
+import type { OptionsOf } from './options.ts';
+import { pluralize, printResult } from './output.ts';
 import { progressBar } from './progress.ts';
-import { type CommandOptions, pluralize, printResult, withServices } from './run-command.ts';
+import { withServices } from './run-command.ts';
 
 const refusedExitCode = 2;
 const shownRows = 20;
 
-/** Brings the cheeses of a file in; with exit status 2 where some of them were refused. */
-export async function runImport(file: string, options: CommandOptions): Promise<void> {
-  const mapping = parseMapping((options.map as string[] | undefined) ?? []);
+/** Imports the cheeses of a file. Sets exit status 2 when some rows were refused. */
+export async function runImport(file: string, options: OptionsOf<typeof importOptions>): Promise<void> {
+  const mapping = parseMapping(options.map);
   fileFormatOf(file);
   const size = sizeOf(file);
   await withServices(
@@ -20,7 +23,7 @@ export async function runImport(file: string, options: CommandOptions): Promise<
     async ({ cheeses, contextOf }) => {
       const bar = progressBar(size);
       const report = await importCheeses(cheeses, contextOf('cli'), file, mapping, (bytesRead, { created }) =>
-        bar.show(bytesRead, `${created} cheeses in`),
+        bar.show(bytesRead, `${created} cheeses imported`),
       ).finally(bar.clear);
       printResult(options, report, reportText(report));
       if (report.refused.length > 0) {
@@ -40,7 +43,7 @@ function sizeOf(file: string): number {
   } catch (error) {
     throw new ConfigError(`${file} cannot be read: ${reasonOf(error)}.`);
   }
-  throw new ConfigError(`${file} is a folder: name a file in it.`);
+  throw new ConfigError(`${file} is a folder. Name a file in it.`);
 }
 
 function reportText({ created, unchanged, refused, remarks }: ImportReport): string {
@@ -53,7 +56,7 @@ function reportText({ created, unchanged, refused, remarks }: ImportReport): str
       'refused',
       refused.map(({ place, reason }) => `${place}: ${reason}`),
     ),
-    `${pluralize(created, 'cheese')} in, ${unchanged} unchanged, ${refused.length} refused.`,
+    `${pluralize(created, 'cheese')} imported, ${unchanged} unchanged, ${refused.length} refused.`,
   ].join('\n');
 }
 

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { buildApp } from '../app/compose.ts';
 import { loadConfig } from '../settings/config.ts';
 
-/** Describes the routes of an app that is made for it, on an empty database that is thrown away. */
+/** Prints the OpenAPI document of an app on an empty database, which is deleted afterwards. */
 export async function printOpenapi(): Promise<void> {
   const dataDir = await mkdtemp(join(tmpdir(), 'curd-openapi-'));
   const app = await buildApp(loadConfig({ CURD_DATA_DIR: dataDir, CURD_LOG_LEVEL: 'silent' }));

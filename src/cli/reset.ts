@@ -6,36 +6,39 @@ import { recordEvents } from '../events/record.ts';
 import { restoreTestOrders } from '../orders/test-orders.ts';
 import { ConfigError } from '../settings/parsers.ts';
 import { publicImageUrl } from '../settings/urls.ts';
-import { type CommandOptions, printResult, withServices } from './run-command.ts';
+import type { resetOptions } from './command-options.ts';
+import type { OptionsOf } from './options.ts';
+import { printResult } from './output.ts';
+import { withServices } from './run-command.ts';
 
-/** Who may come in, and how far the schema is. */
+/** Tables that are not emptied: accounts and credentials, quotas, the environment and the schema version. */
 const kept = ['migration', 'shop', 'account', 'api_key', 'oauth_client', 'quota'];
-/** Their rows stand for something even in an empty shop. */
+/** Tables whose rows an empty shop needs as well. */
 const changed = ['catalogue', 'term', 'image_file'];
 
-/** Empties a shop that is for trying things, and fills its demo catalogue anew. */
-export function runReset(options: CommandOptions): Promise<void> {
+/** Empties a local or sandbox shop and restores its demo catalogue. */
+export function runReset(options: OptionsOf<typeof resetOptions>): Promise<void> {
   return withServices(
     options,
     async ({ config, database, keys, cheeses, images, contextOf }) => {
       if (config.environment === 'production') {
-        throw new ConfigError('A production shop is not reset: that is for local and sandbox.');
+        throw new ConfigError('A production shop is not reset. Reset is for local and sandbox shops.');
       }
       if ((await keys.countLive()) > 0) {
         throw new ConfigError(
-          'This shop has live keys, as production shops have: revoke them first, if it is none.',
+          'This shop has live keys, as production shops do. If it is not a production shop, revoke them first: curd keys revoke <id>',
         );
       }
-      if (options.yes !== true) {
+      if (!options.yes) {
         throw new ConfigError(
-          `All cheeses, orders and customers of this shop (${config.environment}) would be lost: say --yes if that is what you want.`,
+          `This deletes all cheeses, orders and customers of this shop (${config.environment}). Add --yes to confirm.`,
         );
       }
       const now = timestamp(systemClock.now());
       const tables = await listTables(database, database.engine);
       const { origin } = contextOf('cli');
       await database.exclusiveTransaction(async (tx) => {
-        // Ids go on, terms included, so that no old one means another.
+        // Ids are not reused, those of terms included, so that an old id never refers to something else.
         await lockTables(tx, database.engine, tables);
         await tx.run(sql`update catalogue set version = version + 1`);
         for (const { name } of tables.toReversed()) {
@@ -43,7 +46,7 @@ export function runReset(options: CommandOptions): Promise<void> {
             await tx.run(sql`delete from ${rawSql(name)}`);
           }
         }
-        // The sweep of a server takes their bytes away.
+        // The maintenance of a server deletes their files.
         await tx.run(sql`update image_file set state = 'pending', since = ${now} where state = 'stored'`);
         await recordEvents(tx, origin, now, [{ type: 'shop.reset', subject: 'shop', data: '{}' }]);
       });
@@ -52,7 +55,7 @@ export function runReset(options: CommandOptions): Promise<void> {
         publicImageUrl(config, name),
       );
       await restoreTestOrders(contextOf('cli'));
-      printResult(options, { reset: true }, 'The shop is as new; accounts, keys and applications are kept.');
+      printResult(options, { reset: true }, 'The shop is reset. Accounts, keys and applications are kept.');
     },
     true,
   );

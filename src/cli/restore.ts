@@ -14,8 +14,10 @@ import { storedFiles } from '../images/service.ts';
 import type { Environment } from '../settings/config.ts';
 import { ConfigError } from '../settings/parsers.ts';
 import { databaseEntry, imagesEntry, type Manifest, manifestEntry, sealOf } from './backup.ts';
+import type { CommandOptions } from './options.ts';
+import { pluralize, printResult } from './output.ts';
 import { progressBar } from './progress.ts';
-import { type CommandOptions, pluralize, printResult, readConfig } from './run-command.ts';
+import { readConfig } from './run-command.ts';
 
 /** Puts the shop of a backup in the place of the one that is there, once all of the backup is known to be whole. */
 export async function runRestore(name: string, options: CommandOptions): Promise<void> {

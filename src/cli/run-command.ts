@@ -1,70 +1,70 @@
-/** What all commands share: settings as flags, one JSON value on request, and failure in one sentence. */
+/** Runs a command: parses its options, reads its settings and opens the services. */
 import { existsSync } from 'node:fs';
-import { type Command, Option } from 'commander';
 import type { Services } from '../app/services.ts';
 import { anotherEnvironment } from '../database/environment.ts';
-import { AppError, isFailure } from '../errors.ts';
 import { type Config, loadConfig, parseSettings, type RawSettings } from '../settings/config.ts';
 import { ConfigError, type DatabaseLocation } from '../settings/parsers.ts';
-import { defaultText, type Setting } from '../settings/setting.ts';
-import { settings } from '../settings/table.ts';
-import { reasonOf, systemErrorText } from '../system-errors.ts';
-import { colored, errorPrefix } from './style.ts';
+import { settings, type Variable } from '../settings/table.ts';
+import type { CommandDefinition } from './commands.ts';
+import { type CommandOptions, flagName, optionName } from './options.ts';
 
-/** Flags as commander gives them, in camel case. */
-export type CommandOptions = Readonly<Record<string, unknown>> & { readonly json?: boolean };
-
-/** By which a command finds its shop. */
-const placeFlags = ['data-dir', 'database'];
-
-/** Adds --json and every setting to a command; only the server's own help lists them all. */
-export function withSettings(command: Command): Command {
-  const isServer = command.name() === 'serve';
-  command.option('--json', 'print one JSON value');
-  for (const setting of Object.values<Setting>(settings)) {
-    const { flag, placeholder, help, variable } = setting;
-    const option = new Option(
-      `--${flag} <${placeholder}>`,
-      `${help} (${variable}; default: ${defaultText(setting)})`,
-    );
-    option.helpGroup('Settings, also read from environment variables:');
-    command.addOption(option.hideHelp(!isServer && !placeFlags.includes(flag)));
-  }
-  return isServer
-    ? command
-    : command.addHelpText(
-        'after',
-        '\nGive it the settings of the server; "curd serve --help" lists them all, and all are taken here.',
-      );
+/**
+ * Parses the arguments and options of a command, loads its code and runs it.
+ * @param raw options by name in camel case, settings included, as texts
+ * @throws ConfigError, AppError
+ */
+export async function runCommand(
+  { arguments: definitions, options, load }: CommandDefinition,
+  texts: readonly string[],
+  raw: Readonly<Record<string, unknown>>,
+): Promise<void> {
+  const values = definitions.map(({ name, parse }, index) => parse(texts[index] ?? '', `<${name}>`));
+  const parsed = Object.entries(options).map(([name, { read }]) => [
+    name,
+    read(raw[name], `--${flagName(name)}`),
+  ]);
+  const run = await load();
+  await run(...values, { ...Object.fromEntries(parsed), json: raw.json === true, flags: flagsOf(raw) });
 }
 
-/** The settings of flags over those of the environment, as they were given. */
-export function rawSettings(options: CommandOptions): RawSettings {
-  const raw: RawSettings = {};
+function flagsOf(raw: Readonly<Record<string, unknown>>): RawSettings {
+  const flags: RawSettings = {};
   for (const { flag, variable } of Object.values(settings)) {
-    const value = options[optionName(flag)] ?? process.env[variable];
-    if (typeof value === 'string' && value !== '') {
-      raw[variable] = value;
+    const value = raw[optionName(flag)];
+    if (typeof value === 'string') {
+      flags[variable] = value;
+    }
+  }
+  return flags;
+}
+
+/** The texts of the settings: flags win over the environment, and an empty text counts as missing. */
+export function rawSettings({ flags }: CommandOptions): RawSettings {
+  const raw: RawSettings = {};
+  for (const { variable } of Object.values(settings)) {
+    const text = flags[variable] ?? process.env[variable] ?? '';
+    if (text !== '') {
+      raw[variable] = text;
     }
   }
   return raw;
 }
 
-/** The settings, complete and checked; a secret is made where one is missing. @throws ConfigError */
+/** All settings. Creates the secret of a local shop that has none. @throws ConfigError */
 export function readConfig(options: CommandOptions): Config {
-  return namingFlags(options, () => loadConfig(rawSettings(options)));
+  return nameFlags(options, () => loadConfig(rawSettings(options)));
 }
 
 /**
- * The settings for a shop that may exist already. Settings of `local`, which is the default, complete themselves with a
- * new secret, so they are compared with the stored environment before that. @throws ConfigError
+ * The settings for a shop that may exist already. `local` is the default environment, and its settings create a secret.
+ * So they are compared with the stored environment before that. @throws ConfigError
  */
 export async function configOfShop(options: CommandOptions): Promise<Config> {
-  const place = databaseLocation(options);
+  const database = databaseLocation(options);
   const environment = rawSettings(options).CURD_ENVIRONMENT ?? 'local';
-  if (environment === 'local' && place.engine === 'sqlite' && existsSync(place.file)) {
+  if (environment === 'local' && database.engine === 'sqlite' && existsSync(database.file)) {
     const { environmentIn } = await import('../database/sqlite-file.ts');
-    const stored = environmentIn(place.file) ?? environment;
+    const stored = environmentIn(database.file) ?? environment;
     if (stored !== environment) {
       throw anotherEnvironment(environment, stored);
     }
@@ -72,56 +72,55 @@ export async function configOfShop(options: CommandOptions): Promise<Config> {
   return readConfig(options);
 }
 
-/** An error about a setting names the flag where the operator typed a flag, and the variable otherwise. */
-function namingFlags<T>(options: CommandOptions, read: () => T): T {
+/** Makes error messages name the flag when the operator gave a flag, and the variable otherwise. */
+function nameFlags<T>({ flags }: CommandOptions, read: () => T): T {
   try {
     return read();
   } catch (error) {
     if (!(error instanceof ConfigError)) {
       throw error;
     }
-    const given = Object.values(settings).filter(({ flag }) => (options[optionName(flag)] ?? '') !== '');
-    const flags = new Map<string, string>(given.map(({ flag, variable }) => [variable, `--${flag}`]));
-    throw new ConfigError(error.message.replace(/\bCURD_\w+/g, (name) => flags.get(name) ?? name));
+    const message = error.message.replace(/\bCURD_\w+/g, (variable) =>
+      (flags[variable as Variable] ?? '') === ''
+        ? variable
+        : `--${variable.slice('CURD_'.length).toLowerCase().replaceAll('_', '-')}`,
+    );
+    throw new ConfigError(message);
   }
 }
 
-function optionName(flag: string): string {
-  return flag.replace(/-(\w)/g, (_, letter: string) => letter.toUpperCase());
-}
-
-/** Where the settings say that the database is: this alone makes nothing. @throws ConfigError */
+/** Where the database is. Creates nothing. @throws ConfigError */
 export function databaseLocation(options: CommandOptions): DatabaseLocation {
-  return namingFlags(options, () => parseSettings(rawSettings(options), ['dataDir', 'database']).database);
+  return nameFlags(options, () => parseSettings(rawSettings(options), ['dataDir', 'database']).database);
 }
 
-/** @throws ConfigError with the words of `refusal` where the file of an embedded database is not there */
-export function requireDatabaseFile(place: DatabaseLocation, refusal: (file: string) => string): void {
-  if (place.engine === 'sqlite' && !existsSync(place.file)) {
-    throw new ConfigError(refusal(place.file));
+/** @throws ConfigError with the message when SQLite is used and its file does not exist */
+export function requireDatabaseFile(location: DatabaseLocation, message: (file: string) => string): void {
+  if (location.engine === 'sqlite' && !existsSync(location.file)) {
+    throw new ConfigError(message(location.file));
   }
 }
 
-/** Variables that look like settings and are none. */
+/** Variables in the environment that begin like settings but are none. */
 export function unknownVariables(): string[] {
   const known = new Set<string>(Object.values(settings).map(({ variable }) => variable));
   return Object.keys(process.env).filter((name) => name.startsWith('CURD_') && !known.has(name));
 }
 
 /**
- * Runs a command on the services of the settings, and closes the database whatever happens.
- * @throws ConfigError where there is no shop yet, unless `mayBeFirst`
+ * Runs a command with the services of the shop, then closes the database.
+ * @throws ConfigError when there is no shop yet, unless `mayCreate`
  */
 export async function withServices(
   options: CommandOptions,
   run: (services: Services) => Promise<void>,
-  mayBeFirst = false,
+  mayCreate = false,
 ): Promise<void> {
-  if (!mayBeFirst) {
+  if (!mayCreate) {
     requireDatabaseFile(
       databaseLocation(options),
       (file) =>
-        `There is no shop at ${file} yet: start the server first, or say with --data-dir or --database where the shop is.`,
+        `There is no shop at ${file} yet. Start the server first, or set --data-dir or --database to where the shop is.`,
     );
   }
   const { openServices } = await import('../app/services.ts');
@@ -131,90 +130,4 @@ export async function withServices(
   } finally {
     await services.close();
   }
-}
-
-/** Prints one value: as JSON where asked, else in words. */
-export function printResult(options: CommandOptions, value: unknown, words: string): void {
-  process.stdout.write(`${options.json ? JSON.stringify(value) : words}\n`);
-}
-
-/**
- * Prints a secret alone on standard output, so that `KEY=$(curd keys create ...)` works, and the words about it on
- * standard error. With --json both are in one JSON value on standard output.
- */
-export function printSecret(options: CommandOptions, secret: string, value: unknown, words: string): void {
-  printResult(options, value, secret);
-  if (!options.json) {
-    process.stderr.write(`${words}\n`);
-  }
-}
-
-/** A number of things: `noun` takes an s where they are not one. */
-export function pluralize(count: number, noun: string): string {
-  return `${count} ${noun}${count === 1 ? '' : 's'}`;
-}
-
-/** Rows as columns of text, each as wide as its widest value. */
-export function formatTable(header: readonly string[], rows: readonly (readonly string[])[]): string {
-  const widths = header.map((title, column) =>
-    Math.max(title.length, ...rows.map((row) => row[column]?.length ?? 0)),
-  );
-  const line = (row: readonly string[]) =>
-    row
-      .map((text, column) => text.padEnd(widths[column] ?? 0))
-      .join('  ')
-      .trimEnd();
-  return [colored('bold', line(header)), ...rows.map(line)].join('\n');
-}
-
-/** A word that must be one of a few. @throws ConfigError */
-export function parseChoice<const T extends string>(what: string, value: string, allowed: readonly T[]): T {
-  const found = allowed.find((candidate) => candidate === value);
-  if (found === undefined) {
-    throw new ConfigError(`${what} is "${value}": it must be one of ${allowed.join(', ')}.`);
-  }
-  return found;
-}
-
-/** The same for a flag that may be left out. @throws ConfigError */
-export function parseOptionalChoice<const T extends string>(
-  flag: string,
-  value: unknown,
-  allowed: readonly T[],
-): T | undefined {
-  return value === undefined ? undefined : parseChoice(flag, String(value), allowed);
-}
-
-/** Words of a list, with blanks or commas in between. */
-export function splitList(text: unknown): string[] {
-  return String(text ?? '')
-    .split(/[\s,]+/)
-    .filter((word) => word !== '');
-}
-
-/** An id as it was printed. @param otherwise what it is, and where to find it @throws ConfigError */
-export function parseId(text: string, otherwise: string): number {
-  if (!/^[1-9]\d{0,14}$/.test(text)) {
-    throw new ConfigError(`"${text}" is ${otherwise}.`);
-  }
-  return Number(text);
-}
-
-/** Says what went wrong in one sentence, and ends with exit status 1. */
-export function printFailure(error: unknown): void {
-  const isExpected = error instanceof AppError || error instanceof ConfigError;
-  const cause = error instanceof AppError && isFailure(error.code) ? causeOf(error) : '';
-  const message = isExpected ? error.message : systemErrorText(error);
-  process.stderr.write(`${errorPrefix()}${message}${cause}\n`);
-  if (!isExpected && process.env.CURD_LOG_LEVEL === 'debug' && error instanceof Error) {
-    process.stderr.write(`${error.stack}\n`);
-  }
-  process.exitCode = 1;
-}
-
-function causeOf({ cause }: AppError): string {
-  // Of several addresses that were tried, Node tells a code alone.
-  const { message = '', code = '' } = (cause ?? {}) as NodeJS.ErrnoException;
-  const reason = reasonOf(cause);
-  return reason !== message ? `: ${reason}.` : message || code ? ` (${message || code})` : '';
 }

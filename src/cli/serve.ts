@@ -8,12 +8,14 @@ import type { Config } from '../settings/config.ts';
 import { ConfigError } from '../settings/parsers.ts';
 import { publicBaseUrl } from '../settings/urls.ts';
 import { listenErrorText } from '../system-errors.ts';
-import { type CommandOptions, configOfShop, unknownVariables } from './run-command.ts';
+import type { serveOptions } from './command-options.ts';
+import type { CommandOptions, OptionsOf } from './options.ts';
+import { configOfShop, unknownVariables } from './run-command.ts';
 
 /** Starts the server and returns; it runs until it is told to stop by SIGTERM or SIGINT. */
-export async function serve(options: CommandOptions): Promise<void> {
+export async function serve(options: OptionsOf<typeof serveOptions>): Promise<void> {
   const config = await configOfShop(options);
-  const unlock = await lock(config, options.allowSecondServer === true);
+  const unlock = await lock(config, options.allowSecondServer);
   try {
     await run(await buildApp(config), options, unlock);
   } catch (error) {

@@ -1,22 +1,22 @@
-/** Colors, on a terminal alone: `NO_COLOR` turns them off, `FORCE_COLOR` on. */
+/** Colors, only on a terminal. `NO_COLOR` turns them off, `FORCE_COLOR` turns them on. */
 import { styleText } from 'node:util';
 import type { Command } from 'commander';
 
 type Color = 'bold' | 'red' | 'green' | 'yellow' | 'cyan';
 
-/** Text of a color, where the stream it is written to shows colors. */
+/** Colored text, if the stream shows colors. */
 export function colored(color: Color, text: string, stream: NodeJS.WriteStream = process.stdout): string {
   return styleText(color, text, { stream });
 }
 
-/** How each line of an error begins. */
+/** The start of each error message. */
 export function errorPrefix(): string {
   return `${colored('red', 'curd:', process.stderr)} `;
 }
 
-/** Gives help and usage errors the style of all other output. Call it before commands are added. */
+/** Styles help and usage errors. Call it before commands are added, because they inherit the style. */
 export function styleHelp(program: Command): void {
-  // Commander removes colors again where its output does not show them.
+  // Commander removes colors when its output does not show them.
   const styled = (color: Color) => (text: string) => styleText(color, text, { validateStream: false });
   program.configureHelp({
     showGlobalOptions: true,
@@ -29,10 +29,10 @@ export function styleHelp(program: Command): void {
   });
 }
 
-/** Ends each usage error with the help of the command it is about. Call it after all commands are added. */
-export function nameHelp(command: Command, path = command.name()): void {
-  command.showHelpAfterError(`"${path} --help" says what it takes.`);
+/** Makes each usage error name the help of its command. Call it after all commands are added. */
+export function addHelpHints(command: Command, path = command.name()): void {
+  command.showHelpAfterError(`Run "${path} --help" for usage.`);
   for (const child of command.commands) {
-    nameHelp(child, `${path} ${child.name()}`);
+    addHelpHints(child, `${path} ${child.name()}`);
   }
 }

@@ -273,7 +273,7 @@ export const parseImages: Parser<ImageLocation> = (text, name) => {
   return { kind: 'bucket', bucket, prefix: path.replace(/([^/])$/, '$1/') };
 };
 
-/** The text of CURD_IMAGES for images beside the database file in this folder. */
-export function defaultImages(folder: string): string {
-  return `file:${join(folder, 'images')}`;
+/** The default location of images in a data folder. */
+export function imagesIn(folder: string): ImageLocation & { readonly kind: 'folder' } {
+  return { kind: 'folder', folder: join(folder, 'images') };
 }

@@ -1,8 +1,8 @@
 /** Every setting. Config, flags, help and the check of docs/configuration.md derive from this table. */
 import { join, resolve } from 'node:path';
 import {
-  defaultImages,
   environments,
+  imagesIn,
   parseBoolean,
   parseClientIpLimits,
   parseDatabase,
@@ -84,7 +84,7 @@ export const settings = {
     flag: 'images',
     placeholder: 'location',
     help: 'file:<folder>, or s3://bucket/prefix with endpoint and credentials in AWS_* variables',
-    default: ({ dataDir }) => defaultImages(dataDir),
+    default: ({ dataDir }) => `file:${imagesIn(dataDir).folder}`,
     defaultText: 'file: in the data folder',
     parse: parseImages,
   },

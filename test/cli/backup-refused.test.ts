@@ -8,8 +8,6 @@ import { DatabaseSync } from 'node:sqlite';
 import { type TestContext, test } from 'node:test';
 import { gzipSync } from 'node:zlib';
 import { create, extract } from 'tar';
-import { runBackup } from '../../src/cli/backup.ts';
-import { runRestore } from '../../src/cli/restore.ts';
 import { secret } from '../context.ts';
 import { createDatabase, temporaryFolder } from '../helper.ts';
 import { liveOn } from './life.ts';
@@ -21,8 +19,8 @@ import {
   curdJson,
   type Environment,
   inShop,
-  optionsOf,
   type Refusal,
+  runInProcess,
   serve,
 } from './run.ts';
 
@@ -232,7 +230,7 @@ test('A backup', async (suite) => {
     const data = await otherShop(t);
     const restore = (from: string) => () => {
       const known = contentsOf(join(data, '..'));
-      return runRestore(from, optionsOf(environmentAt(data))).finally(() =>
+      return runInProcess(environmentAt(data), 'restore', [from]).finally(() =>
         assert.deepEqual(contentsOf(join(data, '..')), known),
       );
     };
@@ -264,11 +262,11 @@ test('A backup', async (suite) => {
       const elsewhere = { ...here, CURD_DATABASE: await createDatabase(t) };
       const fresh = join(data, '..', 'fresh.tar');
       const make = (environment: Environment, to: string, keep?: string) => () =>
-        runBackup(to, optionsOf(environment, { keep }));
+        runInProcess(environment, 'backup', [to], { keep });
       await assertEachRefused(t, [
         ['over a file', make(here, file), /good\.tar is there already: name another/],
         ['with a date in a folder', make(here, join(data, '{date}', 'a.tar')), /\{date\} in a folder/],
-        ['that keeps none', make(here, data, '0'), /--keep is "0": set it to how many/],
+        ['that keeps none', make(here, data, '0'), /--keep is "0": set it to a number from 1/],
         ['that keeps some of one name', make(here, fresh, '3'), /--keep needs backups of several names/],
         ['of nothing', make(nowhere, fresh), /no database at .*nothing\.sqlite/],
         ['of PostgreSQL', make(elsewhere, fresh), /PostgreSQL has backups of its own/],
@@ -279,7 +277,7 @@ test('A backup', async (suite) => {
         ],
         [
           'for PostgreSQL',
-          () => runRestore(file, optionsOf(elsewhere)),
+          () => runInProcess(elsewhere, 'restore', [file]),
           /restored on SQLite: leave CURD_DATABASE out/,
         ],
       ]);
@@ -322,7 +320,11 @@ test('A backup', async (suite) => {
         await rm(join(folder, name), { recursive: true });
         await symlink(join(outside, name), join(folder, name));
       });
-      refusals.push([`for ${name}`, () => runRestore(from, optionsOf(environmentAt(data))), /is damaged/]);
+      refusals.push([
+        `for ${name}`,
+        () => runInProcess(environmentAt(data), 'restore', [from]),
+        /is damaged/,
+      ]);
     }
     await assertEachRefused(t, refusals);
     assert.deepEqual(contentsOf(data), before);

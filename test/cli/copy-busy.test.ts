@@ -5,7 +5,6 @@ import { symlink } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { runCopy } from '../../src/cli/copy.ts';
 import { type Engine, sql } from '../../src/database/sql.ts';
 import { secret } from '../context.ts';
 import { contentsOf } from '../database/contents.ts';
@@ -19,7 +18,7 @@ import {
   type Environment,
   freshShop,
   inShop,
-  optionsOf,
+  runInProcess,
   serve,
   start,
   stocked,
@@ -98,7 +97,7 @@ test('A copy in a wrong direction is refused, and changes nothing', async (t) =>
   const url = await createDatabase(t);
   const link = join(await temporaryFolder(t), 'link');
   await symlink(folder, link);
-  const copy = (options: object) => () => runCopy(optionsOf(environment, { ...options }));
+  const copy = (options: object) => () => runInProcess(environment, 'copy', [], { ...options });
   const over = (to: string) => copy({ to, overwrite: true });
   await inShop(environment, async ({ database }) => {
     const known = await contentsOf(database);
@@ -124,10 +123,10 @@ test('A copy of a shop on PostgreSQL onto itself, by another address, is refused
   const url = await createDatabase(t);
   const environment = await freshShop(t, { ...settings, CURD_DATABASE: url });
   await stocked(environment, stock);
-  const options = optionsOf(environment, { to: `${url}?max=5`, overwrite: true });
+  const copy = () => runInProcess(environment, 'copy', [], { to: `${url}?max=5`, overwrite: true });
   await inShop(environment, async ({ database }) => {
     const known = await contentsOf(database);
-    await assertEachRefused(t, [['by other parameters', () => runCopy(options), /same database/]]);
+    await assertEachRefused(t, [['by other parameters', copy, /same database/]]);
     assert.deepEqual(await contentsOf(database), known);
   });
 });

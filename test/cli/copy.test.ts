@@ -6,7 +6,6 @@ import { suite, type TestContext, test } from 'node:test';
 import fc from 'fast-check';
 import { buildApp } from '../../src/app/compose.ts';
 import { openServices } from '../../src/app/services.ts';
-import { runCopy } from '../../src/cli/copy.ts';
 import { beginCopy, copyTables } from '../../src/database/copy-tables.ts';
 import type { Database } from '../../src/database/database.ts';
 import { migrate } from '../../src/database/migrate.ts';
@@ -25,7 +24,7 @@ import {
   tokensOf,
 } from '../oauth/flow.ts';
 import { did, liveOn, orderOf } from './life.ts';
-import { curd, curdJson, inShop, optionsOf } from './run.ts';
+import { curd, curdJson, inShop, runInProcess } from './run.ts';
 
 const quietly = () => {};
 
@@ -141,8 +140,8 @@ suite('A shop', () => {
     await assert.rejects(openServices(config), /has not finished: run the same/);
     const here = { CURD_DATA_DIR: await temporaryFolder(t) };
     const from = (config.database as { url: string }).url;
-    const options = optionsOf(here, { from, to: `sqlite:${here.CURD_DATA_DIR}/other.sqlite` });
-    await assert.rejects(runCopy(options), /itself a copy that has not finished/);
+    const to = `sqlite:${here.CURD_DATA_DIR}/other.sqlite`;
+    await assert.rejects(runInProcess(here, 'copy', [], { from, to }), /itself a copy that has not finished/);
 
     const before = await target.get<{ rows: number }>(sql`select count(*) as rows from account`);
     const tables = await copyTables(source, 'sqlite', target, quietly);

@@ -3,8 +3,6 @@ import assert from 'node:assert/strict';
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { suite, type TestContext, test } from 'node:test';
-import { changeEnvironment } from '../../src/cli/environment.ts';
-import { runRestore } from '../../src/cli/restore.ts';
 import { storeEnvironment } from '../../src/database/environment.ts';
 import { listMigrations } from '../../src/database/migrate.ts';
 import type { Engine } from '../../src/database/sql.ts';
@@ -22,7 +20,7 @@ import {
   type Environment,
   freshShop,
   inShop,
-  optionsOf,
+  runInProcess,
   serve,
 } from './run.ts';
 
@@ -204,10 +202,14 @@ test('A backup is restored with the settings of its environment only, and never 
   }
   const inProduction = { ...production, CURD_ENVIRONMENT: 'local' };
   await assertEachRefused(t, [
-    ['of another', () => runRestore(fileOf(production), optionsOf(local)), /backup is of a production shop/],
+    [
+      'of another',
+      () => runInProcess(local, 'restore', [fileOf(production)]),
+      /backup is of a production shop/,
+    ],
     [
       'over another',
-      () => runRestore(fileOf(local), optionsOf(inProduction)),
+      () => runInProcess(inProduction, 'restore', [fileOf(local)]),
       /curd\.sqlite is a production/,
     ],
   ]);
@@ -230,11 +232,18 @@ test('A copy is of the environment of its source, and a reset keeps it', async (
 test('What cannot be changed is refused', async (t) => {
   const shop = await newShop(t, 'sqlite');
   await assertEachRefused(t, [
-    ['no shop', () => changeEnvironment('sandbox', optionsOf(shop)), /no shop at .* yet/],
-    ['no environment', () => changeEnvironment('staging', optionsOf(shop)), /local, sandbox, production/],
+    ['no shop', () => runInProcess(shop, 'environment change', ['sandbox']), /no shop at .* yet/],
+    [
+      'no environment',
+      () => runInProcess(shop, 'environment change', ['staging']),
+      /local, sandbox, production/,
+    ],
   ]);
   await inShop(shop, () => {});
-  await assert.rejects(changeEnvironment('production', optionsOf(shop)), /CURD_PUBLIC_URL is not set/);
+  await assert.rejects(
+    runInProcess(shop, 'environment change', ['production']),
+    /CURD_PUBLIC_URL is not set/,
+  );
 });
 
 onBothEngines('Image URLs', (engine) => {

@@ -5,7 +5,6 @@ import { join } from 'node:path';
 import { suite, test } from 'node:test';
 import { parse } from 'csv-parse/sync';
 import type { Cheese } from '../../src/cheeses/schemas.ts';
-import { runExport } from '../../src/cli/export-cheeses.ts';
 import {
   assertEachRefused,
   assertRefused,
@@ -14,7 +13,7 @@ import {
   curdJson,
   type Environment,
   freshShop,
-  optionsOf,
+  runInProcess,
 } from './run.ts';
 
 const fileIn = (shop: Environment, name: string) => join(shop.CURD_DATA_DIR ?? '', name);
@@ -152,7 +151,7 @@ suite('curd export cheeses', { concurrency: 3 }, () => {
   test('says in one sentence that it cannot write a file', async (t) => {
     const shop = await freshShop(t);
     await curdJson(shop, 'migrate');
-    const to = (name: string) => () => runExport(fileIn(shop, name), optionsOf(shop));
+    const to = (name: string) => () => runInProcess(shop, 'export cheeses', [fileIn(shop, name)]);
     await assertEachRefused(t, [
       [
         'a file of another format',

@@ -3,7 +3,6 @@ import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { suite, test } from 'node:test';
-import { runImport } from '../../src/cli/import-cheeses.ts';
 import {
   assertEachRefused,
   assertRefused,
@@ -12,7 +11,7 @@ import {
   type Environment,
   freshShop,
   inShop,
-  optionsOf,
+  runInProcess,
 } from './run.ts';
 
 const folderOf = (shop: Environment) => shop.CURD_DATA_DIR ?? '';
@@ -132,7 +131,7 @@ suite('curd import cheeses', { concurrency: 2 }, () => {
     assert.equal(words.code, 2);
     assert.match(words.stdout, /^left out: line 4: /m);
     assert.match(words.stdout, /^refused: line 7: organic/m);
-    assert.match(words.stdout, /^0 cheeses in, 4 unchanged, 4 refused\.$/m);
+    assert.match(words.stdout, /^0 cheeses imported, 4 unchanged, 4 refused\.$/m);
   });
 
   test('counts blank lines and line breaks in fields and header when it names a line', async (t) => {
@@ -230,7 +229,7 @@ suite('curd import cheeses', { concurrency: 2 }, () => {
     const from =
       (path: string, ...map: string[]) =>
       () =>
-        runImport(path, optionsOf(shop, { map }));
+        runInProcess(shop, 'import cheeses', [path], { map });
     const missing = (name: string) => from(join(folderOf(shop), name));
     const holding = (name: string, text: string) => from(write(shop, name, text));
     await assertEachRefused(t, [

@@ -3,8 +3,6 @@ import assert from 'node:assert/strict';
 import { readdirSync } from 'node:fs';
 import { suite, test } from 'node:test';
 import { typeOfKey } from '../../src/auth/keys/format.ts';
-import { createAccount, setPlan } from '../../src/cli/accounts.ts';
-import { createKey, revokeKey, rotateKey } from '../../src/cli/keys.ts';
 import { secret } from '../context.ts';
 import {
   accountWithKey,
@@ -14,7 +12,7 @@ import {
   curdJson,
   freshShop,
   inShop,
-  optionsOf,
+  runInProcess,
   serve,
 } from './run.ts';
 
@@ -48,7 +46,12 @@ suite('curd accounts', { concurrency: 2 }, () => {
     assert.equal((await curdJson(shop, 'accounts', 'create', 'one')).plan, 'free');
     assert.equal((await curdJson(shop, 'keys', 'create', '--account', 'one')).type, 'test');
     await assertEachRefused(t, [
-      ['a live key', () => createKey(optionsOf(shop, { account: 'one', type: 'live' })), /live/, /sandbox/],
+      [
+        'a live key',
+        () => runInProcess(shop, 'keys create', [], { account: 'one', type: 'live' }),
+        /live/,
+        /sandbox/,
+      ],
     ]);
   });
 
@@ -138,7 +141,7 @@ suite('curd keys', { concurrency: 2 }, () => {
     await assertEachRefused(t, [
       [
         'a fourth, by rotation',
-        () => rotateKey(String(third.id), optionsOf(shop, { overlap: '1d' })),
+        () => runInProcess(shop, 'keys rotate', [String(third.id)], { overlap: '1d' }),
         /3 keys/,
       ],
     ]);
@@ -172,14 +175,28 @@ suite('Wrong arguments', { concurrency: 2 }, () => {
       await keys.createAccount(contextOf('test'), 'shop');
       return keys.listAccounts();
     });
-    const options = optionsOf(shop);
-    const create = (more: object) => () => createKey({ ...options, account: 'shop', ...more });
-    const rotate = (id: string, overlap: string) => () => rotateKey(id, { ...options, overlap });
+    const create = (more: object) => () =>
+      runInProcess(shop, 'keys create', [], { account: 'shop', ...more });
+    const rotate = (id: string, overlap: string) => () =>
+      runInProcess(shop, 'keys rotate', [id], { overlap });
     await assertEachRefused(t, [
-      ['an account that is there', () => createAccount('shop', options), /account named shop/],
-      ['an account without a name', () => createAccount('', options), /name/],
-      ['a plan that is not there', () => setPlan('shop', 'gold', options), /gold/, /free, pro, enterprise/],
-      ['a plan for nobody', () => setPlan('nobody', 'free', options), /no account named nobody/],
+      [
+        'an account that is there',
+        () => runInProcess(shop, 'accounts create', ['shop']),
+        /account named shop/,
+      ],
+      ['an account without a name', () => runInProcess(shop, 'accounts create', ['']), /name/],
+      [
+        'a plan that is not there',
+        () => runInProcess(shop, 'accounts set-plan', ['shop', 'gold']),
+        /gold/,
+        /free, pro, enterprise/,
+      ],
+      [
+        'a plan for nobody',
+        () => runInProcess(shop, 'accounts set-plan', ['nobody', 'free']),
+        /no account named nobody/,
+      ],
       ['a key for nobody', create({ account: 'nobody' }), /no account named nobody/],
       ['another type', create({ type: 'dead' }), /dead/, /live, test/],
       ['another scope', create({ scope: 'write:cheese' }), /write:cheese"/, /write:cheeses/],
@@ -187,7 +204,11 @@ suite('Wrong arguments', { concurrency: 2 }, () => {
       ['an overlap that is no duration', rotate('1', 'soon'), /--overlap/, /soon/],
       ['the rotation of a key that is not there', rotate('99', '1d'), /no such API key/],
       ['the rotation of what is no id', rotate('abc', '1d'), /abc/, /keys list/],
-      ['the end of a key that is not there', () => revokeKey('99', options), /no such API key/],
+      [
+        'the end of a key that is not there',
+        () => runInProcess(shop, 'keys revoke', ['99']),
+        /no such API key/,
+      ],
     ]);
     await inShop(shop, async ({ keys }) => {
       assert.deepEqual(await keys.listAccounts(), known);
@@ -198,10 +219,10 @@ suite('Wrong arguments', { concurrency: 2 }, () => {
   test('end a process with status 1, a sentence on standard error, and nothing on standard output', async (t) => {
     const shop = await freshShop(t);
     const create = ['keys', 'create', '--account', 'nobody', '--json'];
-    assertRefused(await curd(shop, ...create), /no shop at .*curd\.sqlite yet: start the server first/);
+    assertRefused(await curd(shop, ...create), /no shop at .*curd\.sqlite yet\. Start the server first/);
     assert.deepEqual(readdirSync(shop.CURD_DATA_DIR ?? ''), [], 'no shop is made by the way');
     await curdJson(shop, 'migrate');
     assertRefused(await curd(shop, ...create), /no account named nobody: "curd accounts list" shows/);
-    assertRefused(await curd(shop, 'keys', 'rotate', 'abc'), /"abc" is no key id/);
+    assertRefused(await curd(shop, 'keys', 'rotate', 'abc'), /"abc" is not the id of an API key/);
   });
 });

@@ -3,8 +3,6 @@ import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { type TestContext, test } from 'node:test';
-import { setRole } from '../../src/cli/customers.ts';
-import { moveOrder } from '../../src/cli/orders.ts';
 import { cleanUp } from '../helper.ts';
 import { orderOf } from './life.ts';
 import {
@@ -15,7 +13,7 @@ import {
   curdJson,
   type Environment,
   freshShop,
-  optionsOf,
+  runInProcess,
   serve,
 } from './run.ts';
 
@@ -68,7 +66,6 @@ async function openCounter(t: TestContext): Promise<Counter> {
 
 test('Beside a running server, curd', async (suite) => {
   const { shop, send, place, statusOf, close } = await openCounter(suite);
-  const options = optionsOf(shop);
 
   await suite.test(
     'orders approve, ship, deliver and cancel holds at once, and is told in JSON',
@@ -124,8 +121,8 @@ test('Beside a running server, curd', async (suite) => {
     const placed = await place();
     const over = await place();
     await send('DELETE', `/store/order/${over}`);
-    const move = (verb: Parameters<typeof moveOrder>[0], id: string | number) => () =>
-      moveOrder(verb, String(id), options);
+    const move = (verb: string, id: string | number) => () =>
+      runInProcess(shop, `orders ${verb}`, [String(id)]);
     await assertEachRefused(t, [
       ['to ship what is placed', move('ship', placed), /is placed/, /approved or cancelled/],
       ['to deliver what is placed', move('deliver', placed), /is placed/],
@@ -133,7 +130,7 @@ test('Beside a running server, curd', async (suite) => {
       ['to cancel what is shipped', move('cancel', 5), /is shipped/],
       ['to approve what is not there', move('approve', 4711), /no order with the id 4711/],
       ['to cancel what is not there', move('cancel', 4711), /no order with the id 4711/],
-      ['an id of letters', move('approve', 'abc'), /"abc"/, /order id/],
+      ['an id of letters', move('approve', 'abc'), /"abc"/, /id of an order/],
       ['an id of 0', move('ship', '0'), /"0"/],
       ['an id with an exponent', move('deliver', '1e3'), /"1e3"/],
       ['an id that is too large', move('approve', '9223372036854775808'), /"9223372036854775808"/],
@@ -159,9 +156,22 @@ test('Beside a running server, curd', async (suite) => {
       assert.match(again.stdout, /^ada is a customer .*\.\n$/);
       assert.equal(stored(), 'customer');
       await assertEachRefused(t, [
-        ['another role', () => setRole('Ada', 'king', options), /king/, /customer, staff/],
-        ['a role of nobody', () => setRole('nobody', 'staff', options), /no customer/],
-        ['a name with a slash', () => setRole('a/b', 'staff', options), /no customer/],
+        [
+          'another role',
+          () => runInProcess(shop, 'customers set-role', ['Ada', 'king']),
+          /king/,
+          /customer, staff/,
+        ],
+        [
+          'a role of nobody',
+          () => runInProcess(shop, 'customers set-role', ['nobody', 'staff']),
+          /no customer/,
+        ],
+        [
+          'a name with a slash',
+          () => runInProcess(shop, 'customers set-role', ['a/b', 'staff']),
+          /no customer/,
+        ],
       ]);
       assert.equal(stored(), 'customer');
       assert.equal((await send('GET', '/customer/Ada')).status, 200);

@@ -1,7 +1,6 @@
 /** Plans: given on the command line, held to by a running server, and checked where they are set. */
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
-import { createAccount, setPlan } from '../../src/cli/accounts.ts';
 import { loadConfig } from '../../src/settings/config.ts';
 import {
   accountWithKey,
@@ -10,8 +9,8 @@ import {
   curd,
   curdJson,
   freshShop,
-  optionsOf,
   type RunningServer,
+  runInProcess,
   serve,
 } from './run.ts';
 
@@ -79,12 +78,16 @@ suite('Plans', { concurrency: 2 }, () => {
   test('that are not there are refused, and name those that are', async (t) => {
     const shop = await freshShop(t, { CURD_PLANS: further });
     const { account } = await accountWithKey(shop);
-    const options = optionsOf(shop);
     const names = /free, pro, enterprise, gold/;
     await assertEachRefused(t, [
-      ['to begin with', () => createAccount('other', { ...options, plan: 'silver' }), /silver/, names],
-      ['to move to', () => setPlan(account, 'silver', options), /silver/, names],
-      ['for nobody', () => setPlan('nobody', 'gold', options), /nobody/],
+      [
+        'to begin with',
+        () => runInProcess(shop, 'accounts create', ['other'], { plan: 'silver' }),
+        /silver/,
+        names,
+      ],
+      ['to move to', () => runInProcess(shop, 'accounts set-plan', [account, 'silver']), /silver/, names],
+      ['for nobody', () => runInProcess(shop, 'accounts set-plan', ['nobody', 'gold']), /nobody/],
     ]);
   });
 

@@ -1,7 +1,6 @@
 /** "curd reset": a shop for trying things is as new, its keys go on, and whoever has it open sees that at once. */
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
-import { runReset } from '../../src/cli/reset.ts';
 import type { Database } from '../../src/database/database.ts';
 import { type Engine, rawSql, sql } from '../../src/database/sql.ts';
 import { listTables } from '../../src/database/tables.ts';
@@ -19,7 +18,7 @@ import {
   curdJson,
   freshShop,
   inShop,
-  optionsOf,
+  runInProcess,
   stocked,
   storeEnvironmentOf,
 } from './run.ts';
@@ -90,7 +89,7 @@ for (const engine of engines) {
     const { database, clients } = shop.app.services;
 
     await reset.test('is told of in words and by an event', async () => {
-      const stdout = 'The shop is as new; accounts, keys and applications are kept.\n';
+      const stdout = 'The shop is reset. Accounts, keys and applications are kept.\n';
       assert.deepEqual(life.run, { code: 0, stdout, stderr: '' });
       const [first] = await database.all<object>(sql`select type, actor from event order by id limit 1`);
       assert.deepEqual({ ...first }, { type: 'shop.reset', actor: 'cli' });
@@ -227,21 +226,32 @@ test('A shop in production, or one whose keeper has not said yes, is not reset',
   };
   const sandbox = { ...environment, CURD_ENVIRONMENT: 'sandbox' };
   await assertEachRefused(t, [
-    ['local without a yes', () => runReset(optionsOf(environment)), /\(local\).*say --yes/],
-    ['sandbox settings', () => runReset(optionsOf(sandbox, { yes: true })), /This is a local shop/],
+    ['local without a yes', () => runInProcess(environment, 'reset'), /\(local\).*Add --yes/],
+    ['sandbox settings', () => runInProcess(sandbox, 'reset', [], { yes: true }), /This is a local shop/],
   ]);
-  assertRefused(await curd(environment, 'reset', '--json'), /\(local\).*say --yes/);
+  assertRefused(await curd(environment, 'reset', '--json'), /\(local\).*Add --yes/);
   await storeEnvironmentOf(environment, 'production');
   await assertEachRefused(t, [
-    ['production', () => runReset(optionsOf(production, { yes: true })), /production shop is not reset/],
-    ['production without a yes', () => runReset(optionsOf(production)), /production shop is not reset/],
-    ['local settings', () => runReset(optionsOf(environment, { yes: true })), /This is a production shop/],
+    [
+      'production',
+      () => runInProcess(production, 'reset', [], { yes: true }),
+      /production shop is not reset/,
+    ],
+    ['production without a yes', () => runInProcess(production, 'reset'), /production shop is not reset/],
+    [
+      'local settings',
+      () => runInProcess(environment, 'reset', [], { yes: true }),
+      /This is a production shop/,
+    ],
   ]);
   await storeEnvironmentOf(production, 'local');
   assert.deepEqual(await counted(), known);
 
   await accountWithKey(environment, [], { type: 'live' });
   const withKey = await counted();
-  await assert.rejects(runReset(optionsOf(environment, { yes: true })), /has live keys, as production shops/);
+  await assert.rejects(
+    runInProcess(environment, 'reset', [], { yes: true }),
+    /has live keys, as production shops do/,
+  );
   assert.deepEqual(await counted(), withKey);
 });

@@ -3,8 +3,6 @@ import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import type { Scope } from '../../src/auth/access.ts';
 import type { GrantType } from '../../src/auth/oauth/clients.ts';
-import { decide } from '../../src/cli/approvals.ts';
-import { createClient, deleteClient } from '../../src/cli/clients.ts';
 import {
   accountWithKey,
   assertEachRefused,
@@ -13,7 +11,7 @@ import {
   curdJson,
   freshShop,
   inShop,
-  optionsOf,
+  runInProcess,
   serve,
 } from '../cli/run.ts';
 import { openShop } from '../helper.ts';
@@ -147,7 +145,7 @@ suite('The command line', { concurrency: 2 }, () => {
 
     await curdJson(shop, 'clients', 'delete', first.clientId);
     await assertEachRefused(t, [
-      ['deleted twice', () => deleteClient(first.clientId, optionsOf(shop)), /clients list/],
+      ['deleted twice', () => runInProcess(shop, 'clients delete', [first.clientId]), /clients list/],
     ]);
     assert.equal((await inShop(shop, ({ clients }) => clients.list())).length, 3);
   });
@@ -156,7 +154,7 @@ suite('The command line', { concurrency: 2 }, () => {
     const shop = await freshShop(t);
     const { account } = await accountWithKey(shop);
     const create = (more: object) => () =>
-      createClient('Diary', optionsOf(shop, { account, scope: 'read:cheeses', ...more }));
+      runInProcess(shop, 'clients create', ['Diary'], { account, scope: 'read:cheeses', ...more });
     await assertEachRefused(t, [
       ['an address with a fragment', create({ redirectUri: ['https://app.example.com/cb#x'] }), /fragment/],
       ['an address on http', create({ redirectUri: ['http://app.example.com/cb'] }), /https/],
@@ -217,20 +215,21 @@ suite('The command line', { concurrency: 2 }, () => {
     const statusNow = async () =>
       (await fetch(`${url}/v2/api-keys?account=local`, { headers: { authorization } })).status;
     assert.equal(await statusNow(), 200);
-    const options = optionsOf(shop);
     await assertEachRefused(t, [
-      ['denied when it is approved', () => decide('deny', id, options), /approved/],
+      ['denied when it is approved', () => runInProcess(shop, 'approvals deny', [id]), /approved/],
     ]);
     const revoked = await curdJson(shop, 'approvals', 'revoke', id);
     assert.equal(await statusNow(), 401);
     assert.deepEqual([revoked.status, revoked.expiresAt], ['revoked', null]);
-    await assertEachRefused(t, [['revoked twice', () => decide('revoke', id, options), /revoked/]]);
+    await assertEachRefused(t, [
+      ['revoked twice', () => runInProcess(shop, 'approvals revoke', [id]), /revoked/],
+    ]);
     assert.equal((await curdJson(shop, 'approvals', 'deny', id)).status, 'denied');
     await assertEachRefused(
       t,
       ['99', 'x', '0', '-1', '1.5'].map((unknown) => [
         `the request ${unknown}`,
-        () => decide('approve', unknown, options),
+        () => runInProcess(shop, 'approvals approve', [unknown]),
         /approvals list/,
       ]),
     );

@@ -1,0 +1,141 @@
+/** The options of the commands that have their own, with their parsers. */
+import { scopes } from '../auth/access.ts';
+import { grantTypes } from '../auth/oauth/clients.ts';
+import {
+  ConfigError,
+  type Parser,
+  parseDatabase,
+  parseDurationSetting,
+  parseEnum,
+  parseImages,
+  parseInteger,
+  parseLifetime,
+  parseText,
+  parseWords,
+} from '../settings/parsers.ts';
+import { booleanOption, option, repeatableOption, requiredOption } from './options.ts';
+
+/** A parser of an id as the commands print it. @param what "API key" @param hint where the ids are shown */
+export function parseId(what: string, hint: string): Parser<number> {
+  return (text) => {
+    if (!/^[1-9]\d{0,14}$/.test(text)) {
+      throw new ConfigError(`"${text}" is not the id of an ${what}. ${hint}`);
+    }
+    return Number(text);
+  };
+}
+
+export const serveOptions = {
+  allowSecondServer: booleanOption('start even if another server has the SQLite database open'),
+};
+
+export const createAccountOptions = {
+  plan: option(
+    'plan',
+    'free, pro, enterprise or a plan of CURD_PLANS (default: enterprise in local, free elsewhere)',
+    parseText,
+  ),
+};
+
+export const createKeyOptions = {
+  account: requiredOption('name', 'account that owns the key', parseText),
+  type: option(
+    'type',
+    'live or test (default: live in production, test elsewhere)',
+    parseEnum(['live', 'test']),
+  ),
+  scope: option(
+    'scopes',
+    'scopes besides reading, separated by spaces: "write:cheeses admin"',
+    parseWords(parseEnum(scopes)),
+  ),
+  expiresIn: option('duration', 'for example 90d (default: never)', parseLifetime),
+};
+
+export const listKeysOptions = {
+  account: requiredOption('name', 'account that owns the keys', parseText),
+};
+
+export const rotateKeyOptions = {
+  overlap: requiredOption(
+    'duration',
+    'how long the old key stays valid; 0s revokes it immediately',
+    parseDurationSetting,
+    '24h',
+  ),
+};
+
+export const createClientOptions = {
+  account: requiredOption(
+    'name',
+    'account that owns the application; its plan limits the requests',
+    parseText,
+  ),
+  scope: requiredOption(
+    'scopes',
+    'scopes that it may request, separated by spaces: "read:cheeses read:orders"',
+    parseWords(parseEnum(scopes)),
+  ),
+  redirectUri: repeatableOption(
+    'uri',
+    'where customers are redirected to; may be given several times',
+    parseText,
+  ),
+  native: booleanOption('runs on a device: loopback redirects on any port, or its own URI scheme'),
+  grant: option(
+    'grants',
+    'authorization_code, refresh_token, implicit, client_credentials (default: the first two with a redirect URI, otherwise the last)',
+    parseWords(parseEnum(grantTypes)),
+  ),
+  public: booleanOption('cannot keep a secret (a web page, an app): it gets none, and PKCE is required'),
+};
+
+export const importOptions = {
+  map: repeatableOption(
+    'field=Column[,Other]',
+    'columns of a field: the first that is not empty is used; for tags, all of them',
+    parseText,
+  ),
+};
+
+export const changeEnvironmentOptions = {
+  dryRun: booleanOption('print what would be removed, and change nothing'),
+};
+
+export const doctorOptions = {
+  repair: booleanOption('first rebuild the search index and counters from the cheeses'),
+};
+
+export const resetOptions = {
+  yes: booleanOption('confirm that all of it is deleted'),
+};
+
+export const backupOptions = {
+  keep: option(
+    'number',
+    'delete all but the newest backups of this folder or file name',
+    parseInteger(1, 999_999),
+  ),
+};
+
+export const copyOptions = {
+  from: option(
+    'database',
+    'source: sqlite:<file> or postgres://... (default: the database of the settings)',
+    parseDatabase,
+  ),
+  to: requiredOption('database', 'target: postgres://... or sqlite:<file>', parseDatabase),
+  fromImages: option(
+    'location',
+    'images of the source: file:<folder> or s3://bucket/prefix (default: the folder beside an SQLite file, or the settings)',
+    parseImages,
+  ),
+  toImages: option(
+    'location',
+    'images of the target (default: beside an SQLite file; otherwise they are not copied)',
+    parseImages,
+  ),
+  overwrite: booleanOption(
+    'replace a shop in the target by the source; everything else in the target is lost',
+  ),
+};

@@ -1,0 +1,288 @@
+/** Every command: its name, arguments, options, help and code, which is loaded when the command runs. */
+import { roles } from '../auth/oauth/customer-directory.ts';
+import { environments, parseEnum } from '../settings/parsers.ts';
+import {
+  backupOptions,
+  changeEnvironmentOptions,
+  copyOptions,
+  createAccountOptions,
+  createClientOptions,
+  createKeyOptions,
+  doctorOptions,
+  importOptions,
+  listKeysOptions,
+  parseId,
+  resetOptions,
+  rotateKeyOptions,
+  serveOptions,
+} from './command-options.ts';
+import {
+  type ArgumentDefinition,
+  argument,
+  type OptionDefinitions,
+  type OptionsOf,
+  textArgument,
+} from './options.ts';
+
+export interface CommandDefinition {
+  /** `keys create` */
+  readonly name: string;
+  readonly summary: string;
+  /** Printed after the options in `--help`. */
+  readonly help?: string;
+  readonly arguments: readonly ArgumentDefinition<unknown>[];
+  readonly options: OptionDefinitions;
+  /** Whether it has --json and the settings as options. */
+  readonly hasSettings: boolean;
+  readonly load: () => Promise<(...input: readonly unknown[]) => unknown>;
+}
+
+type ValuesOf<Arguments extends readonly ArgumentDefinition<unknown>[]> = {
+  readonly [Index in keyof Arguments]: Arguments[Index] extends ArgumentDefinition<infer T> ? T : never;
+};
+
+/** Checks that the loaded function accepts the values of the arguments and options. */
+function command<
+  const Arguments extends readonly ArgumentDefinition<unknown>[] = [],
+  Options extends OptionDefinitions = Record<never, never>,
+>(definition: {
+  readonly name: string;
+  readonly summary: string;
+  readonly help?: string;
+  readonly arguments?: Arguments;
+  readonly options?: Options;
+  readonly hasSettings?: boolean;
+  readonly load: () => Promise<(...input: [...ValuesOf<Arguments>, OptionsOf<Options>]) => unknown>;
+}): CommandDefinition {
+  return { arguments: [], options: {}, hasSettings: true, ...definition } as unknown as CommandDefinition;
+}
+
+const shells = ['bash', 'zsh', 'fish'] as const;
+const secretHelp =
+  'Standard output has the secret only and everything else is on standard error, so KEY=$(npx curd keys create ...) works.';
+const keyId = argument('id', parseId('API key', '"curd keys list" shows the ids.'));
+const approvalId = argument('id', parseId('approval', '"curd approvals list" shows the ids.'));
+const orderId = argument('orderId', parseId('order', 'Use the id in the response of the order.'));
+
+/** Names that come before a subcommand. */
+export const groups: Readonly<Record<string, string>> = {
+  accounts: 'accounts, which own API keys',
+  keys: 'API keys; changes apply from the next request on',
+  clients: 'applications of partners, which get tokens by OAuth 2.0',
+  approvals: 'customers and applications that requested the scope admin',
+  customers: 'customers of the shop',
+  orders: 'change the status of orders',
+  import: 'import data from files',
+  export: 'export data to files',
+  images: 'images of cheeses',
+  environment: 'the environment of a shop, which its first start stores',
+};
+
+export const commands: readonly CommandDefinition[] = [
+  command({
+    name: 'serve',
+    summary: 'start the server',
+    help: 'In the environment local, the first start creates an account and a demo catalogue, and prints an API key.',
+    options: serveOptions,
+    load: async () => (await import('./serve.ts')).serve,
+  }),
+  command({
+    name: 'accounts create',
+    summary: 'create an account',
+    arguments: [textArgument('name')],
+    options: createAccountOptions,
+    load: async () => (await import('./accounts.ts')).createAccount,
+  }),
+  command({
+    name: 'accounts list',
+    summary: 'list the accounts',
+    load: async () => (await import('./accounts.ts')).listAccounts,
+  }),
+  command({
+    name: 'accounts set-plan',
+    summary:
+      'move an account to another plan (free, pro, enterprise or a plan of CURD_PLANS), from the next request on',
+    arguments: [textArgument('name'), textArgument('plan')],
+    load: async () => (await import('./accounts.ts')).setPlan,
+  }),
+  command({
+    name: 'keys create',
+    summary: 'create an API key and print it once',
+    help: secretHelp,
+    options: createKeyOptions,
+    load: async () => (await import('./keys.ts')).createKey,
+  }),
+  command({
+    name: 'keys list',
+    summary: 'list the active API keys of an account',
+    options: listKeysOptions,
+    load: async () => (await import('./keys.ts')).listKeys,
+  }),
+  command({
+    name: 'keys rotate',
+    summary: 'create a key that replaces another; both are valid during the overlap',
+    help: secretHelp,
+    arguments: [keyId],
+    options: rotateKeyOptions,
+    load: async () => (await import('./keys.ts')).rotateKey,
+  }),
+  command({
+    name: 'keys revoke',
+    summary: 'revoke an API key immediately',
+    arguments: [keyId],
+    load: async () => (await import('./keys.ts')).revokeKey,
+  }),
+  command({
+    name: 'clients create',
+    summary: 'register an application and print its secret once',
+    help: `${secretHelp} A public application has no secret: its client id is printed instead.`,
+    arguments: [textArgument('name')],
+    options: createClientOptions,
+    load: async () => (await import('./clients.ts')).createClient,
+  }),
+  command({
+    name: 'clients list',
+    summary: 'list the applications',
+    load: async () => (await import('./clients.ts')).listClients,
+  }),
+  command({
+    name: 'clients delete',
+    summary: 'delete an application and all its tokens',
+    arguments: [textArgument('clientId')],
+    load: async () => (await import('./clients.ts')).deleteClient,
+  }),
+  command({
+    name: 'approvals list',
+    summary: 'list the requests for the scope admin',
+    load: async () => (await import('./approvals.ts')).listApprovals,
+  }),
+  ...(
+    [
+      ['approve', 'approve a request, for 90 days'],
+      ['deny', 'deny a request'],
+      ['revoke', 'revoke an approval and its tokens immediately'],
+    ] as const
+  ).map(([verb, summary]) =>
+    command({
+      name: `approvals ${verb}`,
+      summary,
+      arguments: [approvalId],
+      load: async () => {
+        const { decide } = await import('./approvals.ts');
+        return (id, options) => decide(verb, id, options);
+      },
+    }),
+  ),
+  command({
+    name: 'customers set-role',
+    summary: 'make a customer staff, who may be granted more scopes, or customer again',
+    arguments: [textArgument('username'), argument('role', parseEnum(roles))],
+    load: async () => (await import('./customers.ts')).setRole,
+  }),
+  ...(
+    [
+      ['approve', 'approve an order that was placed, even without prices'],
+      ['ship', 'mark an approved order as shipped'],
+      ['deliver', "mark a shipped order as delivered; it counts for the customer's tier"],
+      ['cancel', 'cancel an order that has not shipped'],
+    ] as const
+  ).map(([verb, summary]) =>
+    command({
+      name: `orders ${verb}`,
+      summary,
+      arguments: [orderId],
+      load: async () => {
+        const { changeOrder } = await import('./orders.ts');
+        return (id, options) => changeOrder(verb, id, options);
+      },
+    }),
+  ),
+  command({
+    name: 'import cheeses',
+    summary: 'import cheeses from a .csv, .json or .ndjson file; cheeses that exist already are not changed',
+    help: 'Fields: name, category, photoUrls, tags, status, origin, pricePerKg, ageMonths, organic.\nExit status 2: some rows were refused; all others were imported.',
+    arguments: [textArgument('file')],
+    options: importOptions,
+    load: async () => (await import('./import-cheeses.ts')).runImport,
+  }),
+  command({
+    name: 'export cheeses',
+    summary: 'export all cheeses to a .csv, .json or .ndjson file, which import reads',
+    arguments: [textArgument('file')],
+    load: async () => (await import('./export-cheeses.ts')).runExport,
+  }),
+  command({
+    name: 'images rebase',
+    summary: 'replace the URLs of uploaded images by the URLs of the current settings',
+    help: 'Use it after a change of CURD_PUBLIC_URL or CURD_IMAGES_URL: photoUrls keep the URL of the time of the upload. Other URLs in photoUrls stay.',
+    load: async () => (await import('./images.ts')).runRebase,
+  }),
+  command({
+    name: 'environment show',
+    summary: 'print the stored environment; the settings may be of another',
+    load: async () => (await import('./environment.ts')).showEnvironment,
+  }),
+  command({
+    name: 'environment change',
+    summary: 'change the environment of a shop to local, sandbox or production',
+    help: 'production removes the test orders, and the demo cheeses that were not changed; everything else stays.\nStop the server first, and give the settings of the new environment.',
+    arguments: [argument('environment', parseEnum(environments))],
+    options: changeEnvironmentOptions,
+    load: async () => (await import('./environment.ts')).changeEnvironment,
+  }),
+  command({
+    name: 'migrate',
+    summary: 'migrate the database to the schema of this version (serve does it as well)',
+    load: async () => (await import('./migrate.ts')).runMigrate,
+  }),
+  command({
+    name: 'doctor',
+    summary: 'check settings, database, counters, orders and images, and print what to do',
+    help: 'Exit status 2: a check failed. The server may run meanwhile; with --repair, changes wait for it and are refused after ten seconds.',
+    options: doctorOptions,
+    load: async () => (await import('./doctor.ts')).runDoctor,
+  }),
+  command({
+    name: 'reset',
+    summary:
+      'delete everything of a local or sandbox shop except accounts, keys and applications, and restore the demo',
+    options: resetOptions,
+    load: async () => (await import('./reset.ts')).runReset,
+  }),
+  command({
+    name: 'backup',
+    summary: 'write a shop on SQLite, images included, to one tar file; the server may run meanwhile',
+    help: '<file> is a new file; or a folder, where curd-{date}.tar is created; or a file name with {date}, which is replaced by the time, such as backup/shop-{date}.tar. --keep needs a folder or a name with {date}.',
+    arguments: [textArgument('file')],
+    options: backupOptions,
+    load: async () => (await import('./backup.ts')).runBackup,
+  }),
+  command({
+    name: 'restore',
+    summary: 'replace the shop by the shop of a backup',
+    help: 'Stop the server first. The backup is checked before anything is changed, and the previous database is kept beside the new one.',
+    arguments: [textArgument('file')],
+    load: async () => (await import('./restore.ts')).runRestore,
+  }),
+  command({
+    name: 'copy',
+    summary: 'copy a shop with its images to another database: to PostgreSQL, or back',
+    help: 'Copies the state of one moment and compares every row afterwards. Run it again to continue after an interruption.\nKeys, sessions and tokens stay valid. Exit status 2: everything is copied except images that are missing in the source.',
+    options: copyOptions,
+    load: async () => (await import('./copy.ts')).runCopy,
+  }),
+  command({
+    name: 'openapi',
+    summary: 'print the OpenAPI 3.1 document',
+    hasSettings: false,
+    load: async () => (await import('./openapi.ts')).printOpenapi,
+  }),
+  command({
+    name: 'completion',
+    summary: 'print a script that completes commands and options in a shell',
+    help: 'bash: source <(npx curd completion bash)\nzsh:  source <(npx curd completion zsh), after compinit\nfish: npx curd completion fish | source\nIt completes the command "curd". Define it with: alias curd=\'npx curd\'',
+    arguments: [{ ...argument('shell', parseEnum(shells)), choices: shells }],
+    hasSettings: false,
+    load: async () => (await import('./completion.ts')).printCompletion,
+  }),
+];
