@@ -1,4 +1,4 @@
-/** File permissions of what a shop stores: customers' addresses and secrets, which other users must not read. */
+/** File permissions of stored data, which contains personal data and secrets that other users must not read. */
 import { chmodSync, statSync } from 'node:fs';
 import { ConfigError } from './settings/parsers.ts';
 

@@ -4,10 +4,10 @@ import { fileURLToPath } from 'node:url';
 
 let list: Promise<string> | undefined;
 
-/** Whether a password is among them, whatever its case and the width of its letters. */
+/** Whether a password is in the list. Upper case and full-width letters make no difference. */
 export async function isCommonPassword(password: string): Promise<boolean> {
   const folded = password.normalize('NFKC').toLowerCase();
-  // Loaded with the first password that is set, and kept if that worked.
+  // Loaded when the first password is set. After an error, the next call tries again.
   list ??= load().catch((error) => {
     list = undefined;
     throw error;
@@ -15,7 +15,7 @@ export async function isCommonPassword(password: string): Promise<boolean> {
   return !folded.includes('\n') && (await list).includes(`\n${folded}\n`);
 }
 
-/** As one text: 0.5 MB of memory and 90 us for a search, where a set of the strings takes 3.3 MB. */
+/** As one text, which takes 0.5 MB of memory and 90 us for a search. A set of strings takes 3.3 MB. */
 async function load(): Promise<string> {
   const file = import.meta.resolve('@zxcvbn-ts/language-common/src/passwords.json');
   const passwords = JSON.parse(await readFile(fileURLToPath(file), 'utf8')) as string[];

@@ -1,6 +1,6 @@
 /**
- * Files in a bucket of Amazon S3 or of anything that speaks its protocol. Address, region and credentials come from the
- * environment as they do for any client of AWS: AWS_ENDPOINT_URL_S3, AWS_REGION, AWS_ACCESS_KEY_ID ...
+ * Files in a bucket of Amazon S3, or of another storage with its protocol. Endpoint, region and credentials come from
+ * the usual environment variables of AWS clients: AWS_ENDPOINT_URL_S3, AWS_REGION, AWS_ACCESS_KEY_ID ...
  */
 import { createReadStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
@@ -15,17 +15,17 @@ import {
 } from '@aws-sdk/client-s3';
 import { type Files, storageFailure } from './files.ts';
 
-/** Keys are the names with `prefix` in front, which ends in a slash or is empty. */
+/** Opens a bucket. Keys are `prefix` + name. The prefix ends in a slash or is empty. */
 export function openBucket(bucket: string, prefix: string): Files {
   const client = new S3Client({
-    // The bucket in the path: understood by every server, and by certificates whatever dots the name has.
+    // The bucket name is in the path: every server supports that, and a host name with dots fails certificate checks.
     forcePathStyle: true,
     requestChecksumCalculation: 'WHEN_REQUIRED',
     responseChecksumValidation: 'WHEN_REQUIRED',
     maxAttempts: 2,
     requestHandler: {
       connectionTimeout: 3000,
-      // Of silence.
+      // Time without any data.
       socketTimeout: 3000,
       requestTimeout: 60_000,
       throwOnRequestTimeout: true,

@@ -1,4 +1,4 @@
-/** Pictures from one place to another. Each is named after its content, so what is there already can be told. */
+/** Copies image files between two storages. Their names are hashes of their content, so copies can be verified. */
 import { createHash } from 'node:crypto';
 import { createWriteStream } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
@@ -7,22 +7,24 @@ import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import type { Files } from './files.ts';
 
-const filesAtOnce = 4;
+const concurrency = 4;
 
+/** A file to copy. */
 export interface StoredFile {
   readonly name: string;
   readonly mediaType: string;
 }
 
+/** The result of a copy. */
 export interface CopiedFiles {
   readonly files: number;
-  /** Those that were not there yet. */
+  /** How many the target did not have. */
   readonly written: number;
-  /** Names of those that the source has lost, or holds with another content. */
+  /** Names of files that the source does not have, or has with another content. */
   readonly missing: readonly string[];
 }
 
-/** Copies what `target` does not have yet, and reads it back. */
+/** Copies the files that `target` does not have, and reads them back to verify them. */
 export async function copyFiles(
   source: Files,
   target: Files,
@@ -35,13 +37,13 @@ export async function copyFiles(
   let done = 0;
 
   async function copy({ name, mediaType }: StoredFile): Promise<void> {
-    if (!(await holds(target, name))) {
+    if (!(await hasSameContent(target, name))) {
       const path = join(folder, name);
       if (await fetchTo(path, source, name)) {
         await target.put(name, path, mediaType);
         await rm(path);
-        if (!(await holds(target, name))) {
-          throw new Error(`The picture ${name} is not the same after it was stored: copy again.`);
+        if (!(await hasSameContent(target, name))) {
+          throw new Error(`The image ${name} is different after it was copied. Run the command again.`);
         }
         written += 1;
       } else {
@@ -60,24 +62,24 @@ export async function copyFiles(
 
   try {
     const rest = files[Symbol.iterator]();
-    await Promise.all(Array.from({ length: filesAtOnce }, () => copyNext(rest)));
+    await Promise.all(Array.from({ length: concurrency }, () => copyNext(rest)));
     return { files: files.length, written, missing: missing.sort() };
   } finally {
     await rm(folder, { recursive: true, force: true });
   }
 }
 
-async function holds(files: Files, name: string): Promise<boolean> {
+async function hasSameContent(files: Files, name: string): Promise<boolean> {
   const content = await files.read(name, null);
   if (content === null) {
     return false;
   }
   const digest = createHash('sha256');
   await pipeline(content, digest);
-  return isNamedAfter(name, digest.digest('hex'));
+  return matchesName(name, digest.digest('hex'));
 }
 
-/** False where the source does not have it as it was stored. */
+/** Writes a file of `files` to `path`. Returns false when it is missing or its content does not match its name. */
 async function fetchTo(path: string, files: Files, name: string): Promise<boolean> {
   const content = await files.read(name, null);
   if (content === null) {
@@ -86,9 +88,9 @@ async function fetchTo(path: string, files: Files, name: string): Promise<boolea
   const digest = createHash('sha256');
   content.on('data', (chunk: Buffer) => digest.update(chunk));
   await pipeline(content, createWriteStream(path));
-  return isNamedAfter(name, digest.digest('hex'));
+  return matchesName(name, digest.digest('hex'));
 }
 
-function isNamedAfter(name: string, digest: string): boolean {
+function matchesName(name: string, digest: string): boolean {
   return name.split('.', 1)[0] === digest;
 }

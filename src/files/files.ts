@@ -1,31 +1,31 @@
-/** Where the bytes of pictures are kept: a folder, or a bucket that speaks S3. Who may see them is decided elsewhere. */
+/** The storage of image files: a folder, or a bucket with the S3 protocol. It checks no access. */
 import type { Readable } from 'node:stream';
 import type { Clock } from '../clock.ts';
 import { type AppError, unavailable } from '../errors.ts';
 import type { Config } from '../settings/config.ts';
 
-/** Bytes from `first` to `last`, both included, counted from 0. */
+/** Bytes from `first` to `last`, both inclusive, from 0. */
 export interface ByteRange {
   readonly first: number;
   readonly last: number;
 }
 
-/** Files that never change. Names are ours: letters, digits and dots. */
+/** Stored files, which never change. The server makes their names: letters, digits and dots. */
 export interface Files {
   /**
-   * Keeps a copy of the file at `path`, on disk or in the bucket when it returns. The same name may be kept twice.
+   * Stores a copy of the file `path`. It is on disk or in the bucket when this returns. The name may exist already.
    * @throws AppError unavailable
    */
   put(name: string, path: string, mediaType: string): Promise<void>;
-  /** null where there is none of this name. @throws AppError unavailable */
+  /** null when the file does not exist. @throws AppError unavailable */
   read(name: string, range: ByteRange | null): Promise<Readable | null>;
-  /** Names of all that is there, in any order. @throws AppError unavailable */
+  /** The names of all files, in any order. @throws AppError unavailable */
   list(): AsyncIterable<string>;
-  /** Also what an unfinished `put` has left. @throws AppError unavailable */
+  /** Deletes a file, and what an interrupted `put` of it left. @throws AppError unavailable */
   delete(name: string): Promise<void>;
 }
 
-/** The place of the settings; the client of a bucket is loaded only where there is one. */
+/** Opens the configured storage. The S3 client is loaded for a bucket only. */
 export async function openFiles({ images }: Pick<Config, 'images'>, clock: Clock): Promise<Files> {
   if (images.kind === 'folder') {
     const { openFolder } = await import('./folder.ts');
@@ -35,7 +35,7 @@ export async function openFiles({ images }: Pick<Config, 'images'>, clock: Clock
   return openBucket(images.bucket, images.prefix);
 }
 
-/** A full disk, a bucket that does not answer: nothing that the caller did. */
+/** For a full disk or an unreachable bucket. */
 export function storageFailure(cause: unknown): AppError {
-  return unavailable('Pictures can neither be stored nor read right now. Try again shortly.', 5, cause);
+  return unavailable('The image storage is unavailable. Try again shortly.', 5, cause);
 }

@@ -1,4 +1,4 @@
-/** Files in a folder, spread over 256 folders by the first two characters of their names. */
+/** Files in a folder, in 256 subfolders named after the first two characters of the file names. */
 import { constants } from 'node:fs';
 import { chmod, copyFile, mkdir, open, readdir, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -6,6 +6,7 @@ import type { Clock } from '../clock.ts';
 import { restrict } from '../permissions.ts';
 import { type Files, storageFailure } from './files.ts';
 
+/** Opens a folder, which need not exist. */
 export function openFolder(folder: string, clock: Clock): Files {
   restrict(folder);
   const shardOf = (name: string) => join(folder, name.slice(0, 2));
@@ -13,7 +14,8 @@ export function openFolder(folder: string, clock: Clock): Files {
   return {
     async put(name, path) {
       const shard = shardOf(name);
-      // Whole before it has its name, and on disk before anybody is told. Two who put it at once never share a file.
+      // Written and flushed under another name, then renamed, so that the name never belongs to an incomplete file, even after a crash. The
+      // UUID separates parallel puts.
       const unfinished = join(shard, `${name}.${clock.uuid()}`);
       try {
         await mkdir(shard, { recursive: true });
@@ -43,7 +45,7 @@ export function openFolder(folder: string, clock: Clock): Files {
     },
 
     async *list() {
-      // Whatever else lies beside our folders is none of them.
+      // Other files and folders beside the subfolders are ignored.
       for (const shard of (await namesIn(folder)).filter((name) => /^\w\w$/.test(name))) {
         yield* await namesIn(join(folder, shard));
       }
@@ -76,13 +78,13 @@ async function namesIn(folder: string): Promise<string[]> {
   }
 }
 
-/** Brings a file, or the names in a folder, to disk. */
+/** Flushes a file, or the entries of a folder, to disk. */
 export async function fsyncPath(path: string): Promise<void> {
   const file = await open(path, constants.O_RDONLY);
   try {
     await file.sync();
   } catch (error) {
-    // Windows has no folders to flush.
+    // Windows cannot flush folders.
     if ((error as NodeJS.ErrnoException).code !== 'EPERM') {
       throw error;
     }

@@ -1,44 +1,46 @@
-/** Makes of an uploaded picture what is kept of it, in a process of its own. */
+/** The worker process that renders uploaded images. */
 import { mkdir } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import sharp, { type Sharp } from 'sharp';
 import { sha256OfFile } from '../files/digest.ts';
 import { serveTasks } from './process.ts';
 
+/** Formats that are decoded. */
 export type ImageFormat = 'jpeg' | 'png' | 'webp';
 
+/** One image to render. */
 export interface ImageTask {
-  /** The file as it was received. */
+  /** The uploaded file. */
   readonly path: string;
   readonly format: ImageFormat;
   readonly pixelsMax: number;
-  /** Where the results go: this, with an ending each. */
+  /** Path of the results, without their suffixes `.image` and `.thumbnail`. */
   readonly target: string;
 }
 
-/** A result, and what it will be named after. */
+/** A result. The hash of its content will be its name. */
 export interface RenderedFile {
   readonly path: string;
   readonly hash: string;
   readonly bytes: number;
 }
 
-/** null: it is no picture that could be shown. */
+/** null when the file is not an image that can be decoded. */
 export type RenderedImages = { readonly image: RenderedFile; readonly thumbnail: RenderedFile } | null;
 
 const thumbnailSide = 320;
 /**
- * Losses nobody sees; a PNG loses nothing. Optimal Huffman tables would make a JPEG 5 % smaller, and hold all of it in
- * memory.
+ * The loss of quality is not visible, and PNG has none. Optimal Huffman tables would make a JPEG 5 % smaller, but need the
+ * whole image in memory.
  */
 const options = { jpeg: { quality: 85, optimiseCoding: false }, png: {}, webp: { quality: 85 } };
 
-// Nothing but these three is ever decoded, whatever a file calls itself: no SVG, which reads other files, and no PDF.
+// Only these three decoders are enabled. SVG, for example, can read other files.
 sharp.block({ operation: ['VipsForeignLoad'] });
 sharp.unblock({
   operation: ['VipsForeignLoadJpeg', 'VipsForeignLoadPng', 'VipsForeignLoadWebp'],
 });
-// What is not shown to anybody yet is for nobody else to read.
+// Other users of the machine must not read the files.
 process.umask(0o077);
 sharp.concurrency(1);
 sharp.cache(false);
@@ -57,18 +59,18 @@ serveTasks(async (task: ImageTask): Promise<RenderedImages> => {
   return image === null || thumbnail === null ? null : { image, thumbnail };
 });
 
-/** Without what cameras write into pictures; of a film the first frame. */
+/** Rotates the image upright and drops its metadata. Of an animation, only the first frame is kept. */
 function upright({ path, pixelsMax }: ImageTask): Sharp {
   return sharp(path, { limitInputPixels: pixelsMax }).autoOrient();
 }
 
-/** From file to file, so that no picture is ever whole in memory. null where there is nothing to be shown. */
+/** Reads and writes files, so that no image is in memory as a whole. Returns null when it cannot be decoded. */
 async function write(image: Sharp, path: string): Promise<RenderedFile | null> {
   try {
     const { size } = await image.toFile(path);
     return { path, hash: await sha256OfFile(path), bytes: size };
   } catch (error) {
-    // libvips says so where it was the disk, and not the picture.
+    // libvips uses these words for errors of the disk. Other errors are errors of the image.
     if (
       /system error|unix error/.test(String(error)) ||
       (error as NodeJS.ErrnoException).syscall !== undefined

@@ -1,8 +1,8 @@
-/** Works passwords out in a process of its own. */
+/** The worker process that hashes and verifies passwords. */
 import { hashSync, type Options, verifySync } from '@node-rs/argon2';
 import { serveTasks } from './process.ts';
 
-/** To be hashed, or held against a PHC string. */
+/** A password to hash, or to verify against the PHC string `stored`. */
 export interface PasswordTask {
   readonly password: string;
   readonly stored: string | null;

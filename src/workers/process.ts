@@ -1,71 +1,71 @@
 /**
- * Work that would keep other requests waiting, in processes of their own that give way to whatever else there is to do.
- * Both ends of the line are here: the server starts a helper and hands it tasks, the helper serves them.
+ * Worker processes of low priority, for tasks that would delay other requests. This file contains both sides: the server
+ * calls `startWorkerProcess`, and the program of the worker calls `serveTasks`.
  */
 import { fork } from 'node:child_process';
 import { flushCompileCache, getCompileCacheDir } from 'node:module';
 import { constants, setPriority } from 'node:os';
 import { dirname } from 'node:path';
 
-type Message<Outcome> = { readonly value: Outcome } | { readonly fault: string };
+type Message<Outcome> = { readonly value: Outcome } | { readonly error: string };
 
-interface Waiting<Outcome> {
+interface PendingTask<Outcome> {
   readonly resolve: (outcome: Outcome) => void;
   readonly reject: (error: unknown) => void;
 }
 
-/** The helper ended before it had an outcome: killed, out of memory, or brought down by what it was given. */
+/** The process ended before the task: it was killed, ran out of memory, or crashed. */
 export class WorkerExited extends Error {}
 
-/** Does one task after the other, and keeps this process alive only while it does. */
+/** Runs one task after another. It keeps the server process alive only while it has a task. */
 export interface WorkerProcess<Task, Outcome> {
   isAlive(): boolean;
-  /** @throws HelperGone, and an Error with the words of whatever the task threw */
+  /** @throws WorkerExited, and an Error with the message of what the task threw */
   run(task: Task): Promise<Outcome>;
-  /** At once, even in the middle of a task. */
+  /** Ends the process at once, even during a task. */
   kill(): void;
 }
 
-/** Starts the program `file`, which is to call `serveTasks`. `onEnd` is told once, whatever ended it. */
+/** Starts the program `file`, which calls `serveTasks`. `onExit` is called once, when the process has ended. */
 export function startWorkerProcess<Task, Outcome>(
   file: URL,
-  onEnd: () => void,
+  onExit: () => void,
 ): WorkerProcess<Task, Outcome> {
   const cache = getCompileCacheDir();
   const child = fork(file, {
     execArgv: [],
     env: {
-      // One heap for all threads: glibc would give each its own, and memory back from none of them.
+      // One heap for all threads. glibc would give each thread its own, and return memory of none of them.
       MALLOC_ARENA_MAX: '1',
-      // Compiled code is kept between starts, as in bin/curd.js: 100 ms instead of 190 to the first password.
+      // The compile cache of bin/curd.js: the first password takes 100 ms instead of 190.
       ...(cache === undefined ? {} : { NODE_COMPILE_CACHE: dirname(cache) }),
     },
     serialization: 'advanced',
     stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
   });
-  /** In the order in which they were sent, which is that of the answers. */
-  let waiting: Waiting<Outcome>[] = [];
+  /** In the order in which they were sent. Results arrive in the same order. */
+  let pending: PendingTask<Outcome>[] = [];
   let isAlive = true;
-  function end(): void {
+  function handleExit(): void {
     if (isAlive) {
       isAlive = false;
-      for (const { reject } of waiting) {
-        reject(new WorkerExited('the helper process ended before its task'));
+      for (const { reject } of pending) {
+        reject(new WorkerExited('The worker process ended before its task.'));
       }
-      waiting = [];
-      onEnd();
+      pending = [];
+      onExit();
     }
   }
-  // Each task that is sent to a process that is gone is an error of its own.
-  child.on('error', end);
-  child.once('exit', end);
+  // 'error' is emitted once for each task that is sent after the process ended.
+  child.on('error', handleExit);
+  child.once('exit', handleExit);
   child.on('message', (message: Message<Outcome>) => {
-    const first = waiting.shift();
-    if (waiting.length === 0) {
+    const first = pending.shift();
+    if (pending.length === 0) {
       child.channel?.unref();
     }
-    if ('fault' in message) {
-      first?.reject(new Error(message.fault));
+    if ('error' in message) {
+      first?.reject(new Error(message.error));
     } else {
       first?.resolve(message.value);
     }
@@ -78,10 +78,10 @@ export function startWorkerProcess<Task, Outcome>(
     run: (task) =>
       new Promise((resolve, reject) => {
         if (!isAlive) {
-          reject(new WorkerExited('the helper process has ended'));
+          reject(new WorkerExited('The worker process has ended.'));
           return;
         }
-        waiting.push({ resolve, reject });
+        pending.push({ resolve, reject });
         child.channel?.ref();
         child.send(task as object);
       }),
@@ -89,11 +89,11 @@ export function startWorkerProcess<Task, Outcome>(
   };
 }
 
-/** Makes the process that calls it a helper, which does `work` with whatever it is sent. */
+/** Turns this process into a worker that calls `work` with each task it receives. */
 export function serveTasks<Task, Outcome>(work: (task: Task) => Outcome | Promise<Outcome>): void {
   setPriority(constants.priority.PRIORITY_LOW);
-  // A terminal and a supervisor tell the whole group to stop. The server still finishes what runs; when it is gone, the
-  // channel closes and so do we.
+  // A terminal and a supervisor send signals to the whole process group, but the server still needs the tasks that run.
+  // The worker ends when the server ends, because the channel closes.
   for (const signal of ['SIGINT', 'SIGTERM'] as const) {
     process.on(signal, () => {});
   }
@@ -101,9 +101,9 @@ export function serveTasks<Task, Outcome>(work: (task: Task) => Outcome | Promis
   process.on('message', (task: Task) => {
     last = last.then(async () => {
       const message = await messageOf(work, task);
-      // Nobody is there to be told of a server that is gone.
+      // The callback ignores the error that the server has ended.
       process.send?.(message, undefined, undefined, () => {});
-      // Whoever is killed has no other time for it.
+      // Workers end by SIGKILL, which leaves no time to write the cache.
       flushCompileCache();
     });
   });
@@ -116,6 +116,6 @@ async function messageOf<Task, Outcome>(
   try {
     return { value: await work(task) };
   } catch (error) {
-    return { fault: String(error) };
+    return { error: String(error) };
   }
 }

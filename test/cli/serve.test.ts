@@ -174,7 +174,7 @@ suite('curd serve', { concurrency: 2 }, () => {
   test('says in one sentence that its host is no address of this machine', async (t) => {
     // TEST-NET-1 (RFC 5737), and a name that is reserved for being unknown (RFC 6761).
     const refused = await curd(await freshShop(t), 'serve', '--port', '0', '--host', '192.0.2.1');
-    assertRefused(refused, /no network address 192\.0\.2\.1: choose one of its own with --host or CURD_HOST/);
+    assertRefused(refused, /IP address 192\.0\.2\.1\. Choose one that it has with --host or CURD_HOST/);
   });
 
   test('starts in production with its settings, and makes no key, no account and no demo', async (t) => {

@@ -226,7 +226,7 @@ onBothEngines('Stored pictures', (engine) => {
       await attach(name);
     }
     await attach(names[50] ?? '');
-    await assert.rejects(() => attach(names[100] ?? ''), /100 photoUrls already/);
+    await assert.rejects(() => attach(names[100] ?? ''), /already has 100 photoUrls/);
     assert.equal((await imagesOf(shop, cheeseId)).length, 100);
 
     // With room among the addresses again, the pictures are still a hundred.

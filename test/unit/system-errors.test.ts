@@ -34,7 +34,7 @@ test('Any other error keeps its message', () => {
 
 test('A server that cannot listen names the flag and the variable to change', () => {
   const text = (code: string) => listenErrorText(Object.assign(new Error(), { code }), 'shop.example', 80);
-  assert.match(text('EADDRINUSE') ?? '', /Port 80 is taken.*--port or CURD_PORT/);
+  assert.match(text('EADDRINUSE') ?? '', /Port 80 is in use.*--port or CURD_PORT/);
   assert.match(text('EACCES') ?? '', /Port 80 is reserved.*--port or CURD_PORT/);
   assert.match(text('EADDRNOTAVAIL') ?? '', /address shop\.example.*--host or CURD_HOST/);
   assert.match(text('ENOTFOUND') ?? '', /shop\.example.*--host or CURD_HOST/);
