@@ -24,7 +24,7 @@ export function authenticate(exchange: Exchange): MaybePromise<void> {
 }
 
 /**
- * Counts the request: with a valid credential by account or customer, without one by client IP.
+ * Counts the request: with a valid credential by principal, without one by client IP.
  * @throws AppError rateLimited
  */
 export function rateLimit(exchange: Exchange): MaybePromise<void> {

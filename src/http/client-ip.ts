@@ -2,7 +2,7 @@
 import { isIPv4, isIPv6 } from 'node:net';
 
 /**
- * One name for each customer of an access provider: an IPv4 address, however it was written, or the first 64 bits of an
+ * One name for each subscriber of an access provider: an IPv4 address, however it was written, or the first 64 bits of an
  * IPv6 address, of which everybody has the rest to themselves (RFC 6177).
  */
 export function clientNetwork(given: string): string {

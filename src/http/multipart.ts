@@ -135,7 +135,7 @@ export function drain(request: IncomingMessage, bytesMax: number): void {
 function boundaryOf({ headers }: IncomingMessage): string {
   const contentType = headers['content-type'] ?? '';
   if (!/^multipart\/form-data\s*(;|$)/i.test(contentType)) {
-    throw new AppError('unsupportedMediaType', 'Send the picture in a form: multipart/form-data.', {
+    throw new AppError('unsupportedMediaType', 'Send the file in a form: multipart/form-data.', {
       details: { accepts: ['multipart/form-data'] },
     });
   }

@@ -32,7 +32,7 @@ const schemesOf = (scopes: ApiInfo['scopes']) => ({
     in: 'header',
     name: 'X-API-Key',
     description:
-      'Also taken as `Authorization: Bearer <key>`. Whatever changes something takes a key that was created with the scope',
+      'Also accepted as `Authorization: Bearer <key>`. Requests that change something need a key with the scope',
   },
   oauth: {
     type: 'oauth2',
@@ -46,7 +46,7 @@ const schemesOf = (scopes: ApiInfo['scopes']) => ({
     type: 'http',
     scheme: 'bearer',
     bearerFormat: 'JWT',
-    description: 'The token of a customer who logged in',
+    description: 'The token that a login returned',
   },
 });
 

@@ -18,7 +18,7 @@ export function parseRange(header: string | undefined, bytes: number): ByteRange
     return null;
   }
   if (first > last) {
-    throw new AppError('rangeNotSatisfiable', `The picture has ${bytes} bytes.`, {
+    throw new AppError('rangeNotSatisfiable', `The file has ${bytes} bytes.`, {
       details: { size: bytes },
     });
   }

@@ -10,7 +10,7 @@ const silenceMs = 1000;
 export interface RequestLogOptions {
   readonly log: Log;
   readonly clock: Clock;
-  /** Whether lines contain the client IP, which is personal data in some countries. */
+  /** Whether lines contain the client IP, which privacy laws treat as personal data. */
   readonly withClientIp: boolean;
 }
 

@@ -55,7 +55,7 @@ export function createUploads(folder: string, clock: Clock): Uploads {
       );
     }
     if (underWay >= uploadsMax) {
-      throw unavailable('Too many images are being uploaded. Try again in a moment.', retrySeconds);
+      throw unavailable('Too many uploads are in progress. Try again in a moment.', retrySeconds);
     }
     slots.set(principal, own + 1);
     underWay += 1;

@@ -79,6 +79,14 @@ suite('Imports', () => {
     assert.deepEqual(shown(foreign), []);
   });
 
+  test('of http/ are absent from services, queries, readers and jobs', () => {
+    const files = /(^|[/-])(service|queries|reader|job|worker|schemas|on-delete|transitions)\.ts$/;
+    const found = imports.filter(
+      ({ from, to }) => files.test(from) && !from.startsWith('src/http/') && to.startsWith('src/http/'),
+    );
+    assert.deepEqual(shown(found), [], 'move what they need to the core, or pass it in');
+  });
+
   test('never lead from a route to SQL', () => {
     const direct = imports.filter(
       ({ from, to }) =>

@@ -45,7 +45,7 @@ export function setPageHeaders(response: ServerResponse, formTarget = ''): void 
 /** The headers that all pages have in common. */
 export const pageHeaders = { 'X-Frame-Options': 'DENY', 'Referrer-Policy': 'no-referrer' } as const;
 
-/** Permits images of this server, and the named sources of styles and targets of forms. */
+/** Permits `img-src` of this server, and the named sources of styles and targets of forms. */
 export function contentSecurityPolicy(sources: {
   readonly style: string;
   readonly formAction: string;
