@@ -122,12 +122,15 @@ function ordersOnSqlite(seconds: number): number {
   const file = new URL('../migrations/0002-orders-and-customers.sqlite.sql', import.meta.url);
   database.exec(readFileSync(new URL('0001-catalogue-and-keys.sqlite.sql', file), 'utf8'));
   database.exec(readFileSync(file, 'utf8'));
+  database.exec(readFileSync(new URL('0010-background-jobs.sqlite.sql', file), 'utf8'));
   const order = database.prepare(
     `insert into orders (status, placed_by, items, address, notes, total_cents, created_at, updated_at)
      values ('placed', 'key:1', ?, ?, 'Please ring twice', 13490, ?, ?)`,
   );
   const open = database.prepare('insert into open_order_cheese (cheese_id, order_id) values (?, ?)');
-  const job = database.prepare('insert into job (order_id, due_at) values (?, ?)');
+  const job = database.prepare(
+    "insert into background_job (kind, key, due_at) values ('order.approval', ?, ?)",
+  );
   const happened = database.prepare(
     "insert into event (type, subject, data, actor, created_at) values ('order.placed', ?, ?, 'key:1', ?)",
   );
@@ -138,7 +141,7 @@ function ordersOnSqlite(seconds: number): number {
     const { lastInsertRowid: id } = order.run(items, shippingAddress, now, now);
     open.run(orders % 1000, id);
     open.run((orders % 1000) + 1, id);
-    job.run(id, later);
+    job.run(String(id), later);
     happened.run(`order:${id}`, event, now);
     database.exec('commit');
     orders += 1;
@@ -173,7 +176,10 @@ async function ordersOnPostgres(url: string, ids: readonly number[], seconds: nu
           id + 1,
           row?.id,
         ]);
-        await run('insert into job (order_id, due_at) values ($1, $2)', [row?.id, later]);
+        await run("insert into background_job (kind, key, due_at) values ('order.approval', $1, $2)", [
+          String(row?.id),
+          later,
+        ]);
         await run(
           "insert into event (type, subject, data, actor, created_at) values ('order.placed', $1, $2, 'key:1', $3)",
           [`order:${row?.id}`, event, now],

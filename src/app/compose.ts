@@ -23,12 +23,13 @@ import { createServer } from '../http/server.ts';
 import { createUploads } from '../http/uploads.ts';
 import { createIdempotencyStore } from '../idempotency/store.ts';
 import { imageRoutes } from '../images/routes.ts';
+import { createJobWorker, type JobWorker } from '../jobs/worker.ts';
 import { createLocalCounter } from '../limits/local-counter.ts';
 import { createOverload } from '../limits/overload.ts';
 import { createPostgresCounter } from '../limits/postgres-counter.ts';
 import { createRateLimits } from '../limits/rate-limits.ts';
 import { createLog, type Log } from '../log.ts';
-import { createJobWorker, type JobWorker } from '../orders/approval-job.ts';
+import { createApprovalHandler } from '../orders/approval-job.ts';
 import { customerOrderRoutes } from '../orders/customer-routes.ts';
 import { storeRoutes } from '../orders/routes.ts';
 import type { Config } from '../settings/config.ts';
@@ -83,7 +84,9 @@ export async function buildApp(
   const rateLimits = createRateLimits({ config, clock, counts });
   const idempotency = createIdempotencyStore(database, clock, secret);
 
-  const worker = createJobWorker({ database, clock, orders, context: services.contextOf('system'), log });
+  const system = services.contextOf('system');
+  const handlers = [createApprovalHandler((tx, orderId) => orders.approveDue(tx, system, orderId))];
+  const worker = createJobWorker({ database, clock, log, handlers });
 
   const overload = createOverload();
   const uploads = createUploads(config.incomingDir, clock);

@@ -2,6 +2,7 @@
 import type { Sql } from '../database/database.ts';
 import { type Finding, Findings, readInPages, tryParseJson } from '../database/findings.ts';
 import { sql, valueList } from '../database/sql.ts';
+import { approvalKind } from './approval-job.ts';
 import { totalCents } from './money.ts';
 import { cheesesOf } from './order.ts';
 import { allowedFrom, type OrderStatus, orderStatuses } from './order-status.ts';
@@ -35,9 +36,13 @@ export async function checkOrders(database: Sql): Promise<Finding[]> {
     'placed orders that no server will approve',
     'approve or cancel them: "curd orders approve <id>"',
   );
+  const parked = new Findings(
+    'orders whose approval failed too often and is not tried again',
+    'remove the cause, then approve or cancel them: "curd orders approve <id>", "curd orders cancel <id>"',
+  );
   const idle = new Findings(
     'approval jobs of orders that are not placed',
-    'delete these rows of the table job',
+    'delete these rows of the table background_job',
   );
 
   for await (const page of readInPages((after, limit) => ordersAfter(database, after, limit))) {
@@ -70,12 +75,17 @@ export async function checkOrders(database: Sql): Promise<Finding[]> {
     where o.id is null limit 1000`)) {
     held.add(`order ${order_id}, which is not there`);
   }
-  for (const { order_id } of await database.all<OfOrder>(sql`
-    select j.order_id from job j left join orders o on o.id = j.order_id
-    where o.id is null or o.status <> 'placed' limit 1000`)) {
-    idle.add(`order ${order_id}`);
+  for (const { key } of await database.all<{ key: string }>(sql`
+    select j.key from background_job j left join orders o on o.id = case when j.kind = ${approvalKind} then cast(j.key as bigint) end
+    where j.kind = ${approvalKind} and (o.id is null or o.status <> 'placed') limit 1000`)) {
+    idle.add(`order ${key}`);
   }
-  return [totals, paths, held, forgotten, idle].flatMap((faults) => faults.found());
+  for (const { key, last_error } of await database.all<{ key: string; last_error: string }>(sql`
+    select key, last_error from background_job
+    where kind = ${approvalKind} and parked_at is not null limit 1000`)) {
+    parked.add(`order ${key}: ${last_error}`);
+  }
+  return [totals, paths, held, forgotten, parked, idle].flatMap((faults) => faults.found());
 }
 
 /** By the ids of some orders: the statuses they came through, the cheeses they hold, and which of them wait for a job. */
@@ -86,9 +96,8 @@ async function whatBelongsTo(database: Sql, orders: readonly StoredOrder[]) {
   const held = await database.all<OfOrder & { cheese_id: number }>(
     sql`select order_id, cheese_id from open_order_cheese where order_id in (${valueList(ids)})`,
   );
-  const jobs = await database.all<OfOrder>(
-    sql`select order_id from job where order_id in (${valueList(ids)})`,
-  );
+  const jobs = await database.all<{ key: string }>(sql`
+    select key from background_job where kind = ${approvalKind} and key in (${valueList(ids.map(String))})`);
   const steps = new Map<number, OrderStatus[]>();
   for (const { subject, type } of events) {
     const [id, step] = [Number(subject.slice('order:'.length)), type.slice('order.'.length) as OrderStatus];
@@ -100,7 +109,7 @@ async function whatBelongsTo(database: Sql, orders: readonly StoredOrder[]) {
   for (const { order_id, cheese_id } of held) {
     cheeses.set(order_id, [...(cheeses.get(order_id) ?? []), cheese_id]);
   }
-  return { steps, cheeses, jobs: new Set(jobs.map(({ order_id }) => order_id)) };
+  return { steps, cheeses, jobs: new Set(jobs.map(({ key }) => Number(key))) };
 }
 
 function ordersAfter(database: Sql, after: number, limit: number): Promise<StoredOrder[]> {

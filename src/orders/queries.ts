@@ -1,14 +1,6 @@
-/** Statements on orders, on which cheeses are in open ones, and on the jobs that wait. */
+/** Statements on orders and on the cheeses of open orders. */
 import { queriesOn } from '../database/database.ts';
-import {
-  advisoryLock,
-  allTrue,
-  rowsFromJson,
-  type Statement,
-  skippingLocked,
-  sql,
-  valueList,
-} from '../database/sql.ts';
+import { advisoryLock, allTrue, rowsFromJson, type Statement, sql, valueList } from '../database/sql.ts';
 import type { OrderStatus } from './order-status.ts';
 
 /** Orders below are for testing; real ones begin here. */
@@ -165,30 +157,6 @@ export const orderQueries = queriesOn((tx) => ({
       on conflict (id) do update set status = excluded.status, ship_date = excluded.ship_date, notes = null,
         items = excluded.items, address = excluded.address, total_cents = excluded.total_cents,
         version = orders.version + 1, updated_at = excluded.updated_at`),
-
-  insertJob: (orderId: number, dueAt: string) =>
-    tx.run(sql`insert into job (order_id, due_at) values (${orderId}, ${dueAt})`),
-
-  deleteJob: (orderId: number) => tx.run(sql`delete from job where order_id = ${orderId}`),
-
-  listDueJobs: (now: string, limit: number) =>
-    tx.all<{ order_id: number }>(sql`
-      select order_id from job where due_at <= ${now} order by due_at limit ${limit}`),
-
-  /** Takes a job away to do it in the same transaction. Undefined where another worker has it, or had it. */
-  claimJob: (orderId: number, now: string) =>
-    tx.get<{ order_id: number }>(sql`
-      delete from job where order_id in (
-        select order_id from job where order_id = ${orderId} and due_at <= ${now}${skippingLocked})
-      returning order_id`),
-
-  /** After a failure: later each time. */
-  updateJob: (orderId: number, dueAt: string) =>
-    tx.run(sql`update job set attempts = attempts + 1, due_at = ${dueAt} where order_id = ${orderId}`),
-
-  findAttempts: async (orderId: number) =>
-    (await tx.get<{ attempts: number }>(sql`select attempts from job where order_id = ${orderId}`))
-      ?.attempts ?? 0,
 }));
 
 function chosen(owner: Owner, { statuses, createdFrom, createdBefore }: OrderFilters): Statement[] {

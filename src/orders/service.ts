@@ -13,6 +13,7 @@ import type { Context } from '../database/context.ts';
 import type { Database, Sql } from '../database/database.ts';
 import { AppError, type FieldError, invalidCredential, validationError } from '../errors.ts';
 import type { Precondition, Versioned } from '../versioned.ts';
+import { addApprovalJob, claimApprovalJob } from './approval-job.ts';
 import { totalCents } from './money.ts';
 import { cheesesOf, findRow, requireOwner, toOrder } from './order.ts';
 import { firstRealId, type OrderRow, orderQueries } from './queries.ts';
@@ -43,7 +44,7 @@ export interface OrderService {
   /** The customer's tier may rise. @throws AppError notFound, preconditionFailed, conflict */
   deliver(context: Context, id: number, precondition?: Precondition): Promise<Versioned>;
   /** Approves an order whose time has come, or cancels it where a cheese is no longer to be had. */
-  approveDue(context: Context, id: number): Promise<void>;
+  approveDue(tx: Sql, context: Context, id: number): Promise<void>;
 }
 
 interface Dependencies {
@@ -171,7 +172,7 @@ export function createOrderService(dependencies: Dependencies): OrderService {
         await Promise.all([
           queries.insertOpenCheeses(row.id, cheesesOf(items)),
           // What has no price waits for a person.
-          isPriced ? queries.insertJob(row.id, timestamp(now + settings.approvalDelayMs)) : null,
+          isPriced ? addApprovalJob(tx, row.id, timestamp(now + settings.approvalDelayMs)) : null,
           steps.record(tx, context, row, null),
         ]);
         return toOrder(row);
@@ -231,18 +232,16 @@ export function createOrderService(dependencies: Dependencies): OrderService {
         return toOrder(row);
       }),
 
-    approveDue: (context, id) =>
-      context.transaction(async (tx) => {
-        const missing = await missingOf(tx, await findRow(tx, id, firstId));
-        if ((await orderQueries(tx).claimJob(id, timestamp(clock.now()))) === undefined) {
-          return;
-        }
+    async approveDue(tx, context, id) {
+      const missing = await missingOf(tx, await findRow(tx, id, firstId));
+      if (await claimApprovalJob(tx, id, timestamp(clock.now()))) {
         const step =
           missing.length === 0
             ? steps.approval()
             : steps.cancellation(`no longer available: ${missing.join(', ')}`);
-        await steps.tryTransition(tx, context, id, step);
-      }),
+        await steps.changeStatus(tx, context, id, step);
+      }
+    },
   };
 }
 

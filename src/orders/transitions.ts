@@ -4,6 +4,7 @@ import type { Context } from '../database/context.ts';
 import type { Sql } from '../database/database.ts';
 import { AppError } from '../errors.ts';
 import { recordEvents } from '../events/record.ts';
+import { deleteApprovalJob } from './approval-job.ts';
 import { dollars } from './money.ts';
 import { cheesesOf, findRow } from './order.ts';
 import { allowedFrom, nextStatusText, type OrderStatus } from './order-status.ts';
@@ -26,6 +27,8 @@ export interface Transitions {
   record(tx: Sql, context: Context, order: OrderRow, reason: string | null): Promise<void>;
   /** Undefined where the order is not where the step begins: of several who try at once, one succeeds. */
   tryTransition(tx: Sql, context: Context, id: number, step: Transition): Promise<OrderRow | undefined>;
+  /** The same for a caller that has claimed the approval job of the order. */
+  changeStatus(tx: Sql, context: Context, id: number, step: Transition): Promise<OrderRow | undefined>;
   /** @throws AppError notFound, conflict */
   transition(tx: Sql, context: Context, id: number, step: Transition): Promise<OrderRow>;
 }
@@ -46,15 +49,19 @@ export function createTransitions(clock: Clock, shippingTimeMs: number, firstId:
       ]);
     },
 
-    async tryTransition(tx, context, id, { to, reason, shipDate }) {
+    async tryTransition(tx, context, id, step) {
       if (id < firstId) {
         return undefined;
       }
+      if (step.to === 'approved' || step.to === 'cancelled') {
+        await deleteApprovalJob(tx, id);
+      }
+      return steps.changeStatus(tx, context, id, step);
+    },
+
+    async changeStatus(tx, context, id, { to, reason, shipDate }) {
       const queries = orderQueries(tx);
       const now = timestamp(clock.now());
-      if (to === 'approved' || to === 'cancelled') {
-        await queries.deleteJob(id);
-      }
       const row = await queries.updateStatus(id, allowedFrom(to), { status: to, shipDate, now });
       if (row === undefined) {
         return undefined;

@@ -39,7 +39,7 @@ async function stored(shop: Shop): Promise<string> {
   const { database } = shop.app.services;
   return JSON.stringify([
     await database.all(sql`select * from orders order by id`),
-    await database.all(sql`select * from job order by order_id`),
+    await database.all(sql`select * from background_job order by cast(key as bigint)`),
     await database.all(sql`select * from open_order_cheese order by cheese_id, order_id`),
     await database.all(sql`select * from cheese order by id`),
     await database.all(sql`select * from catalogue`),
@@ -77,9 +77,9 @@ onBothEngines('DELETE /cheeses/{id}', (engine) => {
     assert.equal(kept.items[0].cheeseId, comte);
     assert.equal((await read(shop, bystander)).status, 'placed');
     const { database } = shop.app.services;
-    const jobs = await database.all<{ order_id: number }>(sql`select order_id from job`);
+    const jobs = await database.all<{ key: string }>(sql`select key from background_job`);
     assert.deepEqual(
-      jobs.map(({ order_id }) => order_id),
+      jobs.map(({ key }) => Number(key)),
       [bystander],
     );
     const open = await database.all<{ order_id: number }>(sql`select order_id from open_order_cheese`);

@@ -54,7 +54,8 @@ async function openStore(t: Parameters<typeof openShop>[0], options: ShopOptions
         ({ status }: { status: string }) => status,
       ),
     countJobs: async () =>
-      (await database.get<{ jobs: number }>(sql`select count(*) as jobs from job`))?.jobs ?? Number.NaN,
+      (await database.get<{ jobs: number }>(sql`select count(*) as jobs from background_job`))?.jobs ??
+      Number.NaN,
     approve: async (id) => (await shop.request('POST', `${url}/${id}/approve`, { as: shop.admin })).status,
     cancel: async (id) => (await shop.request('DELETE', `${url}/${id}`, { as: shop.admin })).status,
   };

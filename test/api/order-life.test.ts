@@ -87,7 +87,7 @@ async function openStore(t: Parameters<typeof openShop>[0], options: ShopOptions
     stored: async (id) =>
       JSON.stringify([
         await database.all(sql`select * from orders where id = ${id}`),
-        await database.all(sql`select * from job where order_id = ${id}`),
+        await database.all(sql`select * from background_job where key = ${String(id)}`),
         await database.all(sql`select * from open_order_cheese where order_id = ${id}`),
         await database.all(sql`select * from event where subject = ${`order:${id}`} order by id`),
       ]),
@@ -143,9 +143,9 @@ onBothEngines('An order', (engine) => {
       ids.set(status, await reach(status));
     }
     const { database } = shop.app.services;
-    const jobs = await database.all<{ order_id: number }>(sql`select order_id from job`);
+    const jobs = await database.all<{ key: string }>(sql`select key from background_job`);
     assert.deepEqual(
-      jobs.map(({ order_id }) => order_id),
+      jobs.map(({ key }) => Number(key)),
       [ids.get('placed')],
     );
     const open = await database.all<{ order_id: number }>(

@@ -58,7 +58,7 @@ async function stored(shop: Shop): Promise<unknown[]> {
   const { database } = shop.app.services;
   const rows = await Promise.all([
     database.get(sql`select count(*) as n from orders`),
-    database.get(sql`select count(*) as n from job`),
+    database.get(sql`select count(*) as n from background_job`),
     database.get(sql`select count(*) as n from open_order_cheese`),
     database.get(sql`select count(*) as n from event where type like 'order.%'`),
   ]);

@@ -123,7 +123,7 @@ onBothEngines('Test orders', (engine) => {
     assert.deepEqual(await snapshot(), before);
     const { database } = shop.app.services;
     const rows = await database.get<{ n: number }>(sql`
-      select (select count(*) from job) + (select count(*) from open_order_cheese)
+      select (select count(*) from background_job) + (select count(*) from open_order_cheese)
         + (select count(*) from orders where id > 10) as n`);
     assert.equal(rows?.n, 0);
   });

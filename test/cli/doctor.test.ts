@@ -89,7 +89,7 @@ function faultsOf({ orders, cheeses }: Life): [Statement, RegExp, RegExp][] {
       restore,
     ],
     [sql`update orders set items = '[' where id = ${placed}`, told(placed), restore],
-    [sql`delete from job where order_id = ${placed}`, told(placed), /curd orders approve/],
+    [sql`delete from background_job where key = ${String(placed)}`, told(placed), /curd orders approve/],
     [sql`delete from open_order_cheese where order_id = ${approved}`, told(approved), restore],
     [
       sql`insert into open_order_cheese (cheese_id, order_id) values (${comte}, 777)`,
@@ -101,8 +101,21 @@ function faultsOf({ orders, cheeses }: Life): [Statement, RegExp, RegExp][] {
       told(cancelled),
       restore,
     ],
-    [sql`insert into job (order_id, due_at) values (${approved}, '')`, told(approved), /delete these rows/],
-    [sql`insert into job (order_id, due_at) values (777, '')`, told(777), /delete these rows/],
+    [
+      sql`insert into background_job (kind, key, due_at) values ('order.approval', ${String(approved)}, '')`,
+      told(approved),
+      /delete these rows/,
+    ],
+    [
+      sql`insert into background_job (kind, key, due_at) values ('order.approval', '777', '')`,
+      told(777),
+      /delete these rows/,
+    ],
+    [
+      sql`update background_job set parked_at = '', last_error = 'no disk' where key = ${String(placed)}`,
+      told(placed, ': no disk'),
+      /remove the cause, then approve or cancel them: "curd orders approve <id>"/,
+    ],
     [
       sql`update customer set delivered_cents = delivered_cents + 1 where username = 'ada'`,
       /customer 1\b/,

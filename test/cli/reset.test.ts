@@ -62,7 +62,7 @@ const emptied = [
   'login_failure',
   'login_network',
   'open_order_cheese',
-  'job',
+  'background_job',
   'oauth_object',
   'admin_approval',
   'idempotent_answer',

@@ -213,7 +213,11 @@ async function fill(database: Database): Promise<void> {
     ],
   );
   await insert('open_order_cheese', 'cheese_id order_id', ({ id, number }) => [number, id]);
-  await insert('job', 'order_id due_at attempts', ({ id, text }) => [id, text, id]);
+  await insert(
+    'background_job',
+    'kind key lane payload due_at attempts last_error leased_until parked_at',
+    ({ id, text, other, nothing }) => [other, text, other, text, text, id, nothing, nothing, nothing],
+  );
   await insert(
     'oauth_client',
     'id account_id name secret_hash redirect_uris grants scopes is_native created_at',

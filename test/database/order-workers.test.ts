@@ -5,6 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { type Clock, systemClock } from '../../src/clock.ts';
 import type { Database } from '../../src/database/database.ts';
 import { type Engine, sql } from '../../src/database/sql.ts';
+import { checkOrders } from '../../src/orders/consistency-check.ts';
 import type { OrderStatus } from '../../src/orders/order-status.ts';
 import { bern, onBothEngines, openShop, type Shop, testClock, until } from '../helper.ts';
 import { open } from './notes.ts';
@@ -13,7 +14,7 @@ const delayMs = 1000;
 const minuteMs = 60_000;
 
 interface Job {
-  readonly order_id: number;
+  readonly key: string;
   readonly due_at: string;
   readonly attempts: number;
 }
@@ -79,6 +80,39 @@ onBothEngines('The worker', (engine) => {
     assert.deepEqual(await jobs(shop), []);
   });
 
+  test('parks an approval that fails 20 times, with its error, until somebody approves the order', async (t) => {
+    const clock = testClock();
+    const shop = await shopWithDelay(t, engine, clock);
+    const [id = 0] = await place(shop, 1);
+    const repair = await failAt(shop, engine, `old.id = ${id}`);
+    const { database, orders, contextOf } = shop.app.services;
+    const stored = () =>
+      database.get<{ attempts: number; last_error: string; parked_at: string | null }>(
+        sql`select attempts, last_error, parked_at from background_job`,
+      );
+    for (let attempts = 1; attempts < 20; attempts += 1) {
+      clock.advance(minuteMs);
+      await shop.app.worker.run();
+      const job = await stored();
+      assert.deepEqual([job?.attempts, job?.parked_at], [attempts, null]);
+      assert.match(job?.last_error ?? '', /refused by the test/);
+    }
+    clock.advance(minuteMs);
+    await shop.app.worker.run();
+    assert.equal((await stored())?.parked_at, new Date(clock.now()).toISOString());
+
+    await repair();
+    clock.advance(60 * minuteMs);
+    await shop.app.worker.run();
+    assert.equal((await stored())?.attempts, 20, 'a parked job was run');
+    assert.equal(await statusOf(shop, id), 'placed');
+    const [finding, ...others] = await database.snapshot(checkOrders);
+    assert.deepEqual([finding?.count, others], [1, []]);
+    assert.match(finding?.examples[0] ?? '', new RegExp(`^order ${id}: .*refused by the test`));
+    await orders.approve(contextOf('test'), id);
+    assert.deepEqual([await statusOf(shop, id), await stored()], ['approved', undefined]);
+  });
+
   test('gets past any number of orders that fail', { timeout: 60_000 }, async (t) => {
     const clock = testClock();
     const shop = await shopWithDelay(t, engine, clock);
@@ -89,7 +123,7 @@ onBothEngines('The worker', (engine) => {
     await shop.app.worker.run();
     assert.deepEqual(await approvals(shop), ids.slice(130));
     assert.deepEqual(
-      (await jobs(shop)).map(({ order_id, attempts }) => [order_id, attempts]),
+      (await jobs(shop)).map(({ key, attempts }) => [Number(key), attempts]),
       failing.map((id) => [id, 1]),
     );
   });
@@ -141,7 +175,7 @@ onBothEngines('The worker', (engine) => {
     const more = await place(shop, 1);
     await sleep(600);
     assert.deepEqual(
-      (await jobs(shop)).map(({ order_id }) => order_id),
+      (await jobs(shop)).map(({ key }) => Number(key)),
       more,
       'it went on working',
     );
@@ -171,12 +205,13 @@ const ascending = (a: number, b: number) => a - b;
 
 async function jobs({ app }: Shop): Promise<Job[]> {
   const { database } = app.services;
-  const found = await database.all<Job>(sql`select order_id, due_at, attempts from job order by order_id`);
+  const found = await database.all<Job>(sql`
+    select key, due_at, attempts from background_job where parked_at is null order by cast(key as bigint)`);
   return found.map((row) => ({ ...row }));
 }
 
 const jobAt = (orderId: number, dueAt: number, attempts: number): Job => ({
-  order_id: orderId,
+  key: String(orderId),
   due_at: new Date(dueAt).toISOString(),
   attempts,
 });

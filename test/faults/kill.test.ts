@@ -193,9 +193,9 @@ async function requireWhole(database: Database, memory: Memory): Promise<void> {
     orders.filter(isOpen).flatMap((order) => cheesesIn(order).map((cheeseId) => `${order.id}: ${cheeseId}`)),
     'open_order_cheese',
   );
-  const jobs = await database.all<{ order_id: number }>(sql`select order_id from job order by order_id`);
+  const jobs = await database.all<{ key: string }>(sql`select key from background_job`);
   assert.deepEqual(
-    jobs.map(({ order_id }) => order_id),
+    jobs.map(({ key }) => Number(key)).sort((a, b) => a - b),
     orders.filter((order) => order.status === 'placed' && isPriced(order)).map(({ id }) => id),
     'jobs',
   );

@@ -113,7 +113,7 @@ export async function requireAlive(server: RunningServer): Promise<void> {
 
 /** Everything that was answered is there, once, and comes to its end without anybody's help. */
 async function requireWhole({ database: { ask } }: Fleet, load: SteadyLoad): Promise<void> {
-  await until(async () => (await ask('select 1 from job')).length === 0, 'orders wait');
+  await until(async () => (await ask('select 1 from background_job')).length === 0, 'orders wait');
   const rows = await ask('select id, status, notes, total_cents from orders where id > 10');
   const byId = new Map(rows.map((row) => [Number(row.id), row]));
   for (const [id, { total, notes }] of load.orders) {

@@ -105,6 +105,6 @@ async function unknownOutcome({ database: { ask }, servers, key, cheeseIds }: Fl
   }
   const made = await ask('select notes from orders where id > 10');
   assert.deepEqual(made.map(({ notes }) => notes).toSorted(), keys.toSorted());
-  await until(async () => (await ask('select 1 from job')).length === 0, 'orders wait');
+  await until(async () => (await ask('select 1 from background_job')).length === 0, 'orders wait');
   await ask('delete from open_order_cheese', 'delete from orders where id > 10');
 }

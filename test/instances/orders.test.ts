@@ -36,9 +36,9 @@ async function openStore(t: Scope, settings: Record<string, string> = {}) {
 async function assertWhole({ all: [{ app }] }: Instances): Promise<void> {
   const { database } = app.services;
   const loose = await database.all(sql`
-    select o.id, o.status from orders o left join job j on j.order_id = o.id
+    select o.id, o.status from orders o left join background_job j on j.key = cast(o.id as text)
     left join open_order_cheese c on c.order_id = o.id
-    where (j.order_id is not null and o.status <> 'placed')
+    where (j.key is not null and o.status <> 'placed')
       or (c.order_id is not null) <> (o.status in ('placed', 'approved', 'shipped'))`);
   assert.deepEqual([...loose], []);
 }
@@ -196,7 +196,7 @@ suite('The workers of three instances', () => {
     const { database } = shops.all[0].app.services;
     await until(async () => {
       await work();
-      return (await database.all(sql`select order_id from job`)).length === 0;
+      return (await database.all(sql`select key from background_job`)).length === 0;
     }, 'orders wait');
 
     const ways = new Map<string, number>();

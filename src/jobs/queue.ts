@@ -1,0 +1,26 @@
+/** Background jobs: rows that are written and deleted in the transaction of the change that needs or ends them. */
+import type { Sql } from '../database/database.ts';
+import { jobQueries } from './queries.ts';
+
+/** @param key unique within the kind */
+export async function addJob(tx: Sql, kind: string, key: string, dueAt: string): Promise<void> {
+  await jobQueries(tx).insert(kind, key, dueAt);
+}
+
+/** Does nothing when there is no such job. */
+export async function deleteJob(tx: Sql, kind: string, key: string): Promise<void> {
+  await jobQueries(tx).delete(kind, key);
+}
+
+/**
+ * Deletes jobs that are due, to do their work in the same transaction, and returns their keys. Another worker may have
+ * deleted or locked the others.
+ */
+export async function claimJobs(
+  tx: Sql,
+  kind: string,
+  keys: readonly string[],
+  now: string,
+): Promise<string[]> {
+  return (await jobQueries(tx).claim(kind, keys, now)).map(({ key }) => key);
+}

@@ -1,0 +1,101 @@
+/** Background jobs of a kind of which the worker knows nothing: batches, and jobs that make their batch fail. */
+import assert from 'node:assert/strict';
+import { type TestContext, test } from 'node:test';
+import { type Clock, timestamp } from '../../src/clock.ts';
+import type { Database, Sql } from '../../src/database/database.ts';
+import { migrate } from '../../src/database/migrate.ts';
+import { type Engine, sql } from '../../src/database/sql.ts';
+import { addJob, claimJobs, deleteJob } from '../../src/jobs/queue.ts';
+import { createJobWorker, type JobWorker } from '../../src/jobs/worker.ts';
+import { createLog } from '../../src/log.ts';
+import { onBothEngines, testClock } from '../context.ts';
+import { freshConfig, open } from './notes.ts';
+
+const kind = 'note.test';
+
+/** A worker whose jobs write a row each, three in a transaction. Jobs named `bad` fail. */
+async function openWorker(t: TestContext, engine: Engine, clock: Clock) {
+  const database = await open(t, await freshConfig(t, engine));
+  await migrate(database);
+  await database.exclusiveTransaction((_tx, run) => run('create table done (key text not null)'));
+  const batches: number[] = [];
+  const handler = {
+    kind,
+    batchMax: 3,
+    attemptsMax: 2,
+    async run(tx: Sql, jobs: readonly { key: string }[]) {
+      batches.push(jobs.length);
+      const keys = jobs.map(({ key }) => key);
+      for (const key of await claimJobs(tx, kind, keys, timestamp(clock.now()))) {
+        await tx.run(sql`insert into done (key) values (${key})`);
+        if (key === 'bad') {
+          throw new Error('a reason '.repeat(100));
+        }
+      }
+    },
+  };
+  const worker: JobWorker = createJobWorker({
+    database,
+    clock,
+    log: createLog('silent'),
+    handlers: [handler],
+  });
+  return { database, worker, batches };
+}
+
+async function addAll(database: Database, clock: Clock, keys: readonly string[]): Promise<void> {
+  await database.transaction(async (tx) => {
+    for (const [index, key] of keys.entries()) {
+      await addJob(tx, kind, key, timestamp(clock.now() + index));
+    }
+    await addJob(tx, 'another.kind', 'untouched', timestamp(clock.now()));
+  });
+}
+
+async function keysIn(database: Database, table: 'done' | 'background_job'): Promise<string[]> {
+  const statement =
+    table === 'done' ? sql`select key from done` : sql`select key from background_job where kind = ${kind}`;
+  return (await database.all<{ key: string }>(statement)).map(({ key }) => key).sort();
+}
+
+onBothEngines('Background jobs', (engine) => {
+  test('run in batches when they are due, and not before', async (t) => {
+    const clock = testClock();
+    const { database, worker, batches } = await openWorker(t, engine, clock);
+    await addAll(database, clock, ['a', 'b', 'c', 'd', 'e']);
+    await database.transaction((tx) => deleteJob(tx, kind, 'b'));
+    clock.advance(3);
+    await worker.run();
+    assert.deepEqual(await keysIn(database, 'done'), ['a', 'c', 'd']);
+    assert.deepEqual(await keysIn(database, 'background_job'), ['e']);
+    assert.deepEqual(batches, [3]);
+    clock.advance(1);
+    await worker.run();
+    assert.deepEqual(await keysIn(database, 'done'), ['a', 'c', 'd', 'e']);
+    const others = await database.all(sql`select key from background_job`);
+    assert.equal(others.length, 1, 'a job of another kind was run');
+  });
+
+  test('run alone when their batch failed, and the one that fails is parked with its error', async (t) => {
+    const clock = testClock();
+    const { database, worker } = await openWorker(t, engine, clock);
+    await addAll(database, clock, ['a', 'bad', 'c']);
+    clock.advance(10);
+    await worker.run();
+    assert.deepEqual(await keysIn(database, 'done'), ['a', 'c']);
+    const stored = () =>
+      database.get<{ attempts: number; last_error: string; due_at: string; parked_at: string | null }>(
+        sql`select attempts, last_error, due_at, parked_at from background_job where key = 'bad'`,
+      );
+    const failed = await stored();
+    assert.deepEqual([failed?.attempts, failed?.parked_at], [1, null]);
+    assert.equal(failed?.due_at, timestamp(clock.now() + 1000));
+    assert.equal(failed?.last_error, 'a reason '.repeat(100).slice(0, 500));
+    clock.advance(1000);
+    await worker.run();
+    assert.deepEqual([(await stored())?.attempts, (await stored())?.parked_at], [2, timestamp(clock.now())]);
+    clock.advance(60_000);
+    await worker.run();
+    assert.equal((await stored())?.attempts, 2, 'a parked job was run');
+  });
+});
