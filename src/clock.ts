@@ -1,16 +1,14 @@
-/**
- * Time and randomness behind one small interface, so that expiry and hourly windows are tested without sleeping.
- */
+/** Time and randomness behind one interface, so that tests need not wait for an expiry. */
 import { randomBytes, randomUUID } from 'node:crypto';
 
 export interface Clock {
   /** Milliseconds since the epoch. */
   now(): number;
-  /** Whether it is the machine's own: then several machines may go by their database's instead. */
+  /** Whether it is the clock of the machine. Several machines then use the clock of their database, where they must agree. */
   readonly isSystem: boolean;
   /** `length` unpredictable bytes. */
   random(length: number): Uint8Array;
-  /** A fresh unique name, used for request ids. */
+  /** A new UUID. */
   uuid(): string;
 }
 
@@ -22,7 +20,7 @@ export const systemClock: Clock = {
   uuid: randomUUID,
 };
 
-/** A moment as the API writes it: RFC 3339, UTC, milliseconds, `Z`. */
+/** A time as the API writes it: RFC 3339, UTC, milliseconds, `Z`. */
 export function timestamp(milliseconds: number): string {
   return new Date(milliseconds).toISOString();
 }

@@ -1,13 +1,13 @@
 /**
  * Structured logs: one JSON object a line on standard error. Levels are names and times are RFC 3339, as log collectors
- * expect them.
+ * expect.
  */
 import { pino } from 'pino';
 import type { LogLevel } from './settings/config.ts';
 
 export type Log = ReturnType<typeof createLog>;
 
-/** A log that never writes credentials, whatever it is handed. */
+/** A log that removes credentials from the objects that it writes. */
 export function createLog(level: LogLevel) {
   return pino(
     {

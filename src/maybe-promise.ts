@@ -1,10 +1,10 @@
 /**
- * What may be there already. Each `await` sends a request once round the queue of microtasks: ten of them cost as
- * much as reading and writing its headers, and on SQLite mostly nothing was to be waited for.
+ * A value or a promise of one. Each `await` passes through the microtask queue, even without anything to wait for, which
+ * is the usual case on SQLite: ten of them cost as much as parsing and writing the headers of a request.
  */
 export type MaybePromise<T> = T | Promise<T>;
 
-/** Goes on with a value: at once where it is there, else when it has come. */
+/** Calls `next` with the value: immediately, or when its promise resolves. */
 export function chain<T, R>(value: MaybePromise<T>, next: (value: T) => MaybePromise<R>): MaybePromise<R> {
   return value instanceof Promise ? value.then(next) : next(value);
 }

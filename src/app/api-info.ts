@@ -1,4 +1,4 @@
-/** What the description of the API says beside its routes. */
+/** What openapi.json contains besides the routes: version, tags, scopes, examples of parameters. */
 import packageJson from '../../package.json' with { type: 'json' };
 import { scopeSummaries } from '../auth/access.ts';
 import type { ApiInfo } from '../http/openapi.ts';
@@ -39,7 +39,7 @@ export const apiInfo: ApiInfo = {
     },
   ],
   scopes: scopeSummaries,
-  // Of the demo catalogue, the test orders and the other examples.
+  // They exist in the demo catalogue, the test orders and the other examples.
   examples: {
     cheeseId: 1,
     orderId: 1,

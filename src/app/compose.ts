@@ -1,4 +1,4 @@
-/** The whole server on one screen: services, credentials, routes. It does not listen. */
+/** Builds the server from its parts: services, credentials, routes. It does not listen yet. */
 import type { AddressInfo } from 'node:net';
 import type { FastifyInstance } from 'fastify';
 import { createGuard } from '../auth/guard.ts';
@@ -36,14 +36,12 @@ import type { Config } from '../settings/config.ts';
 import { publicBaseUrl, publicImageUrl } from '../settings/urls.ts';
 import { apiInfo } from './api-info.ts';
 import { createGauges } from './gauges.ts';
+import { runAll, startMaintenance } from './maintenance.ts';
 import { publishedLimits } from './published-limits.ts';
 import { createReadiness } from './readiness.ts';
 import { openServices, type Services, type WorkerPools } from './services.ts';
 
-/** How often what can wait is written down or cleared away. */
-const maintenanceMs = 60_000;
-
-/** How long requests that run are waited for before the server stops. */
+/** How long the server waits for running requests before it stops. */
 const stopTimeoutMs = 30_000;
 
 export interface App {
@@ -51,18 +49,18 @@ export interface App {
   readonly services: Services;
   readonly routes: readonly Route[];
   readonly log: Log;
-  /** Approves orders; whoever starts the server starts it. */
+  /** Approves orders. The caller starts it. */
   readonly worker: JobWorker;
   /** The OpenAPI document. */
   describe(): unknown;
-  /** Where the world finds a picture of this name; known once the server listens. */
+  /** The public URL of an image; known once the server listens. */
   imageUrl(name: string): string;
-  /** Finishes what runs, writes what waits, and closes the database. */
+  /** Finishes running requests, stores what is buffered, and closes the database. */
   close(): Promise<void>;
 }
 
 /**
- * Puts the server together on an open database. Close it when done, whether it listened or not.
+ * Opens the database and builds the server. Close it when done, even if it never listened.
  * @param shared as for `openServices` @throws ConfigError, AppError unavailable
  */
 export async function buildApp(
@@ -79,7 +77,7 @@ export async function buildApp(
 
   const keyResolver = createKeyResolver({ database, clock, environment });
   const guard = createGuard([keyResolver.resolve, sessions.resolve, createTokenResolver(database, clock)]);
-  // SQLite has one server; those on a PostgreSQL count together.
+  // A SQLite database has one server. All servers on a PostgreSQL count together.
   const counts = (database.engine === 'sqlite' ? createLocalCounter : createPostgresCounter)(database, clock);
   const rateLimits = createRateLimits({ config, clock, counts });
   const idempotency = createIdempotencyStore(database, clock, secret);
@@ -140,7 +138,7 @@ export async function buildApp(
     return describeApi([...routes, ...rawRoutes.map(describeRaw)], apiInfo);
   }
 
-  /** Another than that of the settings where those say 0. */
+  /** Differs from the setting where that is 0. */
   function listeningPort(): number | undefined {
     return (server.server.address() as AddressInfo | null)?.port;
   }
@@ -153,15 +151,10 @@ export async function buildApp(
     return new URL(publicBaseUrl(config, listeningPort())).origin;
   }
 
-  /** One after the other: what fails keeps none of the others from being done. */
-  async function runAll(what: string, steps: readonly (() => Promise<unknown>)[]): Promise<void> {
-    for (const step of steps) {
-      await step().catch((error) => log.error({ err: error }, what));
-    }
-  }
-
-  const runMaintenance = () =>
-    runAll('housekeeping failed; it is tried again in a minute', [
+  const writeRefusals = createRefusalLog(log, metrics);
+  const maintenance = startMaintenance(
+    log,
+    [
       keyResolver.flushLastUsed,
       idempotency.purge,
       sessions.purge,
@@ -171,29 +164,23 @@ export async function buildApp(
       counts.purge,
       uploads.purge,
       images.deleteUnused,
-    ]);
-  let maintenance: Promise<void> | null = null;
-  const writeRefusals = createRefusalLog(log, metrics);
-  const timer = setInterval(() => {
-    writeRefusals();
-    maintenance ??= runMaintenance().finally(() => {
-      maintenance = null;
-    });
-  }, maintenanceMs).unref();
+    ],
+    writeRefusals,
+  );
 
   async function close(): Promise<void> {
-    clearInterval(timer);
+    const maintenanceEnd = maintenance.stop();
     overload.stop();
-    // Connections that were answered last are open for more; what hangs is not worth everybody's wait.
+    // Connections become idle when their last response was sent, and would stay open for further requests.
     const closing = setInterval(() => server.server.closeIdleConnections(), 50);
-    const impatience = setTimeout(() => server.server.closeAllConnections(), stopTimeoutMs);
+    const timeout = setTimeout(() => server.server.closeAllConnections(), stopTimeoutMs);
     await server.close();
     clearInterval(closing);
-    clearTimeout(impatience);
+    clearTimeout(timeout);
     writeRefusals();
-    await maintenance;
+    await maintenanceEnd;
     await worker.stop();
-    await runAll('what was to be written at the end is lost', [keyResolver.flushLastUsed, counts.close]);
+    await runAll(log, 'buffered data could not be stored', [keyResolver.flushLastUsed, counts.close]);
     await services.close();
   }
   let closed: Promise<void> | null = null;

@@ -1,4 +1,4 @@
-/** What a server knows of itself besides the requests it has answered, for whoever watches it. */
+/** Metrics of the server's state, read when /metrics is requested. Requests are counted in http/metrics.ts. */
 
 import type { Clock } from '../clock.ts';
 import { databaseSize } from '../database/size.ts';
@@ -9,9 +9,9 @@ import type { Overload } from '../limits/overload.ts';
 import { apiInfo } from './api-info.ts';
 import type { Services } from './services.ts';
 
-/** Figures that cost a query are at most so old. */
+/** The maximum age of a value that costs a query. */
 const ordersFreshMs = 15_000;
-/** PostgreSQL looks at every file of the database. */
+/** PostgreSQL reads the size of every file of the database. */
 const sizeFreshMs = 60_000;
 
 interface Dependencies {
@@ -19,10 +19,11 @@ interface Dependencies {
   readonly clock: Clock;
   readonly overload: Overload;
   readonly uploads: Uploads;
-  /** Calls turned away so far, by the limit that did. */
+  /** Requests refused since the start, by limit. */
   readonly refusals: () => Readonly<Record<string, number>>;
 }
 
+/** The metrics, in the order of /metrics. */
 export function createGauges({
   services,
   clock,
@@ -33,7 +34,7 @@ export function createGauges({
   const { config, database, orderReader, passwords, imageRenderer } = services;
   const folders = storageFoldersOf(config);
 
-  /** Reads a figure again when the last one is too old. */
+  /** Reads a value again when the last one is too old. */
   function cached<T>(freshMs: number, read: () => Promise<T>): () => Promise<T> {
     let last: { readonly at: number; readonly value: T } | null = null;
     return async () => {
@@ -71,7 +72,7 @@ export function createGauges({
     '{state="waiting"}': waiting,
   });
   return [
-    counter('curd_calls_refused_total', 'Calls that a limit turned away.', refusals),
+    counter('curd_calls_refused_total', 'Requests that a rate limit refused.', refusals),
     gauge(
       'curd_orders',
       'Orders by status, counted every 15 seconds at most.',
@@ -79,19 +80,19 @@ export function createGauges({
     ),
     gauge(
       'curd_changes_under_way',
-      'Requests that change something and are not answered yet.',
+      'Requests that change data and have no response yet.',
       () => overload.stats().changes,
     ),
     gauge(
       'curd_event_loop_lag_seconds',
-      'For how long the process was last too busy for anything new.',
+      'The last measured lag of the event loop.',
       () => overload.stats().lagMs / 1000,
     ),
-    gauge('curd_uploads_under_way', 'Pictures that are received, wait or are worked on.', uploads.count),
-    gauge('curd_pictures', 'Pictures that are worked on, or wait for it.', () =>
+    gauge('curd_uploads_under_way', 'Uploads that are being received, wait or are processed.', uploads.count),
+    gauge('curd_pictures', 'Images that are being rendered, or wait for it.', () =>
       byState(imageRenderer.stats()),
     ),
-    gauge('curd_passwords', 'Passwords that are worked on, or wait for it.', () =>
+    gauge('curd_passwords', 'Passwords that are being hashed or verified, or wait for it.', () =>
       byState(passwords.stats()),
     ),
     counter(
@@ -99,8 +100,12 @@ export function createGauges({
       'Commits on SQLite; statements and transactions on PostgreSQL.',
       () => database.stats().done,
     ),
-    counter('curd_database_seconds_total', 'How long these took.', () => database.stats().seconds),
-    gauge('curd_database_waiting', 'What the database has not answered yet.', () => database.stats().waiting),
+    counter('curd_database_seconds_total', 'Time that these took.', () => database.stats().seconds),
+    gauge(
+      'curd_database_waiting',
+      'Statements and transactions that wait for the database.',
+      () => database.stats().waiting,
+    ),
     gauge(
       'curd_database_size_bytes',
       'Size of the database, read every 60 seconds at most.',
@@ -116,7 +121,7 @@ export function createGauges({
       'Size of the disk that holds the folder.',
       space(({ totalBytes }) => totalBytes),
     ),
-    gauge('curd_build_info', 'Always 1; the labels say what runs.', () => ({
+    gauge('curd_build_info', 'Always 1; the labels name the version, engine and environment.', () => ({
       [`{version="${apiInfo.version}",node="${process.versions.node}",engine="${database.engine}",environment="${config.environment}"}`]: 1,
     })),
     gauge('process_resident_memory_bytes', 'Memory of this process.', () => process.memoryUsage.rss()),
@@ -126,7 +131,7 @@ export function createGauges({
     }),
     gauge(
       'process_start_time_seconds',
-      'When this process began, since the epoch.',
+      'Start time of this process, since the epoch.',
       () => Math.round(performance.timeOrigin) / 1000,
     ),
   ];

@@ -1,4 +1,4 @@
-/** The bounds of what is sent and stored, gathered from where each is kept. */
+/** The member `bounds` of GET /limits, collected from the files that enforce each limit. */
 import { activeKeysMax } from '../auth/keys/service.ts';
 import { authorizeQueryBytesMax } from '../auth/oauth/authorize-request.ts';
 import { sessionsMax } from '../auth/sessions/service.ts';
@@ -18,7 +18,7 @@ import { imagesMax } from '../images/service.ts';
 import { OrderInput, quantity } from '../orders/schemas.ts';
 import type { Config } from '../settings/config.ts';
 
-/** By name, which says the unit where it is not a number of things. */
+/** Limits by name. The name contains the unit, except for numbers of items. */
 export function publishedLimits({
   connectionsMax,
   passwordLengthMin,

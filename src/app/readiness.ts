@@ -1,4 +1,4 @@
-/** Whether a server can process requests: what load balancers ask for. */
+/** Readiness: whether the server can process requests. Load balancers ask for it. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Database } from '../database/database.ts';
 import { ping } from '../database/ping.ts';
@@ -6,11 +6,11 @@ import { unavailable } from '../errors.ts';
 import { diskSpaceOf, storageFoldersOf } from '../files/disk-space.ts';
 import type { Config } from '../settings/config.ts';
 
-const answerMs = 2000;
+const pingTimeoutMs = 2000;
 const mebibyte = 1024 * 1024;
 
 /**
- * Returns a check that the database answers and that the disks have space.
+ * Returns a check that the database responds and that the disks have space.
  * @throws AppError unavailable (the check)
  */
 export function createReadiness(config: Config, database: Database): () => Promise<void> {
@@ -32,9 +32,9 @@ export function createReadiness(config: Config, database: Database): () => Promi
 
   return async () => {
     try {
-      await Promise.race([ping(database), noAnswer()]);
+      await Promise.race([ping(database), failAfterTimeout()]);
     } catch (error) {
-      throw unavailable('The database does not answer.', 1, error);
+      throw unavailable('The database does not respond.', 1, error);
     }
     await requireDiskSpace();
   };
@@ -44,8 +44,8 @@ function diskFull(what: string) {
   return unavailable(`${what} Changes can fail. Free disk space or enlarge the disk.`, 60);
 }
 
-/** A load balancer does not wait for a database that does not answer. */
-async function noAnswer(): Promise<never> {
-  await sleep(answerMs, undefined, { ref: false });
-  throw new Error('no answer within two seconds');
+/** Load balancers time out sooner than a query to a database that hangs. */
+async function failAfterTimeout(): Promise<never> {
+  await sleep(pingTimeoutMs, undefined, { ref: false });
+  throw new Error('no response within two seconds');
 }

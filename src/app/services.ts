@@ -1,4 +1,4 @@
-/** Everything below HTTP, wired by hand in dependency order. The command line works with this alone. */
+/** Creates all services in the order of their dependencies. The command line uses them without HTTP. */
 import { createKeyService, type KeyService } from '../auth/keys/service.ts';
 import { type ApprovalService, createApprovalService } from '../auth/oauth/approvals.ts';
 import { type ClientService, createClientService } from '../auth/oauth/clients.ts';
@@ -33,12 +33,13 @@ import { createTransitions } from '../orders/transitions.ts';
 import type { Config } from '../settings/config.ts';
 import { ConfigError } from '../settings/parsers.ts';
 
-/** What works in processes of its own. */
+/** Pools of worker processes. */
 export interface WorkerPools {
   readonly passwords: Passwords;
   readonly imageRenderer: ImageRenderer;
 }
 
+/** Starts no process yet. */
 export function createWorkerPools(clock: Clock): WorkerPools {
   return { passwords: createPasswords(clock), imageRenderer: createImageRenderer(clock) };
 }
@@ -62,15 +63,15 @@ export interface Services extends WorkerPools {
   readonly customerFinder: CustomerFinder;
   readonly orders: OrderService;
   readonly orderReader: OrderReader;
-  /** A context for what nobody asked for over HTTP: `cli` or `system`. */
+  /** A context for changes that no request makes. @param actor `cli` or `system` */
   contextOf(actor: string): Context;
-  /** Ends what was started, and closes the database. */
+  /** Ends the worker processes that it started, and closes the database. */
   close(): Promise<void>;
 }
 
 /**
- * Opens the database, brings it to the current schema and makes the services. Close them when done.
- * @param shared helpers of several shops in one process, which whoever made them closes
+ * Opens the database, migrates it and creates the services. Close them when done.
+ * @param shared worker pools that several shops in one process share, closed by the caller
  * @param isChangingEnvironment opens a shop of any environment
  * @throws ConfigError where the shop is of another environment than the settings
  */
@@ -92,7 +93,7 @@ export async function openServices(
   } catch (error) {
     await database.close();
     throw error instanceof Error && error.name === 'PostgresError'
-      ? new AppError('unavailable', 'PostgreSQL refuses.', { cause: error })
+      ? new AppError('unavailable', 'PostgreSQL refused the migration.', { cause: error })
       : error;
   }
   const { environment, defaultPlan, secret, tiers } = config;
@@ -109,7 +110,7 @@ export async function openServices(
     database,
     clock,
     beforeDelete: async (tx, context, cheese) => {
-      // Customers before orders, as everywhere.
+      // Lock order: customers before orders, as in all transactions.
       await customers.onCheeseDelete(tx, cheese);
       await release.onCheeseDelete(tx, context, cheese);
       await images.onCheeseDelete(tx, cheese.id);

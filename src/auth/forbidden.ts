@@ -4,8 +4,8 @@ import type { Requirement } from './access.ts';
 import type { Principal } from './principal.ts';
 
 /**
- * Says what the route needs and how the client gets it.
- * @param alternative another request with the same result, which any API key may send
+ * The message names what the route requires, and how the client gets it.
+ * @param alternative another request with the same result, for which any API key suffices
  */
 export function forbidden(
   access: readonly Requirement[],
@@ -38,7 +38,7 @@ function remedyFor(
 ): string {
   const kinds = principals.map(({ kind }) => kind);
   if (alternative !== undefined && kinds.includes('apiKey')) {
-    return `${alternative} takes any API key. ${keyWith(scopes)}`;
+    return `${alternative} accepts any API key. ${keyWith(scopes)}`;
   }
   if (access.some(({ kind }) => kind === 'session')) {
     return 'Log in as the customer with POST /v2/customer/login, and send the token as Authorization: Bearer <token>.';
@@ -46,18 +46,18 @@ function remedyFor(
   if (kinds.includes('apiKey')) {
     return keyWith(scopes);
   }
-  const takesKeys = access.some(({ kind }) => kind === 'apiKey');
+  const acceptsKeys = access.some(({ kind }) => kind === 'apiKey');
   return kinds.includes('oauth')
-    ? tokenWith(scopes, takesKeys)
-    : `Send an API key ${takesKeys ? '' : 'with this scope '}in X-API-Key along with the session.`;
+    ? tokenWith(scopes, acceptsKeys)
+    : `Send an API key ${acceptsKeys ? '' : 'with this scope '}in X-API-Key along with the session.`;
 }
 
 function keyWith(scopes: readonly string[]): string {
   return `To create a key with this scope: npx curd keys create --account <account> --scope ${scopes[0]}`;
 }
 
-function tokenWith(scopes: readonly string[], takesKeys: boolean): string {
+function tokenWith(scopes: readonly string[], acceptsKeys: boolean): string {
   const scope = scopes.join(' ');
   const approval = scope === 'admin' ? ', which the operator must approve' : '';
-  return `Request a token with the scope ${scope}${approval}${takesKeys ? ', or send an API key' : ''}.`;
+  return `Request a token with the scope ${scope}${approval}${acceptsKeys ? ', or send an API key' : ''}.`;
 }

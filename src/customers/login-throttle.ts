@@ -1,10 +1,10 @@
 /**
  * Limits failed logins: by username and client IP, by client IP, and by username.
  *
- * Only failures count. While a password is being checked, its attempt is recorded as running, and other attempts wait
- * where all that runs could exceed a limit: so many parallel attempts get no more tries than one after another, and
- * correct logins do not keep each other out. After too many failures for a username, its attempts are slowed down, not
- * refused, except from networks that have a counter of their own. See docs/decisions/0012-failed-logins.md.
+ * Only failures count. While a password is verified, its attempt is recorded as running. Other attempts wait if all
+ * running ones could exceed a limit when they fail: parallel attempts get no more tries than sequential ones, and
+ * correct logins do not refuse each other. After too many failures for a username, its attempts are delayed, not
+ * refused; known networks have a separate counter. See docs/decisions/0012-failed-logins.md.
  */
 import { createHmac } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -19,27 +19,27 @@ import { customerQueries, type FailureRow } from './queries.ts';
 
 const quarterHourMs = 15 * 60_000;
 const hourMs = 60 * 60_000;
-/** No password takes as long to check. What runs longer belongs to a process that was killed. */
+/** No password takes that long to verify: an attempt that runs longer belongs to a process that was killed. */
 const runningMs = 60_000;
-/** How often the current state is looked at while an attempt waits. */
+/** How often a waiting attempt reads the counters again. */
 const pollMs = 50;
 /** How long an attempt waits at most. */
-const patienceMs = 10_000;
-/** While a username is slowed down, one attempt runs in this time. */
-const slowMs = 10_000;
-/** Attempts that wait at once, on one instance. Each of them keeps one request open. */
+const waitMaxMs = 10_000;
+/** The interval between attempts for a username that is delayed. */
+const delayMs = 10_000;
+/** Attempts that may wait on one instance at the same time. Each of them keeps a request open. */
 const waitingMax = 256;
 
-/** What failures are counted under. */
+/** A counter of failures. */
 interface Counter {
   readonly id: string;
   readonly limit: number;
   readonly windowMs: number;
-  /** Past the limit, attempts are slowed down and not refused. */
-  readonly isSlowing: boolean;
+  /** Above the limit, attempts are delayed and not refused. */
+  readonly isDelaying: boolean;
 }
 
-/** How an attempt ended. `unverified`: no password was compared, or its result is not known. */
+/** The result of an attempt. `unverified`: no password was verified, or the result is unknown. */
 export type LoginOutcome = 'succeeded' | 'failed' | 'unverified';
 
 export interface Attempt {
@@ -48,15 +48,16 @@ export interface Attempt {
 
 export interface LoginThrottle {
   /**
-   * Admits an attempt, which waits if it has to. End it.
-   * @param isKnown whether the customer has logged in from this network before @throws AppError rateLimited
+   * Records an attempt, and waits where it must be delayed. End the attempt that it returns.
+   * @param isKnown whether the customer has logged in from this network before
+   * @throws AppError rateLimited
    */
   recordAttempt(usernameKey: string, clientIp: string, isKnown: boolean): Promise<Attempt>;
-  /** Deletes counters whose window is over. */
+  /** Deletes counters whose window has ended. Call it regularly. */
   purge(): Promise<void>;
 }
 
-/** A counter in the database, read at a moment. */
+/** The values of a counter in the database. */
 interface State {
   readonly endsAt: number;
   failures: number;
@@ -68,11 +69,11 @@ interface State {
 type Verdict =
   /** `at` is when the attempt may run. */
   | { readonly kind: 'admitted'; readonly at: number }
-  /** Attempts that run may use up the limit, or not. */
+  /** Whether the limit is reached depends on attempts that still run. */
   | { readonly kind: 'undecided' }
   | { readonly kind: 'refused'; readonly by: Counter; readonly waitMs: number };
 
-/** An attempt that ends or, without an outcome, begins. */
+/** The end of an attempt or, without an outcome, its start. */
 interface Entry {
   readonly counters: readonly Counter[];
   readonly outcome: LoginOutcome | null;
@@ -89,27 +90,27 @@ interface Dependencies {
 
 export function createLoginThrottle({ database, clock, limits, secret }: Dependencies): LoginThrottle {
   let waiting = 0;
-  /** One statement at a time and instance: a flood of logins occupies one connection. */
+  /** One batch at a time on each instance, so that a flood of logins uses only one connection. */
   const enter = batchCalls(apply);
 
   function countersOf(usernameKey: string, clientIp: string, isKnown: boolean): Counter[] {
-    const counter = (name: keyof LoginLimits, windowMs: number, ...what: string[]): Counter => ({
+    const counter = (name: keyof LoginLimits, windowMs: number, ...subjects: string[]): Counter => ({
       id: createHmac('sha256', secret)
-        .update(JSON.stringify([name, ...what]))
+        .update(JSON.stringify([name, ...subjects]))
         .digest('hex'),
       limit: limits[name],
       windowMs,
-      isSlowing: name === 'username',
+      isDelaying: name === 'username',
     });
     return [
       counter('pair', quarterHourMs, usernameKey, clientIp),
       counter('address', quarterHourMs, clientIp),
-      // A known network has one of its own, which nobody else can use up.
+      // A known network has a separate counter, so that attempts from other networks cannot exhaust it.
       counter('username', hourMs, usernameKey, ...(isKnown ? [networkOf(clientIp)] : [])),
     ];
   }
 
-  /** Every change of the counters holds this lock, on all instances: no two of them can deadlock. */
+  /** Each change of counters takes this lock first, so that transactions of several instances cannot deadlock. */
   async function lock(tx: Sql): Promise<void> {
     await tx.get(advisoryLock('failed logins'));
     await tx.get(asynchronousCommit);
@@ -130,7 +131,7 @@ export function createLoginThrottle({ database, clock, limits, secret }: Depende
       const verdicts: Verdict[] = [];
       for (const { counters: own, outcome, mayWait } of entries) {
         const counted = own.map((counter) => ({ counter, state: states.get(counter.id) as State }));
-        const verdict = outcome === null ? begin(counted, now, mayWait) : end(counted, outcome, now);
+        const verdict = outcome === null ? start(counted, now, mayWait) : end(counted, outcome, now);
         verdicts.push(verdict);
         if (verdict.kind === 'admitted') {
           for (const { id } of own) {
@@ -154,14 +155,14 @@ export function createLoginThrottle({ database, clock, limits, secret }: Depende
     waiting -= 1;
   }
 
-  async function admitted(counters: readonly Counter[]): Promise<void> {
-    const deadline = performance.now() + patienceMs;
+  async function waitForAdmission(counters: readonly Counter[]): Promise<void> {
+    const deadline = performance.now() + waitMaxMs;
     for (;;) {
       const mayWait = waiting < waitingMax;
       const verdict = await enter({ counters, outcome: null, mayWait });
       if (verdict.kind === 'admitted') {
         if (verdict.at > clock.now()) {
-          // The deadline counts where the clock is put back.
+          // The deadline applies if the clock is set back.
           await wait(() => clock.now() >= verdict.at || performance.now() > deadline);
         }
         return;
@@ -179,10 +180,10 @@ export function createLoginThrottle({ database, clock, limits, secret }: Depende
   return {
     async recordAttempt(usernameKey, clientIp, isKnown) {
       const counters = countersOf(usernameKey, clientIp, isKnown);
-      await admitted(counters);
+      await waitForAdmission(counters);
       return {
         async end(outcome) {
-          // The result of the login is known by now. If this fails, the attempt stops running after a minute.
+          // The login has its result already. If this fails, the attempt stops counting as running after a minute.
           await enter({ counters, outcome, mayWait: false }).catch(() => {});
         },
       };
@@ -197,7 +198,7 @@ export function createLoginThrottle({ database, clock, limits, secret }: Depende
   };
 }
 
-/** A window begins with its first attempt. One that ends too late was begun while the clock was ahead. */
+/** A window starts with its first attempt. One that ends too late was started while the clock was ahead. */
 function stateOf(row: FailureRow | undefined, { windowMs }: Counter, now: number): State {
   const runningUntil = millisecondsOf(row?.running_until);
   const running = runningUntil > now ? (row?.running ?? 0) : 0;
@@ -206,7 +207,7 @@ function stateOf(row: FailureRow | undefined, { windowMs }: Counter, now: number
   const isCurrent = endsAt > now && endsAt <= now + windowMs && failures + running > 0;
   const nextAt = millisecondsOf(row?.next_at);
   return isCurrent
-    ? { endsAt, failures, running, runningUntil, nextAt: nextAt > now + patienceMs + slowMs ? 0 : nextAt }
+    ? { endsAt, failures, running, runningUntil, nextAt: nextAt > now + waitMaxMs + delayMs ? 0 : nextAt }
     : { endsAt: now + windowMs, failures: 0, running: 0, runningUntil: 0, nextAt: 0 };
 }
 
@@ -215,10 +216,10 @@ interface Counted {
   readonly state: State;
 }
 
-function begin(counted: readonly Counted[], now: number, mayWait: boolean): Verdict {
+function start(counted: readonly Counted[], now: number, mayWait: boolean): Verdict {
   const reached = counted.filter(({ counter, state }) => state.failures >= counter.limit);
   const [refusing] = reached
-    .filter(({ counter }) => !counter.isSlowing)
+    .filter(({ counter }) => !counter.isDelaying)
     .toSorted((a, b) => b.state.endsAt - a.state.endsAt);
   if (refusing !== undefined) {
     return { kind: 'refused', by: refusing.counter, waitMs: refusing.state.endsAt - now };
@@ -230,11 +231,11 @@ function begin(counted: readonly Counted[], now: number, mayWait: boolean): Verd
   let at = now;
   for (const { counter, state } of reached) {
     at = Math.max(now, state.nextAt);
-    const latest = now + (mayWait ? patienceMs : 0);
+    const latest = now + (mayWait ? waitMaxMs : 0);
     if (at > latest) {
       return { kind: 'refused', by: counter, waitMs: at - latest };
     }
-    state.nextAt = at + slowMs;
+    state.nextAt = at + delayMs;
   }
   for (const { state } of counted) {
     state.running += 1;
@@ -243,7 +244,7 @@ function begin(counted: readonly Counted[], now: number, mayWait: boolean): Verd
   return { kind: 'admitted', at };
 }
 
-/** @param counted the one for username and client IP first, which a correct login clears */
+/** @param counted the counter for username and client IP first: a correct login clears it */
 function end(counted: readonly Counted[], outcome: LoginOutcome, now: number): Verdict {
   for (const [index, { state }] of counted.entries()) {
     state.running = Math.max(0, state.running - 1);
@@ -272,9 +273,9 @@ function millisecondsOf(time = ''): number {
   return time === '' ? 0 : Date.parse(time);
 }
 
-function refusal({ limit, windowMs }: Counter, waitMs: number, why: string): AppError {
+function refusal({ limit, windowMs }: Counter, waitMs: number, reason: string): AppError {
   const windowSeconds = windowMs / 1000;
-  return new AppError('rateLimited', `${why} Wait as long as Retry-After says.`, {
+  return new AppError('rateLimited', `${reason} Wait as long as Retry-After says.`, {
     details: {
       retryAfterMs: waitMs,
       limits: [{ policy: 'login', limit, windowSeconds, remaining: 0, resetMs: waitMs }],

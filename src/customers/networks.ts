@@ -1,6 +1,6 @@
 /**
- * Networks from which a customer has logged in within 30 days. Failed logins from elsewhere do not slow logins from
- * there down: otherwise anyone could keep a customer out. Only digests under the secret are stored.
+ * Known networks: those from which a customer has logged in within 30 days. Failed logins from other networks do not
+ * delay logins from a known one; otherwise anyone could lock a customer out. Only keyed digests are stored.
  */
 import { createHmac } from 'node:crypto';
 import { isIPv4 } from 'node:net';
@@ -9,15 +9,15 @@ import type { Database, Sql } from '../database/database.ts';
 import { customerQueries } from './queries.ts';
 
 const keptMs = 30 * 24 * 60 * 60_000;
-/** Of one customer. */
+/** For one customer. */
 const networksMax = 50;
 
 export interface KnownNetworks {
-  /** False for a customer who does not exist (null), after the same time. */
+  /** false for a customer who does not exist (null), after the same time. */
   isKnown(customerId: number | null, clientIp: string): Promise<boolean>;
-  /** In the transaction of the login, which has locked the customer. */
+  /** Call it in the transaction of the login, which has locked the customer. */
   remember(tx: Sql, customerId: number, clientIp: string): Promise<void>;
-  /** Deletes networks without a login within 30 days. */
+  /** Deletes networks without a login within 30 days. Call it regularly. */
   purge(): Promise<void>;
 }
 
@@ -28,7 +28,7 @@ interface Dependencies {
 }
 
 export function createKnownNetworks({ database, clock, secret }: Dependencies): KnownNetworks {
-  /** Different for each customer, so that nobody can tell from the table which customers share a network. */
+  /** Different for each customer, so that the table does not show which customers share a network. */
   const digestOf = (customerId: number, clientIp: string) =>
     createHmac('sha256', secret)
       .update(JSON.stringify(['network', customerId, networkOf(clientIp)]))

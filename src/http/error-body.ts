@@ -1,6 +1,6 @@
 /**
- * How an error becomes JSON: the contract's shape, or problem details (RFC 9457) on request. The endpoints of OAuth have
- * a shape of their own, in auth/oauth/error-body.ts.
+ * Error bodies: the schema `Error` of openapi.json, or problem details (RFC 9457) where Accept asks for them. The bodies
+ * of the OAuth endpoints are in auth/oauth/error-body.ts.
  */
 import { AppError, diskFault, type FieldError } from '../errors.ts';
 import { isDiskError } from '../system-errors.ts';
@@ -14,7 +14,7 @@ interface ErrorBody {
   readonly errors?: readonly FieldError[];
 }
 
-/** The body of an error, and the media type it goes out as. */
+/** The body of an error, and its media type. */
 export function errorBody(
   error: AppError,
   accept: string | undefined,
@@ -23,7 +23,7 @@ export function errorBody(
   const { type, message, errors } = error;
   const status = statusOf(error);
   const fields = errors.length > 0 ? { errors } : {};
-  if (accept !== undefined && asksForProblem(accept)) {
+  if (accept !== undefined && prefersProblemDetails(accept)) {
     const problem = {
       type: `urn:curd:error:${type}`,
       title: type.replaceAll('_', ' '),
@@ -41,8 +41,8 @@ export function errorBody(
   return { mediaType: 'application/json; charset=utf-8', text: JSON.stringify(body) };
 }
 
-/** Only a client that names problem details gets them, and only if it does not prefer JSON (RFC 9110, section 12.5.1). */
-function asksForProblem(accept: string): boolean {
+/** The client must name problem details, with at least the weight of JSON (RFC 9110, section 12.5.1). */
+function prefersProblemDetails(accept: string): boolean {
   const problem = qualityOf(accept, 'application/problem+json') ?? 0;
   const json =
     qualityOf(accept, 'application/json') ??
@@ -52,7 +52,7 @@ function asksForProblem(accept: string): boolean {
   return problem > 0 && problem >= json;
 }
 
-/** Whatever was thrown, as an entry of the catalogue: our own errors, the framework's, and faults of ours. */
+/** Turns anything that was thrown into an AppError: errors of the framework, of the disk, and bugs. */
 export function toAppError(thrown: unknown): AppError {
   if (thrown instanceof AppError) {
     return thrown;
@@ -68,7 +68,9 @@ export function toAppError(thrown: unknown): AppError {
     case 'FST_ERR_CTP_BODY_TOO_LARGE':
       return new AppError('payloadTooLarge', 'The body is larger than 1 MiB.', { cause: thrown });
     case 'FST_ERR_CTP_INVALID_CONTENT_LENGTH':
-      return new AppError('badRequest', 'Content-Length does not agree with the body.', { cause: thrown });
+      return new AppError('badRequest', 'Content-Length does not match the size of the body.', {
+        cause: thrown,
+      });
     default:
       return status < 500
         ? new AppError('badRequest', undefined, { cause: thrown })

@@ -86,7 +86,7 @@ export const documentedText = (description: string, ...mediaTypes: readonly stri
   mediaTypes,
 });
 
-/** Everything that a route may answer: what it declares, and what the chain in front of it does. */
+/** All responses of a route: those that it declares, and those of the pipeline. */
 export function documentedResponses({ access, method, body, responses }: Described): DocumentedResponses {
   const tooMany = tooManyRequests('Too many requests: wait as long as Retry-After says');
   if (access === 'operational') {
@@ -105,10 +105,10 @@ export function documentedResponses({ access, method, body, responses }: Describ
       : {
           ...requestTimeout('The body took too long to arrive'),
           ...payloadTooLargeResponse('The body is over 1 MiB'),
-          ...unsupportedMediaTypeResponse('The body is of no media type that is taken here'),
+          ...unsupportedMediaTypeResponse('The media type of the body is not supported'),
         }),
     ...tooMany,
-    ...unavailableResponse('Too much is asked of the server at once: try again as Retry-After says'),
+    ...unavailableResponse('The server is overloaded: wait as long as Retry-After says'),
     ...responses,
   };
 }

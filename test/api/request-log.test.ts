@@ -291,7 +291,7 @@ test('Of an outage there is one line a second for each reason, with the number o
   const { stderr } = await stop();
   const lines = linesOf(stderr).filter(({ requestId }) => requestId !== undefined);
   const byReason = Map.groupBy(lines, ({ msg }) => msg);
-  assert.ok(byReason.has('The database does not answer.'), [...byReason.keys()].join());
+  assert.ok(byReason.has('The database does not respond.'), [...byReason.keys()].join());
   assert.ok(byReason.size >= 2 && byReason.size <= 6, [...byReason.keys()].join());
   let told = 0;
   for (const [reason, some] of byReason) {
