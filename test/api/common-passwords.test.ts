@@ -1,4 +1,4 @@
-/** New passwords: the most common are refused in sandbox and production, wherever a password is set. */
+/** Common passwords are refused in sandbox and production, on every path that sets a password. */
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { suite, test } from 'node:test';
@@ -22,7 +22,7 @@ const register = (shop: Shop, username: string, password: string) =>
 suite('A common password', () => {
   const sandbox = shared((t) => openShop(t, { settings: { CURD_ENVIRONMENT: 'sandbox' } }));
 
-  test('is refused at a registration, whatever its case, and nobody is registered', async () => {
+  test('is refused at registration in upper and lower case, and no customer is created', async () => {
     for (const password of ['password', 'PassWord1', 'ｐａｓｓｗｏｒｄ', 'qwertyuiop']) {
       const refused = await register(sandbox(), 'ada', password);
       assertError(refused, 422, 'validation_error');
@@ -31,7 +31,7 @@ suite('A common password', () => {
     assert.equal((await register(sandbox(), 'ada', uncommon)).status, 201);
   });
 
-  test('is refused in its entry of a batch, while the others are registered', async () => {
+  test('is refused in its entry of a batch, and the other customers are registered', async () => {
     const body = [customer('b1', uncommon), customer('b2', '12345678'), { username: 'b 3' }];
     const { status, json } = await sandbox().request('POST', '/v2/customer/createMultiple', { body });
     assert.equal(status, 200);
@@ -45,7 +45,7 @@ suite('A common password', () => {
     assert.equal(other.index, 2);
   });
 
-  test('is refused as the new one of a profile, and the old one stays', async () => {
+  test('is refused as a new password, and the old password stays', async () => {
     const shop = sandbox();
     await register(shop, 'carl', uncommon);
     const login = (password: string) =>
@@ -64,7 +64,7 @@ suite('A common password', () => {
     assert.equal((await register(await openShop(t), 'ada', 'password')).status, 201);
   });
 
-  test('that a customer has from before stays good for a login and for another change', async (t) => {
+  test('that was set earlier is still accepted at login and by other changes', async (t) => {
     const local = await openShop(t);
     await register(local, 'dora', 'password');
     const [row] = await local.app.services.database.all<{ password: string }>(

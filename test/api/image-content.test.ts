@@ -1,4 +1,4 @@
-/** What is kept of a picture: upright, free of what cameras write, and small for the thumbnail. */
+/** Content of stored images and thumbnails: upright, without metadata, with the right size and colors. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import sharp, { type Sharp } from 'sharp';
@@ -18,20 +18,20 @@ async function colourAt(bytes: Buffer, x: number, y: number): Promise<number[]> 
   return [...data.subarray(at, at + info.channels)];
 }
 
-async function uploaded({ upload, show }: ImageShop, picture: Buffer) {
-  const { status, json, text } = await upload([filePart(picture)]);
+async function uploaded({ upload, show }: ImageShop, original: Buffer) {
+  const { status, json, text } = await upload([filePart(original)]);
   assert.equal(status, 200, text);
   const [image, thumbnail] = [(await show(json.imageUrl)).bytes, (await show(json.thumbnailUrl)).bytes];
   return { image, thumbnail, kept: await sharp(image).metadata(), small: await sharp(thumbnail).metadata() };
 }
 
-test('A picture is turned upright, whichever way the camera was held', async (t) => {
+test('Images of all eight EXIF orientations are stored upright', async (t) => {
   const images = await openImageShop(t);
   const upright = await twoColours().png().toBuffer();
   for (let orientation = 1; orientation <= 8; orientation += 1) {
     for (const format of orientation === 6 ? formats : (['jpeg'] as const)) {
-      const picture = await sharp(upright).withMetadata({ orientation }).toFormat(format).toBuffer();
-      const { image, thumbnail, kept, small } = await uploaded(images, picture);
+      const original = await sharp(upright).withMetadata({ orientation }).toFormat(format).toBuffer();
+      const { image, thumbnail, kept, small } = await uploaded(images, original);
       const size = orientation < 5 ? [40, 20] : [20, 40];
       assert.deepEqual([kept.width, kept.height], size, `${format} ${orientation}`);
       assert.deepEqual([small.width, small.height], size);
@@ -47,11 +47,11 @@ test('A picture is turned upright, whichever way the camera was held', async (t)
   }
 });
 
-test('Nothing is kept of what the camera wrote: no place, no names, no comments', async (t) => {
+test('Metadata such as GPS positions, names and comments is not stored', async (t) => {
   const images = await openImageShop(t);
   const secret = 'SecretCamera';
   for (const format of formats) {
-    const picture = await plain(30, 20)
+    const original = await plain(30, 20)
       .withExif({
         IFD0: { Make: secret, Copyright: secret },
         IFD3: { GPSLatitudeRef: 'N', GPSLatitude: '46/1 35/1 0/1', GPSLongitude: '7/1 5/1 0/1' },
@@ -60,8 +60,8 @@ test('Nothing is kept of what the camera wrote: no place, no names, no comments'
       .withIccProfile('p3')
       .toFormat(format)
       .toBuffer();
-    assert.ok(picture.includes(secret), `${format} holds it before`);
-    const { image, thumbnail, kept, small } = await uploaded(images, picture);
+    assert.ok(original.includes(secret), `${format} contains it before the upload`);
+    const { image, thumbnail, kept, small } = await uploaded(images, original);
     for (const [bytes, { exif, xmp, iptc, icc }] of [
       [image, kept],
       [thumbnail, small],
@@ -72,7 +72,7 @@ test('Nothing is kept of what the camera wrote: no place, no names, no comments'
   }
 });
 
-test('A thumbnail is a WebP within 320 pixels, of the same shape, and never larger than the picture', async (t) => {
+test('A thumbnail is a WebP of at most 320 pixels a side, with the same aspect ratio, never larger than the image', async (t) => {
   const images = await openImageShop(t);
   for (const [width, height, thumbnail] of [
     [640, 480, [320, 240]],
@@ -96,14 +96,14 @@ test('A thumbnail is a WebP within 320 pixels, of the same shape, and never larg
   }
 });
 
-test('Of a moving WebP the first picture is kept', async (t) => {
+test('Only the first frame of an animated WebP is stored', async (t) => {
   const images = await openImageShop(t);
   const frames = await Promise.all([250, 0, 10].map((shade) => plain(20, 10, shade).png().toBuffer()));
-  const picture = await sharp(frames, { join: { animated: true } })
+  const original = await sharp(frames, { join: { animated: true } })
     .webp({ loop: 0, delay: [90, 90, 90] })
     .toBuffer();
-  assert.equal((await sharp(picture).metadata()).pages, 3);
-  const { image, thumbnail, kept, small } = await uploaded(images, picture);
+  assert.equal((await sharp(original).metadata()).pages, 3);
+  const { image, thumbnail, kept, small } = await uploaded(images, original);
   for (const { width, height, pages = 1 } of [kept, small]) {
     assert.deepEqual([width, height, pages], [20, 10, 1]);
   }
@@ -112,7 +112,7 @@ test('Of a moving WebP the first picture is kept', async (t) => {
   }
 });
 
-test('What is transparent stays transparent', async (t) => {
+test('Transparent pixels stay transparent', async (t) => {
   const images = await openImageShop(t);
   const background = { r: 200, g: 10, b: 10, alpha: 0 };
   const clear = sharp({ create: { width: 12, height: 12, channels: 4, background } });
@@ -124,10 +124,10 @@ test('What is transparent stays transparent', async (t) => {
   }
 });
 
-test('Printers’ colours, greys, palettes, interlaced and 16-bit pictures are taken and look the same', async (t) => {
+test('CMYK, grayscale, palette, interlaced and 16-bit images keep their colors', async (t) => {
   const images = await openImageShop(t);
   const colour = plain(24, 24, 90);
-  const pictures: Record<string, Buffer> = {
+  const samples: Record<string, Buffer> = {
     cmyk: await colour.clone().toColourspace('cmyk').jpeg().toBuffer(),
     progressive: await colour.clone().jpeg({ progressive: true }).toBuffer(),
     deep: await colour.clone().toColourspace('rgb16').png().toBuffer(),
@@ -137,13 +137,13 @@ test('Printers’ colours, greys, palettes, interlaced and 16-bit pictures are t
     greyJpeg: await colour.clone().greyscale().jpeg().toBuffer(),
     greyPng: await colour.clone().greyscale().toColourspace('b-w').png().toBuffer(),
   };
-  assert.equal((await sharp(pictures.cmyk).metadata()).space, 'cmyk');
-  assert.equal((await sharp(pictures.deep).metadata()).depth, 'ushort');
-  for (const [name, picture] of Object.entries(pictures)) {
-    const { image, thumbnail, kept } = await uploaded(images, picture);
+  assert.equal((await sharp(samples.cmyk).metadata()).space, 'cmyk');
+  assert.equal((await sharp(samples.deep).metadata()).depth, 'ushort');
+  for (const [name, original] of Object.entries(samples)) {
+    const { image, thumbnail, kept } = await uploaded(images, original);
     assert.deepEqual([kept.width, kept.height], [24, 24], name);
     assert.ok(kept.space !== 'cmyk', name);
-    const wanted = await colourAt(await sharp(picture).toColourspace('srgb').png().toBuffer(), 9, 9);
+    const wanted = await colourAt(await sharp(original).toColourspace('srgb').png().toBuffer(), 9, 9);
     for (const bytes of [image, thumbnail]) {
       const got = await colourAt(await sharp(bytes).toColourspace('srgb').png().toBuffer(), 9, 9);
       const distance = Math.max(
@@ -154,7 +154,7 @@ test('Printers’ colours, greys, palettes, interlaced and 16-bit pictures are t
   }
 });
 
-test('A picture of exactly 40 megapixels is taken', async (t) => {
+test('POST uploadImage accepts an image of exactly 40 megapixels', async (t) => {
   const images = await openImageShop(t);
   const { kept, small } = await uploaded(images, blackPng(8000, 5000));
   assert.deepEqual([kept.width, kept.height, small.width, small.height], [8000, 5000, 320, 200]);

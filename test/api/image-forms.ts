@@ -1,4 +1,4 @@
-/** What tests of pictures share: small real pictures, forms byte by byte, and a shop with one cheese to send them to. */
+/** Helpers for tests of images: small real images, forms byte by byte, and a shop with one cheese. */
 import assert from 'node:assert/strict';
 import { readdir } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -17,22 +17,24 @@ import {
 export const boundary = 'curd-boundary';
 export const mebibyte = 1024 * 1024;
 
-/** A part as it goes over the wire: its header lines, and its content. */
+/** One part of a form: its header lines and its content. */
 export interface Part {
   readonly headers: readonly string[];
   readonly content: string | Uint8Array;
 }
 
+/** The part with the file. */
 export function filePart(content: string | Uint8Array, type: string | null = null, fileName = 'a'): Part {
   const disposition = `Content-Disposition: form-data; name="file"; filename="${fileName}"`;
   return { headers: [disposition, ...(type === null ? [] : [`Content-Type: ${type}`])], content };
 }
 
+/** A part with a text field. */
 export function textPart(name: string, content: string | Uint8Array): Part {
   return { headers: [`Content-Disposition: form-data; name="${name}"`], content };
 }
 
-/** Every character of a header becomes the bytes of its UTF-8. */
+/** The bytes of a form. Headers are encoded in UTF-8. */
 export function bodyOf(parts: readonly Part[], separator = boundary): Buffer {
   const pieces = parts.flatMap(({ headers, content }) => [
     Buffer.from(`--${separator}\r\n${headers.map((line) => `${line}\r\n`).join('')}\r\n`),
@@ -45,7 +47,7 @@ export function bodyOf(parts: readonly Part[], separator = boundary): Buffer {
 export type Format = 'jpeg' | 'png' | 'webp';
 export const formats: readonly Format[] = ['jpeg', 'png', 'webp'];
 
-/** One colour, so that it is small; another `shade` makes another picture. */
+/** An image of one color, which is small to send. Each `shade` makes a different image. */
 export function plain(width = 8, height = 6, shade = 40): Sharp {
   return sharp({ create: { width, height, channels: 3, background: { r: shade, g: 120, b: 200 } } });
 }
@@ -63,7 +65,7 @@ export function chunk(type: string, data: Uint8Array): Buffer {
   return Buffer.concat([length, body, sum]);
 }
 
-/** A PNG of one bit for each pixel, all of them black: small to send, large to unpack. */
+/** A PNG with one bit for each pixel, all black: small to send, large to decode. */
 export function blackPng(width: number, height: number, rows = height): Buffer {
   const header = Buffer.alloc(13);
   header.writeUInt32BE(width, 0);
@@ -84,21 +86,21 @@ export interface Shown {
 export interface ImageShop {
   readonly shop: Shop;
   readonly cheeseId: number;
-  /** Where the pictures of the cheese go. */
+  /** The path to upload images of the cheese to. */
   readonly url: string;
   upload(parts: readonly Part[], headers?: Readonly<Record<string, string>>): Promise<TestResponse>;
-  /** A body as it is, with the Content-Type of a form. */
+  /** Sends a raw body with the Content-Type of a form. */
   send(raw: string | Uint8Array, headers?: Readonly<Record<string, string>>): Promise<TestResponse>;
   photoUrls(): Promise<string[]>;
-  // biome-ignore lint/suspicious/noExplicitAny: held against its schema already.
+  // biome-ignore lint/suspicious/noExplicitAny: it was validated against its schema already.
   list(): Promise<any[]>;
   show(url: string, headers?: Readonly<Record<string, string>>, method?: 'GET' | 'HEAD'): Promise<Shown>;
-  /** What is there after an upload, decoded. */
+  /** Metadata of a stored image. */
   metadata(url: string): Promise<Metadata>;
-  /** Types of the events since the cheese was made. */
+  /** Types of the events after the creation of the cheese. */
   eventTypes(): Promise<string[]>;
   files(): Promise<string[]>;
-  /** A request was refused, and nothing of it is left anywhere. */
+  /** Asserts that a request was refused and stored nothing. */
   assertRefused(response: TestResponse, status: number, note?: string): Promise<void>;
   assertUntouched(note?: string): Promise<void>;
 }
@@ -175,7 +177,7 @@ export async function openImageShop(
   };
 }
 
-/** Files of requests go when these are answered; of broken connections, soon after. */
+/** The file of a request is deleted when its response is sent, or soon after its connection breaks. */
 export async function assertNothingIncoming({ config }: Shop, note = ''): Promise<void> {
   for (let waited = 0; waited < 2000 && (await filesIn(config.incomingDir)).length > 0; waited += 20) {
     await sleep(20);

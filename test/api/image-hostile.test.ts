@@ -1,4 +1,4 @@
-/** Pictures and forms at their limits, and names that mean harm. */
+/** Images and forms at their limits, and hostile names. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { assertError } from '../helper.ts';
@@ -13,7 +13,7 @@ import {
   textPart,
 } from './image-forms.ts';
 
-test('10 MiB are taken to the last byte, and one byte more is 413', async (t) => {
+test('POST uploadImage accepts 10 MiB and returns 413 for one byte more', async (t) => {
   const { upload, assertRefused } = await openImageShop(t);
   const image = await imageIn('png');
   const padded = (bytes: number) => Buffer.concat([image, Buffer.alloc(bytes - image.length)]);
@@ -23,7 +23,7 @@ test('10 MiB are taken to the last byte, and one byte more is 413', async (t) =>
   assert.deepEqual([taken.status, taken.json.size], [200, 10_485_760], taken.text);
 });
 
-test('What hangs behind a picture is not kept, be it a script or an archive', async (t) => {
+test('Bytes after the end of an image, such as a script or an archive, are not stored', async (t) => {
   const { upload, show } = await openImageShop(t);
   const script = '<script>alert("cheese")</script>';
   for (const format of formats) {
@@ -43,7 +43,7 @@ test('What hangs behind a picture is not kept, be it a script or an archive', as
   assert.ok(!(await show(json.imageUrl)).bytes.includes('script'));
 });
 
-test('Names of files and fields are only names, whatever they are made of', async (t) => {
+test('Hostile names of files and fields have no effect', async (t) => {
   const { upload, photoUrls, list } = await openImageShop(t);
   const image = await imageIn('png');
   const { json: taken } = await upload([filePart(image)]);
@@ -90,7 +90,7 @@ test('Names of files and fields are only names, whatever they are made of', asyn
   assert.equal(({} as Record<string, unknown>).a, undefined);
 });
 
-test('A file whose name or part header is longer than anybody reads is taken or refused, and no fault', async (t) => {
+test('Very long file names and part headers cause no 500', async (t) => {
   const { upload, assertUntouched } = await openImageShop(t);
   const image = await imageIn('png');
   const long = 'x'.repeat(10_000);

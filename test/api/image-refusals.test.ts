@@ -1,4 +1,4 @@
-/** Pictures and forms that are refused: with which status, in which order, and without a trace. */
+/** Refused images and forms: the status, the order of refusals, and that nothing is stored. */
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import { gzipSync } from 'node:zlib';
@@ -20,8 +20,8 @@ import {
 
 const formType = `multipart/form-data; boundary=${boundary}`;
 
-suite('A picture is refused, and nothing kept,', () => {
-  test('where it is none of the three, whatever it calls itself', async (t) => {
+suite('POST uploadImage refuses an upload and stores nothing', () => {
+  test('when it is not a JPEG, PNG or WebP, for any declared type', async (t) => {
     const { upload, assertRefused } = await openImageShop(t);
     const svg = '<svg xmlns="http://www.w3.org/2000/svg"><script>alert(1)</script></svg>';
     const gif = await plain().gif().toBuffer();
@@ -29,7 +29,7 @@ suite('A picture is refused, and nothing kept,', () => {
     for (const [note, content] of [
       ['empty', ''],
       ['one byte', '\xff'],
-      ['text', 'no picture'],
+      ['text', 'no image'],
       ['SVG', svg],
       ['GIF', gif],
       ['AVIF', await plain(16, 16).avif().toBuffer()],
@@ -47,7 +47,7 @@ suite('A picture is refused, and nothing kept,', () => {
     assert.equal((await upload([filePart(png)])).status, 200);
   });
 
-  test('where it says to be something else than it is', async (t) => {
+  test('when the declared type differs from the format', async (t) => {
     const { upload, assertRefused } = await openImageShop(t);
     for (const format of formats) {
       const image = await imageIn(format);
@@ -66,7 +66,7 @@ suite('A picture is refused, and nothing kept,', () => {
     }
   });
 
-  test('where it unpacks to more than 40 megapixels, however few bytes it has', async (t) => {
+  test('when the image has more than 40 megapixels, even in a small file', async (t) => {
     const { upload, assertRefused } = await openImageShop(t);
     for (const [width, height, rows] of [
       [16_000, 16_000],
@@ -79,7 +79,7 @@ suite('A picture is refused, and nothing kept,', () => {
     assert.equal((await upload([filePart(blackPng(200, 100))])).status, 200);
   });
 
-  test('where the form is none, is sent otherwise, or has no boundary', async (t) => {
+  test('when the body is not a form, is compressed, or has no boundary', async (t) => {
     const { send, assertRefused } = await openImageShop(t);
     const body = bodyOf([filePart(await imageIn('png'))]);
     for (const [headers, status] of [
@@ -107,7 +107,7 @@ suite('A picture is refused, and nothing kept,', () => {
     ] as const) {
       const separator = 'x'.repeat(length);
       const headers = { 'content-type': `multipart/form-data; boundary=${separator}` };
-      const response = await send(bodyOf([filePart('no picture')], separator), headers);
+      const response = await send(bodyOf([filePart('no image')], separator), headers);
       await assertRefused(response, status, `a boundary of ${length}`);
     }
     const compressed = await send(gzipSync(body), { 'content-encoding': 'gzip' });
@@ -116,7 +116,7 @@ suite('A picture is refused, and nothing kept,', () => {
     assert.equal((await send(body, { 'content-encoding': 'identity' })).status, 200);
   });
 
-  test('where there is no file, or two, or one in another field, or a field that is not right', async (t) => {
+  test('when there is no file, two files, a file in another field, or an invalid field', async (t) => {
     const { send, upload, assertRefused } = await openImageShop(t);
     const image = await imageIn('png');
     const file = filePart(image);
@@ -163,7 +163,7 @@ suite('A picture is refused, and nothing kept,', () => {
     assert.equal((await send(body)).status, 200);
   });
 
-  test('where the form is cut off: in a header, in the file, in a field, before its last line', async (t) => {
+  test('when the form is cut off in a header, in the file, in a field, or before its last line', async (t) => {
     const { send, assertRefused } = await openImageShop(t);
     const body = bodyOf([
       textPart('caption', 'one'),
@@ -189,8 +189,8 @@ suite('A picture is refused, and nothing kept,', () => {
   });
 });
 
-onBothEngines('A picture is refused, and nothing kept,', (engine) => {
-  test('where it is damaged or cut off', async (t) => {
+onBothEngines('POST uploadImage refuses an upload and stores nothing', (engine) => {
+  test('when the image is damaged or cut off', async (t) => {
     const { upload, assertRefused } = await openImageShop(t, engine);
     const noise = await sharp({
       create: {
@@ -211,13 +211,13 @@ onBothEngines('A picture is refused, and nothing kept,', (engine) => {
       const garbled = Buffer.concat([image.subarray(0, 16), Buffer.alloc(500, 'cheese')]);
       await assertRefused(await upload([filePart(garbled)]), 415, `${format} garbled`);
     }
-    // The first bytes of one, and then another.
+    // The signature of one format, followed by an image of another.
     const signature = Buffer.from('\x89PNG\r\n\x1a\n', 'latin1');
     const mixed = Buffer.concat([signature, await imageIn('jpeg')]);
     await assertRefused(await upload([filePart(mixed)]), 415, 'mixed');
   });
 
-  test('in this order: credential, cheese, form, size, kind of picture, fields', async (t) => {
+  test('in this order: credential, cheese, form, size, format, fields', async (t) => {
     const { shop, url, send, assertRefused } = await openImageShop(t, engine);
     const large = Buffer.alloc(10 * mebibyte + 1, 'x');
     const bad = [textPart('isPrimary', 'maybe'), filePart(large, 'text/html')];

@@ -1,4 +1,4 @@
-/** Pictures as anybody sees them: whole, in part, not again, and nothing but pictures. */
+/** GET /images/{name}: whole images, ranges, conditional requests and headers. */
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -8,8 +8,8 @@ import type { Engine } from '../../src/database/sql.ts';
 import { onBothEngines, type Scope, shared } from '../helper.ts';
 import { filePart, imageIn, openImageShop, plain, type Shown } from './image-forms.ts';
 
-/** A shop with one picture, and its bytes as they lie in the folder. */
-async function openWithPicture(t: Scope, engine: Engine = 'sqlite') {
+/** A shop with one image, and the bytes of its file. */
+async function openWithImage(t: Scope, engine: Engine = 'sqlite') {
   const images = await openImageShop(t, engine);
   const { json } = await images.upload([filePart(await imageIn('png'))]);
   const { pathname } = new URL(json.imageUrl);
@@ -49,8 +49,8 @@ function assertHeaders({ headers }: Shown, expected: Readonly<Record<string, unk
 }
 
 onBothEngines('GET /images/:name', (engine) => {
-  test('shows a picture to anybody, for good, and as nothing else', async (t) => {
-    const { show, pathname, thumbnail, bytes, tag } = await openWithPicture(t, engine);
+  test('returns an image without a credential, as immutable, and never as a page', async (t) => {
+    const { show, pathname, thumbnail, bytes, tag } = await openWithImage(t, engine);
     for (const headers of [{}, { 'x-api-key': 'nonsense', 'accept-encoding': 'gzip', accept: 'text/html' }]) {
       const shown = await show(pathname, headers);
       assert.deepEqual([shown.status, shown.bytes.equals(bytes)], [200, true]);
@@ -66,8 +66,8 @@ onBothEngines('GET /images/:name', (engine) => {
     assertHeaders(small, { 'content-type': 'image/webp', 'content-length': String(small.bytes.length) });
   });
 
-  test('answers 404 to names that are none, whatever they are made of', async (t) => {
-    const { shop, show, pathname, name } = await openWithPicture(t, engine);
+  test('returns 404 for invalid and unknown names', async (t) => {
+    const { shop, show, pathname, name } = await openWithImage(t, engine);
     const [hash = '', extension] = name.split('.');
     for (const hostile of [
       'nothing',
@@ -107,8 +107,8 @@ onBothEngines('GET /images/:name', (engine) => {
     assert.equal((await show(pathname)).status, 200);
   });
 
-  test('shows a picture while somebody asks for names that are none', async (t) => {
-    const { show, pathname } = await openWithPicture(t, engine);
+  test('returns an image in parallel with requests for invalid names', async (t) => {
+    const { show, pathname } = await openWithImage(t, engine);
     const hostile = ['%00', 'x', `${'y'.repeat(70)}%00`];
     const all = await Promise.all(
       [...hostile.map((one) => `/images/${one}`), pathname, pathname].map((one) => show(one)),
@@ -119,8 +119,8 @@ onBothEngines('GET /images/:name', (engine) => {
     );
   });
 
-  test('shows a picture no more when its cheese is gone, unless another has it', async (t) => {
-    const { shop, cheeseId, upload, show, pathname, thumbnail } = await openWithPicture(t, engine);
+  test('returns 404 after the cheese is deleted, unless another cheese has the image', async (t) => {
+    const { shop, cheeseId, upload, show, pathname, thumbnail } = await openWithImage(t, engine);
     const shared = await upload([filePart(await imageIn('jpeg', 200))]);
     const other = await shop.request('POST', '/v2/cheeses', { as: shop.writer, body: { name: 'Edam' } });
     const raw = await shop.app.server.inject({
@@ -146,10 +146,10 @@ onBothEngines('GET /images/:name', (engine) => {
   });
 });
 
-suite('A picture', () => {
-  const images = shared((t) => openWithPicture(t));
+suite('GET /images/:name', () => {
+  const images = shared((t) => openWithImage(t));
 
-  test('One range of a picture is 206, one beyond it 416, and anything else the whole', async () => {
+  test('returns 206 for one range, 416 beyond the end, and 200 for anything else', async () => {
     const { show, pathname, bytes, tag } = images();
     const size = bytes.length;
     const table: [header: string, range: [first: number, last: number] | 'whole' | 'none'][] = [
@@ -190,7 +190,7 @@ suite('A picture', () => {
     }
   });
 
-  test('Ranges, whatever they are, put together give the picture', async () => {
+  test('returns ranges that together are the whole image', async () => {
     const { show, pathname, bytes } = images();
     await fc.assert(
       fc.asyncProperty(fc.array(fc.nat(bytes.length - 1), { maxLength: 4 }), async (cuts) => {
@@ -206,7 +206,7 @@ suite('A picture', () => {
     );
   });
 
-  test('If-Range gives a part only of the very same version', async () => {
+  test('returns a range with If-Range only when the ETag is the same', async () => {
     const { show, pathname, bytes, tag } = images();
     for (const [ifRange, status] of [
       [tag, 206],
@@ -222,7 +222,7 @@ suite('A picture', () => {
     assert.equal(beyond.status, 200);
   });
 
-  test('Whoever has the picture already gets 304 and nothing more', async () => {
+  test('returns 304 without a body when If-None-Match matches', async () => {
     const { show, pathname, tag } = images();
     for (const method of ['GET', 'HEAD'] as const) {
       for (const value of [tag, `W/${tag}`, '*', `"x", ${tag}`]) {
@@ -240,9 +240,9 @@ suite('A picture', () => {
     }
   });
 
-  test('HEAD tells the length of the whole picture and sends nothing, even where a range is asked for', async () => {
+  test('HEAD returns the length of the whole image, also with a Range', async () => {
     const { show, pathname, bytes, tag } = images();
-    // RFC 9110, section 14.2: Range is for GET alone.
+    // RFC 9110, section 14.2: Range is defined for GET only.
     for (const headers of [{}, { range: 'bytes=0-3' }, { range: 'bytes=99999-' }]) {
       const shown = await show(pathname, headers, 'HEAD');
       assert.deepEqual([shown.status, shown.bytes.length], [200, 0], JSON.stringify(headers));
@@ -255,7 +255,7 @@ suite('A picture', () => {
     assert.equal((await show('/images/nothing', {}, 'HEAD')).status, 404);
   });
 
-  test('Pictures are for GET and HEAD only', async () => {
+  test('refuses methods other than GET and HEAD', async () => {
     const { shop, pathname } = images();
     for (const method of ['POST', 'PUT', 'PATCH', 'DELETE'] as const) {
       const { status, headers } = await shop.request(method, pathname, { as: shop.admin });
@@ -264,7 +264,7 @@ suite('A picture', () => {
   });
 });
 
-test('Over a real connection, a picture comes whole and HEAD keeps the connection in step', async (t) => {
+test('Over a real connection, GET returns the whole image, and the connection is usable after HEAD', async (t) => {
   const { shop, upload } = await openImageShop(t);
   const noise = await plain(900, 900).png({ compressionLevel: 0 }).toBuffer();
   const { json } = await upload([filePart(noise)]);

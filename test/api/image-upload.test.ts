@@ -1,4 +1,4 @@
-/** Pictures that are taken: what is kept of them, where they stand, and what is told of them. */
+/** Accepted uploads: what is stored, the position in photoUrls, and the events. */
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import { sql } from '../../src/database/sql.ts';
@@ -7,8 +7,8 @@ import { filePart, formats, imageIn, openImageShop, textPart } from './image-for
 
 const extensions = { jpeg: 'jpg', png: 'png', webp: 'webp' };
 
-onBothEngines('An uploaded picture', (engine) => {
-  test('stands in the list with its caption, its size and the time of its upload', async (t) => {
+onBothEngines('An uploaded image', (engine) => {
+  test('is in the list with its caption, its size and the time of its upload', async (t) => {
     const clock = testClock();
     const { shop, cheeseId, upload, list } = await openImageShop(t, engine, { clock });
     const image = await imageIn('jpeg');
@@ -27,7 +27,7 @@ onBothEngines('An uploaded picture', (engine) => {
     assertError(await shop.request('GET', '/v2/cheeses/999/images', { as: shop.reader }), 404, 'not_found');
   });
 
-  test('goes last among the addresses, or first where it is primary, and stands there once', async (t) => {
+  test('is the last of photoUrls, or the first when it is primary, and is there once', async (t) => {
     const { upload, photoUrls, eventTypes } = await openImageShop(t, engine);
     const [a, b, c] = await Promise.all([1, 2, 3].map((shade) => imageIn('png', shade)));
     const send = async (image: Buffer | undefined, isPrimary?: string) => {
@@ -47,7 +47,7 @@ onBothEngines('An uploaded picture', (engine) => {
     assert.deepEqual(await eventTypes(), [...both, ...both, ...both, ...unchanged, ...both]);
   });
 
-  test('is told of after the change to its cheese, by whoever sent it', async (t) => {
+  test('has an event after the event of its cheese, with the same actor', async (t) => {
     const { shop, cheeseId, upload } = await openImageShop(t, engine);
     const headers = { 'x-request-id': 'upload-1' };
     const { json } = await upload([filePart(await imageIn('png'))], headers);
@@ -67,7 +67,7 @@ onBothEngines('An uploaded picture', (engine) => {
     }
   });
 
-  test('that comes again is stored once, for its cheese and for another, and keeps its caption', async (t) => {
+  test('is stored once when it is uploaded again, for the same and another cheese, and keeps its caption', async (t) => {
     const { shop, upload, list, photoUrls, files } = await openImageShop(t, engine);
     const image = await imageIn('webp');
     const first = await upload([filePart(image), textPart('caption', 'old')]);
@@ -104,7 +104,7 @@ onBothEngines('An uploaded picture', (engine) => {
     assert.equal(rows.length, stored.length);
   });
 
-  test('is among the addresses even where ten come at once, each of them once', async (t) => {
+  test('is in photoUrls once when ten are uploaded in parallel', async (t) => {
     const { upload, photoUrls, list } = await openImageShop(t, engine);
     const images = await Promise.all(Array.from({ length: 5 }, (_, shade) => imageIn('png', shade)));
     const responses = await Promise.all([...images, ...images].map((one) => upload([filePart(one)])));
@@ -115,7 +115,7 @@ onBothEngines('An uploaded picture', (engine) => {
     assert.deepEqual((await list()).map(({ imageUrl }) => imageUrl).sort(), urls);
   });
 
-  test('with an Idempotency-Key runs once; another picture or caption under the key is 422', async (t) => {
+  test('with an Idempotency-Key is stored once, and another image or caption under the key is 422', async (t) => {
     const { upload, photoUrls, eventTypes, list } = await openImageShop(t, engine);
     const headers = { 'idempotency-key': 'once' };
     const image = await imageIn('png');
@@ -143,16 +143,16 @@ onBothEngines('An uploaded picture', (engine) => {
     assert.equal((await upload(parts)).headers['idempotency-replayed'], undefined);
   });
 
-  test('leaves an Idempotency-Key free where it was refused', async (t) => {
+  test('does not use up an Idempotency-Key when it is refused', async (t) => {
     const { upload } = await openImageShop(t, engine);
     const headers = { 'idempotency-key': 'once' };
-    assertError(await upload([filePart('no picture')], headers), 415, 'unsupported_media_type');
+    assertError(await upload([filePart('no image')], headers), 415, 'unsupported_media_type');
     const damaged = (await imageIn('png')).subarray(0, 60);
     assertError(await upload([filePart(damaged)], headers), 415, 'unsupported_media_type');
     assert.equal((await upload([filePart(await imageIn('png'))], headers)).status, 200);
   });
 
-  test('beyond the hundredth address is refused, and one that stands there already is not', async (t) => {
+  test('is refused when the cheese has 100 photoUrls, unless it is one of them', async (t) => {
     const { shop, cheeseId, upload, photoUrls } = await openImageShop(t, engine);
     const setUrls = async (count: number) => {
       const photos = Array.from({ length: count }, (_, index) => `https://example.com/${index}.jpg`);
@@ -176,8 +176,8 @@ onBothEngines('An uploaded picture', (engine) => {
   });
 });
 
-suite('An uploaded picture', () => {
-  test('of any of the three formats is taken, whether the form declares it or not', async (t) => {
+suite('An uploaded image', () => {
+  test('of each format is accepted, with and without a declared type', async (t) => {
     const { upload, photoUrls, show, metadata } = await openImageShop(t);
     for (const [index, format] of formats.entries()) {
       const image = await imageIn(format);
@@ -207,7 +207,7 @@ suite('An uploaded picture', () => {
   });
 });
 
-/** A form as another client makes it. */
+/** A form with the details of another HTTP client. */
 async function formOf(image: Buffer): Promise<{ payload: Buffer; type: string }> {
   const form = new FormData();
   form.append('file', new Blob([Uint8Array.from(image)], { type: 'image/webp' }), 'käse "1".webp');

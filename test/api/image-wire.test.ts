@@ -1,4 +1,4 @@
-/** Uploads over a real connection: bodies too large, in pieces, or never finished. */
+/** Uploads over a real connection: bodies that are too large, sent in pieces, or never finished. */
 import assert from 'node:assert/strict';
 import { readdir } from 'node:fs/promises';
 import { type AddressInfo, connect, type Socket } from 'node:net';
@@ -20,7 +20,7 @@ const formType = `multipart/form-data; boundary=${boundary}`;
 
 interface Reply {
   readonly status: number;
-  // biome-ignore lint/suspicious/noExplicitAny: tests know what to expect in it.
+  // biome-ignore lint/suspicious/noExplicitAny: each test knows the shape.
   readonly json: any;
 }
 
@@ -34,7 +34,7 @@ function written(socket: Socket, bytes: string | Uint8Array): Promise<void> {
   });
 }
 
-/** The next answer on a connection. */
+/** Reads the next response of a connection. */
 function replyOn(socket: Socket): Promise<Reply> {
   return new Promise((resolve, reject) => {
     let text = '';
@@ -58,7 +58,7 @@ async function listen(t: TestContext) {
   const { port } = server.server.address() as AddressInfo;
   let line: Socket | undefined;
 
-  /** Sends a body to its end, and reads the answer; all on one connection. That it ends or breaks is an error. */
+  /** Sends a whole body and reads the response, all on one connection. Fails when the connection ends or breaks. */
   async function post(chunks: Iterable<Uint8Array>, headers: Record<string, string> = {}, to = images.url) {
     line ??= connect(port, '127.0.0.1');
     const socket = line;
@@ -78,7 +78,7 @@ async function listen(t: TestContext) {
     return (await Promise.all([reply, body]))[0];
   }
 
-  /** A bare connection that has sent the head of an upload. */
+  /** A connection that has sent the headers of an upload. */
   function begin(headers: readonly string[], as = images.shop.writer): Socket {
     const socket = connect(port, '127.0.0.1');
     cleanUp(t, () => socket.destroy());
@@ -91,10 +91,10 @@ async function listen(t: TestContext) {
   return { ...images, port, post, begin };
 }
 
-/** A form as far as the beginning of its file. */
+/** A form up to the start of its file. */
 const opened = bodyOf([filePart('@')]).subarray(0, -`@\r\n--${boundary}--\r\n`.length);
 
-/** A form with a file of so many MiB, in pieces. */
+/** A form with a file of this many MiB, in pieces. */
 function* largeForm(mebibytes: number): Generator<Buffer> {
   yield opened;
   for (let sent = 0; sent < mebibytes; sent += 1) {
@@ -103,13 +103,13 @@ function* largeForm(mebibytes: number): Generator<Buffer> {
   yield Buffer.from(`\r\n--${boundary}--\r\n`);
 }
 
-/** Takes longer than any file of this server would need to come or go. */
+/** Longer than the server needs to write or delete a file. */
 async function assertStaysEmpty(folder: string): Promise<void> {
   await sleep(150);
   assert.deepEqual(await readdir(folder), []);
 }
 
-test('A client that sends 30 MiB reads the 413, announced or in chunks, and may go on', async (t) => {
+test('A client that sends 30 MiB receives 413, with a Content-Length or in chunks, and can send more requests', async (t) => {
   const { post, assertUntouched, shop } = await listen(t);
   const length = [...largeForm(30)].reduce((sum, one) => sum + one.length, 0);
   for (const headers of [{ 'content-length': String(length) }, {}]) {
@@ -122,7 +122,7 @@ test('A client that sends 30 MiB reads the 413, announced or in chunks, and may 
   await assertStaysEmpty(shop.config.incomingDir);
 });
 
-test('fetch reads the 413 as well', async (t) => {
+test('fetch receives the 413', async (t) => {
   const { port, url, shop, assertUntouched } = await listen(t);
   const form = new FormData();
   form.append('caption', 'large');
@@ -133,7 +133,7 @@ test('fetch reads the 413 as well', async (t) => {
   await assertUntouched();
 });
 
-test('Whoever goes on sending beyond 64 MiB after a refusal is cut off', async (t) => {
+test('The connection is closed when a client sends more than 64 MiB after a refusal', async (t) => {
   const { shop, begin, assertUntouched } = await listen(t);
   for (const [key, status] of [
     [shop.writer, 413],
@@ -154,7 +154,7 @@ test('Whoever goes on sending beyond 64 MiB after a refusal is cut off', async (
   }
 });
 
-test('Who may not, or has no such cheese, is told so while a large picture is on its way', async (t) => {
+test('401, 403 and 404 are sent while a large image is still being uploaded', async (t) => {
   const { shop, post, assertUntouched } = await listen(t);
   for (const [mebibytes, headers, to, status] of [
     [20, { 'x-api-key': shop.reader }, undefined, 403],
@@ -173,7 +173,7 @@ test('Who may not, or has no such cheese, is told so while a large picture is on
   assert.equal(status, 200);
 });
 
-test('A form in chunks of any size, without a length, is taken', async (t) => {
+test('A form in chunks of any size is accepted without a Content-Length', async (t) => {
   const { post, list } = await listen(t);
   const image = await imageIn('jpeg');
   const body = bodyOf([filePart(image), textPart('caption', 'é🧀')]);
@@ -190,7 +190,7 @@ test('A form in chunks of any size, without a length, is taken', async (t) => {
   );
 });
 
-test('The same form in other pieces is the same request to an Idempotency-Key', async (t) => {
+test('The same form in other pieces is the same request for an Idempotency-Key', async (t) => {
   const { post } = await listen(t);
   const body = bodyOf([
     textPart('caption', 'x'.repeat(300)),
@@ -206,7 +206,7 @@ test('The same form in other pieces is the same request to an Idempotency-Key', 
   assert.deepEqual([first.status, again.status, again.json], [200, 200, first.json]);
 });
 
-test('A client that goes away in the middle leaves nothing behind', async (t) => {
+test('A client that disconnects during an upload leaves no file and no row', async (t) => {
   const { shop, begin, post, assertUntouched } = await listen(t);
   const image = await imageIn('png');
   const body = bodyOf([textPart('caption', 'x'), filePart(Buffer.concat([image, Buffer.alloc(300_000)]))]);
@@ -236,7 +236,7 @@ test('A client that goes away in the middle leaves nothing behind', async (t) =>
   assert.equal((await post([body])).status, 200);
 });
 
-test('A chunk that is none in the middle of a file leaves nothing behind', async (t) => {
+test('An invalid chunk inside a file leaves no file and no row', async (t) => {
   const { shop, begin, assertUntouched } = await listen(t);
   const socket = begin(['Transfer-Encoding: chunked']);
   const body = bodyOf([filePart('x'.repeat(1000))]).subarray(0, 700);
@@ -249,7 +249,7 @@ test('A chunk that is none in the middle of a file leaves nothing behind', async
   await assertUntouched();
 });
 
-test('Refusals in the middle of a form leave no file, however often they come', async (t) => {
+test('Repeated refusals during a form leave no file', async (t) => {
   const { shop, upload, assertUntouched } = await listen(t);
   const file = filePart(await imageIn('png'));
   const image = { ...file, headers: ['Content-Disposition: form-data; name="photo"; filename="a"'] };

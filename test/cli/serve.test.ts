@@ -11,7 +11,7 @@ import { typeOfKey } from '../../src/auth/keys/format.ts';
 import { sql } from '../../src/database/sql.ts';
 import { secret, until } from '../context.ts';
 import { awsSettings, openSilence } from '../files/bucket.ts';
-import { type Addresses, assertWhole, nameOf, namesIn } from '../files/images.ts';
+import { assertWhole, type ImageUrls, nameOf, namesIn } from '../files/images.ts';
 import { cleanUp } from '../helper.ts';
 import {
   assertRefused,
@@ -55,7 +55,7 @@ async function requirePhoto(server: RunningServer, key: string, cheese: ListedCh
   const { id, name, photoUrls } = cheese;
   const url = `${server.url}/v2/cheeses/${id}/images`;
   const response = await fetch(url, { headers: { 'X-API-Key': key } });
-  const { items } = (await response.json()) as { items: (Addresses & { caption: string })[] };
+  const { items } = (await response.json()) as { items: (ImageUrls & { caption: string })[] };
   const [image] = items;
   assert.ok(image !== undefined && items.length === 1, name);
   assert.deepEqual(photoUrls, [image.imageUrl], name);

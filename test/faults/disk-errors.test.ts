@@ -9,11 +9,11 @@ import { statusOf } from '../../src/http/error-mapping.ts';
 import { accountWithKey, cheesesIn, curd, freshShop, serve } from '../cli/run.ts';
 import { assertError, openShop } from '../helper.ts';
 
-/** Files may not grow beyond about a megabyte: SQLite reports that as it reports EIO and EDQUOT. */
+/** Limits the file size to about a megabyte. SQLite reports that in the same way as EIO and EDQUOT. */
 const withSmallFiles = ['sh', '-c', 'ulimit -f 2048 && exec "$0" "$@"'];
 
 suite('A disk that reports errors', () => {
-  test('makes changes 503, which may have been made, while reads go on; and nothing is half done', async (t) => {
+  test('returns 503 for changes, which may have been made, and reads succeed; no change is made in part', async (t) => {
     const shop = await freshShop(t, { CURD_LOG_LEVEL: 'silent' });
     await (await serve(t, shop)).stop();
     const { key } = await accountWithKey(shop, ['write:cheeses'], { plan: 'enterprise' });
@@ -46,7 +46,7 @@ suite('A disk that reports errors', () => {
     assert.deepEqual(known.difference(stored), new Set(), 'cheeses whose creation was confirmed');
   });
 
-  test('under PostgreSQL makes changes 503, and nothing was changed', async (t) => {
+  test('under PostgreSQL returns 503 for changes, and nothing is changed', async (t) => {
     const shop = await openShop(t, { engine: 'postgres' });
     const { database } = shop.app.services;
     await database.exclusiveTransaction((_, runScript) =>
@@ -74,7 +74,7 @@ suite('A disk that reports errors', () => {
     assert.match(String(lost), /connection to the database was lost.*may have been made/);
   });
 
-  test('is recognized by every code, of SQLite and of the operating system', () => {
+  test('is recognized by all codes of SQLite and of the operating system', () => {
     // READONLY, CANTOPEN and kinds of IOERR: read, write, fsync, mmap.
     for (const errcode of [8, 14, 266, 778, 1034, 6154]) {
       const error = translateSqliteError(Object.assign(new Error('disk'), { errcode }));

@@ -1,4 +1,4 @@
-/** Many uploads at once, connections that break, and disks that are full. */
+/** Many parallel uploads, connections that break, and full disks. */
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
@@ -35,12 +35,12 @@ const linuxOnly = {
 };
 
 onBothEngines('Uploads', (engine) => {
-  test(`at once are taken up to ${uploadsMax}; the rest is told to wait, and others are served meanwhile`, async (t) => {
+  test(`are accepted up to ${uploadsMax} at the same time; more return 503, and other requests still succeed`, async (t) => {
     const shop = await openShop(t, { engine });
     const cheese = await newCheese(shop);
     const images = await Promise.all(Array.from({ length: uploadsMax + 16 }, (_, seed) => testImage(seed)));
     let isOver = false;
-    // Each may have only some uploads at once.
+    // A credential has a limit of parallel uploads.
     const keys = await Promise.all(
       Array.from({ length: 5 }, () => shop.createKey({ scopes: ['write:cheeses'] })),
     );
@@ -69,7 +69,7 @@ onBothEngines('Uploads', (engine) => {
     assert.equal((await upload(shop, cheese, await testImage(999))).status, 200, 'later');
   });
 
-  test('of clients that hang up right after the headers keep no slot', async (t) => {
+  test('of clients that disconnect after the headers keep no slot', async (t) => {
     const shop = await openListeningShop(t, { engine });
     const cheese = await newCheese(shop);
     const { headers, raw } = formOf(await testImage(1));
@@ -89,7 +89,7 @@ onBothEngines('Uploads', (engine) => {
     assert.equal((await upload(shop, cheese, await testImage(1))).status, 200);
   });
 
-  test('of one credential take a quarter of the slots, and the others are left for others', async (t) => {
+  test('of one credential get a quarter of the slots; the rest stay free for other credentials', async (t) => {
     const shop = await openListeningShop(t, { engine });
     const cheese = await newCheese(shop);
     const { headers, raw } = formOf(await testImage(2));
@@ -117,7 +117,7 @@ async function uploadsUnderWay({ app, admin }: Shop): Promise<number> {
   return Number(/^curd_uploads_under_way (\d+)$/m.exec(payload)?.[1]);
 }
 
-/** The shop on a port of its own, spoken to over sockets that can break. */
+/** A shop that listens, for requests over sockets that can break. */
 async function listening(shop: Shop): Promise<string> {
   return shop.app.server.listen({ host: '127.0.0.1', port: 0 });
 }
@@ -129,7 +129,7 @@ async function untilNoneOpen(folder: string): Promise<void> {
   assert.deepEqual(openFiles(folder), []);
 }
 
-/** Asks for an address and breaks off, before or after the first bytes have come. */
+/** Requests a path and disconnects, before or after the first bytes of the response. */
 async function breakOff(url: string, isBegun: boolean): Promise<void> {
   const call = get(url, { agent: false });
   call.on('error', () => {});
@@ -143,7 +143,7 @@ async function breakOff(url: string, isBegun: boolean): Promise<void> {
 }
 
 suite('Connections that break', () => {
-  test('leave no file open that was being shown', linuxOnly, async (t) => {
+  test('leave no image file open', linuxOnly, async (t) => {
     const shop = await openShop(t);
     const base = await listening(shop);
     const { imageUrl } = await uploaded(shop, await newCheese(shop), await noise(1500));
@@ -165,14 +165,14 @@ suite('Connections that break', () => {
     await untilNoneOpen(imagesFolder(shop));
   });
 
-  test('to whoever was shown a picture of a bucket leave nothing waiting', async (t) => {
+  test('during a response from a bucket leave no connection to the bucket', async (t) => {
     const { endpoint } = await openBucket(t);
     Object.assign(process.env, awsSettings(endpoint));
     const shop = await openShop(t, { settings: { CURD_IMAGES: `s3://${bucket}` } });
     const base = await listening(shop);
     const { imageUrl } = await uploaded(shop, await newCheese(shop), await noise(1500));
     const url = `${base}/images/${nameOf(imageUrl)}`;
-    // More than the client of AWS has connections.
+    // More than the connections of the AWS client.
     for (let round = 0; round < 60; round += 1) {
       await breakOff(url, round % 4 > 0);
     }
@@ -180,7 +180,7 @@ suite('Connections that break', () => {
     assertWhole(imageUrl, new Uint8Array(await response.arrayBuffer()));
   });
 
-  test('in the middle of an upload leave nothing behind, and take no place', linuxOnly, async (t) => {
+  test('during an upload leave no file and keep no slot', linuxOnly, async (t) => {
     const shop = await openShop(t);
     const base = await listening(shop);
     const cheese = await newCheese(shop);
@@ -207,7 +207,7 @@ suite('Connections that break', () => {
     }
   });
 
-  test('of a cheese that is deleted meanwhile are 404, and the picture belongs to nobody', async (t) => {
+  test('return 404 when the cheese is deleted during the upload, and the image is not attached', async (t) => {
     const shop = await openShop(t);
     const cheese = await newCheese(shop);
     const sent = upload(shop, cheese, await noise(800));
@@ -228,7 +228,7 @@ const canMount = (() => {
   }
 })();
 
-/** A server whose folder `name` is a disk of `kilobytes`, which nobody else sees. */
+/** A server whose folder `name` is a file system of `kilobytes`, in its own mount namespace. */
 async function serveOnSmallDisk(t: TestContext, name: string, kilobytes: number) {
   const environment = await freshShop(t, { CURD_LOG_LEVEL: 'silent' });
   const stock = { prices: [undefined], scopes: ['write:cheeses'] } as const;
@@ -248,12 +248,12 @@ async function serveOnSmallDisk(t: TestContext, name: string, kilobytes: number)
 suite('A full disk', { skip: canMount ? false : 'a small disk takes unshare -Urm and mount' }, () => {
   for (const [name, kilobytes, side] of [
     ['images', 200, 400],
-    // Received, but not encoded.
+    // Enough to receive, but not to encode.
     ['incoming', 700, 400],
-    // Not even received.
+    // Not enough to receive.
     ['incoming', 200, 400],
   ] as const) {
-    test(`of ${kilobytes} kB for ${name} is 503, nothing is half done, and what fits is taken`, async (t) => {
+    test(`of ${kilobytes} kB for ${name} returns 503 and stores nothing, and smaller images are accepted`, async (t) => {
       const send = await serveOnSmallDisk(t, name, kilobytes);
       const large = await noise(side);
       for (let round = 0; round < 3; round += 1) {

@@ -1,6 +1,6 @@
 /**
- * Pictures, and what goes wrong with the machine: servers and helpers that are killed, disks that are full, folders that
- * are gone, and more uploads than anybody can work on. CURD_TEST_KILLS is for this file what it is for kill.test.ts.
+ * Images and faults of the machine: killed servers and workers, and missing folders. CURD_TEST_KILLS is the number of
+ * kills, as in kill.test.ts.
  */
 import assert from 'node:assert/strict';
 import {
@@ -21,7 +21,7 @@ import { createUploads } from '../../src/http/uploads.ts';
 import { loadConfig } from '../../src/settings/config.ts';
 import { type Environment, freshShop, type RunningServer, serve, stocked } from '../cli/run.ts';
 import * as photos from '../files/images.ts';
-import { type Addresses, assertWhole, nameOf, namesIn, noise, testImage } from '../files/images.ts';
+import { assertWhole, type ImageUrls, nameOf, namesIn, noise, testImage } from '../files/images.ts';
 import { assertError, openShop, temporaryFolder, testClock } from '../helper.ts';
 import { pick } from './load.ts';
 
@@ -29,7 +29,7 @@ const kills = Number(process.env.CURD_TEST_KILLS ?? 2);
 const isLinux = process.platform === 'linux';
 const linuxOnly = { skip: isLinux ? false : 'processes and open files are found in /proc, which Linux has' };
 
-/** A data folder with so many cheeses, and a key that may upload. */
+/** A data folder with this many cheeses, and a key with the scope to upload. */
 async function shopWith(t: TestContext, count: number) {
   const environment = await freshShop(t, { CURD_LOG_LEVEL: 'warn' });
   const prices = Array.from({ length: count }, () => undefined);
@@ -44,14 +44,14 @@ function send(server: RunningServer, key: string, cheeseId: number, bytes: Uint8
   return fetch(url, { method: 'POST', headers: { 'X-API-Key': key }, body });
 }
 
-async function imagesOf(server: RunningServer, key: string, cheeseId: number): Promise<Addresses[]> {
+async function imagesOf(server: RunningServer, key: string, cheeseId: number): Promise<ImageUrls[]> {
   const url = `${server.url}/v2/cheeses/${cheeseId}/images`;
   const response = await fetch(url, { headers: { 'X-API-Key': key } });
   assert.equal(response.status, 200);
-  return ((await response.json()) as { items: Addresses[] }).items;
+  return ((await response.json()) as { items: ImageUrls[] }).items;
 }
 
-async function assertServed(server: RunningServer, { imageUrl, thumbnailUrl }: Addresses): Promise<void> {
+async function assertServed(server: RunningServer, { imageUrl, thumbnailUrl }: ImageUrls): Promise<void> {
   for (const url of [imageUrl, thumbnailUrl]) {
     const response = await fetch(`${server.url}/images/${nameOf(url)}`);
     const bytes = new Uint8Array(await response.arrayBuffer());
@@ -60,8 +60,8 @@ async function assertServed(server: RunningServer, { imageUrl, thumbnailUrl }: A
   }
 }
 
-/** The picture helpers of a server, by the data folder that both of them are in. */
-function helpersIn({ CURD_DATA_DIR = '' }: Environment): number[] {
+/** The image workers of a server, found by the data folder in which they run. */
+function imageWorkersOf({ CURD_DATA_DIR = '' }: Environment): number[] {
   return readdirSync('/proc')
     .filter((name) => /^\d+$/.test(name))
     .flatMap((pid) => {
@@ -83,8 +83,8 @@ async function until(isSo: () => boolean, what: string): Promise<void> {
   }
 }
 
-suite('Pictures of a server that is killed', () => {
-  test('are there when they were answered, and what was not attached is swept', async (t) => {
+suite('Images of a killed server', () => {
+  test('exist when their upload returned 200, and files that were not attached are deleted', async (t) => {
     const { environment, key, ids } = await shopWith(t, 8);
     const config = loadConfig(environment);
     const bytes = await Promise.all(
@@ -106,7 +106,7 @@ suite('Pictures of a server that is killed', () => {
       };
       const working = Array.from({ length: 6 }, () =>
         work().catch((error: unknown) => {
-          // What fetch throws when the connection breaks.
+          // fetch throws this when the connection breaks.
           assert.ok(error instanceof TypeError, String(error));
           cut += 1;
         }),
@@ -117,7 +117,7 @@ suite('Pictures of a server that is killed', () => {
       assert.equal(stderr, '');
       await Promise.all(working);
       if (isLinux) {
-        await until(() => helpersIn(environment).length === 0, 'helpers outlive their server');
+        await until(() => imageWorkersOf(environment).length === 0, 'helpers outlive their server');
       }
     }
 
@@ -141,25 +141,25 @@ suite('Pictures of a server that is killed', () => {
     const rows = await services.database.all<{ name: string }>(sql`select name from image_file`);
     await services.close();
     assert.deepEqual(rows.map(({ name }) => name).toSorted(), [...referenced].toSorted());
-    // An unfinished copy of a picture that is in use goes when that does.
+    // An incomplete copy of an attached image is deleted together with the image.
     const kept = namesIn(join(config.dataDir, 'images')).map((name) => name.split('.', 2).join('.'));
     assert.deepEqual([...new Set(kept)].toSorted(), [...referenced].toSorted());
     t.diagnostic(`${kills} kills, ${answered.length} uploads answered, ${cut} cut short`);
   });
 
-  test('leave no helper behind', linuxOnly, async (t) => {
+  test('leave no worker process behind', linuxOnly, async (t) => {
     const { environment, key, ids } = await shopWith(t, 1);
     const server = await serve(t, environment);
     const sent = send(server, key, ids[0] ?? 0, await noise(1200));
     const cut = assert.rejects(() => sent, TypeError);
-    await until(() => helpersIn(environment).length > 0, 'no helper was started');
+    await until(() => imageWorkersOf(environment).length > 0, 'no image worker was started');
     await sleep(50);
     assert.equal((await server.stop('SIGKILL')).stderr, '');
     await cut;
-    await until(() => helpersIn(environment).length === 0, 'helpers outlive their server');
+    await until(() => imageWorkersOf(environment).length === 0, 'helpers outlive their server');
   });
 
-  test('are finished first where it is told to stop, and keep nobody waiting afterwards', async (t) => {
+  test('are finished before a stop, which is not delayed afterwards', async (t) => {
     const { environment, key, ids } = await shopWith(t, 1);
     const server = await serve(t, environment);
     const sent = send(server, key, ids[0] ?? 0, await noise(1200));
@@ -175,21 +175,21 @@ suite('Pictures of a server that is killed', () => {
   });
 });
 
-suite('Pictures', () => {
-  test('are refused with 503 when their helper is killed, and the next are not', linuxOnly, async (t) => {
+suite('Uploads of images', () => {
+  test('return 503 when their worker is killed, and the next ones succeed', linuxOnly, async (t) => {
     const { environment, key, ids } = await shopWith(t, 1);
     const server = await serve(t, environment);
     const [id = 0] = ids;
-    const known = helpersIn(environment);
+    const known = imageWorkersOf(environment);
     const incoming = join(environment.CURD_DATA_DIR ?? '', 'incoming');
     assert.equal((await send(server, key, id, await testImage(1))).status, 200);
     const large = await noise(1700);
     const received = () => namesIn(incoming).filter((name) => !name.includes('.'));
     for (let round = 0; round < 2; round += 1) {
       const sent = [send(server, key, id, large), send(server, key, id, large)];
-      await until(() => received().length === 2 && helpersIn(environment).length === 2, 'not received');
+      await until(() => received().length === 2 && imageWorkersOf(environment).length === 2, 'not received');
       await sleep(100);
-      for (const pid of helpersIn(environment)) {
+      for (const pid of imageWorkersOf(environment)) {
         process.kill(pid, 'SIGKILL');
       }
       for (const response of await Promise.all(sent)) {
@@ -197,16 +197,16 @@ suite('Pictures', () => {
         assert.ok(Number(response.headers.get('retry-after')) > 0);
       }
       assert.equal((await imagesOf(server, key, id)).length, round + 1);
-      await until(() => helpersIn(environment).length === 0, 'killed');
+      await until(() => imageWorkersOf(environment).length === 0, 'killed');
       const next = await send(server, key, id, await testImage(2 + round));
       assert.equal(next.status, 200, await next.text());
     }
     assert.deepEqual(namesIn(incoming), []);
-    assert.deepEqual(known, [], 'nothing of a picture is loaded before one comes');
+    assert.deepEqual(known, [], 'no image worker runs before the first upload');
   });
 
   for (const place of ['images', 'incoming']) {
-    test(`are refused with 503 while the folder ${place} is gone, leave nothing, and are taken later`, async (t) => {
+    test(`return 503 and leave nothing while the folder ${place} is missing, and succeed afterwards`, async (t) => {
       const shop = await openShop(t);
       const cheese = await photos.newCheese(shop);
       await photos.uploaded(shop, cheese, await testImage(1));
@@ -224,7 +224,7 @@ suite('Pictures', () => {
     });
   }
 
-  test('that cannot be read are 503, and 404 where their bytes are lost', async (t) => {
+  test('return 503 on GET when the file cannot be read, and 404 when it is missing', async (t) => {
     const shop = await openShop(t);
     const { imageUrl } = await photos.uploaded(shop, await photos.newCheese(shop), await testImage(1));
     const folder = photos.imagesFolder(shop);
@@ -238,8 +238,8 @@ suite('Pictures', () => {
   });
 });
 
-suite('Leftovers of uploads', () => {
-  test('older than an hour go with the housekeeping, and no others', async (t) => {
+suite('Left uploads', () => {
+  test('are deleted by maintenance after one hour and not before', async (t) => {
     const folder = await temporaryFolder(t);
     const clock = testClock();
     const { purge } = createUploads(folder, clock);
@@ -257,9 +257,9 @@ suite('Leftovers of uploads', () => {
     await createUploads(join(folder, 'not there'), clock).purge();
   });
 
-  test('stay where they are folders, and keep nothing else from going', async (t) => {
+  test('that are folders stay, and do not stop the deletion of others', async (t) => {
     const folder = await temporaryFolder(t);
-    // As on a disk of its own.
+    // As on a separate file system.
     mkdirSync(join(folder, 'lost+found'));
     writeFileSync(join(folder, 'old'), 'x');
     for (const name of ['lost+found', 'old']) {

@@ -1,4 +1,4 @@
-/** Pictures in a bucket: s3rver, a real server of the protocol, in a process of its own. */
+/** Images in a bucket. s3rver, a server with the S3 protocol, runs in a separate process. */
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import { suite, test } from 'node:test';
@@ -25,7 +25,7 @@ import {
 
 const quickly = 8000;
 
-/** This process is this file's alone; its environment is put back for the next test all the same. */
+/** Sets environment variables and restores them for the next test. */
 function setEnvironment(t: Scope, values: Record<string, string>): void {
   const before = { ...process.env };
   Object.assign(process.env, values);
@@ -39,7 +39,7 @@ function setEnvironment(t: Scope, values: Record<string, string>): void {
 
 let prefixes = 0;
 
-/** A part of the bucket that no other test uses. */
+/** A prefix in the bucket that no other test uses. */
 function newPrefix(): string {
   prefixes += 1;
   return `some/prefix-${prefixes}`;
@@ -51,13 +51,13 @@ async function shopAt(t: Scope, endpoint: string, settings: RawSettings = {}): P
   return openShop(t, { clock: testClock(), settings: { ...place, ...settings } });
 }
 
-/** Where the bucket keeps the objects of a shop. */
+/** The folder with the objects of a shop. */
 function folderOf({ config: { images } }: Shop, folder: string): string {
   assert.equal(images.kind, 'bucket');
   return `${folder}/${images.prefix}`;
 }
 
-/** Names of the objects in a folder. s3rver writes each into a file, and what it knows of it beside it. */
+/** Names of the objects in a folder. s3rver writes one file for each object and one for its metadata. */
 function objectsIn(folder: string): string[] {
   return namesIn(folder).flatMap((name) => /^(.*)\._S3rver_object$/.exec(name)?.[1] ?? []);
 }
@@ -72,10 +72,10 @@ async function assertUnavailable(shop: Shop, cheese: number, bytes: Uint8Array):
   assert.deepEqual(await imagesOf(shop, cheese), []);
 }
 
-suite('Pictures in a bucket', () => {
+suite('Images in a bucket', () => {
   const ours = shared(openBucket);
 
-  test('are stored under the prefix with their type, for good', async (t) => {
+  test('are stored under the prefix with their media type and an immutable Cache-Control', async (t) => {
     const { endpoint, folder } = ours();
     const shop = await shopAt(t, endpoint);
     const urls = await uploaded(shop, await newCheese(shop), await testImage(1, 400, 'jpeg'));
@@ -94,7 +94,7 @@ suite('Pictures in a bucket', () => {
     }
   });
 
-  test('are shown by the server itself, whole and in part', async (t) => {
+  test('are returned by the server, whole and as ranges', async (t) => {
     const { endpoint } = ours();
     const shop = await shopAt(t, endpoint);
     const { imageUrl } = await uploaded(shop, await newCheese(shop), await testImage(2, 400));
@@ -117,7 +117,7 @@ suite('Pictures in a bucket', () => {
     assert.equal((await shown(shop, `${'0'.repeat(64)}.png`)).status, 404);
   });
 
-  test('carry the address of CURD_IMAGES_URL, and whoever asks here is sent there', async (t) => {
+  test('have URLs below CURD_IMAGES_URL, and the server redirects there', async (t) => {
     const { endpoint } = ours();
     const base = 'https://cdn.example.com/cheese';
     const shop = await shopAt(t, endpoint, { CURD_IMAGES_URL: `${base}/` });
@@ -135,7 +135,7 @@ suite('Pictures in a bucket', () => {
     assert.equal((await shown(shop, imageUrl)).status, 404);
   });
 
-  test('go with the cheese and the sweep', async (t) => {
+  test('are deleted by maintenance after their cheese is deleted', async (t) => {
     const { endpoint, folder } = ours();
     const shop = await shopAt(t, endpoint);
     const cheese = await newCheese(shop);
@@ -149,7 +149,7 @@ suite('Pictures in a bucket', () => {
     await assertShown(shop, imageUrl);
   });
 
-  test('survive a sweep that took longer than another needed for the same', async (t) => {
+  test('survive a slow deletion when another instance was faster', async (t) => {
     const slow = await openSlowDeletion(t, ours().endpoint);
     const shop = await shopAt(t, slow.endpoint);
     const clock = shop.clock as ReturnType<typeof testClock>;
@@ -157,14 +157,14 @@ suite('Pictures in a bucket', () => {
     const { imageUrl, thumbnailUrl } = await uploaded(shop, cheese, await testImage(11));
     await deleteCheese(shop, cheese);
     clock.advance(10 * 60_000 + 1);
-    const sweeping = shop.app.services.images.deleteUnused();
+    const deleting = shop.app.services.images.deleteUnused();
     const letGo = await slow.held;
     clock.advance(10 * 60_000 + 1);
     const other = await shop.another();
     await other.app.services.images.deleteUnused();
     const again = await upload(other, await newCheese(other), await testImage(11));
     letGo();
-    await sweeping;
+    await deleting;
     if (again.status === 200) {
       await assertShown(shop, imageUrl);
       await assertShown(shop, thumbnailUrl);
@@ -173,7 +173,7 @@ suite('Pictures in a bucket', () => {
     }
   });
 
-  test('are refused with 503 while it does not answer, and taken when it does again', async (t) => {
+  test('are refused with 503 while the bucket is unreachable, and accepted afterwards', async (t) => {
     const own = await openBucket(t);
     const shop = await shopAt(t, own.endpoint);
     const cheese = await newCheese(shop);
@@ -191,18 +191,18 @@ suite('Pictures in a bucket', () => {
     }
   });
 
-  test('are refused with 503 where it takes connections and says nothing', async (t) => {
+  test('are refused with 503 when the bucket accepts connections but does not respond', async (t) => {
     const shop = await shopAt(t, await openSilence(t));
     await assertUnavailable(shop, await newCheese(shop), await testImage(6));
   });
 
-  test('are refused with 503 where there is no such bucket', async (t) => {
+  test('are refused with 503 when the bucket does not exist', async (t) => {
     const { endpoint } = ours();
     const shop = await shopAt(t, endpoint, { CURD_IMAGES: 's3://not-there' });
     await assertUnavailable(shop, await newCheese(shop), await testImage(7));
   });
 
-  test('are refused with 503 with wrong credentials, which are in no log; the demo goes without', async (t) => {
+  test('are refused with 503 for wrong credentials, which are not logged; the demo has no images', async (t) => {
     const { endpoint, folder } = ours();
     const secret = 'hidden-from-all-logs';
     const prefix = newPrefix();
@@ -212,7 +212,7 @@ suite('Pictures in a bucket', () => {
     });
     const server = await serve(t, environment);
     const { stderr } = await server.stop();
-    // The client of AWS says a word of its own.
+    // The AWS client logs a warning.
     const lines = stderr.split('\n').filter((line) => line.startsWith('{'));
     assert.deepEqual(objectsIn(`${folder}/${prefix}`), []);
     assert.ok(!stderr.includes(secret));
@@ -226,21 +226,21 @@ suite('Pictures in a bucket', () => {
 });
 
 suite('CURD_IMAGES and CURD_IMAGES_URL', () => {
-  test('with a folder, addresses are those of the network in front, and /images goes on serving', async (t) => {
+  test('with a folder, image URLs are below CURD_IMAGES_URL, and /images still returns images', async (t) => {
     const shop = await openShop(t, { settings: { CURD_IMAGES_URL: 'https://cdn.example.com' } });
     const { imageUrl } = await uploaded(shop, await newCheese(shop), await testImage(9));
     assert.match(imageUrl, /^https:\/\/cdn\.example\.com\/[0-9a-f]{64}\.png$/);
     await assertShown(shop, imageUrl);
   });
 
-  test('name a folder anywhere', async (t) => {
+  test('accept any folder', async (t) => {
     const { CURD_DATA_DIR = '' } = await freshShop(t);
     const shop = await openShop(t, { settings: { CURD_IMAGES: `file:${CURD_DATA_DIR}/a/b` } });
     await uploaded(shop, await newCheese(shop), await testImage(10));
     assert.equal(namesIn(`${CURD_DATA_DIR}/a/b`).length, 2);
   });
 
-  test('refuse the start where they are mistyped, in one sentence', async (t) => {
+  test('refuse the start with one sentence when they are invalid', async (t) => {
     const shop = await freshShop(t);
     for (const place of [
       'images',
@@ -280,7 +280,7 @@ suite('CURD_IMAGES and CURD_IMAGES_URL', () => {
     }
   });
 
-  test('take prefixes with and without slashes at their ends', async (t) => {
+  test('accept prefixes with and without a slash at the end', async (t) => {
     const shop = await freshShop(t);
     for (const [place, expected] of [
       ['s3://my-bucket', ''],

@@ -1,4 +1,4 @@
-/** An S3 server in a process of its own, and the settings by which Curd finds it. */
+/** An S3 server in a separate process, and the settings of Curd for it. */
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -10,19 +10,19 @@ import { cleanUp, type Scope, temporaryFolder } from '../context.ts';
 const program = fileURLToPath(new URL('../../node_modules/s3rver/bin/s3rver.js', import.meta.url));
 
 export const bucket = 'pictures';
-/** The one account that the server knows. */
+/** The only account of the server. */
 export const credential = 'S3RVER';
 
 export interface Bucket {
   readonly endpoint: string;
-  /** Where the server keeps the objects of the bucket. */
+  /** The folder with the objects of the bucket. */
   readonly folder: string;
   stop(): Promise<void>;
-  /** Starts it again, at the same address with the same objects. */
+  /** Starts it again with the same URL and objects. */
   start(): Promise<void>;
 }
 
-/** Starts the server with an empty bucket. It stops with the test at the latest. */
+/** Starts the server with an empty bucket. It stops when the test ends. */
 export async function openBucket(t: Scope): Promise<Bucket> {
   const directory = await temporaryFolder(t);
   let port = '0';
@@ -61,7 +61,7 @@ export async function openBucket(t: Scope): Promise<Bucket> {
   };
 }
 
-/** What an operator sets beside CURD_IMAGES. */
+/** The AWS variables that an operator sets besides CURD_IMAGES. */
 export function awsSettings(endpoint: string, key = credential, secret = credential): Record<string, string> {
   return {
     AWS_ENDPOINT_URL_S3: endpoint,
@@ -72,7 +72,7 @@ export function awsSettings(endpoint: string, key = credential, secret = credent
   };
 }
 
-/** A server that takes connections and never says a word. */
+/** A server that accepts connections and never responds. */
 export async function openSilence(t: Scope): Promise<string> {
   const sockets = new Set<Socket>();
   const server: Server = createServer((socket) => {
@@ -93,7 +93,7 @@ export async function openSilence(t: Scope): Promise<string> {
   return `http://127.0.0.1:${address.port}`;
 }
 
-/** Stands in front of a bucket, and keeps the answer to the first deletion back until it is let go. */
+/** A proxy in front of a bucket that delays the response to the first deletion until it is released. */
 export async function openSlowDeletion(t: Scope, endpoint: string) {
   const { promise: held, resolve: hold } = Promise.withResolvers<() => void>();
   let deletions = 0;

@@ -1,11 +1,11 @@
-/** Small pictures for tests, and the ways in which they are sent, asked for and looked for on disk. */
+/** Small images for tests, and functions that upload, request and find them on disk. */
 import assert from 'node:assert/strict';
 import { hash } from 'node:crypto';
 import { existsSync, readdirSync, readlinkSync } from 'node:fs';
 import sharp from 'sharp';
 import type { Shop, TestResponse } from '../helper.ts';
 
-/** A picture of one colour: every seed gives another. */
+/** An image of one color. Each seed makes a different image. */
 export function testImage(seed: number, side = 24, format: 'png' | 'jpeg' | 'webp' = 'png'): Promise<Buffer> {
   const background = { r: seed & 255, g: (seed >> 8) & 255, b: (seed >> 16) & 255 };
   return sharp({ create: { width: side, height: side, channels: 3, background } })
@@ -13,7 +13,7 @@ export function testImage(seed: number, side = 24, format: 'png' | 'jpeg' | 'web
     .toBuffer();
 }
 
-/** A picture that nothing makes smaller: some milliseconds of work for each hundred of its pixels a side. */
+/** An image that cannot be compressed: some milliseconds of work for each hundred pixels a side. */
 export async function noise(side: number, format: 'png' | 'jpeg' | 'webp' = 'png'): Promise<Buffer> {
   const bytes = Buffer.alloc(side * side * 3);
   crypto.getRandomValues(bytes.subarray(0, 65_536));
@@ -27,7 +27,7 @@ export async function noise(side: number, format: 'png' | 'jpeg' | 'webp' = 'png
 
 const boundary = 'between-the-parts';
 
-/** A form as `call` takes it. */
+/** A form as `request` expects it. */
 export function formOf(bytes: Uint8Array, fields: Readonly<Record<string, string>> = {}) {
   const part = (rest: string) => Buffer.from(`--${boundary}\r\nContent-Disposition: form-data; ${rest}`);
   return {
@@ -43,7 +43,7 @@ export function formOf(bytes: Uint8Array, fields: Readonly<Record<string, string
 
 let cheeses = 0;
 
-/** The id of a cheese that was not there before. */
+/** Creates a cheese and returns its id. */
 export async function newCheese(shop: Shop): Promise<number> {
   cheeses += 1;
   const body = { name: `Cheese ${cheeses}` };
@@ -61,13 +61,13 @@ export function upload(
   return shop.request('POST', `/v2/cheeses/${cheeseId}/uploadImage`, { as, ...formOf(bytes) });
 }
 
-export interface Addresses {
+export interface ImageUrls {
   readonly imageUrl: string;
   readonly thumbnailUrl: string;
 }
 
-/** An upload that must succeed. */
-export async function uploaded(shop: Shop, cheeseId: number, bytes: Uint8Array): Promise<Addresses> {
+/** Uploads an image and asserts success. */
+export async function uploaded(shop: Shop, cheeseId: number, bytes: Uint8Array): Promise<ImageUrls> {
   const response = await upload(shop, cheeseId, bytes);
   assert.equal(response.status, 200, response.text);
   return response.json;
@@ -75,14 +75,14 @@ export async function uploaded(shop: Shop, cheeseId: number, bytes: Uint8Array):
 
 export const nameOf = (url: string) => url.slice(url.lastIndexOf('/') + 1);
 
-/** A picture as anybody gets it, bytes and all. */
+/** Requests an image without a credential. */
 export async function shown(shop: Shop, url: string, headers: Record<string, string> = {}, method = 'GET') {
   const path = `/images/${nameOf(url)}`;
   const response = await shop.app.server.inject({ method: method as 'GET', url: path, headers });
   return { status: response.statusCode, headers: response.headers, bytes: response.rawPayload };
 }
 
-/** The picture is there, and is what its name says. */
+/** Asserts that the image exists and that its content matches its name. */
 export async function assertShown(shop: Shop, url: string): Promise<void> {
   const { status, bytes } = await shown(shop, url);
   assert.equal(status, 200, url);
@@ -93,7 +93,7 @@ export function assertWhole(url: string, bytes: Uint8Array): void {
   assert.equal(hash('sha256', bytes), nameOf(url).split('.')[0], `${url} holds something else`);
 }
 
-export async function imagesOf(shop: Shop, cheeseId: number): Promise<Addresses[]> {
+export async function imagesOf(shop: Shop, cheeseId: number): Promise<ImageUrls[]> {
   const response = await shop.request('GET', `/v2/cheeses/${cheeseId}/images`, { as: shop.reader });
   assert.equal(response.status, 200, response.text);
   return response.json.items;
@@ -105,7 +105,7 @@ export async function deleteCheese(shop: Shop, cheeseId: number): Promise<void> 
   assert.equal(response.status, 204, response.text);
 }
 
-/** Names of all files in a folder and those in it. */
+/** Names of all files in a folder and its subfolders. */
 export function namesIn(folder: string): string[] {
   if (!existsSync(folder)) {
     return [];
@@ -117,13 +117,13 @@ export function namesIn(folder: string): string[] {
     .toSorted();
 }
 
-/** Where the pictures of a shop lie. */
+/** The folder with the images of a shop. */
 export function imagesFolder({ config }: Shop): string {
   assert.equal(config.images.kind, 'folder');
   return config.images.folder;
 }
 
-/** What this process has open whose path holds `part`; Linux only. */
+/** Open files of this process whose path contains `part`. Linux only. */
 export function openFiles(part: string): string[] {
   return readdirSync('/proc/self/fd').flatMap((one) => {
     try {

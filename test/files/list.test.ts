@@ -1,4 +1,4 @@
-/** The names of all pictures, from a folder and from a bucket, however many there are. */
+/** Lists of all image files, from a folder and from a bucket with several pages. */
 import assert from 'node:assert/strict';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { cp } from 'node:fs/promises';
@@ -10,7 +10,7 @@ import { type Files, openFiles } from '../../src/files/files.ts';
 import { cleanUp, temporaryFolder } from '../context.ts';
 import { awsSettings, bucket, openBucket } from './bucket.ts';
 
-/** More than a page of a bucket. */
+/** More than one page of a bucket. */
 const many = 1005;
 
 async function namesOf(files: Files): Promise<string[]> {
@@ -21,7 +21,7 @@ const nameOf = (one: number) => `${one.toString(16).padStart(8, '0')}${'0'.repea
 
 async function put(t: TestContext, files: Files, ...names: string[]): Promise<void> {
   const path = join(await temporaryFolder(t), 'a.png');
-  writeFileSync(path, 'a picture');
+  writeFileSync(path, 'an image');
   for (const name of names) {
     await files.put(name, path, 'image/png');
   }
@@ -32,7 +32,7 @@ async function bucketOf(t: TestContext) {
   cleanUp(t, () => {
     process.env = before;
   });
-  // The ciphers with which s3rver seals where a page ends.
+  // The ciphers that s3rver uses for page positions.
   process.env.NODE_OPTIONS = '--openssl-legacy-provider';
   const server = await openBucket(t);
   Object.assign(process.env, awsSettings(server.endpoint));
@@ -40,8 +40,8 @@ async function bucketOf(t: TestContext) {
   return { ...server, at };
 }
 
-suite('The names of all pictures', () => {
-  test('in a folder are those that were put and not deleted', async (t) => {
+suite('The list of all image files', () => {
+  test('in a folder contains the files that were put and not deleted', async (t) => {
     const folder = join(await temporaryFolder(t), 'images');
     const files = await openFiles({ images: { kind: 'folder', folder } }, systemClock);
     assert.deepEqual(await namesOf(files), [], 'a folder that is not there is empty');
@@ -58,14 +58,14 @@ suite('The names of all pictures', () => {
     assert.equal((await namesOf(files)).length, many + 2);
   });
 
-  test('in a bucket are those under the prefix, page after page', async (t) => {
+  test('in a bucket contains the files of all pages below the prefix', async (t) => {
     const { at, folder } = await bucketOf(t);
     const files = await at('some/prefix/');
     assert.deepEqual(await namesOf(files), []);
     await put(t, files, nameOf(0));
     await put(t, await at('some/prefix-of-others/'), nameOf(7));
     await put(t, await at(''), nameOf(8));
-    // As s3rver keeps them: putting them one by one would take long.
+    // Written in the format of s3rver, because to put them one by one would take long.
     const place = join(folder, 'some', 'prefix');
     const copies = Array.from({ length: many - 1 }, (_, one) =>
       ['._S3rver_object', '._S3rver_object.md5', '._S3rver_metadata.json'].map((end) =>
@@ -84,7 +84,7 @@ suite('The names of all pictures', () => {
     assert.deepEqual(await namesOf(await at('some/prefix-of-others/')), [nameOf(7)]);
   });
 
-  test('of a bucket that does not answer are not those of an empty one', async (t) => {
+  test('fails when the bucket is unreachable, instead of being empty', async (t) => {
     const { at, stop } = await bucketOf(t);
     const files = await at('one/');
     await put(t, files, nameOf(1));

@@ -1,4 +1,4 @@
-/** What is kept of pictures, and when it goes: in the database, and in the folder. */
+/** How image files are stored and deleted: rows in the database and files in the folder. */
 import assert from 'node:assert/strict';
 import { mkdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -23,14 +23,14 @@ import {
 
 const minuteMs = 60_000;
 
-/** Ten minutes on, and a bit: what is loose now is swept. */
-async function sweepLater(shop: Shop, clock: ReturnType<typeof testClock>): Promise<void> {
+/** Advances the clock by more than ten minutes and runs maintenance, which deletes unused files. */
+async function deleteUnusedLater(shop: Shop, clock: ReturnType<typeof testClock>): Promise<void> {
   clock.advance(10 * minuteMs + 1);
   await shop.app.services.images.deleteUnused();
 }
 
-/** Keeps a picture without giving it to a cheese, as a server does that dies between the two. */
-async function abandoned(shop: Shop, seed: number): Promise<string[]> {
+/** Stores an image without attaching it, like a server that is killed between the two. */
+async function storeUnattached(shop: Shop, seed: number): Promise<string[]> {
   const path = join(shop.config.dataDir, `abandoned-${seed}`);
   writeFileSync(path, await testImage(seed));
   const { imageName, thumbnailName } = await shop.app.services.images.store(path, 'png');
@@ -52,8 +52,8 @@ async function rowsIn(shop: Shop): Promise<string[]> {
   return rows.map(({ name, state }) => `${name} ${state}`);
 }
 
-onBothEngines('Stored pictures', (engine) => {
-  test('are stored once for two cheeses, and go with the last of them', async (t) => {
+onBothEngines('Image files', (engine) => {
+  test('are stored once for two cheeses, and deleted after the last of them', async (t) => {
     const clock = testClock();
     const shop = await openShop(t, { engine, clock });
     const folder = imagesFolder(shop);
@@ -66,7 +66,7 @@ onBothEngines('Stored pictures', (engine) => {
     assert.deepEqual(namesIn(folder), urls.map(nameOf).toSorted());
 
     await deleteCheese(shop, one);
-    await sweepLater(shop, clock);
+    await deleteUnusedLater(shop, clock);
     for (const url of urls) {
       await assertShown(shop, url);
     }
@@ -77,12 +77,12 @@ onBothEngines('Stored pictures', (engine) => {
     clock.advance(9 * minuteMs);
     await shop.app.services.images.deleteUnused();
     assert.equal(namesIn(folder).length, 2, 'not yet');
-    await sweepLater(shop, clock);
+    await deleteUnusedLater(shop, clock);
     assert.deepEqual(namesIn(folder), []);
     assert.deepEqual(await rowsIn(shop), []);
   });
 
-  test('stay when they are uploaded again between deletion and sweep', async (t) => {
+  test('stay when they are uploaded again before maintenance deletes them', async (t) => {
     const clock = testClock();
     const shop = await openShop(t, { engine, clock });
     const bytes = await testImage(2);
@@ -91,17 +91,17 @@ onBothEngines('Stored pictures', (engine) => {
     await deleteCheese(shop, cheese);
     clock.advance(9 * minuteMs);
     await uploaded(shop, await newCheese(shop), bytes);
-    await sweepLater(shop, clock);
+    await deleteUnusedLater(shop, clock);
     await assertShown(shop, imageUrl);
     await assertShown(shop, thumbnailUrl);
   });
 
-  test('that no cheese was given are never shown, and swept after ten minutes and not before', async (t) => {
+  test('that are not attached return 404, and are deleted after ten minutes and not before', async (t) => {
     const clock = testClock();
     const shop = await openShop(t, { engine, clock });
     const folder = imagesFolder(shop);
-    const names = await abandoned(shop, 3);
-    // As a copy that a kill cut short.
+    const names = await storeUnattached(shop, 3);
+    // Like a copy that was interrupted by SIGKILL.
     const [name = ''] = names;
     const unfinished = `${name}.${clock.uuid()}`;
     writeFileSync(join(folder, name.slice(0, 2), unfinished), 'half');
@@ -111,29 +111,33 @@ onBothEngines('Stored pictures', (engine) => {
     clock.advance(9 * minuteMs);
     await shop.app.services.images.deleteUnused();
     assert.deepEqual(namesIn(folder), [...names, unfinished].toSorted());
-    await sweepLater(shop, clock);
+    await deleteUnusedLater(shop, clock);
     assert.deepEqual(namesIn(folder), []);
     assert.deepEqual(await rowsIn(shop), []);
   });
 
-  test('have ten minutes from when they were last announced', async (t) => {
+  test('are deleted ten minutes after the last upload that stored them', async (t) => {
     const clock = testClock();
     const shop = await openShop(t, { engine, clock });
-    const names = await abandoned(shop, 11);
+    const names = await storeUnattached(shop, 11);
     clock.advance(9 * minuteMs);
-    await abandoned(shop, 11);
+    await storeUnattached(shop, 11);
     clock.advance(9 * minuteMs);
     await shop.app.services.images.deleteUnused();
-    assert.deepEqual(namesIn(imagesFolder(shop)), names.toSorted(), 'whoever announced them is not through');
+    assert.deepEqual(
+      namesIn(imagesFolder(shop)),
+      names.toSorted(),
+      'the upload that added them may still run',
+    );
     clock.advance(minuteMs + 1);
     await shop.app.services.images.deleteUnused();
     assert.deepEqual(namesIn(imagesFolder(shop)), []);
   });
 
-  test('that a dead server was deleting are deleted by the next, and can be uploaded again', async (t) => {
+  test('that a killed server was deleting are deleted by the next one, and can be uploaded again', async (t) => {
     const clock = testClock();
     const shop = await openShop(t, { engine, clock });
-    const names = await abandoned(shop, 4);
+    const names = await storeUnattached(shop, 4);
     const { database, images } = shop.app.services;
     const now = new Date(clock.now()).toISOString();
     await database.run(sql`update image_file set state = 'deleting', since = ${now}`);
@@ -145,7 +149,7 @@ onBothEngines('Stored pictures', (engine) => {
     assert.ok(Number(refused.headers['retry-after']) > 0);
     assert.deepEqual(await imagesOf(shop, cheese), []);
     assert.deepEqual(namesIn(imagesFolder(shop)), [], 'bytes that no row will know of');
-    await sweepLater(shop, clock);
+    await deleteUnusedLater(shop, clock);
     assert.deepEqual(await rowsIn(shop), []);
     const { imageUrl } = await uploaded(shop, cheese, await testImage(4));
     assert.ok(names.includes(nameOf(imageUrl)));
@@ -153,11 +157,11 @@ onBothEngines('Stored pictures', (engine) => {
     await assertShown(shop, imageUrl);
   });
 
-  test('can be uploaded again at the next try where the sweep could not delete them', async (t) => {
+  test('can be uploaded again after a failed deletion', async (t) => {
     const clock = testClock();
     const shop = await openShop(t, { engine, clock });
-    const [name = ''] = await abandoned(shop, 5);
-    // A folder in place of the file: removing it fails, as with a bucket that does not answer.
+    const [name = ''] = await storeUnattached(shop, 5);
+    // A folder in place of the file makes the deletion fail, like an unreachable bucket.
     const folder = join(imagesFolder(shop), name.slice(0, 2));
     mkdirSync(join(folder, `${name}.stuck`));
     clock.advance(10 * minuteMs + 1);
@@ -166,26 +170,26 @@ onBothEngines('Stored pictures', (engine) => {
     assert.equal(
       response.status,
       200,
-      `a sweep that failed makes this wait for ten minutes: ${response.text}`,
+      `a failed deletion blocks the upload for ten minutes: ${response.text}`,
     );
   });
 
-  test('take with them what was left of copies that never became whole', async (t) => {
+  test('are deleted together with incomplete copies', async (t) => {
     const clock = testClock();
     const shop = await openShop(t, { engine, clock });
     const cheese = await newCheese(shop);
     const { imageUrl, thumbnailUrl } = await uploaded(shop, cheese, await testImage(10));
     const name = nameOf(imageUrl);
-    // The same picture was sent again, and the server died.
+    // The same image was uploaded again, and the server was killed.
     writeFileSync(join(imagesFolder(shop), name.slice(0, 2), `${name}.${clock.uuid()}`), 'half');
     await deleteCheese(shop, cheese);
     await uploaded(shop, await newCheese(shop), await testImage(10));
-    await sweepLater(shop, clock);
+    await deleteUnusedLater(shop, clock);
     await assertShown(shop, imageUrl);
     await assertShown(shop, thumbnailUrl);
   });
 
-  test('may be their own thumbnails', async (t) => {
+  test('can be their own thumbnails', async (t) => {
     const clock = testClock();
     const shop = await openShop(t, { engine, clock });
     const cheese = await newCheese(shop);
@@ -204,16 +208,16 @@ onBothEngines('Stored pictures', (engine) => {
       await assertShown(shop, thumbnailUrl);
     }
     await deleteCheese(shop, cheese);
-    await sweepLater(shop, clock);
+    await deleteUnusedLater(shop, clock);
     assert.deepEqual(namesIn(imagesFolder(shop)), []);
   });
 
-  test('are at most a hundred to a cheese; of one too many nothing is left', async (t) => {
+  test('are at most 100 for each cheese, and one more leaves nothing behind', async (t) => {
     const clock = testClock();
     const shop = await openShop(t, { engine, clock });
     const { database } = shop.app.services;
     const cheeseId = await newCheese(shop);
-    const [thumbnailName = ''] = await abandoned(shop, 7);
+    const [thumbnailName = ''] = await storeUnattached(shop, 7);
     const names = Array.from({ length: 101 }, (_, index) => `${String(index).padStart(64, '0')}.png`);
     const since = new Date(clock.now()).toISOString();
     await database.insert(
@@ -229,18 +233,18 @@ onBothEngines('Stored pictures', (engine) => {
     await assert.rejects(() => attach(names[100] ?? ''), /already has 100 photoUrls/);
     assert.equal((await imagesOf(shop, cheeseId)).length, 100);
 
-    // With room among the addresses again, the pictures are still a hundred.
+    // photoUrls have room again, but there are still 100 images.
     const body = { id: cheeseId, name: 'Cheese without photos', photoUrls: [], status: 'available' };
     const cleared = await shop.request('PUT', '/v2/cheeses', { as: shop.writer, body });
     assert.equal(cleared.status, 200, cleared.text);
     const { status, text } = await upload(shop, cheeseId, await testImage(8));
     assert.equal(status, 422, text);
     assert.equal((await imagesOf(shop, cheeseId)).length, 100);
-    await sweepLater(shop, clock);
+    await deleteUnusedLater(shop, clock);
     assert.deepEqual(namesIn(imagesFolder(shop)), [thumbnailName]);
   });
 
-  test('lie in folders by their first two characters, readable to their owner, with nothing beside them', async (t) => {
+  test('are in folders named after their first two characters, and only their owner can read them', async (t) => {
     const shop = await openShop(t, { engine });
     const { imageUrl, thumbnailUrl } = await uploaded(shop, await newCheese(shop), await testImage(9));
     for (const name of [imageUrl, thumbnailUrl].map(nameOf)) {
@@ -251,7 +255,7 @@ onBothEngines('Stored pictures', (engine) => {
     assert.deepEqual(namesIn(shop.config.incomingDir), []);
   });
 
-  test('are all there after uploads, deletions and sweeps of the same pictures at once, by two servers', async (t) => {
+  test('all exist after parallel uploads, deletions and maintenance by two instances', async (t) => {
     const clock = testClock();
     const shop = await openShop(t, { engine, clock });
     const shops = [shop, await shop.another()];
@@ -264,7 +268,7 @@ onBothEngines('Stored pictures', (engine) => {
       for (let round = 0; round < 6; round += 1) {
         const cheese = await newCheese(own);
         const response = await upload(own, cheese, images[(index + round) % 6] as Buffer);
-        // A file that is just being deleted is a 503 that passes.
+        // 503 while the same file is being deleted.
         if (response.status !== 200 && response.status !== 503) {
           wrong.push(response.text);
         }
@@ -276,19 +280,19 @@ onBothEngines('Stored pictures', (engine) => {
       }
     }
 
-    async function sweepOften(own: Shop): Promise<void> {
+    async function deleteUnusedOften(own: Shop): Promise<void> {
       while (!isOver) {
-        // Each upload takes less than ten minutes: the clock runs fast, not wild.
+        // The clock runs fast, but each upload still takes less than ten minutes.
         clock.advance(minuteMs / 3);
         await own.app.services.images.deleteUnused();
         await sleep(10);
       }
     }
 
-    const sweeping = shops.map(sweepOften);
+    const deleting = shops.map(deleteUnusedOften);
     await Promise.all(Array.from({ length: 12 }, (_, index) => work(shops[index % 2] as Shop, index)));
     isOver = true;
-    await Promise.all(sweeping);
+    await Promise.all(deleting);
     assert.deepEqual(wrong, []);
 
     const listed = new Set<string>();
@@ -302,7 +306,7 @@ onBothEngines('Stored pictures', (engine) => {
         await assertShown(own, name);
       }
     }
-    await sweepLater(shop, clock);
+    await deleteUnusedLater(shop, clock);
     assert.deepEqual(namesIn(imagesFolder(shop)), [...listed].toSorted());
     assert.deepEqual(
       await rowsIn(shop),

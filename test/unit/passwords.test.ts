@@ -1,4 +1,4 @@
-/** Passwords: what is kept of them, how many are worked out at once, and the processes that do it. */
+/** Passwords: the stored hashes, the lanes and their limits, and the worker processes. */
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { suite, type TestContext, test } from 'node:test';
@@ -13,17 +13,17 @@ const runningMax = 2;
 const waitingMax = 64;
 
 const linuxOnly = {
-  skip: process.platform === 'linux' ? false : 'helpers are found by /proc, which Linux has',
+  skip: process.platform === 'linux' ? false : 'worker processes are found in /proc, which only Linux has',
 };
 
-/** Passwords whose helpers end with the test. */
+/** Passwords whose worker processes end with the test. */
 function open(t: TestContext): Passwords {
   const passwords = createPasswords(systemClock);
   cleanUp(t, passwords.close);
   return passwords;
 }
 
-/** The processes that this one has started and that still run. */
+/** The running child processes of this process. */
 async function children(): Promise<number[]> {
   const pids = await readFile(`/proc/self/task/${process.pid}/children`, 'utf8');
   return pids
@@ -33,7 +33,7 @@ async function children(): Promise<number[]> {
 }
 
 suite('Passwords', () => {
-  test('are verified by the hash that was made of them, and by no other', async (t) => {
+  test('match their own hash only', async (t) => {
     const passwords = open(t);
     for (const password of ['x', ' ', 'Roquefort 9', '🧀'.repeat(256), 'a\u0000b', 'x'.repeat(1024)]) {
       const stored = await passwords.hash(password);
@@ -48,7 +48,7 @@ suite('Passwords', () => {
     assert.equal(await passwords.verify(stored, 'A\u0000b'), false);
   });
 
-  test('are kept as argon2id with 19 MiB, two passes and one lane, under a salt of their own', async (t) => {
+  test('are stored as argon2id with 19 MiB, two passes, one lane and a new salt each', async (t) => {
     const passwords = open(t);
     const [one, other] = await Promise.all([passwords.hash('brie'), passwords.hash('brie')]);
     for (const stored of [one, other]) {
@@ -57,14 +57,14 @@ suite('Passwords', () => {
     assert.notEqual(one, other);
   });
 
-  test('of nobody are wrong, whatever they are', async (t) => {
+  test('never match for an unknown customer', async (t) => {
     const passwords = open(t);
     for (const password of ['', 'brie', systemClock.uuid()]) {
       assert.equal(await passwords.verify(null, password), false);
     }
   });
 
-  test('are the same composed and decomposed, but not in another width', async (t) => {
+  test('are the same in NFC and NFD, but not in full width', async (t) => {
     const passwords = open(t);
     for (const [one, other] of [
       ['caf\u00e9', 'cafe\u0301'],
@@ -76,7 +76,7 @@ suite('Passwords', () => {
     assert.equal(await passwords.verify(await passwords.hash('brie'), 'ｂｒｉｅ'), false);
   });
 
-  test('are outdated where any figure differs from those of today', () => {
+  test('are outdated when any parameter differs from the current ones', () => {
     const { isOutdated } = createPasswords(systemClock);
     const rest = 'c29tZXNhbHRzb21lc2FsdA$MDEyMzQ1Njc4OTAxMjM0NTY3ODkwMTIzNDU2Nzg5MDE';
     assert.equal(isOutdated(`$argon2id$v=19$m=19456,t=2,p=1$${rest}`), false);
@@ -92,7 +92,7 @@ suite('Passwords', () => {
     }
   });
 
-  test('are worked out two at a time; 64 wait in their order, more are turned away, and later all is well', async (t) => {
+  test('are verified two at a time; 64 wait in order, more are refused, and later calls succeed', async (t) => {
     const passwords = open(t);
     const stored = await passwords.hash('brie');
     const ended: number[] = [];
@@ -130,7 +130,7 @@ suite('Passwords', () => {
     assert.ok((await Promise.all(again)).every((one) => one));
   });
 
-  test('that are made leave a place to those that are checked, and are refused as one where they are too many', async (t) => {
+  test('that are hashed leave a slot for logins, and a batch is refused as a whole when too many wait', async (t) => {
     const passwords = open(t);
     const stored = await passwords.hash('brie');
     const ended: string[] = [];
@@ -144,30 +144,26 @@ suite('Passwords', () => {
     await assert.rejects(refused, (error) => error instanceof AppError && error.code === 'unavailable');
     const logins = Array.from({ length: 10 }, () => note('login', passwords.verify(stored, 'brie')));
     await Promise.all([batch, ...logins]);
-    assert.equal(ended.indexOf('batch'), 10, 'ten logins are through before one batch of 40 is');
+    assert.equal(ended.indexOf('batch'), 10, 'ten logins finish before a batch of 40');
     await second;
   });
 
-  test(
-    'go on after a helper was killed: what it worked on fails, and another takes its place',
-    linuxOnly,
-    async (t) => {
-      const passwords = open(t);
-      const stored = await passwords.hash('brie');
-      const underWay = Array.from({ length: 4 }, () => passwords.verify(stored, 'brie'));
-      for (const pid of await children()) {
-        process.kill(pid, 'SIGKILL');
-      }
-      const outcomes = await Promise.allSettled(underWay);
-      assert.ok(outcomes.some(({ status }) => status === 'rejected'));
-      // One that was idle is missed when it is next asked.
-      const tries = [1, 2, 3].map(() => passwords.verify(stored, 'brie').catch(() => false));
-      assert.ok((await Promise.all(tries)).includes(true));
-      assert.equal(await passwords.verify(stored, 'brie'), true);
-    },
-  );
+  test('fail when their worker is killed, and a new worker replaces it', linuxOnly, async (t) => {
+    const passwords = open(t);
+    const stored = await passwords.hash('brie');
+    const underWay = Array.from({ length: 4 }, () => passwords.verify(stored, 'brie'));
+    for (const pid of await children()) {
+      process.kill(pid, 'SIGKILL');
+    }
+    const outcomes = await Promise.allSettled(underWay);
+    assert.ok(outcomes.some(({ status }) => status === 'rejected'));
+    // The exit of an idle worker may be noticed only with its next task.
+    const tries = [1, 2, 3].map(() => passwords.verify(stored, 'brie').catch(() => false));
+    assert.ok((await Promise.all(tries)).includes(true));
+    assert.equal(await passwords.verify(stored, 'brie'), true);
+  });
 
-  test('leave no idle helper behind when they are closed', linuxOnly, async (t) => {
+  test('leave no idle worker process after close', linuxOnly, async (t) => {
     const passwords = open(t);
     const before = await children();
     await Promise.all([passwords.hash('brie'), passwords.verify(null, 'brie')]);
@@ -183,7 +179,7 @@ suite('Passwords', () => {
     assert.deepEqual(left, []);
   });
 
-  test('that cannot be worked out leave their place to the next', async (t) => {
+  test('that cause an error in the worker release their slot', async (t) => {
     const passwords = open(t);
     for (let count = 0; count < 3 * runningMax; count += 1) {
       await assert.rejects(passwords.verify('no hash', 'brie'));

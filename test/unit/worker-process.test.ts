@@ -1,10 +1,10 @@
-/** Helper processes that are killed while they have work. */
+/** Worker processes that are killed while they have tasks. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { startWorkerProcess, WorkerExited } from '../../src/workers/process.ts';
 
-test('Tasks that are handed to a helper just killed fail, each of them, and nothing else does', async () => {
+test('Each task that is sent to a killed worker fails with WorkerExited', async () => {
   let ends = 0;
   const file = new URL('../../src/workers/password-worker.ts', import.meta.url);
   const worker = startWorkerProcess<object, string>(file, () => {
@@ -15,7 +15,7 @@ test('Tasks that are handed to a helper just killed fail, each of them, and noth
   worker.kill();
   const until = performance.now() + 300;
   while (performance.now() < until) {
-    // Gone by now, and nobody here has heard of it.
+    // The process ends during this loop, and its exit event is not handled yet.
   }
   const tasks = [1, 2, 3].map(() => worker.run({ password: 'a', stored: null, cost }));
   for (const outcome of await Promise.allSettled(tasks)) {
