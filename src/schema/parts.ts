@@ -1,4 +1,4 @@
-/** Schemas of single values that several resources have. */
+/** Schemas of values that several resources contain. */
 
 export const int64 = { type: 'integer', format: 'int64' } as const;
 export const timestampSchema = {

@@ -1,4 +1,4 @@
-/** JSON Schemas and parameters as TypeScript reads them. */
+/** Types of JSON Schemas and parameters, and of the values that they describe. */
 import type { XStatic } from 'typebox/schema';
 
 /** A rule for texts. `message` completes "<field>: ..." when a text breaks it. */
@@ -7,7 +7,7 @@ export interface TextRule {
   readonly message: string;
 }
 
-/** A JSON Schema 2020-12, written as a literal so that TypeScript can read its type from it. */
+/** A JSON Schema 2020-12. Schemas are literals, so that TypeScript can infer the types of values. */
 export interface Schema {
   readonly type?: string | readonly string[];
   readonly title?: string;
@@ -28,7 +28,7 @@ export interface Schema {
   /** What a text must satisfy besides its type and length. It is checked and not documented. */
   readonly rule?: TextRule;
   readonly default?: unknown;
-  /** Supplied by the server: accepted from a client that sends back what it has read, and dropped. */
+  /** The server supplies it. Requests may contain it, because clients send back what they have read; it is dropped. */
   readonly readOnly?: boolean;
   readonly examples?: readonly unknown[];
   readonly additionalProperties?: boolean | Schema;
@@ -38,7 +38,7 @@ export interface Schema {
   readonly isBatch?: boolean;
 }
 
-/** A query parameter or header: text that is read as the type its schema names. */
+/** A query parameter or header: text that is converted to the type of its schema. */
 export interface Parameter extends Schema {
   readonly isRequired?: boolean;
 }
@@ -51,7 +51,7 @@ type Read<P extends Parameter> = P extends { readonly type: 'array' }
     : string[]
   : XStatic<P>;
 
-/** The values of parameters: those with a default or `isRequired` are always there. */
+/** The values of parameters. Those with a default or `isRequired` are never undefined. */
 export type ParameterValues<P extends Parameters> = {
   [K in keyof P as P[K] extends { readonly default: unknown } | { readonly isRequired: true }
     ? K

@@ -4,37 +4,37 @@ import type { TextRule } from './schema.ts';
 
 const control = /\p{Cc}/u;
 
-/** What is valid for an input of the type email in a browser (HTML, section 4.10.5.1.5). */
+/** What browsers accept in an input of type email (HTML, section 4.10.5.1.5). */
 const emailAddress =
   /^[\w.!#$%&'*+/=?^`{|}~-]+@[a-z\d](?:[a-z\d-]{0,61}[a-z\d])?(?:\.[a-z\d](?:[a-z\d-]{0,61}[a-z\d])?)*$/i;
 
 /** One line of visible text, kept exactly as sent. */
 export const lineRule: TextRule = {
   test: (text) => /\S/u.test(text) && !control.test(text),
-  message: 'must hold at least one visible character and no control characters',
+  message: 'must contain at least one visible character and no control characters',
 };
 
 /** One line that may be empty. */
 export const optionalLineRule: TextRule = {
   test: (text) => !control.test(text),
-  message: 'must not hold control characters',
+  message: 'must not contain control characters',
 };
 
 /** Several lines, kept exactly as sent. */
 export const multilineRule: TextRule = {
   test: (text) => !/[^\P{Cc}\t\n\r]/u.test(text),
-  message: 'must not hold control characters but tabs and line breaks',
+  message: 'must not contain control characters other than tabs and line breaks',
 };
 
 export const emailRule: TextRule = {
   test: (text) => emailAddress.test(text),
-  message: 'must be an e-mail address such as ada@example.com',
+  message: 'must be an email address such as ada@example.com',
 };
 
 /** RFC 3339, section 5.6. */
 export const timestampRule: TextRule = {
   test: isTimestamp,
-  message: 'must be a time such as 2026-01-15T09:30:00Z',
+  message: 'must be a timestamp such as 2026-01-15T09:30:00Z',
 };
 
 export const durationRule: TextRule = {
@@ -48,13 +48,13 @@ export const lifetimeRule: TextRule = {
   message: 'must be a whole number above 0 and a unit, such as 24h or 90d',
 };
 
-/** Date.parse alone would take the 30th of February for the 2nd of March. */
+/** Date.parse alone reads February 30 as March 2. */
 function isTimestamp(text: string): boolean {
   const [, date = ''] =
     /^(\d{4}-\d\d-\d\d)T\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:Z|[+-]\d\d:\d\d)$/i.exec(text) ?? [];
   const day = Date.parse(date);
   const time = Date.parse(text);
-  // Beyond the year 9999, times no longer sort as their text does.
+  // Timestamps are compared as text, which sorts by time only within the years 0000 to 9999.
   return (
     !Number.isNaN(day) &&
     new Date(day).toISOString().startsWith(date) &&

@@ -1,15 +1,15 @@
 /**
- * Holds a value against a schema: all faults at once, in the order of the schema, in words for the caller, and a
- * clean copy that carries declared members only.
+ * Validates a value against a schema. Returns all validation errors in the order of the schema, and a copy with
+ * declared members only.
  *
- * A general validator gives neither of the copy's two rules: null for an optional member that is not nullable
- * counts as absent, and unknown members are dropped unless the caller asked for strictness (RFC 7240).
+ * The copy follows two rules that general validators do not have: null for an optional member that is not nullable
+ * counts as absent, and unknown members are dropped unless the client requires strict handling (RFC 7240).
  */
 import { addError, type FieldError, isFull } from '../errors.ts';
 import type { BatchEntry } from './batch.ts';
 import type { Schema } from './schema.ts';
 
-/** Checks `value`; where `errors` is empty, `value` is the clean copy. */
+/** When `errors` is empty, the returned `value` is the copy. */
 export function validate(
   schema: Schema,
   value: unknown,
@@ -32,9 +32,9 @@ function validateValue(
   if (type === undefined) {
     fail(`must be ${types.map((name) => typeNames[name] ?? name).join(' or ')}`);
   } else if (type === 'object') {
-    return walkObject(schema, value as Record<string, unknown>, field, isStrict, errors);
+    return validateObject(schema, value as Record<string, unknown>, field, isStrict, errors);
   } else if (type === 'array') {
-    return walkArray(schema, value as unknown[], field, isStrict, errors);
+    return validateArray(schema, value as unknown[], field, isStrict, errors);
   } else {
     const message = scalarError(schema, value);
     if (message !== null) {
@@ -44,7 +44,7 @@ function validateValue(
   return value;
 }
 
-function walkObject(
+function validateObject(
   schema: Schema,
   value: Record<string, unknown>,
   field: string,
@@ -84,7 +84,7 @@ function walkObject(
   return copy;
 }
 
-function walkArray(
+function validateArray(
   schema: Schema,
   value: unknown[],
   field: string,
@@ -92,8 +92,8 @@ function walkArray(
   errors: FieldError[],
 ): unknown[] {
   if (value.length < (schema.minItems ?? 0)) {
-    const least = schema.minItems;
-    addError(errors, field, least === 1 ? 'must not be empty' : `must have at least ${least} elements`);
+    const { minItems } = schema;
+    addError(errors, field, minItems === 1 ? 'must not be empty' : `must have at least ${minItems} elements`);
   }
   if (value.length > (schema.maxItems ?? Number.POSITIVE_INFINITY)) {
     addError(errors, field, `must have at most ${schema.maxItems} elements`);
@@ -112,13 +112,13 @@ function toBatchEntry({ value, errors }: ReturnType<typeof validate>): BatchEntr
   return errors.length > 0 ? { errors } : { value };
 }
 
-/** What is wrong with a string, number or boolean of the right type, or null. Parameters use this too. */
+/** The error of a string, number or boolean that has the type of the schema; null without one. */
 export function scalarError(schema: Schema, value: unknown): string | null {
   if (schema.enum !== undefined && !schema.enum.includes(value as string | boolean)) {
     return `must be one of ${schema.enum.filter((option) => option !== null).join(', ')}`;
   }
   if (typeof value === 'string') {
-    return faultOfText(schema, value);
+    return textError(schema, value);
   }
   if (typeof value === 'number') {
     const { minimum = Number.NEGATIVE_INFINITY, maximum = Number.POSITIVE_INFINITY } = schema;
@@ -131,9 +131,9 @@ export function scalarError(schema: Schema, value: unknown): string | null {
   return null;
 }
 
-function faultOfText(schema: Schema, text: string): string | null {
+function textError(schema: Schema, text: string): string | null {
   const { minLength = 0, maxLength = Number.POSITIVE_INFINITY } = schema;
-  // Counted in code points, and only where the cheap count of UTF-16 units leaves it open.
+  // Code points are counted only when the number of UTF-16 units does not decide.
   const length = text.length > maxLength || text.length < minLength * 2 ? codePoints(text) : text.length;
   if (length < minLength) {
     return minLength === 1 ? 'must not be empty' : `must have at least ${minLength} characters`;
@@ -179,7 +179,7 @@ function hasType(value: unknown, type: string): boolean {
     case 'number':
       return Number.isFinite(value);
     default:
-      // The remaining names are those of typeof.
+      // The other names are those of typeof.
       return typeof value === type;
   }
 }

@@ -171,9 +171,9 @@ suite('shape', () => {
         name: ' ',
       }),
       [
-        'name: must hold at least one visible character and no control characters',
+        'name: must contain at least one visible character and no control characters',
         'category.name: must not be empty',
-        'tags[1].name: must hold at least one visible character, and neither commas nor control characters',
+        'tags[1].name: must contain at least one visible character, and no commas or control characters',
         'tags[2]: must have at least one of id, name',
         'pricePerKg: must be from 0 to 1000000',
         'ageMonths: must be a whole number',
