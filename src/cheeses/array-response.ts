@@ -1,4 +1,4 @@
-/** Answers that are a whole array of matches: in one piece where a page holds them, streamed page by page beyond. */
+/** Responses that are an array of all matches: one text when they fit on a page, otherwise a stream of pages. */
 import type { IncomingHttpHeaders } from 'node:http';
 import { setImmediate } from 'node:timers/promises';
 import { matchesIfNoneMatch, weakTag } from '../http/etag.ts';
@@ -8,10 +8,10 @@ import type { Filters } from './list-query.ts';
 import type { CheeseListing, CheesePage, Unchanged } from './listing.ts';
 
 const streamedPageSize = 500;
-/** Of a part that is read at once: the memory that a long response takes is a few times that. */
+/** Bytes that one read returns. A long response needs a few times as much memory. */
 const streamedBytes = 256 * 1024;
 
-/** All matches in the order of their ids, or `limit` of them with a link to the next. */
+/** All matches sorted by id, or the first `limit` with a link to the next page. */
 export async function arrayResponse(
   listing: CheeseListing,
   path: string,
@@ -19,7 +19,7 @@ export async function arrayResponse(
   { limit, cursor }: { readonly limit?: number; readonly cursor?: string },
   headers: IncomingHttpHeaders,
 ): Promise<RouteResponse> {
-  // Ids are handed out in the order of creation.
+  // The sort createdAt is the order of ids, because ids are assigned in the order of creation.
   const read = (after: string | undefined, isKnown?: (version: number) => boolean) =>
     listing.list(
       { ...filters, sort: 'createdAt', cursor: after, limit: limit ?? streamedPageSize },
@@ -34,24 +34,28 @@ export async function arrayResponse(
     return { status: 200, headers: { ETag }, body: new TextBody(`[${first.items}]`) };
   }
   if (limit !== undefined) {
-    const Link = nextLink(path, { ...required(filters), cursor: first.nextCursor, limit: String(limit) });
+    const Link = nextLink(path, {
+      ...requiredParameters(filters),
+      cursor: first.nextCursor,
+      limit: String(limit),
+    });
     return { status: 200, headers: { ETag, Link }, body: new TextBody(`[${first.items}]`) };
   }
   return { status: 200, headers: { ETag }, body: new TextStream(() => arrayText(first, read)) };
 }
 
-/** status and tags are required on these addresses, so they stand beside the cursor. */
-function required({ statuses, tags = [] }: Filters): Record<string, string> {
+/** status and tags are required on these paths, so the link contains them besides the cursor. */
+function requiredParameters({ statuses, tags = [] }: Filters): Record<string, string> {
   return statuses === undefined ? { tags: tags.join(',') } : { status: statuses.join(',') };
 }
 
-/** Does the client have the list as it is at a version of the catalogue? Undefined where it says nothing. */
+/** Whether the client has the list at a version of the catalogue; undefined without If-None-Match. */
 export function ifNoneMatch(headers: IncomingHttpHeaders): ((version: number) => boolean) | undefined {
   const header = headers['if-none-match'];
   return header === undefined ? undefined : (version) => matchesIfNoneMatch(header, weakTag(version));
 }
 
-/** Becomes 304, as the client's If-None-Match has the tag. */
+/** The response is sent as 304, because the If-None-Match of the request contains the ETag. */
 export function notModified({ version }: Unchanged): RouteResponse {
   return { status: 200, headers: { ETag: weakTag(version) } };
 }
@@ -62,7 +66,7 @@ async function* arrayText(
 ): AsyncGenerator<string> {
   yield `[${first.items}`;
   for (let cursor = first.nextCursor; cursor !== null; ) {
-    // On SQLite a page is there without waiting: without this, no other request would be handled before the last page.
+    // SQLite returns pages synchronously. Without this pause, no other request would run before the last page.
     await setImmediate();
     const page = (await read(cursor)) as CheesePage;
     if (page.items !== '') {

@@ -1,4 +1,4 @@
-/** What an event stores about the update of a cheese: only what changed, as a cheese can have 100 long photoUrls. */
+/** Data of the event `cheese.updated`. It contains changed fields only, because a cheese can have 100 long photoUrls. */
 import type { Cheese } from './schemas.ts';
 
 interface Change {
@@ -10,11 +10,11 @@ interface Change {
 export interface CheeseUpdated {
   readonly id: number;
   readonly name: string;
-  /** By field. A category and tags are given by name; null stands for a field that the cheese does not have. */
+  /** Changes by field. Categories and tags are given by name, and null means that the cheese has no such field. */
   readonly changes: Readonly<Record<string, Change>>;
 }
 
-/** Every update changes `updatedAt`, which is the time of the event. */
+/** `updatedAt` is left out: every update changes it, and it is the time of the event. */
 export function cheeseUpdated(before: Cheese, after: Cheese): CheeseUpdated {
   const [from, to] = [valuesOf(before), valuesOf(after)];
   const changes: Record<string, Change> = {};

@@ -1,4 +1,4 @@
-/** Whether the catalogue is filed as its cheeses are, and filing it anew. */
+/** Checks the search index against the cheeses, and rebuilds it. */
 import type { Database, Sql } from '../database/database.ts';
 import { type Finding, Findings, readInPages, tryParseJson } from '../database/findings.ts';
 import { sql } from '../database/sql.ts';
@@ -17,8 +17,8 @@ interface StoredCheese {
   readonly body: string;
 }
 
-/** Cheeses under a term, by status: how many, and the sum of their ids, by which one is told from another. */
-interface Filed {
+/** Cheeses with a term and a status: their number, and the sum of their ids, which shows whether they are the same. */
+interface TermTotal {
   readonly kind: string;
   readonly name: string;
   readonly status: string;
@@ -26,21 +26,21 @@ interface Filed {
   readonly ids: number;
 }
 
-const remedy = 'run "curd doctor --repair", which files the catalogue anew';
+const remedy = 'run "curd doctor --repair", which rebuilds the search index';
 
 const cheesesAfter = (database: Sql) => (after: number, limit: number) =>
   database.all<StoredCheese>(sql`
     select id, name, name_key, category_id, status, search, body from cheese where id > ${after}
     order by id limit ${limit}`);
 
-/** Holds counters and postings against the cheeses themselves. */
+/** Compares counters and postings with the cheeses. */
 export async function checkCatalogue(database: Sql): Promise<Finding[]> {
-  const columns = new Findings('cheeses whose columns differ from what they answer', 'restore a backup');
-  const counters = new Findings('counters that differ from the cheeses they count', remedy);
-  const postings = new Findings('cheeses that are filed elsewhere than they belong', remedy);
-  const ids = new Findings('ids that could be given out twice', 'restore a backup');
+  const columns = new Findings('cheeses whose columns differ from their JSON', 'restore a backup');
+  const counters = new Findings('counters that differ from the number of cheeses', remedy);
+  const postings = new Findings('postings that differ from the cheeses', remedy);
+  const ids = new Findings('ids that could be assigned twice', 'restore a backup');
 
-  const expected = new Map<string, Filed>();
+  const expected = new Map<string, TermTotal>();
   const termsOf = createTerms();
   let lastId = 0;
   for await (const page of readInPages(cheesesAfter(database))) {
@@ -59,19 +59,19 @@ export async function checkCatalogue(database: Sql): Promise<Finding[]> {
     }
   }
 
-  const counted = await database.all<Filed>(sql`
+  const counted = await database.all<TermTotal>(sql`
     select t.kind, t.name, c.status, c.cheeses, 0 as ids from term_count c join term t on t.id = c.term_id`);
-  const asCounted = [...expected.values()].map((one) => ({ ...one, ids: 0 }));
-  compare(asCounted, counted, counters);
-  const filed = await database.all<Filed>(sql`
+  const expectedCounts = [...expected.values()].map((one) => ({ ...one, ids: 0 }));
+  compareTotals(expectedCounts, counted, counters);
+  const posted = await database.all<TermTotal>(sql`
     select t.kind, t.name, p.status, count(*) as cheeses, cast(sum(p.cheese_id) as bigint) as ids
     from cheese_term p join term t on t.id = p.term_id group by t.kind, t.name, p.status`);
   const withPostings = [...expected.values()].filter(({ kind }) => kind !== 'catalogue' && kind !== 'prefix');
-  compare(withPostings, filed, postings);
-  const astray = await database.all<{ cheese_id: number }>(sql`
+  compareTotals(withPostings, posted, postings);
+  const stale = await database.all<{ cheese_id: number }>(sql`
     select distinct p.cheese_id from cheese_term p left join cheese c on c.id = p.cheese_id
     where c.id is null or c.name <> p.name or c.status <> p.status limit 1000`);
-  for (const { cheese_id } of astray) {
+  for (const { cheese_id } of stale) {
     postings.add(`cheese ${cheese_id}`);
   }
   const catalogue = await database.get<{ last: number }>(sql`select last_cheese_id as last from catalogue`);
@@ -81,7 +81,7 @@ export async function checkCatalogue(database: Sql): Promise<Finding[]> {
   return [...columns.found(), ...counters.found(), ...postings.found(), ...ids.found()];
 }
 
-/** Whether the columns by which a cheese is found are those that follow from what it answers. */
+/** Whether the columns of a row follow from its JSON. */
 function isStoredAs(cheese: Cheese, row: StoredCheese): boolean {
   const { id, name, nameKey, categoryId, status, search } = toRow(cheese, 1);
   return (
@@ -94,32 +94,36 @@ function isStoredAs(cheese: Cheese, row: StoredCheese): boolean {
   );
 }
 
-function compare(expected: readonly Filed[], found: readonly Filed[], faults: Findings): void {
-  const byTerm = (all: readonly Filed[]) =>
-    new Map(all.map((one) => [`${one.kind} ${one.name} ${one.status}`, one] as [string, Filed]));
-  const [should, is] = [byTerm(expected), byTerm(found)];
-  for (const key of new Set([...should.keys(), ...is.keys()])) {
-    const [wanted, present] = [should.get(key), is.get(key)];
+function compareTotals(
+  expected: readonly TermTotal[],
+  found: readonly TermTotal[],
+  findings: Findings,
+): void {
+  const byTerm = (all: readonly TermTotal[]) =>
+    new Map(all.map((one) => [`${one.kind} ${one.name} ${one.status}`, one] as [string, TermTotal]));
+  const [expectedByTerm, foundByTerm] = [byTerm(expected), byTerm(found)];
+  for (const key of new Set([...expectedByTerm.keys(), ...foundByTerm.keys()])) {
+    const [wanted, present] = [expectedByTerm.get(key), foundByTerm.get(key)];
     if ((wanted?.cheeses ?? 0) !== (present?.cheeses ?? 0)) {
-      faults.add(`${key}: ${present?.cheeses ?? 0} instead of ${wanted?.cheeses ?? 0}`);
+      findings.add(`${key}: ${present?.cheeses ?? 0} instead of ${wanted?.cheeses ?? 0}`);
     } else if ((wanted?.ids ?? 0) !== (present?.ids ?? 0)) {
-      faults.add(`${key}: other cheeses than those that belong there`);
+      findings.add(`${key}: not the cheeses that have this term`);
     }
   }
 }
 
-/** Files every cheese anew, in one transaction that holds off all other changes of the catalogue. */
+/** Rebuilds the search index in one transaction, which blocks all other changes of the catalogue. */
 export async function rebuildSearchIndex(database: Database, now: string): Promise<void> {
   await database.exclusiveTransaction(async (tx) => {
     await cheeseQueries(tx).updateCatalogue(now, 0);
     await tx.run(sql`delete from cheese_term`);
     await tx.run(sql`delete from term_count`);
     for await (const page of readInPages(cheesesAfter(tx))) {
-      // What is no JSON can be filed nowhere; the inspection finds it.
-      const whole = page.flatMap(({ body }) => tryParseJson<Cheese>(body) ?? []);
+      // A body that is not JSON has no terms. The check reports it.
+      const cheeses = page.flatMap(({ body }) => tryParseJson<Cheese>(body) ?? []);
       await reindex(
         tx,
-        whole.map((after) => ({ before: null, after })),
+        cheeses.map((after) => ({ before: null, after })),
       );
     }
   });

@@ -1,4 +1,4 @@
-/** Public URLs of uploaded images in photoUrls. They contain the host of the settings at the time of the upload. */
+/** Public URLs of uploaded images in photoUrls. They contain the host that was configured at the time of the upload. */
 import type { Context } from '../database/context.ts';
 import type { Database, Sql } from '../database/database.ts';
 import { type Finding, Findings, readInPages } from '../database/findings.ts';
@@ -12,11 +12,11 @@ type UrlOf = (name: string) => string;
 interface WithImages {
   readonly id: number;
   readonly body: string;
-  /** Of its images. */
+  /** Names of its images. */
   readonly names: ReadonlySet<string>;
 }
 
-/** Image URLs that only work on the machine of the server, where the settings say that it has another one. */
+/** Finds image URLs with a loopback host when the configured host is another one. */
 export async function inspectImageUrls(database: Sql, urlOf: UrlOf): Promise<Finding[]> {
   const faults = new Findings(
     'cheeses with image URLs that work on the machine of the server only',
@@ -35,7 +35,7 @@ export async function inspectImageUrls(database: Sql, urlOf: UrlOf): Promise<Fin
   return faults.found();
 }
 
-/** Replaces the URLs of uploaded images by those of the settings. Returns the ids of the changed cheeses. */
+/** Replaces the URLs of uploaded images by URLs with the configured host. Returns the ids of changed cheeses. */
 export async function rebaseImages(
   { database, cheeses }: { readonly database: Database; readonly cheeses: CheeseService },
   context: Context,
@@ -73,7 +73,7 @@ function photosOf(body: string): readonly string[] {
   return parseCheese(body).photoUrls;
 }
 
-/** Whether the URL is of an image that was uploaded to the cheese; all others belong to other servers. */
+/** Whether the URL shows an image that was uploaded to the cheese. Other URLs are on other servers. */
 function isOurs(url: string, names: ReadonlySet<string>): boolean {
   return URL.canParse(url) && names.has(nameIn(url));
 }

@@ -10,11 +10,11 @@ export interface Filters {
   readonly statuses?: readonly Status[] | undefined;
   readonly category?: string | undefined;
   readonly categoryId?: number | undefined;
-  /** Any of them. */
+  /** The cheese has one of them. */
   readonly tags?: readonly string[] | undefined;
-  /** All of them. */
+  /** The cheese has all of them. */
   readonly tagsAll?: readonly string[] | undefined;
-  /** Every word begins a word of the name. */
+  /** Every word is the beginning of a word of the name. */
   readonly q?: string | undefined;
 }
 
@@ -45,7 +45,7 @@ export function parseListQuery(
   const query = resolveCursor(request, cursors);
   const words = query.filters.q === undefined ? [] : splitWords(query.filters.q);
   if (query.filters.q !== undefined && words.length === 0) {
-    throw new AppError('badRequest', 'q: must hold at least one letter or digit');
+    throw new AppError('badRequest', 'q: must contain at least one letter or digit');
   }
   return { query, words };
 }

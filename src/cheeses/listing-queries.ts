@@ -1,21 +1,24 @@
 /**
- * Pages of cheeses in any order under any filters, without a scan. A page is read along one index, the driver:
- * a term's postings (several terms or statuses: each on its own, then merged), or the catalogue itself. Every other
- * filter is a condition on the way. Reading the ready JSON of 20 cheeses was measured at 26 us, against 255 us for
- * their columns, objects and serialisation.
+ * Statements that read pages of cheeses in any order with any filters, without a full scan. A page is read along one
+ * index, the driver: the postings of a term (with several terms or statuses, each is read separately and the results
+ * are merged), or the catalogue. Every other filter is a condition. Reading the stored JSON of 20 cheeses was measured
+ * at 26 us, against 255 us for reading columns, creating objects and serializing them.
  */
 import { queriesOn } from '../database/database.ts';
 import { allTrue, join, rowsFromJson, type Statement, sql, valueList } from '../database/sql.ts';
 import type { Sort, Status } from './schemas.ts';
 import type { Term, TermKind } from './search-terms.ts';
 
-/** Between two items: JSON text never holds a raw line feed, so this one is always ours. */
+/** Separates two items. JSON text never contains a raw line feed, so this one cannot be part of an item. */
 export const itemSeparator = ',\n';
 
-/** So many terms are each read along their own index; the postings of further ones are read as one. */
-const termsApartMax = 20;
+/** Up to this many terms are each read along the index. The postings of further terms are read together. */
+const separateTermsMax = 20;
 
-/** What is walked along: postings of any of some terms, the most frequent first, postings of all words with a prefix, or the catalogue. */
+/**
+ * The index that a page is read along: postings of any of several terms (the most frequent first), postings of all words
+ * with a prefix, or the catalogue.
+ */
 export type Driver =
   | { readonly by: 'terms'; readonly ids: readonly number[] }
   | { readonly by: 'prefix'; readonly prefix: string }
@@ -23,11 +26,11 @@ export type Driver =
 
 export interface Selection {
   readonly driver: Driver;
-  /** null: any. */
+  /** null for any status. */
   readonly statuses: readonly Status[] | null;
   /** Any one term of each group. */
   readonly groups: readonly (readonly number[])[];
-  /** Each begins a word of the name; letters and digits only. */
+  /** Each is the beginning of a word of the name. Letters and digits only. */
   readonly words: readonly string[];
 }
 
@@ -40,16 +43,16 @@ export interface PageRequest extends Selection {
   readonly sort: Sort;
   readonly after: Position | null;
   readonly limit: number;
-  /** The term whose counter is the total, where there is one. */
+  /** The term whose counter is the total; null when there is none. */
   readonly countedTerm: number | null;
 }
 
 export interface PageRow {
   readonly total: number | null;
-  /** Bodies with `itemSeparator` between them, one more than the limit where there are more; null for none. */
+  /** Bodies joined by `itemSeparator`, up to one more than the limit; null without any. */
   readonly items: string | null;
   readonly found: number;
-  /** How many of them are in `items`, where that is not all. */
+  /** Number of bodies in `items`, where it can be less than `found`. */
   readonly shown?: number;
 }
 
@@ -61,7 +64,7 @@ export interface TermCountRow {
   readonly cheeses: number | null;
 }
 
-/** Sorts after every word that begins with the prefix. */
+/** Sorts after every word with the prefix. */
 const endOf = (prefix: string) => `${prefix}\u{10ffff}`;
 
 const counted = sql`select t.id, t.kind, t.name, n.status, n.cheeses from`;
@@ -76,7 +79,7 @@ export const listingQueries = queriesOn((tx) => ({
       ${counted} ${rowsFromJson(ids.map((id) => [id]))}
         join term t on t.id = cast(value->>0 as bigint) left join term_count n on n.term_id = t.id`),
 
-  /** Words with a prefix, up to `limit`. */
+  /** Up to `limit` words with a prefix. */
   listWords: (prefix: string, limit: number) =>
     tx.all<{ id: number }>(sql`
       select id from term where kind = 'word' and name >= ${prefix} and name < ${endOf(prefix)} limit ${limit}`),
@@ -90,8 +93,8 @@ export const listingQueries = queriesOn((tx) => ({
   },
 
   /**
-   * The first cheeses of a page in the order of ids: up to `limit`, and as few as `bytesMax` permits. Sizes are known
-   * before a body is read, so the memory that it takes is bounded however long the bodies are.
+   * The first cheeses of a page sorted by id, bounded by `limit` and `bytesMax`. Sizes are known before a body is read,
+   * so long bodies do not need more memory.
    */
   findPart: async (request: PageRequest, limit: number, bytesMax: number) => {
     const row = await tx.get<PageRow>(sql`
@@ -109,7 +112,7 @@ export const listingQueries = queriesOn((tx) => ({
     return row as PageRow;
   },
 
-  /** How many cheeses match, by walking the driver. */
+  /** Counts the matches by reading along the driver. */
   count: async (selection: Selection) => {
     const { from, id, conditions } = along(selection.driver, selection);
     const row = await tx.get<{ total: number }>(sql`
@@ -144,15 +147,16 @@ function pageOf(request: PageRequest, columns: Statement): Statement {
     order by ${order(sql`k.name`, sql`k.id`)} limit ${request.limit}`;
 }
 
-/** A driver that one index serves: one term, one status, a range of words, or everything. */
+/** A driver that one range of an index contains: one term, one status, a range of words, or the whole catalogue. */
 type Branch = Driver & { readonly status?: Status };
 
 function branchesOf({ driver, statuses }: PageRequest): Branch[] {
   if (driver.by === 'terms') {
-    const apart = driver.ids.length > termsApartMax ? driver.ids.slice(0, termsApartMax) : driver.ids;
-    const rest = driver.ids.slice(apart.length);
+    const separate =
+      driver.ids.length > separateTermsMax ? driver.ids.slice(0, separateTermsMax) : driver.ids;
+    const rest = driver.ids.slice(separate.length);
     return [
-      ...apart.map((id): Branch => ({ by: 'terms', ids: [id] })),
+      ...separate.map((id): Branch => ({ by: 'terms', ids: [id] })),
       ...(rest.length === 0 ? [] : [{ by: 'terms', ids: rest } as const]),
     ];
   }
@@ -163,14 +167,14 @@ function branchesOf({ driver, statuses }: PageRequest): Branch[] {
 }
 
 function keysOf(driver: Branch): Statement {
-  // Two words of one name may begin alike, and a cheese has several tags: it is filed twice within one range.
+  // A name can have two words with the prefix, and a cheese several tags: one range contains it twice.
   const isRange = driver.by === 'prefix' || (driver.by === 'terms' && driver.ids.length > 1);
   return driver.by === 'catalogue'
     ? sql`c.id, c.name`
     : sql`${isRange ? sql`distinct ` : sql``}p.cheese_id as id, p.name`;
 }
 
-/** From, where, order and limit along one branch. */
+/** The clauses from, where, order by and limit that read along one branch. */
 function branch(driver: Branch, request: PageRequest): Statement {
   const statuses = driver.status === undefined ? request.statuses : [driver.status];
   const { from, id, name, conditions } = along(driver, { ...request, statuses });
@@ -187,7 +191,7 @@ function branch(driver: Branch, request: PageRequest): Statement {
   return sql`from ${from} where ${allTrue([...conditions, ...keyset])} order by ${order(name, id)} limit ${limit}`;
 }
 
-/** Ids are handed out in the order of creation, so they stand for createdAt in every sort. */
+/** Ids are assigned in the order of creation, so the sort createdAt is by id. */
 function orderOf(sort: Sort): (name: Statement, id: Statement) => Statement {
   const direction = sort.startsWith('-') ? sql` desc` : sql``;
   return (name, id) =>
@@ -195,35 +199,42 @@ function orderOf(sort: Sort): (name: Statement, id: Statement) => Statement {
 }
 
 function along(driver: Driver, { statuses, groups, words }: Omit<Selection, 'driver'>) {
-  const isWalk = driver.by === 'catalogue';
-  const id = isWalk ? sql`c.id` : sql`p.cheese_id`;
-  const needsCheese = isWalk || words.length > 0;
+  const isCatalogue = driver.by === 'catalogue';
+  const id = isCatalogue ? sql`c.id` : sql`p.cheese_id`;
+  const needsCheese = isCatalogue || words.length > 0;
   const posting = sql`cheese_term p${needsCheese ? sql` join cheese c on c.id = p.cheese_id` : sql``}`;
   const conditions = [
-    ...drivenBy(driver),
-    ...(statuses === null ? [] : [sql`${isWalk ? sql`c.status` : sql`p.status`} ${isOneOf(statuses)}`]),
-    ...filedUnder(id, groups),
+    ...driverConditions(driver),
+    ...(statuses === null ? [] : [sql`${isCatalogue ? sql`c.status` : sql`p.status`} ${isOneOf(statuses)}`]),
+    ...havingTerms(id, groups),
     ...words.map((word) => sql`c.search like ${`% ${word}%`}`),
   ];
-  return { from: isWalk ? sql`cheese c` : posting, id, name: isWalk ? sql`c.name` : sql`p.name`, conditions };
+  return {
+    from: isCatalogue ? sql`cheese c` : posting,
+    id,
+    name: isCatalogue ? sql`c.name` : sql`p.name`,
+    conditions,
+  };
 }
 
 /**
- * All terms that must be there are asked for at once: a planner that meets dozens of conditions takes longer to think
- * about them than to answer.
+ * One condition covers all required terms: with dozens of conditions, planning the statement takes longer than running
+ * it.
  */
-function filedUnder(id: Statement, groups: readonly (readonly number[])[]): Statement[] {
+function havingTerms(id: Statement, groups: readonly (readonly number[])[]): Statement[] {
   const required = [...new Set(groups.filter(({ length }) => length === 1).flat())];
   const choices = groups.filter(({ length }) => length > 1);
-  const filed = (ids: readonly number[]) =>
+  const postingsOf = (ids: readonly number[]) =>
     sql`cheese_term x where x.cheese_id = ${id} and x.term_id ${isOneOfTerms(ids)}`;
   return [
-    ...(required.length === 0 ? [] : [sql`(select count(*) from ${filed(required)}) = ${required.length}`]),
-    ...choices.map((ids) => sql`exists (select 1 from ${filed(ids)})`),
+    ...(required.length === 0
+      ? []
+      : [sql`(select count(*) from ${postingsOf(required)}) = ${required.length}`]),
+    ...choices.map((ids) => sql`exists (select 1 from ${postingsOf(ids)})`),
   ];
 }
 
-function drivenBy(driver: Driver): Statement[] {
+function driverConditions(driver: Driver): Statement[] {
   switch (driver.by) {
     case 'terms':
       return [sql`p.term_id ${isOneOfTerms(driver.ids)}`];
@@ -237,14 +248,14 @@ function drivenBy(driver: Driver): Statement[] {
   }
 }
 
-/** `=` where it can be: it lets an index serve the order behind the column as well. */
+/** `=` for a single value: then an index also provides the order of the columns after it. */
 function isOneOf(values: readonly (string | number)[]): Statement {
   return values.length === 1 ? sql`= ${values[0] ?? null}` : sql`in (${valueList(values)})`;
 }
 
-/** The same for any number of terms: one bound value, so that the text of the statement stays short. */
+/** The same for any number of terms. Many terms are one bound value, so that the statement stays short. */
 function isOneOfTerms(ids: readonly number[]): Statement {
-  return ids.length <= termsApartMax
+  return ids.length <= separateTermsMax
     ? isOneOf(ids)
     : sql`in (select cast(value->>0 as bigint) from ${rowsFromJson(ids.map((id) => [id]))})`;
 }

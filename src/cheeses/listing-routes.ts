@@ -1,4 +1,4 @@
-/** Lists of cheeses over HTTP. */
+/** Routes that list cheeses. */
 
 import { anyOf, apiKey, oauth } from '../auth/access.ts';
 import { badRequestResponse } from '../http/error-responses.ts';
@@ -21,22 +21,27 @@ const cursor = {
   type: 'string',
   minLength: 1,
   maxLength: 12_000,
-  description: 'nextCursor of a page',
+  description: '`nextCursor` of the page before',
 } as const;
 
 export const cheeseListQuery = {
   cursor,
-  limit: { type: 'integer', minimum: 1, maximum: 100, default: 20, description: 'Cheeses on a page' },
-  status: { type: 'array', items: statusItem, description: 'One status, or several with commas' },
-  sort: { type: 'string', enum: sorts, description: 'A minus sign turns the order round; name by default' },
+  limit: { type: 'integer', minimum: 1, maximum: 100, default: 20, description: 'Cheeses per page' },
+  status: { type: 'array', items: statusItem, description: 'One status, or several separated by commas' },
+  sort: { type: 'string', enum: sorts, description: 'A minus sign reverses the order; `name` by default' },
   category: { ...nameText, description: 'Name of a category' },
   categoryId: { type: 'integer', format: 'int64', minimum: 1, description: 'Id of a category' },
-  tags: { type: 'array', items: tagItem, maxItems: 20, description: 'Cheeses with any of these tags' },
+  tags: {
+    type: 'array',
+    items: tagItem,
+    maxItems: 20,
+    description: 'Cheeses with at least one of these tags',
+  },
   tagsAll: {
     type: 'array',
     items: tagItem,
     maxItems: 20,
-    description: 'Cheeses with every one of these tags',
+    description: 'Cheeses with all of these tags',
   },
   q: {
     type: 'string',
@@ -44,7 +49,7 @@ export const cheeseListQuery = {
     maxLength: 100,
     rule: lineRule,
     description:
-      'Each word begins a word of the name, as `gruy` begins Gruyère; accents and case do not matter',
+      'Words or beginnings of words of the name: `gruy` finds Gruyère. Accents and case are ignored',
   },
 } as const satisfies Parameters;
 
@@ -53,7 +58,7 @@ const matchQuery = {
     type: 'integer',
     minimum: 1,
     maximum: 100,
-    description: 'At most so many; the Link header has the rest',
+    description: 'Maximum number of cheeses; the Link header leads to the next ones',
   },
   cursor,
 } as const satisfies Parameters;
@@ -67,8 +72,7 @@ export function listingRoutes(listing: CheeseListing): Route[] {
       compressible: true,
       tag,
       summary: 'List cheeses',
-      description:
-        'Pages through the catalogue in the chosen order. Filters combine: a cheese must pass all of them.',
+      description: 'Returns the catalogue page by page. A cheese must match all filters.',
       access: anyOf(apiKey, oauth('read:cheeses')),
       query: cheeseListQuery,
       responses: {
@@ -99,8 +103,8 @@ export function listingRoutes(listing: CheeseListing): Route[] {
       operationId: 'findCheesesByStatus',
       compressible: true,
       tag,
-      summary: 'All cheeses in given statuses',
-      description: 'Ordered by id. Every match is in the answer, unless a limit asks for fewer.',
+      summary: 'List all cheeses with given statuses',
+      description: 'Sorted by id. The response contains all matches, unless `limit` is given.',
       access: anyOf(oauth('read:cheeses')),
       alternative: 'GET /v2/cheeses?status=<status>',
       query: {
@@ -109,7 +113,7 @@ export function listingRoutes(listing: CheeseListing): Route[] {
       },
       responses: {
         200: { description: 'The matching cheeses', schema: { type: 'array', items: Cheese } },
-        ...badRequestResponse('The status is missing, or not one of the three'),
+        ...badRequestResponse('The status is missing or not one of the three'),
       },
       handle: ({ query: { status, ...page }, headers }) =>
         arrayResponse(listing, '/v2/cheeses/findByStatus', { statuses: status }, page, headers),
@@ -120,9 +124,10 @@ export function listingRoutes(listing: CheeseListing): Route[] {
       operationId: 'findCheesesByTags',
       compressible: true,
       tag,
-      summary: 'All cheeses with any of given tags',
-      description: 'Use the list with its parameter tags instead: it takes the same value, up to 20 tags.',
-      // The release of 0.1.0, which has the successor.
+      summary: 'List all cheeses with given tags',
+      description:
+        'Use GET /v2/cheeses with the parameter `tags` instead: it accepts the same value with up to 20 tags.',
+      // The date of release 0.1.0, which contains the successor.
       deprecated: { since: '2026-11-21', successor: '/cheeses' },
       access: anyOf(oauth('read:cheeses')),
       alternative: 'GET /v2/cheeses?tags=<tags>',
@@ -131,13 +136,13 @@ export function listingRoutes(listing: CheeseListing): Route[] {
           type: 'array',
           items: tagItem,
           isRequired: true,
-          description: 'Separated by commas, as many as fit into the request line',
+          description: 'Separated by commas. The request line limits their number',
         },
         ...matchQuery,
       },
       responses: {
         200: { description: 'The matching cheeses', schema: { type: 'array', items: Cheese } },
-        ...badRequestResponse('The tags are missing, or one of them cannot be a tag'),
+        ...badRequestResponse('The tags are missing, or one of them is not valid'),
       },
       handle: ({ query: { tags, ...page }, headers }) =>
         arrayResponse(listing, '/v2/cheeses/findByTags', { tags }, page, headers),

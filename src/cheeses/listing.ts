@@ -1,4 +1,4 @@
-/** Lists of cheeses: which index to walk, where a page ends, and how many match in all. */
+/** Reads pages of cheeses: chooses the index to read along, cuts the page, and finds the total. */
 import type { Cursors } from '../cursor.ts';
 import { createCache } from '../database/cache.ts';
 import type { Database } from '../database/database.ts';
@@ -17,23 +17,23 @@ import { cheeseQueries, versionLookup } from './queries.ts';
 import { parseCheese } from './schemas.ts';
 import { type Term, truncateTerm, wordLengthMax } from './search-terms.ts';
 
-/** Above this many words with one prefix, their postings are not merged but passed over or through. */
+/** With more words of one prefix, their postings are read as one range, or the catalogue is read instead. */
 const mergedWordsMax = 20;
 const totalsBytesMax = 2 * 1024 * 1024;
 /** A few hundred pages of 20 cheeses. */
 const pagesBytesMax = 16 * 1024 * 1024;
 
 export interface CheesePage {
-  /** Version of the catalogue that the page shows. */
+  /** The version of the catalogue, read before the page. */
   readonly version: number;
-  /** The cheeses as JSON, separated by commas: the inside of an array. */
+  /** The cheeses as JSON, separated by commas, without the brackets of an array. */
   readonly items: string;
   readonly nextCursor: string | null;
-  /** Null where it was not asked for. */
+  /** null when it was not requested. */
   readonly total: number | null;
 }
 
-/** In place of a page that the client has already. */
+/** Returned instead of a page that the client has already. */
 export interface Unchanged {
   readonly unchanged: true;
   readonly version: number;
@@ -41,14 +41,14 @@ export interface Unchanged {
 
 export interface ListOptions {
   readonly withTotal: boolean;
-  /** Says of a version of the catalogue whether the client has its page. */
+  /** Whether the client has the page at a version of the catalogue. */
   readonly isKnown?: ((version: number) => boolean) | undefined;
-  /** Ends the page early when it has so many bytes, but not before its first cheese. In the order of ids only. */
+  /** Ends the page after the cheese that reaches this size. Only for lists sorted by id. */
   readonly bytesMax?: number | undefined;
 }
 
 export interface CheeseListing {
-  /** @throws AppError badRequest where the cursor is not ours, or belongs to other filters */
+  /** @throws AppError badRequest when the cursor is not valid or belongs to other filters */
   list(request: ListRequest, options: ListOptions): Promise<CheesePage | Unchanged>;
 }
 
@@ -57,13 +57,13 @@ interface Dependencies {
   readonly cursors: Cursors;
 }
 
-/** A filter as terms: any one of them must be the cheese's. */
+/** A filter as ids of terms. A cheese matches with any one of them. */
 interface Group {
-  /** The most frequent first. */
+  /** The most frequent term first. */
   readonly ids: readonly number[];
-  /** Matching cheeses by the counters; an upper bound where there are several terms. */
+  /** Sum of the counters of the terms: the number of matches, or with several terms an upper bound. */
   readonly cheeses: number;
-  /** The word of a search that the group stands for. */
+  /** The searched word, for a group that comes from the parameter q. */
   readonly word?: string;
 }
 
@@ -92,15 +92,15 @@ export function createCheeseListing({ database, cursors }: Dependencies): Cheese
       ...tagsAll.map((tag) => [['tag', tag] as const]),
     ];
     const prefixes = words.map((word): Term => ['prefix', truncateTerm(word)]);
-    // Beyond 2^53, a number would be rounded onto another; no category has such an id.
+    // A number beyond 2^53 was rounded and could equal another id. No category has an id that large.
     const ids = categoryId === undefined ? [] : [Number.isSafeInteger(categoryId) ? categoryId : -1];
     if (named.length + prefixes.length + ids.length === 0) {
       return [];
     }
     const rows = await queries.findCountedTerms([...named.flat(), ...prefixes], ids);
-    const groupOf = (isMine: (row: TermCountRow) => boolean): Group => {
+    const groupOf = (isInGroup: (row: TermCountRow) => boolean): Group => {
       const counts = new Map<number, number>();
-      for (const { id, status, cheeses } of rows.filter(isMine)) {
+      for (const { id, status, cheeses } of rows.filter(isInGroup)) {
         const isCounted = status !== null && (statuses?.includes(status) ?? true);
         counts.set(id, (counts.get(id) ?? 0) + (isCounted ? (cheeses ?? 0) : 0));
       }
@@ -118,13 +118,13 @@ export function createCheeseListing({ database, cursors }: Dependencies): Cheese
     ];
   }
 
-  /** The group with the fewest cheeses leads; the others become conditions. */
+  /** Reads along the group with the fewest cheeses. The others become conditions. */
   async function select(filters: Filters, groups: readonly Group[], limit: number): Promise<Selection> {
     const lead = groups.toSorted((a, b) => a.cheeses - b.cheeses)[0];
     const driver = lead === undefined ? ({ by: 'catalogue' } as const) : await driverFor(lead, limit);
     const rest = groups.filter((group) => group !== lead);
     const words = rest.flatMap(({ word }) => (word === undefined ? [] : [word]));
-    // The leading word is a condition still, where its postings do not imply it.
+    // The word of the leading group stays a condition when its postings do not imply it.
     const isImplied = driver.by !== 'catalogue' && [...(lead?.word ?? '')].length <= wordLengthMax;
     return {
       driver,
@@ -143,9 +143,9 @@ export function createCheeseListing({ database, cursors }: Dependencies): Cheese
     if (words.length <= mergedWordsMax) {
       return { by: 'terms', ids: words.map(({ id }) => id) };
     }
-    // Many words share the prefix. Passing through the catalogue tests about limit / share cheeses until a page is
-    // full; passing through all postings of the words reads as many as match. The cheaper of the two, which at
-    // worst is the root of limit times the size of the catalogue.
+    // Many words have the prefix. Reading along the catalogue tests about limit * all / matches cheeses until a page is
+    // full. Reading all postings of the words reads as many as match. The cheaper of the two costs at most
+    // the square root of limit * all.
     const all = (await cheeseQueries(database).countByStatus()).reduce(
       (sum, { cheeses }) => sum + cheeses,
       0,
@@ -153,7 +153,7 @@ export function createCheeseListing({ database, cursors }: Dependencies): Cheese
     return lead.cheeses * lead.cheeses <= limit * all ? { by: 'prefix', prefix } : { by: 'catalogue' };
   }
 
-  /** `version` was read first: what is shown is never older than what the page's tag will say. */
+  /** `version` was read before: the page is never older than its ETag. */
   async function findPage(
     request: ListRequest,
     { withTotal, bytesMax }: ListOptions,
@@ -165,12 +165,12 @@ export function createCheeseListing({ database, cursors }: Dependencies): Cheese
       return { version, items: '', nextCursor: null, total: 0 };
     }
     const selection = await select(query.filters, groups, request.limit);
-    const countedTerm = withTotal ? termThatCounts(groups) : null;
-    const wanted = { ...selection, ...query, limit: request.limit + 1, countedTerm };
+    const countedTerm = withTotal ? termWithTotal(groups) : null;
+    const pageRequest = { ...selection, ...query, limit: request.limit + 1, countedTerm };
     const page = await (bytesMax === undefined
-      ? queries.findPage(wanted)
-      : queries.findPart(wanted, request.limit, bytesMax));
-    const { items, last } = cut(page, request.limit);
+      ? queries.findPage(pageRequest)
+      : queries.findPart(pageRequest, request.limit, bytesMax));
+    const { items, last } = cutPage(page, request.limit);
     return {
       version,
       items,
@@ -195,7 +195,7 @@ export function createCheeseListing({ database, cursors }: Dependencies): Cheese
         return known;
       }
       const page = await findPage(request, { withTotal, bytesMax }, version);
-      // The following parts of a long response are read once.
+      // Later parts of a long response are read once, so they are not cached.
       if (bytesMax === undefined || request.cursor === undefined) {
         pages.set(key, page);
       }
@@ -204,8 +204,8 @@ export function createCheeseListing({ database, cursors }: Dependencies): Cheese
   };
 }
 
-/** One counter holds the exact total where at most one term filters: that of the term, or of the catalogue. */
-function termThatCounts(groups: readonly Group[]): number | null {
+/** The term whose counter is the exact total: with at most one filtering term, that term or the whole catalogue. */
+function termWithTotal(groups: readonly Group[]): number | null {
   const [only] = groups;
   if (only === undefined) {
     return 0;
@@ -215,8 +215,8 @@ function termThatCounts(groups: readonly Group[]): number | null {
   return isExact ? (only.ids[0] ?? null) : null;
 }
 
-/** Drops the one item beyond the limit, whose presence says that there is a next page. */
-function cut(
+/** Removes the item beyond the limit. It was read to find out whether there is a next page. */
+function cutPage(
   { items, found, shown: whole }: PageRow,
   limit: number,
 ): { items: string; last: Position | null } {

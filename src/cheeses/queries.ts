@@ -1,4 +1,4 @@
-/** Statements on cheeses, their terms and their counters. listing-queries.ts has those that page through them. */
+/** Statements on cheeses, terms, postings and counters. listing-queries.ts contains those that read pages. */
 import { queriesOn } from '../database/database.ts';
 import { forShare, forUpdate, rowsFromJson, type Statement, sql, valueList } from '../database/sql.ts';
 import type { Status } from './schemas.ts';
@@ -7,7 +7,7 @@ import type { Term, TermKind } from './search-terms.ts';
 export interface CheeseRow {
   readonly id: number;
   readonly version: number;
-  /** The cheese as JSON, exactly as it is answered. */
+  /** The JSON of the cheese in responses. */
   readonly body: string;
 }
 
@@ -23,12 +23,12 @@ export interface TermRow {
   readonly name: string;
 }
 
-/** What is stored of a cheese: the JSON, and the columns that rules and indexes need. */
+/** A stored cheese: its JSON, and the columns that constraints and indexes need. */
 export interface NewCheeseRow extends CheeseRow {
   readonly name: string;
-  /** The name after NFC: two spellings that look alike are one name. */
+  /** The name in NFC. It is unique, so that two encodings of the same text are one name. */
   readonly nameKey: string;
-  /** 0 for none, which counts as a category of its own. */
+  /** 0 for no category: names are unique among the cheeses without one as well. */
   readonly categoryId: number;
   readonly status: Status;
   readonly search: string;
@@ -55,10 +55,10 @@ export const versionLookup = {
 const termRows = (terms: readonly Term[]) => rowsFromJson(terms.map(([kind, name]) => [kind, name]));
 
 export const cheeseQueries = queriesOn((tx) => ({
-  /** Waits for whoever writes to the catalogue, and keeps others waiting to the end of the transaction. */
+  /** Until the end of the transaction, no other transaction writes to the catalogue. */
   lockCatalogue: () => tx.get(sql`select version from catalogue${forUpdate}`),
 
-  /** Marks a change, hands out `newCheeses` ids (the last of them is returned) and the time, which never runs back. */
+  /** Increases the version and assigns `newCheeses` ids. Returns the last of them, and a time that never decreases. */
   updateCatalogue: async (now: string, newCheeses: number) => {
     const row = await tx.get<CatalogueRow>(sql`
       update catalogue set
@@ -80,7 +80,7 @@ export const cheeseQueries = queriesOn((tx) => ({
   lockForShare: (ids: readonly number[]) =>
     tx.all<CheeseRow>(sql`${cheeseById} in (${valueList(ids)}) order by id${forShare}`),
 
-  /** Cheeses by category and name, as uniqueness compares them. */
+  /** Cheeses by category and name, compared like the unique index does. */
   findByNames: (names: readonly (readonly [categoryName: string | null, nameKey: string])[]) =>
     tx.all<CheeseRow & { name_key: string; category_name: string | null }>(sql`
       select c.id, c.version, c.body, c.name_key, value->>0 as category_name
@@ -103,7 +103,7 @@ export const cheeseQueries = queriesOn((tx) => ({
 
   delete: (id: number) => tx.run(sql`delete from cheese where id = ${id}`),
 
-  /** Terms by kind and name; those nobody has used are not there. */
+  /** Terms by kind and name. Terms that were never used do not exist. */
   findTerms: (terms: readonly Term[]) =>
     tx.all<TermRow>(sql`
       select t.id, t.kind, t.name from ${termRows(terms)} join term t on t.kind = value->>0 and t.name = value->>1`),
@@ -122,14 +122,14 @@ export const cheeseQueries = queriesOn((tx) => ({
         select cast(value->>0 as bigint), cast(value->>1 as bigint)
         from ${rowsFromJson(postings.map(([termId, cheeseId]) => [termId, cheeseId]))})`),
 
-  /** Adds to the counters of terms, by status; negative numbers take away. */
+  /** Adds to the counters of terms by status. Numbers may be negative. */
   updateCounts: (deltas: readonly (readonly [termId: number, status: Status, cheeses: number])[]) =>
     tx.run(sql`
       insert into term_count (term_id, status, cheeses)
       select cast(value->>0 as bigint), value->>1, cast(value->>2 as bigint) from ${rowsFromJson(deltas)} where true
       on conflict (term_id, status) do update set cheeses = term_count.cheeses + excluded.cheeses`),
 
-  /** Cheeses of the whole catalogue by status; a status that nobody ever used is not there. */
+  /** Cheeses of the whole catalogue by status, without statuses that were never used. */
   countByStatus: () =>
     tx.all<{ status: Status; cheeses: number }>(
       sql`select status, cheeses from term_count where term_id = 0`,

@@ -1,4 +1,4 @@
-/** Single cheeses over HTTP. */
+/** Routes that read and write single cheeses. */
 import { anyOf, apiKey, oauth } from '../auth/access.ts';
 import { validationError } from '../errors.ts';
 import {
@@ -47,13 +47,12 @@ export function cheeseRoutes(cheeses: CheeseService): Route[] {
       operationId: 'replaceCheese',
       tag,
       summary: 'Replace a cheese',
-      description:
-        'The id in the body says which. Optional fields that are left out return to their defaults.',
+      description: 'The body contains the id. Optional fields that are absent get their defaults.',
       access: anyOf(oauth('write:cheeses')),
       headers: cheeseIfMatch,
       body: CheeseReplacement,
       responses: {
-        200: oneCheese('The cheese as it is now'),
+        200: oneCheese('The changed cheese'),
         ...noCheese,
         ...nameTaken,
         ...preconditionFailedResponse,
@@ -80,7 +79,7 @@ export function cheeseRoutes(cheeses: CheeseService): Route[] {
       tag,
       summary: 'Change the name or status of a cheese',
       description:
-        'The two fields may come in the query or as a body: JSON, a form, or multipart. Other fields of a cheese are 422, because this route cannot change them: use PUT.',
+        'Send the two fields in the query or in the body, as JSON, form or multipart form. Other fields of a cheese are refused with 422, because this route cannot change them: use PUT.',
       access: anyOf(oauth('write:cheeses')),
       query: CheesePatch.properties,
       queryFailsAs: 'validation',
@@ -93,14 +92,14 @@ export function cheeseRoutes(cheeses: CheeseService): Route[] {
       bodyIsOptional: true,
       takesForms: true,
       responses: {
-        200: oneCheese('The cheese as it is now'),
+        200: oneCheese('The changed cheese'),
         ...noCheese,
         ...nameTaken,
         ...preconditionFailedResponse,
         ...unprocessableResponse,
       },
       handle: ({ params, query, body, headers, withIdempotency }) => {
-        const patch = agreed(query, body);
+        const patch = mergePatches(query, body);
         return withIdempotency(
           (context) => cheeses.update(context, cheeseId(params), patch, preconditionOf(headers['if-match'])),
           (cheese) => entityResponse(cheese, 200),
@@ -112,19 +111,19 @@ export function cheeseRoutes(cheeses: CheeseService): Route[] {
       path: '/cheeses/:cheeseId',
       operationId: 'deleteCheese',
       tag,
-      summary: 'Delete a cheese for good',
+      summary: 'Delete a cheese permanently',
       access: anyOf(oauth('write:cheeses')),
       headers: {
         'X-Confirm-Delete': {
           type: 'boolean',
           isRequired: true,
           enum: [true],
-          description: 'true, as there is no way back',
+          description: 'Must be true, because a deletion cannot be undone',
         },
         ...cheeseIfMatch,
       },
       responses: {
-        204: { description: 'The cheese is gone' },
+        204: { description: 'The cheese was deleted' },
         ...badRequestResponse('X-Confirm-Delete is not true'),
         ...noCheese,
         ...conflictResponse('The cheese has active orders'),
@@ -143,8 +142,8 @@ export function cheeseId(params: Readonly<Record<string, string>>): number {
   return parsePathId(params.cheeseId, 'There is no such cheese.');
 }
 
-/** The two places of one field must not disagree. */
-function agreed(query: CheesePatch, body: CheesePatch): CheesePatch {
+/** A field may be in the query and in the body, with equal values. */
+function mergePatches(query: CheesePatch, body: CheesePatch): CheesePatch {
   const differing = (['name', 'status'] as const).filter(
     (name) => query[name] !== undefined && body[name] !== undefined && query[name] !== body[name],
   );

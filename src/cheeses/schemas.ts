@@ -1,4 +1,4 @@
-/** The cheese as the API shows and takes it. */
+/** Cheeses in requests and responses. */
 
 import type { XStatic } from 'typebox/schema';
 import { int64, timestampSchema } from '../schema/parts.ts';
@@ -25,14 +25,14 @@ const originText = {
   minLength: 1,
   maxLength: 100,
   rule: lineRule,
-  description: 'Country of origin by name; null where it is not known',
+  description: 'Name of the country of origin; null when it is not known',
   examples: ['Switzerland'],
 } as const;
 const price = {
   type: 'number',
   minimum: 0,
   maximum: 1_000_000,
-  description: 'US dollars for a kilogram',
+  description: 'US dollars per kilogram',
   examples: [32.5],
 } as const;
 const age = {
@@ -47,13 +47,13 @@ const photos = {
   type: 'array',
   maxItems: 100,
   items: { type: 'string', minLength: 1, maxLength: 2048, rule: photoUrlRule },
-  description: 'Addresses of photos, the primary one first; this server never fetches them',
+  description: 'URLs of photos, the primary one first. The server never fetches them',
   examples: [['https://example.com/gruyere.jpg']],
 } as const;
 
 export const Category = {
   title: 'Category',
-  description: 'A family of cheeses; within it, names are unique',
+  description: 'A kind of cheese. Names of cheeses are unique within a category',
   type: 'object',
   required: ['id', 'name'],
   properties: { id: int64, name: { type: 'string' } },
@@ -62,7 +62,7 @@ export const Category = {
 
 export const Tag = {
   title: 'Tag',
-  description: 'A word that cheeses are sorted under',
+  description: 'A label by which cheeses can be found',
   type: 'object',
   required: ['id', 'name'],
   properties: { id: int64, name: { type: 'string' } },
@@ -85,7 +85,7 @@ export const Cheese = {
     ageMonths: age,
     organic: organicFlag,
     createdAt: timestampSchema,
-    updatedAt: { ...timestampSchema, description: 'Moves with every change, and only then' },
+    updatedAt: { ...timestampSchema, description: 'Time of the last change' },
   },
   examples: [
     {
@@ -118,17 +118,17 @@ const categoryInput = {
   type: 'object',
   minProperties: 1,
   properties: {
-    id: { ...int64, description: 'Counts only where no name is given' },
+    id: { ...int64, description: 'Used only when no name is given' },
     name: { type: 'string', minLength: 1, maxLength: 100, rule: lineRule, examples: ['Hard'] },
   },
-  description: 'By name, made on first use; or by the id of one that exists',
+  description: 'By name, created on first use, or by the id of an existing category',
 } as const;
 
 const tagInput = {
   type: 'object',
   minProperties: 1,
   properties: {
-    id: { ...int64, description: 'Counts only where no name is given' },
+    id: { ...int64, description: 'Used only when no name is given' },
     name: { type: 'string', minLength: 1, maxLength: 100, rule: tagRule, examples: ['raw milk'] },
   },
 } as const;
@@ -137,7 +137,12 @@ const inputProperties = {
   name: { ...nameText, description: 'Unique within the category' },
   category: categoryInput,
   photoUrls: photos,
-  tags: { type: 'array', maxItems: 100, items: tagInput, description: 'Repeats collapse, the order stays' },
+  tags: {
+    type: 'array',
+    maxItems: 100,
+    items: tagInput,
+    description: 'Duplicates are removed, the order is kept',
+  },
   status: { ...statusText, default: 'available' },
   origin: originText,
   pricePerKg: price,
@@ -170,7 +175,7 @@ export type CheeseInput = XStatic<typeof CheeseInput>;
 
 export const CheeseReplacement = {
   title: 'CheeseReplacement',
-  description: 'The whole cheese: optional fields that are left out return to their defaults',
+  description: 'The whole cheese. Optional fields that are absent get their defaults',
   type: 'object',
   required: ['id', 'name', 'status'],
   properties: { id: int64, ...inputProperties, status: statusText, ...supplied },
@@ -184,7 +189,7 @@ export const CheesePatch = {
   title: 'CheesePatch',
   type: 'object',
   properties: { name: nameText, status: statusText },
-  // The reference page also sends the first status in the query, and the two must agree.
+  // The reference page also sends the first status in the query, and both must be equal.
   examples: [{ name: 'Appenzeller, nine months', status: 'available' }],
 } as const;
 export type CheesePatch = XStatic<typeof CheesePatch>;
@@ -197,10 +202,10 @@ export const CheeseList = {
     items: { type: 'array', items: Cheese },
     nextCursor: {
       type: ['string', 'null'],
-      description: 'Send it as cursor for the next page; null on the last',
+      description: 'Send it as `cursor` to get the next page; null on the last page',
     },
     hasMore: { type: 'boolean' },
-    total: { type: 'integer', description: 'Matching cheeses on all pages together' },
+    total: { type: 'integer', description: 'Number of matching cheeses on all pages' },
   },
   examples: [
     { items: Cheese.examples, nextCursor: 'eyJuYW1lIjoiR3J1ecOocmUiLCJpZCI6NDJ9', hasMore: true, total: 57 },

@@ -1,31 +1,31 @@
-/** Keeps the terms, postings and counters of the catalogue in step with its cheeses, in the transaction that writes. */
+/** Updates the search index (terms, postings and counters) in the transaction that changes cheeses. */
 import type { Sql } from '../database/database.ts';
 import { cheeseQueries, type NewCheeseRow, type Posting } from './queries.ts';
 import { type Cheese, type Status, statuses } from './schemas.ts';
 import { createTerms, searchText, type Term } from './search-terms.ts';
 
-/** A cheese before and after: null where it was not there, or is no more. */
+/** A cheese before and after a change; null where it does not exist. */
 export interface Change {
   readonly before: Cheese | null;
   readonly after: Cheese | null;
 }
 
-/** The id that stands for the whole catalogue among the terms. */
+/** Id of the term whose counters are those of the whole catalogue. */
 const catalogueTerm = 0;
 
-/** Ids of terms by kind and name, made where nobody has used them before. */
+/** Returns a function from a term to its id. Terms that do not exist are inserted. */
 export async function findOrCreateTerms(tx: Sql, terms: readonly Term[]): Promise<(term: Term) => number> {
-  const wanted = new Map(terms.map((term) => [keyOf(term), term]));
+  const byKey = new Map(terms.map((term) => [keyOf(term), term]));
   const ids = new Map<string, number>();
 
   async function find(): Promise<void> {
-    for (const { id, kind, name } of await cheeseQueries(tx).findTerms([...wanted.values()])) {
+    for (const { id, kind, name } of await cheeseQueries(tx).findTerms([...byKey.values()])) {
       ids.set(`${kind} ${name}`, id);
     }
   }
 
   await find();
-  const missing = [...wanted].filter(([key]) => !ids.has(key)).map(([, term]) => term);
+  const missing = [...byKey].filter(([key]) => !ids.has(key)).map(([, term]) => term);
   if (missing.length > 0) {
     await cheeseQueries(tx).insertTerms(missing);
     await find();
@@ -37,7 +37,7 @@ function keyOf([kind, name]: Term): string {
   return `${kind} ${name}`;
 }
 
-/** What is stored of a cheese. */
+/** The row that stores a cheese. */
 export function toRow(cheese: Cheese, version: number): NewCheeseRow {
   return {
     id: cheese.id,
@@ -51,7 +51,7 @@ export function toRow(cheese: Cheese, version: number): NewCheeseRow {
   };
 }
 
-/** What changes under one term. */
+/** Changes of one term: of its counters by status, and of its postings. */
 interface Entry {
   readonly deltas: Record<Status, number>;
   readonly removed: Cheese[];
@@ -61,8 +61,8 @@ interface Entry {
 const newEntry = (): Entry => ({ deltas: { available: 0, pending: 0, sold: 0 }, removed: [], added: [] });
 
 /**
- * Files changed cheeses anew: postings of their terms, and the counter of each term by status. Many are best given in
- * the order of their names, which is that of the index: neighbours are then written together.
+ * Updates postings and counters for changed cheeses. Pass many changes sorted by name, like the index: then each of its
+ * pages is written once.
  */
 export async function reindex(tx: Sql, changes: readonly Change[]): Promise<void> {
   const termsOf = createTerms();
@@ -84,7 +84,7 @@ export async function reindex(tx: Sql, changes: readonly Change[]): Promise<void
     for (const term of termsOf(cheese)) {
       const entry = entryOf(term);
       entry.deltas[cheese.status] += by;
-      // Prefixes have counters only: their postings are those of the words that begin with them.
+      // Prefixes have counters only. Their postings are those of the words with the prefix.
       if (term[0] !== 'prefix') {
         entry[side].push(cheese);
       }
@@ -96,9 +96,13 @@ export async function reindex(tx: Sql, changes: readonly Change[]): Promise<void
     addChange(after, 'added');
   }
   const idOf = await findOrCreateTerms(tx, [...entries.keys()]);
-  const met = [...entries].map(([term, entry]) => ({ id: idOf(term), ...entry })).sort((a, b) => a.id - b.id);
+  const changed = [...entries]
+    .map(([term, entry]) => ({ id: idOf(term), ...entry }))
+    .sort((a, b) => a.id - b.id);
   const postings = (side: 'removed' | 'added') =>
-    met.flatMap((entry) => entry[side].map(({ id, name, status }): Posting => [entry.id, id, name, status]));
+    changed.flatMap((entry) =>
+      entry[side].map(({ id, name, status }): Posting => [entry.id, id, name, status]),
+    );
   const queries = cheeseQueries(tx);
   const removed = postings('removed');
   if (removed.length > 0) {
@@ -109,7 +113,7 @@ export async function reindex(tx: Sql, changes: readonly Change[]): Promise<void
     await queries.insertPostings(added);
   }
   await queries.updateCounts(
-    [{ id: catalogueTerm, ...catalogue }, ...met].flatMap(({ id, deltas }) =>
+    [{ id: catalogueTerm, ...catalogue }, ...changed].flatMap(({ id, deltas }) =>
       statuses.flatMap((status) => (deltas[status] === 0 ? [] : [[id, status, deltas[status]] as const])),
     ),
   );

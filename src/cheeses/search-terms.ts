@@ -1,10 +1,10 @@
-/** Words of names: what a search matches, and under which terms a cheese is filed. Pure functions. */
+/** The terms of the search index: words of names and their prefixes, tags and categories. Pure functions. */
 import type { Cheese } from './schemas.ts';
 
-/** Longer words are filed under their first characters. */
+/** Terms contain only the first characters of longer words. */
 export const wordLengthMax = 32;
 
-/** Letters that Unicode does not take apart into a base and an accent. */
+/** Letters that Unicode does not decompose into a base letter and an accent. */
 const ligatures: Readonly<Record<string, string>> = {
   œ: 'oe',
   æ: 'ae',
@@ -20,7 +20,7 @@ const ligatures: Readonly<Record<string, string>> = {
 
 const plainAscii = /^[\x20-\x7e]*$/;
 
-/** Lower case, without accents: "Gruyère" and "GRUYERE" fold to the same text. */
+/** Lower case without accents: "Gruyère" and "GRUYERE" fold to the same text. */
 export function foldText(text: string): string {
   if (plainAscii.test(text)) {
     return text.toLowerCase();
@@ -34,17 +34,17 @@ export function foldText(text: string): string {
     .replace(/[œæøłđðþßıς]/g, (letter) => ligatures[letter] ?? letter);
 }
 
-/** The folded words of a text: runs of letters and digits, each once, in their order. */
+/** The folded words of a text: sequences of letters and digits, without duplicates, in their order. */
 export function splitWords(text: string): string[] {
   return [...new Set(foldText(text).match(/[\p{L}\p{N}]+/gu) ?? [])];
 }
 
-/** The text in which a word is looked for as ` word`: only letters, digits and single blanks. */
+/** The text in which ` word` is searched: letters and digits, with one space before each word. */
 export function searchText(name: string): string {
   return ` ${splitWords(name).join(' ')}`;
 }
 
-/** The first characters of a word, by which it is filed. */
+/** The characters of a word that its term contains. */
 export function truncateTerm(word: string): string {
   return word.length <= wordLengthMax ? word : [...word].slice(0, wordLengthMax).join('');
 }
@@ -53,12 +53,12 @@ export type TermKind = 'category' | 'tag' | 'word' | 'prefix';
 export type Term = readonly [kind: TermKind, name: string];
 
 /**
- * Makes a function from a cheese to every term of it: category, tags, words of the name, and all beginnings of those
- * words. One term is always one object; the cheeses of an import share their words, so most have been met before.
+ * Returns a function from a cheese to all of its terms: category, tags, words of the name, and all prefixes of those
+ * words. Equal terms are one object. The cheeses of an import share many words, so most terms exist already.
  */
 export function createTerms(): (cheese: Pick<Cheese, 'name' | 'category' | 'tags'>) => Term[] {
   const terms = new Map<string, Term>();
-  const ofWords = new Map<string, readonly Term[]>();
+  const termsOfWords = new Map<string, readonly Term[]>();
 
   function termOf(kind: TermKind, name: string): Term {
     const key = `${kind} ${name}`;
@@ -67,7 +67,7 @@ export function createTerms(): (cheese: Pick<Cheese, 'name' | 'category' | 'tags
     return term;
   }
 
-  function ofWord(word: string): readonly Term[] {
+  function termsOfWord(word: string): readonly Term[] {
     let prefix = '';
     const prefixes = [...word].map((character) => {
       prefix += character;
@@ -77,17 +77,17 @@ export function createTerms(): (cheese: Pick<Cheese, 'name' | 'category' | 'tags
   }
 
   return ({ name, category, tags }) => {
-    const met = new Set(tags.map((tag) => termOf('tag', tag.name)));
+    const all = new Set(tags.map((tag) => termOf('tag', tag.name)));
     if (category !== undefined) {
-      met.add(termOf('category', category.name));
+      all.add(termOf('category', category.name));
     }
     for (const word of splitWords(name).map(truncateTerm)) {
-      const known = ofWords.get(word) ?? ofWord(word);
-      ofWords.set(word, known);
+      const known = termsOfWords.get(word) ?? termsOfWord(word);
+      termsOfWords.set(word, known);
       for (const term of known) {
-        met.add(term);
+        all.add(term);
       }
     }
-    return [...met];
+    return [...all];
   };
 }

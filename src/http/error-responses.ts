@@ -1,4 +1,4 @@
-/** Answers that many routes share, as their contract lists them. */
+/** Responses that many routes document. */
 import { errorCatalogue, errorsMax } from '../errors.ts';
 import type { Schema } from '../schema/schema.ts';
 import { codeOfStatus } from './error-mapping.ts';
@@ -11,8 +11,8 @@ export const ErrorSchema = {
   required: ['code', 'type', 'message'],
   properties: {
     code: { type: 'integer', description: 'The HTTP status' },
-    type: { type: 'string', description: 'The finer meaning, stable for programs' },
-    message: { type: 'string', description: 'What went wrong, and what to do about it' },
+    type: { type: 'string', description: 'The error type, stable for programs' },
+    message: { type: 'string', description: 'What happened, why, and what to do' },
   },
 } as const satisfies Schema;
 
@@ -26,7 +26,8 @@ export const ValidationErrorSchema = {
       type: 'array',
       minItems: 1,
       maxItems: errorsMax,
-      description: 'Every field that failed, in the order of the schema; `message` says where there are more',
+      description:
+        'The fields that are not valid, in the order of the schema; `message` says when there are more',
       items: {
         type: 'object',
         required: ['field', 'message'],
@@ -34,7 +35,7 @@ export const ValidationErrorSchema = {
           field: {
             type: 'string',
             examples: ['items[0].quantity'],
-            description: 'Empty for the body as a whole',
+            description: 'Empty for the whole body',
           },
           message: { type: 'string' },
         },
@@ -53,13 +54,17 @@ const errorResponse =
     },
   });
 
-/** Where the message says which resource it is about, it is like the description. */
+/** Messages of 404 and 409 name the resource, as their descriptions do. */
 function exampleError(status: number, description: string): object {
   const entry = errorCatalogue[codeOfStatus(status) ?? 'internal'];
   const error = { code: status, type: entry.type, message: entry.message };
   if (status === 422) {
-    const fault = { field: 'name', message: 'is required' };
-    return { ...error, message: `${error.message} ${fault.field}: ${fault.message}`, errors: [fault] };
+    const fieldError = { field: 'name', message: 'is required' };
+    return {
+      ...error,
+      message: `${error.message} ${fieldError.field}: ${fieldError.message}`,
+      errors: [fieldError],
+    };
   }
   return status === 404 || status === 409 ? { ...error, message: `${description}.` } : error;
 }
@@ -78,9 +83,9 @@ const forbidden = errorResponse(403);
 const requestTimeout = errorResponse(408);
 const tooManyRequests = errorResponse(429);
 export const rangeNotSatisfiableResponse = errorResponse(416);
-export const unprocessableResponse = errorResponse(422)('The request failed validation; nothing was changed');
+export const unprocessableResponse = errorResponse(422)('The request failed validation. Nothing was changed');
 
-/** Text other than JSON, of one of these media types. */
+/** A response with text of one of these media types. */
 export const documentedText = (description: string, ...mediaTypes: readonly string[]) => ({
   description,
   mediaTypes,
@@ -88,7 +93,7 @@ export const documentedText = (description: string, ...mediaTypes: readonly stri
 
 /** All responses of a route: those that it declares, and those of the pipeline. */
 export function documentedResponses({ access, method, body, responses }: Described): DocumentedResponses {
-  const tooMany = tooManyRequests('Too many requests: wait as long as Retry-After says');
+  const tooMany = tooManyRequests('Too many requests. Wait as long as Retry-After says');
   if (access === 'operational') {
     return { ...tooMany, ...responses };
   }
@@ -96,7 +101,7 @@ export function documentedResponses({ access, method, body, responses }: Describ
   return {
     ...badRequestResponse('A parameter or header is not valid'),
     ...unauthorizedResponse('No valid credential'),
-    ...(isGuarded ? forbidden('The credential is valid and does not permit this') : {}),
+    ...(isGuarded ? forbidden('The credential is valid but does not permit this') : {}),
     ...(method === 'POST'
       ? conflictResponse('The first request with this Idempotency-Key is still running')
       : {}),

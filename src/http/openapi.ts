@@ -1,4 +1,4 @@
-/** The OpenAPI 3.1 document, made from the routes: what validates is what is described. */
+/** Creates the OpenAPI 3.1 document from the routes, with the schemas that also validate requests. */
 
 import type { Access } from '../auth/access.ts';
 import { idempotencyHours } from '../idempotency/store.ts';
@@ -10,17 +10,17 @@ import { type Described, fullPath } from './route.ts';
 
 type Document = Record<string, unknown>;
 
-/** What a document says beside its routes. */
+/** Parts of the document that do not come from routes. */
 export interface ApiInfo {
-  /** Of this program. */
+  /** Version of this program. */
   readonly version: string;
   readonly title: string;
   readonly description: string;
-  /** Groups of operations, in the order in which they are shown. */
+  /** Groups of operations, in the order of the document. */
   readonly tags: readonly { readonly name: string; readonly description: string }[];
-  /** Scopes in words. */
+  /** Descriptions of scopes. */
   readonly scopes: Readonly<Record<string, string>>;
-  /** Values of parameters that are there to be tried, where a route has none of its own. */
+  /** Values of parameters with which readers can try an operation. Examples of a route take precedence. */
   readonly examples: Examples;
 }
 
@@ -50,7 +50,7 @@ const schemesOf = (scopes: ApiInfo['scopes']) => ({
   },
 });
 
-/** Describes every path that the server answers. */
+/** The document for all routes. */
 export function describeApi(
   routes: readonly Described[],
   { title, description, tags, scopes, examples }: ApiInfo,
@@ -128,7 +128,7 @@ function operation(route: Described, { components, schemes, examples }: Common):
   };
 }
 
-/** Beside the schema, where every reader of the document finds it. */
+/** Next to the schema, where all tools find it. */
 function exampleOf({ examples, items }: Schema): unknown {
   return examples?.[0] ?? (items === undefined ? undefined : [exampleOf(items)]);
 }
@@ -136,7 +136,7 @@ function exampleOf({ examples, items }: Schema): unknown {
 /** OpenAPI 3.1 describes bytes by their media type alone. */
 const bodySchema = (mediaType: string) => (/^(text|application)\//.test(mediaType) ? { type: 'string' } : {});
 
-/** `contentMediaType` is how OpenAPI 3.1 says that a part is a file; older readers know it by the format. */
+/** OpenAPI 3.1 describes a file by `contentMediaType`. Older tools need the format. */
 function formContent({ fileField, description, fields }: NonNullable<Described['upload']>): Document {
   const texts = Object.entries(fields).map(([name, { isRequired: _, ...schema }]) => [
     name,
@@ -155,7 +155,7 @@ function formContent({ fileField, description, fields }: NonNullable<Described['
       ...Object.fromEntries(texts),
     },
   };
-  // No encoding with a list of media types: the reference page would send that list as the type of the file.
+  // There is no encoding with a list of media types: the reference page would send that list as the type of the file.
   return { 'multipart/form-data': { schema } };
 }
 
@@ -164,13 +164,13 @@ function securityOf(access: Access, schemes: readonly string[]): Document[] {
     return schemes.map((scheme) => ({ [scheme]: [] }));
   }
   if (typeof access === 'string') {
-    // Operational routes ignore credentials; others may be sent one, and refuse it if it is not valid.
+    // Operational routes ignore credentials. Other open routes accept one and refuse it when it is not valid.
     return access === 'operational' ? [] : [{}];
   }
   const takesAnyKey = access.some(({ kind }) => kind === 'apiKey');
   return access.flatMap((requirement): Document[] =>
     requirement.kind === 'oauth'
-      ? // A key does as well, if it has the scope.
+      ? // An API key with the scope is accepted too.
         [...(takesAnyKey ? [] : [{ apiKey: [requirement.scope] }]), { oauth: [requirement.scope] }]
       : [{ [requirement.kind]: [] }],
   );
@@ -188,7 +188,7 @@ function parametersOf(route: Described, examples: Examples): Document[] {
     'Idempotency-Key': {
       type: 'string',
       maxLength: keyLengthMax,
-      description: `Any text of your choice: the same request sent again with it within ${idempotencyHours} hours runs only once`,
+      description: `Any text. The same request with the same key runs only once within ${idempotencyHours} hours`,
     },
   };
   const headers = {
@@ -204,7 +204,7 @@ function parametersOf(route: Described, examples: Examples): Document[] {
 
 function declared(parameters: Parameters, place: 'query' | 'header', examples: Examples): Document[] {
   return Object.entries(parameters).map(([name, parameter]) => {
-    // The reference page would send the examples of optional parameters too, and hide results by them.
+    // The reference page would also send the examples of optional parameters, and so filter its results.
     const { isRequired = false, description, examples: _, ...schema }: Parameter = parameter;
     return {
       name,

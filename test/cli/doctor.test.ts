@@ -46,7 +46,7 @@ function faultsOf({ orders, cheeses }: Life): [Statement, RegExp, RegExp][] {
     [
       sql`update cheese_term set cheese_id = ${brie}, name = 'Brie'
         where cheese_id = ${comte} and term_id = ${cow}`,
-      /tag cow available: other cheeses than those that belong there/,
+      /tag cow available: not the cheeses that have this term/,
       repair,
     ],
     [
@@ -196,8 +196,8 @@ for (const engine of engines) {
         const { code, stdout, stderr } = await curd(environment, 'doctor');
         assert.deepEqual([code, stderr], [2, '']);
         for (const words of [
-          /^FAULT {3}catalogue: counters that differ from the cheeses they count \(\d+\)\n {8}catalogue {2}available: 77 instead of 3\n(?: {8}.+\n)*? {8}What to do: run "curd doctor --repair"/m,
-          /^FAULT {3}catalogue: cheeses that are filed elsewhere than they belong \(\d+\)$/m,
+          /^FAULT {3}catalogue: counters that differ from the number of cheeses \(\d+\)\n {8}catalogue {2}available: 77 instead of 3\n(?: {8}.+\n)*? {8}What to do: run "curd doctor --repair"/m,
+          /^FAULT {3}catalogue: postings that differ from the cheeses \(\d+\)$/m,
           new RegExp(
             `^FAULT {3}orders: orders whose total.* \\(1\\)\n {8}order ${orders.placed}\n {8}What to do: .+\\.$`,
             'm',

@@ -26,7 +26,7 @@ onBothEngines('An import of JSON', (engine) => {
       assert.equal(report.created + report.unchanged, 2);
       assert.deepEqual(
         report.refused.map(({ reason }) => reason),
-        ['holds half of a surrogate pair, which is no Unicode text', 'name: is required'],
+        ['contains half of a surrogate pair, which is not valid Unicode', 'name: is required'],
       );
     }
     const page = await listing.list({ sort: 'name', limit: 10 }, { withTotal: false });
@@ -46,7 +46,7 @@ onBothEngines('An import of JSON', (engine) => {
     const file = join(await temporaryFolder(t), 'some.json');
     await writeFile(file, '[{"title":"Brie"}]');
     for (const [mapping, says] of [
-      [[], /no column "name": say which it is with --map name=Column\. It has: title\./],
+      [[], /no column "name"\. Name the column with --map name=Column\. It has: title\./],
       [['name=t'], /no column t\. It has: title\./],
     ] as const) {
       await assert.rejects(importCheeses(cheeses, contextOf('test'), file, parseMapping(mapping)), says);

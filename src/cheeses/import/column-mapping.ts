@@ -1,10 +1,10 @@
-/** From the columns of somebody's file to the fields of a cheese. */
+/** Maps the columns of an imported file to the fields of a cheese. */
 import { validationError } from '../../errors.ts';
 import { validate } from '../../schema/validate.ts';
 import { CheeseInput } from '../schemas.ts';
 import { parseRipening } from './ripening.ts';
 
-/** What a file may hold of a cheese: everything that the server does not supply. */
+/** Fields that a file may contain: all that the server does not supply. */
 export const importFields = [
   'name',
   'category',
@@ -18,18 +18,18 @@ export const importFields = [
 ] as const satisfies readonly (keyof CheeseInput)[];
 export type ImportField = (typeof importFields)[number];
 
-/** For each field the columns that may hold it: the first that is not empty counts, and for tags all of them. */
+/** The columns of each field. The first column that is not empty is used; for tags, all columns are used. */
 export type Mapping = ReadonlyMap<ImportField, readonly string[]>;
 
 /** One row, by column. */
 export type SourceRow = Readonly<Record<string, unknown>>;
 
-/** Without a mapping, columns are named like the fields. */
+/** The default: columns are named like the fields. */
 export const identityMapping: Mapping = new Map(importFields.map((field) => [field, [field]]));
 
 /**
- * Reads `name=CheeseNameEn,CheeseNameFr` and the like. With any mapping given, only mapped fields are read.
- * @throws Error with a sentence for the operator
+ * Parses texts such as `name=CheeseNameEn,CheeseNameFr`. With a mapping, only mapped fields are read.
+ * @throws Error with a message for the operator
  */
 export function parseMapping(texts: readonly string[]): Mapping {
   if (texts.length === 0) {
@@ -43,27 +43,27 @@ export function parseMapping(texts: readonly string[]): Mapping {
     const known = importFields.find((name) => name === field);
     if (known === undefined || columns === '') {
       throw new Error(
-        `--map "${text}" is not understood: write field=Column[,Other], the field one of ${importFields.join(', ')}.`,
+        `--map "${text}" is not valid: write field=Column[,Other]. The field is one of ${importFields.join(', ')}.`,
       );
     }
     mapping.set(known, [...(mapping.get(known) ?? []), ...columns.split(',').map((column) => column.trim())]);
   }
   if (!mapping.has('name')) {
-    throw new Error('The mapping says nothing of the name: add --map name=Column.');
+    throw new Error('The mapping has no column for the name: add --map name=Column.');
   }
   return mapping;
 }
 
 /**
- * A table has its columns in every row; an element of JSON has the members that it needs, and a name among them.
- * @throws Error where a mapped column is not among those of the first row
+ * Requires all mapped columns of a table, and a name column of JSON, whose elements can leave out other members.
+ * @throws Error when a mapped column is missing from the first row
  */
 export function requireColumns(mapping: Mapping, columns: readonly string[], isTable: boolean): void {
   const has = (column: string) => columns.includes(column);
   const nameColumns = mapping.get('name') ?? [];
   if (mapping === identityMapping && !nameColumns.some(has)) {
     throw new Error(
-      `The file has no column "name": say which it is with --map name=Column. It has: ${columns.join(', ')}.`,
+      `The file has no column "name". Name the column with --map name=Column. It has: ${columns.join(', ')}.`,
     );
   }
   const required = isTable ? [...mapping.values()].flat() : nameColumns.some(has) ? [] : nameColumns;
@@ -74,7 +74,7 @@ export function requireColumns(mapping: Mapping, columns: readonly string[], isT
 }
 
 /**
- * A row as the body of a creation, and remarks on what was left out.
+ * Converts a row to the input of a new cheese, with remarks on values that were left out.
  * @throws AppError validation
  */
 export function toCheeseInput(row: SourceRow, mapping: Mapping): { input: CheeseInput; remarks: string[] } {
@@ -112,7 +112,7 @@ function readField(field: ImportField, value: unknown, remarks: string[]): unkno
     case 'ageMonths': {
       const months = parseRipening(text);
       if (months === null) {
-        remarks.push(`ageMonths "${text}" is not understood and was left out`);
+        remarks.push(`ageMonths "${text}" is not an age in months and was left out`);
       }
       return months ?? undefined;
     }
@@ -127,7 +127,7 @@ function readField(field: ImportField, value: unknown, remarks: string[]): unkno
   }
 }
 
-/** Text holds tags between commas; JSON may hold them as an array, of texts or of objects with a name. */
+/** Tags are text separated by commas, or in JSON an array of texts or of objects with a name. */
 function readTags(value: unknown): unknown[] {
   if (typeof value === 'string') {
     return value

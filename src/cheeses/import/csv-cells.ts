@@ -1,15 +1,15 @@
 /**
- * Cells of a CSV file that a spreadsheet would execute as a formula (OWASP, "CSV Injection"). Export puts an apostrophe
- * in front of them, which makes them text, and import removes it.
+ * Cells of a CSV file that a spreadsheet would execute as a formula (OWASP, "CSV Injection"). The export prefixes them
+ * with an apostrophe, which makes them text. The import removes it.
  */
 
 /**
- * Full-width forms count, as some spreadsheets read them as the plain character. Apostrophes in front count too: so a
- * value that begins with one is prefixed as well where its apostrophe would be removed, and every round trip is exact.
+ * Includes full-width forms, which some spreadsheets read like the ASCII character. Leading apostrophes match too: a
+ * value whose own apostrophe the import would remove gets another one, so that every round trip is exact.
  */
 const formula = /^(?:[\s"']*[=+\-@\uFF1D\uFF0B\uFF0D\uFF20]|'*[\t\r\n])/;
 
-/** A value as the text of a cell that no spreadsheet executes. */
+/** The text of a cell with this value, which no spreadsheet executes. */
 export function toCell(value: string): string {
   return formula.test(value) ? `'${value}` : value;
 }

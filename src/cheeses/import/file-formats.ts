@@ -1,4 +1,4 @@
-/** Files of cheeses, read and written as streams: CSV, NDJSON and JSON, told apart by the ending of the name. */
+/** Reads and writes files of cheeses as streams. The extension decides the format: CSV, NDJSON or JSON. */
 import { createReadStream } from 'node:fs';
 import type { Readable } from 'node:stream';
 import { parse } from 'csv-parse';
@@ -9,24 +9,26 @@ import { importFields, type SourceRow } from './column-mapping.ts';
 import { fromCell, toCell } from './csv-cells.ts';
 
 export interface ImportRow {
-  /** Where it stands: `line 12`, or `element 3` of a JSON array. */
+  /** Position in the file: `line 12`, or `element 3` of a JSON array. */
   readonly place: string;
-  /** null where the line is not readable, with the reason. */
+  /** null, with a reason, when the line cannot be read. */
   readonly row: SourceRow | null;
   readonly reason?: string;
-  /** How far into the file, in bytes. */
+  /** Bytes of the file that were read so far. */
   readonly bytesRead: number;
 }
 
 export type Format = 'csv' | 'ndjson' | 'json';
 
-/** @throws Error with a sentence for the operator */
+/** @throws Error with a message for the operator */
 export function fileFormatOf(file: string): Format {
-  const ending = /\.(csv|ndjson|jsonl|json)$/i.exec(file)?.[1]?.toLowerCase();
-  if (ending === undefined) {
-    throw new Error(`${file}: the name must end in .csv, .json or .ndjson, which is the format of the file.`);
+  const extension = /\.(csv|ndjson|jsonl|json)$/i.exec(file)?.[1]?.toLowerCase();
+  if (extension === undefined) {
+    throw new Error(
+      `${file}: the name must end in .csv, .json or .ndjson, according to the format of the file.`,
+    );
   }
-  return ending === 'jsonl' ? 'ndjson' : (ending as Format);
+  return extension === 'jsonl' ? 'ndjson' : (extension as Format);
 }
 
 /** The rows of a file, one after another. */
@@ -68,7 +70,7 @@ async function* readCsv(file: string): AsyncGenerator<ImportRow> {
   }
 }
 
-/** Counts lines while a file is read; the answer is the line of a byte. The parser's own count takes CR LF twice. */
+/** Returns a function from a byte to its line. The parser's own line counter counts CR LF as two lines. */
 function lineCounter(source: Readable): (byte: number) => number {
   const lineFeeds: number[] = [];
   let length = 0;
@@ -98,7 +100,7 @@ async function* readNdjson(file: string): AsyncGenerator<ImportRow> {
   }
 }
 
-/** Lines end at a line feed alone: JSON may hold the other separators of Unicode, at which node:readline breaks. */
+/** Splits at line feeds only. node:readline also splits at U+2028 and U+2029, which JSON text can contain. */
 async function* linesOf(source: AsyncIterable<string>): AsyncGenerator<string> {
   let rest = '';
   for await (const chunk of source) {
@@ -136,10 +138,10 @@ function asRow(value: unknown): { row: SourceRow | null; reason?: string } {
   }
   return isWellFormed(value)
     ? { row: value as SourceRow }
-    : { row: null, reason: 'holds half of a surrogate pair, which is no Unicode text' };
+    : { row: null, reason: 'contains half of a surrogate pair, which is not valid Unicode' };
 }
 
-/** Turns cheeses into the text of a file, piece by piece, in a form that readRows and the plain mapping take. */
+/** Writes cheeses as the text of a file, which `readImportRows` and the default mapping read back. */
 export function writerFor(format: Format): {
   head: string;
   item(cheese: Cheese, index: number): string;

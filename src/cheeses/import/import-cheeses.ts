@@ -1,4 +1,4 @@
-/** Brings a file of cheeses into the catalogue. It can be run again: what is there already is left as it is. */
+/** Imports a file of cheeses. It can be repeated: cheeses that exist are not changed. */
 import type { Context } from '../../database/context.ts';
 import type { CheeseInput } from '../schemas.ts';
 import type { CheeseService } from '../service.ts';
@@ -10,9 +10,9 @@ const batchSize = 500;
 export interface ImportReport {
   created: number;
   unchanged: number;
-  /** Rows that break a rule, with where they stand and why. */
+  /** Rows that were not imported, with their position and the reason. */
   readonly refused: { readonly place: string; readonly reason: string }[];
-  /** Rows that went in without something that was not understood. */
+  /** Rows of which a value was left out. */
   readonly remarks: { readonly place: string; readonly remark: string }[];
 }
 
@@ -22,9 +22,9 @@ interface Pending {
 }
 
 /**
- * Imports a file in batches, each of them one transaction.
- * `onProgress` hears how many bytes of the file are read.
- * @throws Error where the file cannot be read, or lacks a mapped column
+ * Imports a file in batches, each in one transaction.
+ * @param onProgress called after each batch
+ * @throws Error when the file cannot be read or has no column that is mapped
  */
 export async function importCheeses(
   cheeses: CheeseService,

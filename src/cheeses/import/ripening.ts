@@ -1,4 +1,4 @@
-/** Ageing as people write it: "9 Months", "2 Years", "3 to 6 months", "Less than 1 Month", "Unripened". */
+/** Parses ages in prose: "9 Months", "2 Years", "3 to 6 months", "Less than 1 Month", "Unripened". */
 
 const daysInMonth = 30;
 const monthsIn: Readonly<Record<string, number>> = {
@@ -8,13 +8,13 @@ const monthsIn: Readonly<Record<string, number>> = {
   year: 12,
 };
 
-/** Whole months, of a range the shorter end; null where the text is not understood. */
+/** Whole months, for a range its lower end; null when the text is not an age. */
 export function parseRipening(text: string): number | null {
   const plain = text.trim().toLowerCase();
   if (/^(un-?ripened|unriped|none|fresh)\.?$/.test(plain)) {
     return 0;
   }
-  // The lookbehind keeps it linear: each run of digits is tried from its first digit only.
+  // The lookbehind keeps the time linear: a match starts at the first digit of a number only.
   const match = /(?<!\d)(\d+(?:\.\d+)?)\s*(?:(?:-|to|or)\s*\d+(?:\.\d+)?\s*)?(day|week|month|year)s?\b/.exec(
     plain,
   );
