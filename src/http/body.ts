@@ -1,4 +1,4 @@
-/** Bodies of requests: which media types a route takes, and what is in them once they were read whole. */
+/** Request bodies: which media types a route accepts, and how a body is parsed and validated. */
 import type { IncomingHttpHeaders } from 'node:http';
 import { AppError, addError, type FieldError, joinErrors, validationError } from '../errors.ts';
 import { chain, type MaybePromise } from '../maybe-promise.ts';
@@ -10,7 +10,7 @@ import type { Route } from './route.ts';
 const jsonTypes = ['application/json', 'application/*+json'];
 const formTypes = ['application/x-www-form-urlencoded', 'multipart/form-data'];
 
-/** @throws AppError badRequest or validation where there are faults */
+/** @throws AppError badRequest or validation when there are errors */
 export function throwIfInvalid(errors: readonly FieldError[], as: 'badRequest' | 'validation'): void {
   if (errors.length > 0) {
     throw as === 'validation' ? validationError(errors) : new AppError('badRequest', joinErrors(errors));
@@ -83,7 +83,7 @@ export function rawBody(body: RequestBody): Uint8Array {
   return 'value' in body ? Buffer.from(JSON.stringify(body.value)) : (body.bytes ?? noBytes);
 }
 
-/** How many fields a form may have: no schema has as many. */
+/** The largest number of fields in a form; no schema has as many. */
 export const formFieldsMax = 100;
 
 /** Values by name. A field may be repeated with the same value. @throws AppError validation */

@@ -1,9 +1,9 @@
-/** Where a call comes from, as limits count it. */
+/** The client IP as limits count it. */
 import { isIPv4, isIPv6 } from 'node:net';
 
 /**
- * One name for each subscriber of an access provider: an IPv4 address, however it was written, or the first 64 bits of an
- * IPv6 address, of which everybody has the rest to themselves (RFC 6177).
+ * The part of a client IP that identifies one subscriber of an access provider: the whole of IPv4, in one spelling, or
+ * the first 64 bits of IPv6, because a subscriber can use all addresses below them (RFC 6177).
  */
 export function clientNetwork(given: string): string {
   const text = given.replace(/^\[(.*)\](:\d+)?$/, '$1').replace(/^(\d+\.\d+\.\d+\.\d+):\d+$/, '$1');

@@ -1,4 +1,4 @@
-/** Deprecated routes: what their answers say, and a line in the log for each caller who still uses one. */
+/** Deprecated routes: the headers of their responses, and a log line for each principal that still uses one. */
 import type { Log } from '../log.ts';
 import type { Route } from './route.ts';
 
@@ -7,7 +7,7 @@ const rememberedMax = 10_000;
 
 type Deprecation = NonNullable<Route['deprecated']>;
 
-/** RFC 9745, and RFC 8288 links to what comes after. No Sunset (RFC 8594) before a date is decided. */
+/** Deprecation (RFC 9745) and a link to the successor (RFC 8288). There is no Sunset (RFC 8594) until a date is decided. */
 export function deprecationHeaders({ since, successor }: Deprecation): Record<string, string> {
   return {
     Deprecation: `@${Date.parse(since) / 1000}`,
@@ -15,7 +15,7 @@ export function deprecationHeaders({ since, successor }: Deprecation): Record<st
   };
 }
 
-/** Reports a use of a deprecated route at most once a day for each caller. */
+/** Logs the use of a deprecated route at most once a day for each principal. */
 export function createDeprecationReport(
   log: Log,
   now: () => number,

@@ -14,30 +14,30 @@ export function etagHeader({ version }: Versioned): { readonly ETag: string } {
   return { ETag: strongTag(version) };
 }
 
-/** The answer that shows it. */
+/** The response with a resource and its ETag. */
 export function entityResponse(resource: Versioned, status: number): RouteResponse {
   return { status, headers: etagHeader(resource), body: new TextBody(resource.body) };
 }
 
-/** The weak tag of a list: it may be compressed on its way. */
+/** The weak tag of content that may be compressed, which changes its bytes. */
 export function weakTag(version: number | string): string {
   return `W/"${version}"`;
 }
 
-/** Content that clients keep, and revalidate before they use it again. */
+/** Content that clients cache and revalidate before each use. */
 export function revalidated(body: Asset, headers: Readonly<Record<string, string>> = {}): RouteResponse {
   return { status: 200, headers: { ...headers, ETag: weakTag(body.version) }, body };
 }
 
-/** Never changes at its URL: clients keep it for a year and ask for it again only under another URL. */
+/** For content that never changes at its URL: clients cache it for a year. */
 export const keptForever = { 'Cache-Control': 'public, max-age=31536000, immutable' } as const;
 
-/** Content whose URL names its version. */
+/** Content with its version in the URL. */
 export function immutable(body: Asset): RouteResponse {
   return { status: 200, headers: { ...keptForever, ETag: weakTag(body.version) }, body };
 }
 
-/** If-None-Match: true where the client has this version already. Weak comparison. */
+/** If-None-Match: does the client have this version? Weak comparison. */
 export function matchesIfNoneMatch(ifNoneMatch: string | undefined, tag: string): boolean {
   return (
     ifNoneMatch !== undefined &&
@@ -45,7 +45,7 @@ export function matchesIfNoneMatch(ifNoneMatch: string | undefined, tag: string)
   );
 }
 
-/** The check of If-Match for a service, which knows the stored version; undefined where the client named none. */
+/** The check of If-Match, for a service that reads the stored version; undefined without the header. */
 export function preconditionOf(ifMatch: string | undefined): Precondition | undefined {
   return ifMatch === undefined ? undefined : (version) => requireIfMatch(ifMatch, strongTag(version));
 }
@@ -58,7 +58,7 @@ export function ifMatchFor(resource: string) {
 }
 
 /**
- * If-Match: the change goes ahead only where the client saw this version. Strong comparison.
+ * If-Match: a change is made only to a version that the client has seen. Strong comparison.
  * @throws AppError preconditionFailed
  */
 export function requireIfMatch(ifMatch: string | undefined, tag: string): void {

@@ -1,4 +1,4 @@
-/** Reads a JSON body. Whatever is wrong with it is 422 with a position: the contract has no 400 for bodies. */
+/** Parses JSON bodies. Every error is 422 with a position: the contract has no 400 for bodies. */
 import { validationError } from '../errors.ts';
 import { isWellFormed } from '../schema/well-formed.ts';
 
@@ -6,7 +6,7 @@ export const depthMax = 64;
 const decoder = new TextDecoder('utf-8', { fatal: true });
 
 /**
- * Bytes to a value. Duplicate members: the last wins (as JSON.parse does); `__proto__` is plain data.
+ * Of members with the same name, the last counts, as with JSON.parse. `__proto__` is plain data.
  * @throws AppError validation
  */
 export function parseJson(bytes: Uint8Array): unknown {
@@ -25,10 +25,10 @@ export function parseJson(bytes: Uint8Array): unknown {
       { field: '', message: `the body is not valid JSON${positionOf(error as Error, text)}` },
     ]);
   }
-  // Bytes were valid UTF-8, so half a surrogate pair can only have come as an escape.
+  // The bytes are valid UTF-8, so half of a surrogate pair can only be written as an escape.
   if (/\\u[dD][89a-fA-F]/.test(text) && !isWellFormed(value)) {
     throw validationError([
-      { field: '', message: 'the body holds half of a surrogate pair, which is no Unicode text' },
+      { field: '', message: 'the body contains half of a surrogate pair, which is not Unicode text' },
     ]);
   }
   return value;
@@ -73,7 +73,10 @@ function endOfString(text: string, start: number): number {
   return text.length;
 }
 
-/** V8 names a position for most faults, none where the text just ends, and none for a token that is out of place. */
+/**
+ * V8 reports a position for most errors, but not when the text ends early or a token is out of place. Clients need the
+ * position in both cases, so it is found here.
+ */
 function positionOf(error: Error, text: string): string {
   const found = / JSON at position (\d+) \(line \d+ column \d+\)$/.exec(error.message)?.[1];
   const isToken = found === undefined && error.message.startsWith('Unexpected token');
@@ -82,11 +85,11 @@ function positionOf(error: Error, text: string): string {
   return `, at line ${before.length}, column ${(before.at(-1)?.length ?? 0) + 1}`;
 }
 
-/** Where the first token stands that cannot begin the value that is due. Everything before it is well-formed. */
+/** The position of the first token that cannot be a value, where one is expected. The text before it is well-formed. */
 function unexpectedAt(text: string): number {
   const number = /-?\d[\d.eE+-]*/y;
   const open: string[] = [];
-  let isValueDue = true;
+  let isValueExpected = true;
   let previous = '';
   for (let index = 0; index < text.length; index += 1) {
     const char = text[index] ?? '';
@@ -95,17 +98,20 @@ function unexpectedAt(text: string): number {
     }
     if (char === '"') {
       index = endOfString(text, index);
-      isValueDue = false;
+      isValueExpected = false;
     } else if (char === '{' || char === '[') {
       open.push(char);
-      isValueDue = char === '[';
+      isValueExpected = char === '[';
     } else if (char === ':') {
-      isValueDue = true;
-    } else if (char === ',' && !isValueDue) {
-      isValueDue = open.at(-1) === '[';
-    } else if ((char === ']' && (!isValueDue || previous === '[')) || (char === '}' && !isValueDue)) {
+      isValueExpected = true;
+    } else if (char === ',' && !isValueExpected) {
+      isValueExpected = open.at(-1) === '[';
+    } else if (
+      (char === ']' && (!isValueExpected || previous === '[')) ||
+      (char === '}' && !isValueExpected)
+    ) {
       open.pop();
-      isValueDue = false;
+      isValueExpected = false;
     } else {
       const word = ['true', 'false', 'null'].find((one) => one.startsWith(char)) ?? '';
       number.lastIndex = index;
@@ -120,7 +126,7 @@ function unexpectedAt(text: string): number {
           (word === '' ? 1 : 0)
         );
       }
-      isValueDue = false;
+      isValueExpected = false;
     }
     previous = char;
   }

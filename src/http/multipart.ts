@@ -1,6 +1,9 @@
 /**
- * Forms with one file (multipart/form-data, RFC 7578), read as they come: the file goes to disk, so that many of them at
- * once need little memory. Nothing of a client's file name is used.
+ * Forms with one file (multipart/form-data, RFC 7578), parsed as a stream: the file is written to disk, so that many
+ * uploads at once need little memory. The file name that a client sends is not used.
+ *
+ * The parser is Dicer. Busboy, of the same package, reports `text/plain` for a part without a Content-Type and skips
+ * parts without a Content-Disposition, but here the first must be known and the second is 422.
  */
 import { open } from 'node:fs/promises';
 import type { IncomingMessage } from 'node:http';
@@ -13,22 +16,22 @@ import { sha256OfFile } from '../files/digest.ts';
 import type { ReceivedFile } from '../files/received-file.ts';
 import { refuseContentEncoding } from './content-encoding.ts';
 
-/** Text fields have a few hundred characters. */
+/** The longest text fields have a few hundred characters. */
 const fieldBytesMax = 8192;
 const partsMax = 20;
-/** Everything in a form but the file. */
+/** Everything in a form except the file. */
 const restBytesMax = 512 * 1024;
 const headerLimits = { maxHeaderPairs: 20, maxHeaderSize: 4096 };
 
 export interface ReceivedForm {
-  /** null where no part of that name came. */
+  /** null when no part has the name of the file's field. */
   readonly file: ReceivedFile | null;
   readonly fields: URLSearchParams;
   /** Names of other parts that contain a file, each once. */
   readonly misplaced: readonly string[];
 }
 
-/** What the form is to hold: the name of the file's field, its largest size, and where to put it. */
+/** The name of the file's field, its largest size, and where the file is written. */
 export interface FormPlan {
   readonly fileField: string;
   readonly fileBytesMax: number;
@@ -36,8 +39,8 @@ export interface FormPlan {
 }
 
 /**
- * Reads a form. Whatever is wrong with it, the rest of the request is not read: see `discard`.
- * @throws AppError unsupportedMediaType, payloadTooLarge, validation, unavailable where the disk is full
+ * Receives a form. After an error the rest of the request is not read: call `drain`.
+ * @throws AppError unsupportedMediaType, payloadTooLarge, validation; unavailable when the disk is full
  */
 export async function receiveForm(request: IncomingMessage, plan: FormPlan): Promise<ReceivedForm> {
   const parser = new Dicer({ boundary: boundaryOf(request), ...headerLimits });
@@ -49,12 +52,12 @@ export async function receiveForm(request: IncomingMessage, plan: FormPlan): Pro
   const parsed = new Promise<void>((resolve, reject) => {
     const cutOff = () => reject(brokenForm('the form ends in the middle'));
     if (request.destroyed) {
-      // Its events were emitted before anybody listened.
+      // Its events were emitted before there was a listener.
       cutOff();
       return;
     }
 
-    function take(part: Readable, headers: Readonly<Record<string, string[]>>): void {
+    function addPart(part: Readable, headers: Readonly<Record<string, string[]>>): void {
       const { name, isFile } = parseDisposition(headers['content-disposition']?.[0]);
       parts.push(part);
       if (parts.length > partsMax) {
@@ -66,7 +69,7 @@ export async function receiveForm(request: IncomingMessage, plan: FormPlan): Pro
       } else if (name === plan.fileField) {
         reject(validationError([{ field: name, message: 'send one file only' }]));
       } else if (isFile) {
-        // Not refused yet: only the end of the form shows whether the right part is missing too.
+        // Refused later: only the end of the form shows whether the right part is missing too.
         misplaced.add(name);
         part.resume();
       } else {
@@ -77,9 +80,9 @@ export async function receiveForm(request: IncomingMessage, plan: FormPlan): Pro
     }
 
     parser.on('part', (part) => {
-      // Whoever reads the part is told, and the parser tells us.
+      // The reader of the part handles its errors, and the parser reports them too.
       part.on('error', () => {});
-      part.on('header', (headers: object) => take(part, headers as Record<string, string[]>));
+      part.on('header', (headers: object) => addPart(part, headers as Record<string, string[]>));
     });
     parser.on('finish', () => resolve());
     parser.on('error', cutOff);
@@ -95,7 +98,7 @@ export async function receiveForm(request: IncomingMessage, plan: FormPlan): Pro
         );
       }
     });
-    // Nobody is there to be told, but what was begun must end.
+    // The client has closed the connection, but the work that was started must end.
     request.once('error', cutOff);
     request.once('close', () => request.readableEnded || cutOff());
     request.pipe(parser);
@@ -116,8 +119,8 @@ export async function receiveForm(request: IncomingMessage, plan: FormPlan): Pro
 }
 
 /**
- * Reads what is left of a request and throws it away, so that its sender gets to see the answer; beyond `bytesMax` the
- * connection is closed.
+ * Reads the rest of a request and discards it, because many clients read the response only after they have sent the
+ * whole body. After `bytesMax` bytes the connection is closed.
  */
 export function drain(request: IncomingMessage, bytesMax: number): void {
   let left = bytesMax;
@@ -131,7 +134,7 @@ export function drain(request: IncomingMessage, bytesMax: number): void {
   request.resume();
 }
 
-/** @throws AppError unsupportedMediaType where it is no form, validation where the form has no boundary */
+/** @throws AppError unsupportedMediaType when the body is not a form, validation when the form has no boundary */
 function boundaryOf({ headers }: IncomingMessage): string {
   const contentType = headers['content-type'] ?? '';
   if (!/^multipart\/form-data\s*(;|$)/i.test(contentType)) {
@@ -166,17 +169,17 @@ async function saveFile(part: Readable, mediaType: string | null, plan: FormPlan
   }
 
   try {
-    // Opened first: a stream that is given up while it opens would make its file after the caller has removed it.
+    // Opened first: a stream that is destroyed while it opens would create its file after the caller has deleted it.
     const file = await open(plan.path, 'wx', 0o600);
     await pipeline(part, counted, file.createWriteStream());
   } catch (error) {
-    throw faultOfSaving(error);
+    throw toSaveError(error);
   }
   return { path: plan.path, mediaType, bytes, digest: () => sha256OfFile(plan.path), head };
 }
 
-/** The disk's faults have a system call; everything else is the form's. */
-function faultOfSaving(error: unknown): AppError {
+/** Errors of the disk have a system call; all others are errors of the form. */
+function toSaveError(error: unknown): AppError {
   if (error instanceof AppError) {
     return error;
   }
@@ -199,7 +202,7 @@ async function readText(part: Readable, field: string): Promise<string> {
 }
 
 function parseDisposition(header: string | undefined): { name: string; isFile: boolean } {
-  // The grammar of its parameters is that of media types.
+  // Its parameters have the grammar of the parameters of media types.
   const parameters = mediaTypeParameters(`x/${header ?? ''}`);
   const isForm = /^form-data\s*(;|$)/i.test(header ?? '');
   return {
@@ -220,7 +223,7 @@ function mediaTypeParameters(mediaType: string): MIMEType['params'] | undefined 
   }
 }
 
-/** The parser gives the bytes of headers as characters. */
+/** The parser returns each byte of a header as one character. */
 function utf8(text: string | null): string | null {
   return text === null ? null : Buffer.from(text, 'latin1').toString('utf8');
 }

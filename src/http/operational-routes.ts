@@ -1,4 +1,4 @@
-/** Routes for whoever runs the server: health, the OpenAPI document and the reference page. */
+/** Routes for operators and developers: health checks, metrics, the OpenAPI document and the reference page. */
 import Fastify from 'fastify';
 import { Asset } from './asset.ts';
 import { documentedText, unavailableResponse as notReady } from './error-responses.ts';
@@ -26,9 +26,9 @@ const OpenapiDocument = {
 } as const;
 
 interface Dependencies {
-  /** @throws AppError unavailable where the server cannot process requests */
+  /** @throws AppError unavailable when the server cannot process requests */
   readonly requireReady: () => Promise<void>;
-  /** Makes the OpenAPI document. */
+  /** Returns the OpenAPI document. */
   readonly describe: () => unknown;
   readonly metrics: Metrics;
   readonly figures: readonly MetricDefinition[];
@@ -133,7 +133,7 @@ export function operationalRoutes({ requireReady, describe, metrics, figures }: 
   ];
 }
 
-/** Scripts and styles of the page's package stand in the page itself; what they load comes from here alone. */
+/** The package puts scripts and styles into the page itself. What they load must come from this server. */
 const pageHeaders = {
   'Content-Security-Policy': [
     "default-src 'none'",
@@ -152,7 +152,7 @@ const pageHeaders = {
 /** On a phone, the button for the list of operations covers the URL of the request. */
 const phoneStyle = '@media (width < 768px) { .scalar-container .scalar-sidebar-toggle { display: none } }';
 
-/** The package shows this in empty inputs for credentials, where it looks like a key that is already there. */
+/** The package shows this in empty inputs for credentials, where it looks like a key. */
 const keyLikePlaceholder = 'QUxMIFlPVVIgQkFTRSBBUkUgQkVMT05HIFRPIFVT';
 
 interface ReferencePage {
@@ -160,7 +160,7 @@ interface ReferencePage {
   readonly script: Asset;
 }
 
-/** The page's package costs 0.2 s and 20 MB, so it is loaded when the page is first requested. */
+/** The package of the page takes 0.2 s and 20 MB, so it is loaded at the first request for the page. */
 function createReferencePage(): () => Promise<ReferencePage> {
   let loaded: Promise<ReferencePage> | undefined;
 
@@ -169,7 +169,7 @@ function createReferencePage(): () => Promise<ReferencePage> {
     const pages = Fastify();
     await pages.register(reference, {
       routePrefix: '/docs',
-      // Nothing on the page leaves this server: no fonts, no telemetry, no services of the package's maker.
+      // The page sends nothing to other servers: no fonts, no telemetry, no services of the vendor of the package.
       configuration: {
         url: '/openapi.json',
         pageTitle: 'Curd API',
@@ -185,7 +185,7 @@ function createReferencePage(): () => Promise<ReferencePage> {
     });
     const [page, code] = await Promise.all([pages.inject('/docs/'), pages.inject(scriptPath)]);
     await pages.close();
-    // The package has no options for these.
+    // The package has no options for the placeholder, the language and the URL of the script.
     const script = new Asset(code.payload.replaceAll(keyLikePlaceholder, 'Key or token'));
     const html = page.payload
       .replace('<html>', '<html lang="en">')

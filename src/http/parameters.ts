@@ -1,15 +1,15 @@
-/** Reads query parameters and headers: text that becomes the type its schema names. */
+/** Query parameters and headers: text that is converted to the type in its schema, and validated. */
 import { addError, type FieldError } from '../errors.ts';
 import type { Parameter, Parameters } from '../schema/schema.ts';
 import { scalarError } from '../schema/validate.ts';
 
-/** Values by name, and every fault in the order of the declaration. */
+/** Values by name, and every error in the order of the declaration. */
 interface Reading {
   readonly values: Record<string, unknown>;
   readonly errors: FieldError[];
 }
 
-/** Query parameters. Lists take commas and repeats alike; anything else may stand once. */
+/** Reads query parameters. A list can be separated by commas or repeated; other parameters can be sent once. */
 export function readQuery(declared: Parameters, query: URLSearchParams, isStrict: boolean): Reading {
   const reading: Reading = { values: {}, errors: [] };
   for (const [name, parameter] of Object.entries(declared)) {
@@ -17,7 +17,7 @@ export function readQuery(declared: Parameters, query: URLSearchParams, isStrict
     if (parameter.type === 'array') {
       readList(name, parameter, texts, reading);
     } else if (texts.length > 1) {
-      addError(reading.errors, name, 'may stand only once');
+      addError(reading.errors, name, 'must be sent only once');
     } else {
       readOne(name, parameter, texts[0], reading);
     }
@@ -32,7 +32,7 @@ export function readQuery(declared: Parameters, query: URLSearchParams, isStrict
   return reading;
 }
 
-/** Header values, declared in lower case. */
+/** Reads headers. */
 export function readHeaders(
   declared: Parameters,
   headers: Readonly<Record<string, string | string[] | undefined>>,
@@ -55,9 +55,9 @@ function readOne(name: string, parameter: Parameter, text: string | undefined, r
     return;
   }
   const value = convert(parameter, text);
-  const fault = value === undefined ? `must be ${wanted(parameter)}` : scalarError(parameter, value);
-  if (fault !== null) {
-    addError(reading.errors, name, fault);
+  const message = value === undefined ? `must be ${expectedType(parameter)}` : scalarError(parameter, value);
+  if (message !== null) {
+    addError(reading.errors, name, message);
   } else {
     reading.values[name] = value;
   }
@@ -73,18 +73,18 @@ function readList(name: string, parameter: Parameter, texts: readonly string[], 
   const elements = [...new Set(texts.flatMap((text) => text.split(',')))];
   const { items = {}, maxItems = Number.POSITIVE_INFINITY } = parameter;
   if (elements.length > maxItems) {
-    addError(reading.errors, name, `must name at most ${maxItems} values`);
+    addError(reading.errors, name, `must have at most ${maxItems} values`);
     return;
   }
   for (const element of elements) {
-    const fault =
+    const message =
       element === ''
-        ? 'must not hold an empty value'
+        ? 'must not contain an empty value'
         : element.includes('\uFFFD')
           ? 'must be Unicode text'
           : scalarError(items, element);
-    if (fault !== null) {
-      addError(reading.errors, name, fault);
+    if (message !== null) {
+      addError(reading.errors, name, message);
       return;
     }
   }
@@ -98,17 +98,17 @@ function convert(parameter: Parameter, text: string): unknown {
     case 'boolean':
       return /^true$/i.test(text) ? true : /^false$/i.test(text) ? false : undefined;
     default:
-      // What was no UTF-8 between the percent signs has become U+FFFD.
+      // Percent-encoded bytes that are not UTF-8 were decoded to U+FFFD.
       return text.includes('\uFFFD') ? undefined : text;
   }
 }
 
-/** Beyond 2^53 the number is rounded: no id is so large, and no other parameter may be. */
+/** A number above 2^53 is rounded later. No id is that large, and other parameters have smaller maxima. */
 function isInt64(text: string): boolean {
   return /^-?\d{1,19}$/.test(text) && BigInt.asIntN(64, BigInt(text)) === BigInt(text);
 }
 
-function wanted(parameter: Parameter): string {
+function expectedType(parameter: Parameter): string {
   if (parameter.type === 'integer') {
     const { minimum, maximum } = parameter;
     return minimum !== undefined && maximum !== undefined

@@ -2,8 +2,9 @@
 import { AppError } from '../errors.ts';
 
 /**
- * The id of a path segment. Whatever cannot be the id of anything is simply not found, up to 2^63 and beyond:
- * ids are handed out from 1 and stay below 2^53, so no number is ever rounded onto another.
+ * The id in a path segment. Ids start at 1 and stay below 2^53, so a larger number is not found instead of being rounded
+ * to the id of another resource.
+ * @throws AppError notFound
  */
 export function parsePathId(segment: string | undefined, message: string): number {
   const id = Number(segment);

@@ -1,10 +1,10 @@
-/** Parts of an answer (RFC 9110, section 14). */
+/** Range requests (RFC 9110, section 14). */
 import { AppError } from '../errors.ts';
 import type { ByteRange } from '../files/files.ts';
 
 /**
- * The range that a client asks for, of `bytes` bytes in all; null for everything. Of several ranges none is answered by
- * itself: a server may send everything instead.
+ * The requested range of `bytes` bytes; null for all of them. A request for several ranges gets all bytes, which a server
+ * may do.
  * @throws AppError rangeNotSatisfiable
  */
 export function parseRange(header: string | undefined, bytes: number): ByteRange | null {
@@ -25,7 +25,7 @@ export function parseRange(header: string | undefined, bytes: number): ByteRange
   return { first, last };
 }
 
-/** If-Range: a part is of use only to whoever has the rest of the same version. Strong comparison. */
+/** If-Range: a range is useful only to a client that has the rest of the same version. Strong comparison. */
 export function isRangeWanted(ifRange: string | string[] | undefined, tag: string): boolean {
   return ifRange === undefined || String(ifRange).trim() === tag;
 }

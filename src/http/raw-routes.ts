@@ -1,4 +1,4 @@
-/** Addresses that write their own answers: pages for people, and endpoints that a library serves whole. */
+/** Routes that write their own responses: HTML pages, and the OAuth endpoints of a library. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { clientNetwork } from './client-ip.ts';
@@ -8,14 +8,14 @@ import type { Described } from './route.ts';
 export interface RawRequest {
   /** Its body is not read yet. */
   readonly request: IncomingMessage;
-  /** Carries the headers that stand on every answer already. */
+  /** Has the headers of every response already. */
   readonly response: ServerResponse;
   readonly params: Readonly<Record<string, string>>;
-  /** The address that the call came from. */
+  /** As limits count it. */
   readonly clientIp: string;
 }
 
-/** Whatever the OpenAPI document says of such a route; its body is a form. */
+/** What the OpenAPI document states about such a route. Its body is a form. */
 export type RawDescription = Pick<
   Described,
   'operationId' | 'tag' | 'summary' | 'description' | 'query' | 'body' | 'responses' | 'examples'
@@ -26,14 +26,14 @@ export interface RawRoute extends RawDescription {
   /** The whole path, with parameters as `:name`. */
   readonly path: string;
   readonly cors: CorsPolicy;
-  readonly handle: (call: RawRequest) => Promise<void>;
+  readonly handle: (request: RawRequest) => Promise<void>;
 }
 
-/** Registers them where no body is read beforehand. What they throw before they have answered is answered as ever. */
+/** Registers raw routes. An error that is thrown before the response is sent becomes an error response. */
 export function registerRawRoutes(
   app: FastifyInstance,
   routes: readonly RawRoute[],
-  answered: (request: FastifyRequest, status: number) => void,
+  recordResponse: (request: FastifyRequest, status: number) => void,
 ): void {
   withUnreadBodies(app, (scope) => {
     for (const { method, path, cors, handle } of routes) {
@@ -51,7 +51,7 @@ export function registerRawRoutes(
           }
           const params = request.params as Record<string, string>;
           await handle({ request: request.raw, response, params, clientIp: clientNetwork(request.ip) });
-          answered(request, response.statusCode);
+          recordResponse(request, response.statusCode);
           return reply.hijack();
         },
       });
@@ -59,12 +59,12 @@ export function registerRawRoutes(
   });
 }
 
-/** What the OpenAPI document says of them. */
+/** The description of a raw route for the OpenAPI document. */
 export function describeRaw({ cors: _, handle: _handle, ...rest }: RawRoute): Described {
   return { ...rest, access: 'operational', bodyTypes: ['application/x-www-form-urlencoded'] };
 }
 
-/** Registers routes that are called before anything of a body was read. */
+/** Registers routes whose handlers read the body themselves. */
 export function withUnreadBodies(app: FastifyInstance, register: (scope: FastifyInstance) => void): void {
   app.register(async (scope) => {
     scope.removeAllContentTypeParsers();

@@ -9,7 +9,7 @@ export function isRepeated(rawHeaders: readonly string[], name: string): boolean
   let found = 0;
   for (let index = 0; index < rawHeaders.length; index += 2) {
     const given = rawHeaders[index] as string;
-    // The length rules out nearly all of them without making a string.
+    // Comparing lengths first avoids a lower-case copy of nearly every name.
     if (given.length === name.length && given.toLowerCase() === name) {
       found += 1;
     }
@@ -17,7 +17,7 @@ export function isRepeated(rawHeaders: readonly string[], name: string): boolean
   return found > 1;
 }
 
-/** The first header that is repeated and must not be. Credentials are checked where they are read. */
+/** The first repeated header that must be sent once. Headers with credentials are checked in auth/guard.ts. */
 export function repeatedHeader(rawHeaders: readonly string[]): string | undefined {
   return singleHeaders.find((name) => isRepeated(rawHeaders, name));
 }

@@ -1,11 +1,11 @@
-/** What the log says of requests: those that failed on our side, and at the level debug all. */
+/** Log lines about requests: those that failed in the server and, at the level debug, all. */
 import type { FastifyRequest } from 'fastify';
 import type { Clock } from '../clock.ts';
 import type { AppError } from '../errors.ts';
 import type { Log } from '../log.ts';
 import { traceIdOf } from './trace.ts';
 
-const silenceMs = 1000;
+const intervalMs = 1000;
 
 export interface RequestLogOptions {
   readonly log: Log;
@@ -14,8 +14,8 @@ export interface RequestLogOptions {
   readonly withClientIp: boolean;
 }
 
-/** What identifies a request in our log and in those of others. */
-function factsOf(request: FastifyRequest, { clock, withClientIp }: RequestLogOptions) {
+/** What identifies a request in this log and in those of other services. */
+function identityOf(request: FastifyRequest, { clock, withClientIp }: RequestLogOptions) {
   const { id, headers, routeOptions, exchange } = request;
   const principal = exchange?.principal ?? null;
   const { traceparent } = headers;
@@ -28,27 +28,27 @@ function factsOf(request: FastifyRequest, { clock, withClientIp }: RequestLogOpt
   };
 }
 
-/** Every answer, with how long it took. */
+/** Logs every response with its duration. */
 export function createRequestLog(options: RequestLogOptions) {
   return (request: FastifyRequest, status: number, milliseconds: number): void => {
     const durationMs = Math.round(milliseconds * 100) / 100;
     const { method } = request;
-    options.log.debug({ ...factsOf(request, options), method, status, durationMs }, 'answered');
+    options.log.debug({ ...identityOf(request, options), method, status, durationMs }, 'answered');
   };
 }
 
 /**
- * A fault of ours is written each time, with its cause. A 503 for the same reason comes by the thousand: of those, one
- * a second is written, with the number of those `before` it that were not.
+ * Logs failures of the server, with their cause. There can be thousands of 503 for the same reason, so one of them is
+ * logged per second, with the number of those `before` it that were not.
  */
 export function createErrorLog(
   options: RequestLogOptions,
 ): (error: AppError, request: FastifyRequest) => void {
   const { log, clock } = options;
-  const recent = new Map<string, { readonly until: number; unwritten: number }>();
+  const recent = new Map<string, { readonly until: number; unlogged: number }>();
 
   return (error, request) => {
-    const facts = factsOf(request, options);
+    const facts = identityOf(request, options);
     if (error.code !== 'unavailable') {
       log.error({ ...facts, err: error.cause ?? error }, error.message);
       return;
@@ -56,11 +56,11 @@ export function createErrorLog(
     const last = recent.get(error.message);
     const now = clock.now();
     if (last !== undefined && now < last.until) {
-      last.unwritten += 1;
+      last.unlogged += 1;
       return;
     }
-    recent.set(error.message, { until: now + silenceMs, unwritten: 0 });
-    const more = last === undefined || last.unwritten === 0 ? {} : { before: last.unwritten };
+    recent.set(error.message, { until: now + intervalMs, unlogged: 0 });
+    const more = last === undefined || last.unlogged === 0 ? {} : { before: last.unlogged };
     if (error.cause === undefined) {
       log.warn({ ...facts, ...more }, error.message);
     } else {

@@ -1,9 +1,9 @@
-/** What a handler returns, and what a route documents of it. */
+/** Responses of handlers, and their description in a route. */
 import type { Readable } from 'node:stream';
 import type { Schema } from '../schema/schema.ts';
 import type { Asset } from './asset.ts';
 
-/** Text that goes out as it is, JSON unless the route says otherwise. */
+/** Text that is sent unchanged: JSON, unless the route has another media type. */
 export class TextBody {
   readonly text: string;
 
@@ -12,7 +12,7 @@ export class TextBody {
   }
 }
 
-/** Text that is made piece by piece, as quickly as the client reads it: not for HEAD. No piece is empty. */
+/** Text that is produced in pieces, as fast as the client reads them. It is not opened for HEAD. No piece is empty. */
 export class TextStream {
   readonly open: () => AsyncIterable<string>;
 
@@ -21,7 +21,7 @@ export class TextStream {
   }
 }
 
-/** Bytes that are read only where they are sent: not for HEAD, and not where the client has them already. */
+/** Bytes that are read when they are sent: not for HEAD, and not for a 304. */
 export class FileBody {
   readonly open: () => Promise<Readable>;
 
@@ -30,7 +30,7 @@ export class FileBody {
   }
 }
 
-/** What a handler answers. `body` is a value to be serialised, ready text, a stream of text, bytes, static content, or nothing. */
+/** What a handler returns. A `body` that is a plain object or array is serialized as JSON. */
 export interface RouteResponse {
   readonly status: number;
   readonly headers?: Readonly<Record<string, string>>;
@@ -43,16 +43,16 @@ export interface RouteResponse {
     | readonly unknown[];
 }
 
-/** What a route may answer, by status: a schema of JSON, other media types, or words alone where there is no body. */
+/** The responses of a route by status: with a schema for JSON, with other media types, or with a description only. */
 export type DocumentedResponses = Readonly<
   Record<
     number,
     {
       readonly description: string;
       readonly schema?: Schema;
-      /** Other than JSON. */
+      /** If the body is not JSON. */
       readonly mediaTypes?: readonly string[];
-      /** Where the schema has none of its own. */
+      /** If the schema has no examples. */
       readonly example?: unknown;
     }
   >

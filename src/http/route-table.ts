@@ -1,65 +1,63 @@
-/** Which methods an address takes: for 405, for `Allow`, and for literal segments that win over parameters. */
+/** Which methods a path has: for 405, for `Allow`, and for literal segments that take precedence over parameters. */
 
 interface Registered {
   readonly method: string;
   readonly path: string;
 }
 
-interface Address {
+interface PathEntry {
   readonly path: string;
-  /** Decoded segments; null stands for a parameter. */
+  /** Decoded segments; null is a parameter. */
   readonly segments: readonly (string | null)[];
   readonly methods: Set<string>;
 }
 
 export interface RouteTable {
-  /** Methods of the most literal address that matches a raw path, OPTIONS included; empty where there is none. */
+  /** Methods of the most literal path that matches a raw path, with OPTIONS; empty when none matches. */
   methodsOf(rawPath: string): string[];
-  /** Literal addresses that a parameter of another method would swallow: they must answer 405 themselves. */
+  /** Literal paths that a parameter of another method also matches. They need routes that return 405. */
   shadowed(): Registered[];
 }
 
-/** Knows every registered route, `:name` standing for one segment. */
+/** A table of all registered routes. `:name` in a path is a parameter of one segment. */
 export function createRouteTable(routes: readonly Registered[]): RouteTable {
-  const addresses = new Map<string, Address>();
+  const entries = new Map<string, PathEntry>();
   for (const { method, path } of routes) {
     const segments = path.split('/').map((segment) => (segment.startsWith(':') ? null : segment));
-    const address = addresses.get(path) ?? { path, segments, methods: new Set(['OPTIONS']) };
-    address.methods.add(method);
-    addresses.set(path, address);
+    const entry = entries.get(path) ?? { path, segments, methods: new Set(['OPTIONS']) };
+    entry.methods.add(method);
+    entries.set(path, entry);
   }
   // Fewer parameters first, so that the first match is the most literal one.
-  const ordered = [...addresses.values()].sort((a, b) => parametersIn(a) - parametersIn(b));
+  const ordered = [...entries.values()].sort((a, b) => parametersIn(a) - parametersIn(b));
 
   return {
     methodsOf(rawPath) {
       const path = rawPath.length > 1 ? rawPath.replace(/\/$/, '') : rawPath;
       const segments = path.split('/').map(decoded);
-      return [...(ordered.find((address) => matches(address, segments))?.methods ?? [])].sort();
+      return [...(ordered.find((entry) => matches(entry, segments))?.methods ?? [])].sort();
     },
     shadowed() {
-      const literals = ordered.filter((address) => parametersIn(address) === 0);
+      const literals = ordered.filter((entry) => parametersIn(entry) === 0);
       return literals.flatMap((literal) => {
-        const swallowing = ordered.filter(
-          (address) => parametersIn(address) > 0 && matches(address, literal.path.split('/')),
+        const shadowing = ordered.filter(
+          (entry) => parametersIn(entry) > 0 && matches(entry, literal.path.split('/')),
         );
-        const methods = new Set(swallowing.flatMap((address) => [...address.methods])).difference(
-          literal.methods,
-        );
+        const methods = new Set(shadowing.flatMap((entry) => [...entry.methods])).difference(literal.methods);
         return [...methods].map((method) => ({ method, path: literal.path }));
       });
     },
   };
 }
 
-function matches({ segments }: Address, given: readonly (string | null)[]): boolean {
+function matches({ segments }: PathEntry, given: readonly (string | null)[]): boolean {
   return (
     segments.length === given.length &&
     segments.every((segment, index) => (segment === null ? Boolean(given[index]) : segment === given[index]))
   );
 }
 
-/** One segment decoded once; null where it is not validly encoded. */
+/** A decoded segment; null when it is not validly encoded. */
 function decoded(segment: string): string | null {
   try {
     return decodeURIComponent(segment);
@@ -68,6 +66,6 @@ function decoded(segment: string): string | null {
   }
 }
 
-function parametersIn({ segments }: Address): number {
+function parametersIn({ segments }: PathEntry): number {
   return segments.filter((segment) => segment === null).length;
 }

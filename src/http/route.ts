@@ -1,6 +1,6 @@
 /**
- * What a route is: data. A route file reads as the contract, and everything else is derived from it: the request
- * pipeline (pipeline.ts), the OpenAPI document (openapi.ts) and the tests that walk over every route.
+ * A route is data: method, path, schemas, access and every response, with one handler. The request pipeline
+ * (pipeline.ts), the OpenAPI document (openapi.ts) and the tests that visit every route are derived from it.
  */
 import type { IncomingHttpHeaders } from 'node:http';
 import type { XStatic } from 'typebox/schema';
@@ -16,7 +16,7 @@ import type { Parameters, ParameterValues, Schema } from '../schema/schema.ts';
 import type { CorsPolicy } from './cors.ts';
 import type { DocumentedResponses, RouteResponse } from './response.ts';
 
-/** A body that is a form with one file, and text fields beside it. */
+/** A body that is a form with one file and text fields. */
 export interface FormWithFile<F extends Parameters> {
   /** The name of the file's field. */
   readonly fileField: string;
@@ -25,48 +25,48 @@ export interface FormWithFile<F extends Parameters> {
   readonly fields: F;
 }
 
-/** A form as it was received. The handler decides when it is validated: other refusals can come first. */
+/** A received form. The handler decides when it is validated, because other refusals can come first. */
 export interface ReceivedUpload<F> {
   readonly file: ReceivedFile | null;
-  /** @throws AppError validation where the file is missing or in another part, or a field is invalid */
+  /** @throws AppError validation when the file is missing or in another part, or when a field is invalid */
   readonly validated: () => { readonly file: ReceivedFile; readonly fields: F };
 }
 
-/** What a handler gets: checked values, who is calling, and the context for services. */
+/** What a handler receives: validated values, the principal, and the context for services. */
 export interface RouteRequest<Q, B, F, P> {
   readonly params: Readonly<Record<string, string>>;
   readonly query: Q;
   readonly body: B;
   readonly headers: IncomingHttpHeaders;
-  /** The caller; its type follows from the access of the route. */
+  /** Its type follows from the access of the route. */
   readonly principal: P;
-  /** Where the caller stands, where a valid credential came along. */
+  /** null when the request has no valid credential. */
   readonly rateLimitStatus: () => RateLimitStatus | null;
-  /** The address that the call came from. */
+  /** The client IP as limits count it. A function, because most routes do not need it. */
   readonly clientIp: () => string;
-  /** Counts the request as several where it is counted by client IP. @throws AppError rateLimited */
+  /** Counts a request without a valid credential as several. @throws AppError rateLimited */
   readonly countAs: (requests: number) => void;
   readonly context: Context;
   /** Reads the form of a route that declares one. @throws AppError unsupportedMediaType, payloadTooLarge, validation */
   readonly receive: () => Promise<ReceivedUpload<F>>;
   /**
-   * Runs a verb that writes once for each Idempotency-Key and answers with what `render` makes of its result.
-   * The result of the verb must be that of its transaction: the answer is stored with it.
+   * Runs a verb of a service once for each Idempotency-Key, and returns the response that `respond` makes of its
+   * result. The verb must return the result of its transaction, because the response is stored in that transaction.
    */
   readonly withIdempotency: <T>(
     verb: (context: Context) => Promise<T>,
-    render: (result: T) => RouteResponse,
+    respond: (result: T) => RouteResponse,
   ) => Promise<RouteResponse>;
 }
 
-/** Every route knows its caller, except those that do not ask for a credential. */
+/** A route always has a principal, unless it permits requests without a credential. */
 type PrincipalOf<A extends Access> = A extends 'operational'
   ? null
   : A extends 'open'
     ? Principal | null
     : Principal;
 
-/** The value of a body: of a batch, the value or the errors of each entry. */
+/** The validated value of a body. A batch has one `BatchEntry` for each entry. */
 type BodyOf<B extends Schema> = B extends { readonly isBatch: true; readonly items: infer I }
   ? readonly BatchEntry<XStatic<I>>[]
   : XStatic<B>;
@@ -78,61 +78,61 @@ export interface RouteDefinition<
   A extends Access = Access,
 > {
   readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE';
-  /** Relative to /v2, with parameters as `:name`; operational routes give the whole path. */
+  /** Relative to /v2, with parameters as `:name`. Operational routes and those with `isAtRoot` state the whole path. */
   readonly path: string;
   readonly operationId: string;
   readonly tag: string;
   readonly summary: string;
   readonly description?: string;
   readonly access: A;
-  /** A request with the same result that any API key may send: the 403 for a missing scope names it. */
+  /** A request with the same result that any API key may send. The 403 for a missing scope names it. */
   readonly alternative?: string;
   readonly query?: Q;
-  /** Query values that fail are 400, unless the contract of the route says 422. */
+  /** Invalid query values are 400 by default, and 422 with `validation`. */
   readonly queryFailsAs?: 'badRequest' | 'validation';
   readonly headers?: Parameters;
   readonly body?: B;
   readonly bodyIsOptional?: boolean;
   /**
-   * Fields of the resource that the route cannot change: naming one in the query or the body is 422, because the client
+   * Fields of the resource that the route cannot change: sending one in the query or the body is 422, because the client
    * expects a change. Unknown names are ignored.
    */
   readonly unchangeable?: { readonly fields: readonly string[]; readonly remedy: string };
-  /** The body may be a form as well as JSON. */
+  /** The body may be a form or JSON. */
   readonly takesForms?: boolean;
-  /** The body is this form and nothing else; the handler reads it when it is ready to. */
+  /** The body is this form. The handler calls `receive` to read it. */
   readonly upload?: FormWithFile<F>;
   readonly responses: DocumentedResponses;
   /** The limit by client IP for requests without a valid credential: `any` by default, `public` for operational routes. */
   readonly rateLimitGroup?: RateLimitGroup;
   /** Whether scripts of the origins in CURD_CORS_ORIGINS may read the responses: `public` by default. */
   readonly cors?: CorsPolicy;
-  /** When the stored response of an Idempotency-Key is looked up, unless in the transaction. */
+  /** When the stored response of an Idempotency-Key is looked up: `inTransaction` by default. */
   readonly replay?: ReplayTime;
-  /** A GET that changes something: it does not answer HEAD. */
+  /** A GET that changes something. HEAD is 405. */
   readonly mutatesOnGet?: boolean;
-  /** Values of parameters with which to try the operation, where those that openapi.ts knows are not fit for it. */
+  /** Example values of parameters, where the common ones in app/api-info.ts do not fit. */
   readonly examples?: Readonly<Record<string, string | number>>;
-  /** Not under /v2, where the contract is. */
+  /** The path is not under /v2. */
   readonly isAtRoot?: boolean;
-  /** Answers may be long: they are compressed for whoever accepts it, and carry weak tags for that. */
+  /** Responses can be long: they are compressed for clients that accept gzip, and have weak ETags for that reason. */
   readonly compressible?: boolean;
-  /** Of the answer, where it is not JSON. */
+  /** The media type of the response, if it is not JSON. */
   readonly mediaType?: string;
-  /** Since when (ISO date) the route is deprecated, and the path that takes its place. */
+  /** Since when the route is deprecated (ISO date), and the path that replaces it. */
   readonly deprecated?: { readonly since: string; readonly successor: string };
   readonly handle: (
     request: RouteRequest<ParameterValues<Q>, BodyOf<B>, ParameterValues<F>, PrincipalOf<A>>,
   ) => MaybePromise<RouteResponse>;
 }
 
-/** A route whose types are no longer of interest. */
+/** A route without the types of its values, for lists of routes. */
 export type Route = Omit<RouteDefinition<Parameters, Schema, Parameters>, 'handle'> & {
   // biome-ignore lint/suspicious/noExplicitAny: the values were checked against the schemas that gave the types.
   readonly handle: (request: RouteRequest<any, any, any, any>) => MaybePromise<RouteResponse>;
 };
 
-/** What the OpenAPI document says of a route. */
+/** What the OpenAPI document states about a route. */
 export type Described = Omit<Route, 'handle'> & {
   /** Media types of the body; JSON by default. */
   readonly bodyTypes?: readonly string[];

@@ -1,4 +1,4 @@
-/** How an answer goes out: conditions, compression, and the headers that go along. */
+/** Sends responses: conditional requests, compression and headers. */
 import { Readable } from 'node:stream';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { chain, type MaybePromise } from '../maybe-promise.ts';
@@ -12,12 +12,12 @@ import { FileBody, type RouteResponse, TextBody, TextStream } from './response.t
 
 declare module 'fastify' {
   interface FastifyInstance {
-    /** The server is about to stop. */
+    /** The server is stopping. */
     isClosing: boolean;
   }
 }
 
-/** Who asks again on this connection would find nobody. */
+/** The next request on this connection would not be served. */
 export function closeIfStopping(reply: FastifyReply): void {
   if (reply.server.isClosing) {
     reply.header('Connection', 'close');
@@ -60,7 +60,7 @@ export function sendResponse(exchange: Exchange, response: RouteResponse): Maybe
     return;
   }
   if (body instanceof FileBody) {
-    // For nothing at all, Fastify would replace the length.
+    // Without a stream, Fastify would replace Content-Length.
     const bytes = request.method === 'HEAD' ? Readable.from([]) : body.open();
     return chain(bytes, (stream) => {
       sendStream(exchange, stream);
@@ -75,7 +75,7 @@ export function sendResponse(exchange: Exchange, response: RouteResponse): Maybe
   }
   const isCompressed = route.compressible && acceptsGzip(request.headers['accept-encoding']);
   if (request.method === 'HEAD' && (isCompressed || body instanceof TextStream)) {
-    // The body is not made, so its length is not known.
+    // The body is not produced, so its length is not known.
     reply.send(Readable.from([]));
     return;
   }
@@ -99,7 +99,7 @@ function reportErrors({ request, reply, dependencies }: Exchange, stream: Readab
   stream.once('error', (error) => reply.raw.destroyed || dependencies.reportFailure(error, request));
 }
 
-/** What the client has already costs nothing of its hour. */
+/** A response that the client has already does not count for the hourly quota. */
 function refundRequest({ charge, reply }: Exchange): void {
   if (charge !== null) {
     charge.refund();
@@ -108,17 +108,17 @@ function refundRequest({ charge, reply }: Exchange): void {
 }
 
 async function sendCompressed(text: string | Readable, reply: FastifyReply): Promise<void> {
-  const smaller = await compress(text);
-  if (smaller === null) {
+  const compressed = await compress(text);
+  if (compressed === null) {
     reply.send(text);
   } else {
-    reply.header('Content-Encoding', 'gzip').send(smaller);
+    reply.header('Content-Encoding', 'gzip').send(compressed);
   }
 }
 
 async function sendAsset(asset: Asset, request: FastifyRequest, reply: FastifyReply): Promise<void> {
-  const isSmaller = asset.bytes.length >= worthwhileBytes;
-  if (isSmaller && acceptsGzip(request.headers['accept-encoding'])) {
+  const isLong = asset.bytes.length >= worthwhileBytes;
+  if (isLong && acceptsGzip(request.headers['accept-encoding'])) {
     reply.header('Content-Encoding', 'gzip').send(await asset.gzipped());
   } else {
     reply.send(asset.bytes);
@@ -127,13 +127,13 @@ async function sendAsset(asset: Asset, request: FastifyRequest, reply: FastifyRe
 
 function textOf(body: Exclude<RouteResponse['body'], Asset | FileBody | undefined>): string | Readable {
   if (body instanceof TextStream) {
-    // Buffered by bytes: as objects, sixteen pieces would wait for a client that does not read.
+    // Buffered by bytes: in object mode, sixteen pieces would be kept for a client that does not read.
     return Readable.from(body.open(), { objectMode: false });
   }
   return body instanceof TextBody ? body.text : JSON.stringify(body);
 }
 
-/** Answers differ by encoding and by problem details; an allow-list of origins has put its own name there before. */
+/** Responses differ by encoding and by problem details. A list of permitted origins has set `Origin` before. */
 function varyOf(reply: FastifyReply): string {
   const before = reply.getHeader('Vary');
   return before === undefined ? 'Accept-Encoding, Accept' : `${before}, Accept-Encoding, Accept`;

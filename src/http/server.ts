@@ -1,7 +1,4 @@
-/**
- * The HTTP server without a single business word: framework settings, what stands on every answer, and the answers
- * to requests that reach no route.
- */
+/** The HTTP server: settings of the framework, headers of every response, and responses to requests that match no route. */
 import { type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
@@ -23,11 +20,11 @@ import { createRouteTable, type RouteTable } from './route-table.ts';
 import { closeIfStopping } from './send-response.ts';
 import { createRequestIds } from './trace.ts';
 
-/** The size of a JSON body. */
+/** The largest JSON body. */
 export const bodyBytesMax = 1024 * 1024;
-/** Of the request line and the headers together: what Node takes unless told otherwise. */
+/** The largest request line and headers together; the default of Node. */
 export const headerBytesMax = 16 * 1024;
-/** As long as a request line can be: what is too long to be an id is simply not found. */
+/** As long as a request line can be, so that a path segment that is too long for an id is 404. */
 const parameterLengthMax = 16_384;
 
 const noQuery = new URLSearchParams();
@@ -38,11 +35,11 @@ export interface ServerDependencies
   readonly clock: Clock;
   readonly log: Log;
   readonly metrics: Metrics;
-  /** Addresses that write their own answers. */
+  /** Routes that write their own responses. */
   readonly rawRoutes: readonly RawRoute[];
 }
 
-/** A server with the given routes mounted: those under /v2 relative to it, operational ones as they are. */
+/** Creates a server with the given routes. It does not listen. */
 export function createServer(routes: readonly Route[], dependencies: ServerDependencies): FastifyInstance {
   const { config, clock, log, metrics, rawRoutes } = dependencies;
   const requestId = createRequestIds(clock);
@@ -56,7 +53,7 @@ export function createServer(routes: readonly Route[], dependencies: ServerDepen
     // Uploads may take the longest; the pipeline ends other bodies sooner.
     requestTimeout: Math.max(config.requestTimeoutMs, config.uploadTimeoutMs),
     keepAliveTimeout: config.idleTimeoutMs,
-    // After the time for requests, so that who is too slow is told before.
+    // Later than the request timeout, so that a slow client gets its 408 before the connection is closed.
     connectionTimeout: Math.max(config.requestTimeoutMs, config.uploadTimeoutMs) + 5000,
     trustProxy: config.trustedProxies.length > 0 && [...config.trustedProxies],
     return503OnClosing: false,
@@ -71,8 +68,8 @@ export function createServer(routes: readonly Route[], dependencies: ServerDepen
       setCommonHeaders(request, reply);
       sendError(error, request, reply);
     },
-    clientErrorHandler: (error, socket) => answerUnparsed(error, socket, config, requestId()),
-    // We ask for the Host header ourselves: Node's own answer has no body.
+    clientErrorHandler: (error, socket) => respondToUnparsed(error, socket, config, requestId()),
+    // headerError checks the Host header, because the response of Node has no body.
     http: { requireHostHeader: false, maxHeaderSize: headerBytesMax, connectionsCheckingInterval: 1000 },
   });
 
@@ -87,27 +84,27 @@ export function createServer(routes: readonly Route[], dependencies: ServerDepen
 
   const fixedHeaders = fixedHeadersOf(config);
   const logOptions = { log, clock, withClientIp: config.logClientIp };
-  const writeFault = createErrorLog(logOptions);
+  const logError = createErrorLog(logOptions);
 
   function setCommonHeaders(request: FastifyRequest, reply: FastifyReply): void {
     reply.header('X-Request-Id', request.id).headers(fixedHeaders);
     setCorsHeaders(request, reply);
   }
 
-  const writeAnswer = log.isLevelEnabled('debug') ? createRequestLog(logOptions) : null;
+  const logResponse = log.isLevelEnabled('debug') ? createRequestLog(logOptions) : null;
 
-  /** Called by whoever answers: a hook of Fastify's for that would take 9 us of the 40 for a request. */
+  /** Called wherever a response is sent: an onResponse hook of Fastify would take 9 us of the 40 us of a request. */
   function recordResponse(request: FastifyRequest, status: number): void {
     const milliseconds = performance.now() - request.startedAt;
     metrics.record(request, status, milliseconds);
-    writeAnswer?.(request, status, milliseconds);
+    logResponse?.(request, status, milliseconds);
   }
 
   function sendError(thrown: unknown, request: FastifyRequest, reply: FastifyReply): void {
     const error = toAppError(thrown);
     const status = statusOf(error);
     if (isFailure(error.code)) {
-      writeFault(error, request);
+      logError(error, request);
     }
     const { mediaType, text } = errorBody(error, request.headers.accept, request.url.split('?', 1)[0] ?? '');
     closeIfStopping(reply);
@@ -123,23 +120,23 @@ export function createServer(routes: readonly Route[], dependencies: ServerDepen
   app.addHook('onRequest', (request, reply, done) => {
     request.startedAt = performance.now();
     setCommonHeaders(request, reply);
-    // Before the body is read: where nothing is, no body is too large or of the wrong kind.
-    done(request.is404 ? notHere(request, routeTable) : headerFault(request));
+    // Before the body is read: 404 and 405 come before errors of the body.
+    done(request.is404 ? noRoute(request, routeTable) : headerError(request));
   });
   app.server.on('checkExpectation', (request, response) => {
-    answerExpectation(request, response, config, requestId(request.headers['x-request-id']));
+    respondToExpectation(request, response, config, requestId(request.headers['x-request-id']));
   });
   app.setErrorHandler((error, request, reply) => sendError(error, request, reply));
   app.setNotFoundHandler((request) => {
-    throw notHere(request, routeTable);
+    throw noRoute(request, routeTable);
   });
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body));
-  // Validation is shape.ts and serialisation is JSON.stringify; the schemas of a route are for its description.
+  // Bodies are validated by schema/validate.ts and serialized by JSON.stringify, not by the framework.
   app.setValidatorCompiler(() => () => true);
   app.setSerializerCompiler(() => (value) => JSON.stringify(value));
 
-  const reportFailure = (error: unknown, request: FastifyRequest) => writeFault(toAppError(error), request);
+  const reportFailure = (error: unknown, request: FastifyRequest) => logError(toAppError(error), request);
   const { requestTimeoutMs } = config;
   for (const route of routes) {
     registerRoute(app, route, { ...dependencies, recordResponse, reportFailure, requestTimeoutMs });
@@ -150,15 +147,15 @@ export function createServer(routes: readonly Route[], dependencies: ServerDepen
       method,
       url: path,
       exposeHeadRoute: false,
-      onRequest: (request, _reply, done) => done(notHere(request, routeTable)),
+      onRequest: (request, _reply, done) => done(noRoute(request, routeTable)),
       handler: () => undefined,
     });
   }
-  app.options('*', (request, reply) => answerOptions(request, reply, routeTable));
+  app.options('*', (request, reply) => respondToOptions(request, reply, routeTable));
   return app;
 }
 
-/** The same on every answer. */
+/** The same in every response. */
 function fixedHeadersOf({ environment, publicUrl }: Config): Record<string, string> {
   return {
     'X-Environment': environment,
@@ -173,28 +170,32 @@ function registrationsOf(route: Route) {
   return methods.map((method) => ({ method, path, cors: route.cors ?? ('public' as const) }));
 }
 
-function notHere(request: FastifyRequest, routeTable: RouteTable): AppError {
+function noRoute(request: FastifyRequest, routeTable: RouteTable): AppError {
   const methods = routeTable.methodsOf(request.url.split('?', 1)[0] ?? '');
   if (methods.length === 0) {
-    return new AppError('notFound', 'There is nothing at this address. The page /docs lists every endpoint.');
+    return new AppError('notFound', 'There is nothing at this path. The page /docs lists every endpoint.');
   }
   return new AppError('methodNotAllowed', `This path supports ${methods.join(', ')}.`, {
     details: { allows: methods },
   });
 }
 
-/** OPTIONS, and with it the preflight of browsers: no credentials, no quota (RFC 9110 9.3.7, Fetch 4.8). */
-function answerOptions(request: FastifyRequest, reply: FastifyReply, routeTable: RouteTable): FastifyReply {
+/** OPTIONS and preflights need no credential and are not counted (RFC 9110, section 9.3.7; Fetch, section 4.8). */
+function respondToOptions(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  routeTable: RouteTable,
+): FastifyReply {
   const methods = routeTable.methodsOf(request.url.split('?', 1)[0] ?? '');
   if (methods.length === 0) {
-    throw notHere(request, routeTable);
+    throw noRoute(request, routeTable);
   }
   setPreflightHeaders(request, reply, methods);
   return reply.code(204).header('Allow', methods.join(', ')).send();
 }
 
-/** A request of HTTP/1.1 has one Host header (RFC 9112, section 3.2), and others once at most. */
-function headerFault({ headers, raw }: FastifyRequest): AppError | undefined {
+/** HTTP/1.1 requires one Host header (RFC 9112, section 3.2). Some other headers must not be repeated. */
+function headerError({ headers, raw }: FastifyRequest): AppError | undefined {
   if (headers.host === undefined && raw.httpVersion === '1.1') {
     return new AppError('badRequest', 'Host: the header is required.');
   }
@@ -204,8 +205,8 @@ function headerFault({ headers, raw }: FastifyRequest): AppError | undefined {
     : new AppError('badRequest', `${repeated}: the header is repeated. Send it once.`);
 }
 
-/** An Expect header that is not 100-continue never becomes a request of the framework. */
-function answerExpectation(
+/** Node does not pass a request to the framework when its Expect header is not 100-continue. */
+function respondToExpectation(
   request: IncomingMessage,
   response: ServerResponse,
   config: Config,
@@ -227,8 +228,8 @@ function answerExpectation(
   response.end(text);
 }
 
-/** What Node could not parse as HTTP never becomes a request; it is answered on the bare connection. */
-function answerUnparsed(
+/** Node has no request for bytes that it cannot parse as HTTP, so the response is written to the socket. */
+function respondToUnparsed(
   error: Error & { code?: string },
   socket: Socket,
   config: Config,
@@ -238,7 +239,7 @@ function answerUnparsed(
     socket.destroy();
     return;
   }
-  const { status, text, mediaType } = unparsed(error);
+  const { status, text, mediaType } = parseErrorResponse(error);
   const head = [
     `HTTP/1.1 ${status} ${STATUS_CODES[status]}`,
     `Content-Type: ${mediaType}`,
@@ -251,7 +252,11 @@ function answerUnparsed(
   socket.end(`${head.join('\r\n')}\r\n\r\n${text}`);
 }
 
-function unparsed(error: Error & { code?: string }): { status: number; text: string; mediaType: string } {
+function parseErrorResponse(error: Error & { code?: string }): {
+  status: number;
+  text: string;
+  mediaType: string;
+} {
   const appError =
     error.code === 'HPE_HEADER_OVERFLOW'
       ? new AppError('headerFieldsTooLarge')

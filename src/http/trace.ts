@@ -1,9 +1,9 @@
-/** Names by which one request is found again: ours (X-Request-Id) and that of a distributed trace (W3C Trace Context). */
+/** Ids that identify one request: the request id (X-Request-Id) and the id of a distributed trace (W3C Trace Context). */
 import type { Clock } from '../clock.ts';
 
 /**
- * Names requests: a client's own id if it is harmless, else a fresh one. Fresh ones count up behind a name of this
- * process, which nobody else has; drawing a random one for each request took 4 us.
+ * Returns a function that gives a request its id: the id of the client if it is valid, else a new one. New ids are a
+ * counter behind a random prefix of this process, because a random id for each request took 4 us.
  */
 export function createRequestIds(clock: Clock): (given?: string | string[]) => string {
   const processName = clock.uuid().slice(0, 18);
@@ -17,9 +17,9 @@ export function createRequestIds(clock: Clock): (given?: string | string[]) => s
   };
 }
 
-/** The trace id of a valid `traceparent`, else that of a new trace. A malformed header never fails a request. */
+/** The trace id of a valid `traceparent`, else a new one. A malformed header does not fail the request. */
 export function traceIdOf(traceparent: string | string[] | undefined, clock: Clock): string {
-  // Version 00 ends after the flags; later versions may go on behind another dash.
+  // Version 00 ends after the flags; later versions can continue after another dash.
   const match =
     /^(?!ff)(?:00(?=.{53}$)|(?!00)[0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-[0-9a-f]{2}(?:-|$)/.exec(
       String(traceparent),

@@ -1,4 +1,4 @@
-/** Where the file of a form lies until its request is answered, and how many there may be. */
+/** Files of forms while their requests run: where they are on disk, and how many there can be. */
 import { mkdir, readdir, rm, stat } from 'node:fs/promises';
 import type { IncomingMessage } from 'node:http';
 import { join } from 'node:path';
@@ -7,21 +7,21 @@ import { AppError, unavailable } from '../errors.ts';
 import { restrict } from '../permissions.ts';
 import { cannotStore, drain, type ReceivedForm, receiveForm } from './multipart.ts';
 
-/** Received, waiting and worked on together: each of them holds a file of ten megabytes at most. */
+/** Uploads in progress at once. Each has a file of ten megabytes at most. */
 export const uploadsMax = 64;
 /** A client that sends slowly keeps its slots for minutes. The three API keys of an account leave some to others. */
 export const uploadsOfPrincipalMax = 16;
 const retrySeconds = 5;
-/** Of a body that was refused. */
+/** How much of a refused body is read before the connection is closed. */
 const discardedBytesMax = 64 * 1024 * 1024;
-/** No request lasts so long: a file this old belongs to a process that is gone. */
+/** No request lasts this long, so a file of this age was left by a process that has ended. */
 const forgottenMs = 60 * 60 * 1000;
 
 export interface Uploads {
   /**
-   * Hands `work` a function that reads the form of a request, and removes its file when `work` is through. Where that
-   * fails, the rest of the body is read and thrown away.
-   * @param principal one has a bounded number of uploads at once
+   * Calls `work` with a function that receives the form of a request, and deletes the file when `work` is done. When
+   * `work` fails, the rest of the body is read and discarded.
+   * @param principal a principal can have `uploadsOfPrincipalMax` uploads in progress
    */
   withUpload<T>(
     request: IncomingMessage,
@@ -29,20 +29,20 @@ export interface Uploads {
     plan: { readonly fileField: string; readonly fileBytesMax: number },
     work: (receive: () => Promise<ReceivedForm>) => Promise<T>,
   ): Promise<T>;
-  /** How many are under way. */
+  /** Uploads in progress. */
   count(): number;
-  /** Reads what is left of a refused request and throws it away. */
+  /** Reads the rest of a refused request and discards it. */
   drain(request: IncomingMessage): void;
-  /** Removes what killed processes have left. */
+  /** Deletes files that killed processes have left. */
   purge(): Promise<void>;
 }
 
-/** @param folder where files lie meanwhile; `purge` is to be called now and then */
+/** @param folder for the received files. Call `purge` at intervals. */
 export function createUploads(folder: string, clock: Clock): Uploads {
   restrict(folder);
-  /** Uploads under way by principal; those without any are not in it. */
+  /** Uploads in progress by principal, without principals that have none. */
   const slots = new Map<string, number>();
-  let underWay = 0;
+  let inProgress = 0;
 
   /** @throws AppError rateLimited, unavailable */
   function takeSlot(principal: string): void {
@@ -54,11 +54,11 @@ export function createUploads(folder: string, clock: Clock): Uploads {
         { details: { retryAfterMs: retrySeconds * 1000 } },
       );
     }
-    if (underWay >= uploadsMax) {
+    if (inProgress >= uploadsMax) {
       throw unavailable('Too many uploads are in progress. Try again in a moment.', retrySeconds);
     }
     slots.set(principal, own + 1);
-    underWay += 1;
+    inProgress += 1;
   }
 
   function releaseSlot(principal: string): void {
@@ -68,7 +68,7 @@ export function createUploads(folder: string, clock: Clock): Uploads {
     } else {
       slots.delete(principal);
     }
-    underWay -= 1;
+    inProgress -= 1;
   }
 
   return {
@@ -90,11 +90,11 @@ export function createUploads(folder: string, clock: Clock): Uploads {
         if (hasSlot) {
           releaseSlot(principal);
         }
-        // What cannot be removed now is purged later.
+        // `purge` deletes it later if this fails.
         await rm(path, { force: true }).catch(() => {});
       }
     },
-    count: () => underWay,
+    count: () => inProgress,
     drain: (request) => drain(request, discardedBytesMax),
     async purge() {
       for (const name of await readdir(folder).catch(() => [])) {

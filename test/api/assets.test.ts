@@ -1,4 +1,4 @@
-/** Static content: one buffer for all responses, kept by clients for as long as its URL names its version. */
+/** Static content: one buffer for all responses, and caching by clients. */
 import assert from 'node:assert/strict';
 import { connect, type Socket } from 'node:net';
 import { test } from 'node:test';
@@ -13,7 +13,7 @@ async function scriptPath(): Promise<string> {
   return /<script src="([^"]+)"/.exec(text)?.[1] ?? assert.fail('the page names no script');
 }
 
-test('The script of the reference page may be kept for a year under the URL that names its version', async () => {
+test('The script of the reference page can be cached for a year under the URL with its version', async () => {
   const path = await scriptPath();
   const { status, headers, text } = await shop().request('GET', path);
   assert.equal(status, 200);
@@ -76,7 +76,7 @@ test('Connections that do not read the script share its buffer', async (t) => {
     });
   }
   await until(async () => started === count);
-  // What Node has yet to send is in no figure of the heap.
+  // Data that Node has not sent yet is outside of the heap.
   const grown = process.memoryUsage.rss() - before;
   assert.ok(grown < (count / 4) * bytes, `${grown} bytes more for ${count} responses of ${bytes} bytes`);
 });

@@ -1,4 +1,4 @@
-/** Requests and answers that break in the middle: nobody can be told, but whoever runs the server can see it. */
+/** Requests and responses that are cut off: no client gets a response, but the log and the metrics show them. */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { get } from 'node:http';
@@ -16,8 +16,8 @@ async function metricsOf({ app }: Shop, admin: string): Promise<string> {
   return response.payload;
 }
 
-suite('What breaks', () => {
-  test("is the client's doing where a form ends before its end", async (t) => {
+suite('A connection that is cut off', () => {
+  test('is an error of the client when the form was incomplete', async (t) => {
     const shop = await openShop(t);
     await shop.app.server.listen({ host: '127.0.0.1', port: 0 });
     const { port } = shop.app.server.server.address() as AddressInfo;
@@ -40,7 +40,7 @@ suite('What breaks', () => {
     assert.match(counted ?? '', /status="400"\} 1$/);
   });
 
-  test('leaves the durations numbers where an address is no address', async (t) => {
+  test('keeps durations numeric when the URL is invalid', async (t) => {
     const shop = await openShop(t);
     const response = await shop.app.server.inject('/%zz');
     assert.equal(response.statusCode, 404);
@@ -49,7 +49,7 @@ suite('What breaks', () => {
     assert.doesNotMatch(metrics, /NaN/);
   });
 
-  test('is written to the log where the database fails behind the first page of a long answer', async (t) => {
+  test('is logged when the database fails after the first page of a long response', async (t) => {
     const environment = await freshShop(t, {
       CURD_SECRET: secret,
       CURD_ENVIRONMENT: 'production',

@@ -1,4 +1,4 @@
-/** Bodies that mean harm, or are none: refused where they are wrong, and never a fault of the server. */
+/** Hostile and invalid bodies are refused, and never cause a failure of the server. */
 import assert from 'node:assert/strict';
 import { Readable } from 'node:stream';
 import { type TestContext, test } from 'node:test';
@@ -9,7 +9,7 @@ import { assertError, assertFields, onBothEngines, openShop, type TestResponse }
 const mebibyte = 1024 * 1024;
 type Raw = string | Uint8Array;
 
-/** A shop with one cheese, which hostile requests must leave as it is. */
+/** A shop with one cheese, which hostile requests must not change. */
 async function openWithCheese(t: TestContext, engine: Engine) {
   const shop = await openShop(t, { engine });
   const { json: cheese } = await shop.request('POST', '/v2/cheeses', {
@@ -20,7 +20,7 @@ async function openWithCheese(t: TestContext, engine: Engine) {
   const send = (raw: Raw, headers: Record<string, string> = {}, method = 'POST', to = '/v2/cheeses') =>
     shop.request(method, to, { as: shop.writer, raw, headers });
   const list = async () => (await shop.request('GET', '/v2/cheeses', { as: shop.reader })).json.items;
-  /** Sends the body wherever one is taken; every answer must be refused in the same way, and nothing change. */
+  /** Sends the body to every route with a body. Each must refuse it in the same way and change nothing. */
   const everywhere = async (
     raw: Raw,
     headers: Record<string, string>,
@@ -41,13 +41,13 @@ function assertWhole(response: TestResponse, message: RegExp | string = ''): voi
   assert.match(response.json.errors[0].message, new RegExp(message));
 }
 
-/** JSON of a cheese whose brackets are nested so many levels deep, in a member that nobody reads. */
+/** JSON of a cheese with brackets nested `levels` deep, in a member that is ignored. */
 function nested(name: string, levels: number): string {
   return `{"name": "${name}", "status": "sold", "deep": ${'['.repeat(levels - 1)}${']'.repeat(levels - 1)}}`;
 }
 
 onBothEngines('A body', (engine) => {
-  test('is 422 with the position where it is not JSON', async (t) => {
+  test('is 422 with the position of the error when it is not JSON', async (t) => {
     const { everywhere } = await openWithCheese(t, engine);
     const broken = [
       ['{"name": "A"', 1, 13],
@@ -59,7 +59,7 @@ onBothEngines('A body', (engine) => {
       ['{"name": "\\x41"}', 1, 12],
       ['{"é": "é", "name": 01}', 1, 21],
       ['{\n  "name": "A",\n  "status" "sold"\n}', 3, 12],
-      // For an unexpected token V8 names no position.
+      // V8 reports no position for an unexpected token.
       ['{"name": @}', 1, 10],
       ['{"name": tru}', 1, 13],
       ['{"name": "A", "ageMonths": NaN}', 1, 28],
@@ -71,7 +71,7 @@ onBothEngines('A body', (engine) => {
     }
   });
 
-  test('is 422 where it is empty or no object, but may be empty where no field is required', async (t) => {
+  test('is 422 when it is empty or not an object, but can be empty where no field is required', async (t) => {
     const { send, everywhere, list, cheese, url } = await openWithCheese(t, engine);
     for (const raw of ['null', '[]', '[{"name": "A"}]', '"A"', '7', 'true']) {
       await everywhere(raw, {}, (response) => assertWhole(response, 'object'));
@@ -84,11 +84,11 @@ onBothEngines('A body', (engine) => {
     assert.deepEqual(await list(), [cheese]);
   });
 
-  test('is 422 where it is not UTF-8, or holds half of a surrogate pair', async (t) => {
+  test('is 422 when it is not UTF-8 or contains half of a surrogate pair', async (t) => {
     const { everywhere, send } = await openWithCheese(t, engine);
     const withBytes = (...bytes: number[]) =>
       Buffer.concat([Buffer.from('{"name": "A'), Buffer.from(bytes), Buffer.from('"}')]);
-    // A Latin-1 letter, an overlong slash, half a surrogate pair, beyond Unicode, and a letter cut short.
+    // A Latin-1 letter, an overlong slash, half a surrogate pair, a number above Unicode, and a truncated letter.
     for (const raw of [[0xe9], [0xc0, 0xaf], [0xed, 0xa0, 0x80], [0xf4, 0x90, 0x80, 0x80], [0xe2, 0x82]]) {
       await everywhere(withBytes(...raw), {}, (response) => assertWhole(response, 'UTF-8'));
     }
@@ -102,7 +102,7 @@ onBothEngines('A body', (engine) => {
     assert.equal((await send('\ufeff{"name": "with a byte order mark"}')).status, 201);
   });
 
-  test('is 422 at the field where a NUL stands in a text', async (t) => {
+  test('is 422 for the field with a NUL in its text', async (t) => {
     const { send, list, cheese } = await openWithCheese(t, engine);
     const nul = '"A\\u0000B"';
     assertFields(await send(`{"name": ${nul}, "origin": ${nul}}`), ['name', 'origin']);
@@ -114,7 +114,7 @@ onBothEngines('A body', (engine) => {
     assert.deepEqual((await list())[0], cheese);
   });
 
-  test('is plain data where members are named as those of a prototype; of repeated ones the last counts', async (t) => {
+  test('is plain data when members have the names of prototype members; of repeated members the last counts', async (t) => {
     const { send, url } = await openWithCheese(t, engine);
     for (const key of ['__proto__', 'constructor', 'prototype', 'toString', 'hasOwnProperty']) {
       const raw = `{"name": "${key}", "${key}": {"status": "sold", "prototype": {"organic": true}}}`;
@@ -138,7 +138,7 @@ onBothEngines('A body', (engine) => {
     assert.equal((await send('{"status": "lost", "status": "sold"}', {}, 'POST', url)).json.status, 'sold');
   });
 
-  test('is 422 where it is nested deeper than 64 levels, however deep', async (t) => {
+  test('is 422 when it is nested deeper than 64 levels', async (t) => {
     const { send, everywhere, url } = await openWithCheese(t, engine);
     for (const levels of [65, 66, 10_000, 500_000]) {
       await everywhere(nested('A', levels), {}, (response) => assertWhole(response, '64'));
@@ -151,7 +151,7 @@ onBothEngines('A body', (engine) => {
     assert.equal((await send(brackets)).status, 201);
   });
 
-  test('is 413 above 1 MiB, to the byte, whatever is in it', async (t) => {
+  test('is 413 from one byte above 1 MiB, with any content', async (t) => {
     const { shop, send, everywhere } = await openWithCheese(t, engine);
     const padded = (bytes: number) => '{"name": "A"}'.padEnd(bytes, ' ');
     const tooLarge = padded(mebibyte + 1);
@@ -171,7 +171,7 @@ onBothEngines('A body', (engine) => {
     assert.equal((await send(padded(mebibyte))).status, 201);
   });
 
-  test('is 404 or 405 at an address that takes none, however large it is', async (t) => {
+  test('is 404 or 405 at a path without a body, at any size', async (t) => {
     const { send } = await openWithCheese(t, engine);
     const tooLarge = ' '.repeat(mebibyte + 1);
     assertError(await send(tooLarge, {}, 'POST', '/v2/nowhere'), 404, 'not_found');
@@ -180,7 +180,7 @@ onBothEngines('A body', (engine) => {
 });
 
 onBothEngines('The media type of a body', (engine) => {
-  test('is 415 with Accept where it is not JSON', async (t) => {
+  test('is 415 with Accept when it is not JSON', async (t) => {
     const { shop, send, everywhere, url } = await openWithCheese(t, engine);
     const body = '{"name": "A", "id": 1, "status": "sold"}';
     const types = [
@@ -211,13 +211,13 @@ onBothEngines('The media type of a body', (engine) => {
     }
     const form = await send(body, { 'content-type': 'text/plain' }, 'POST', url);
     assert.match(form.headers.accept ?? '', /multipart\/form-data/);
-    // Credentials come first, then the media type, then what is in the body.
+    // Credentials are checked first, then the media type, then the body.
     const headers = { 'content-type': 'text/plain' };
     assertError(await shop.request('POST', '/v2/cheeses', { raw: '{', headers }), 401, 'unauthorized');
     assertError(await send('{', headers), 415, 'unsupported_media_type');
   });
 
-  test('is taken where it is JSON by any name, or where none is given', async (t) => {
+  test('is accepted when it is any JSON type, or absent', async (t) => {
     const { shop, send } = await openWithCheese(t, engine);
     const types = [
       ...[
@@ -246,7 +246,7 @@ onBothEngines('The media type of a body', (engine) => {
     assert.equal(untyped.statusCode, 201, untyped.payload);
   });
 
-  test('is 415 where the body is compressed, which it may not be', async (t) => {
+  test('is 415 when the body is compressed', async (t) => {
     const { send, everywhere } = await openWithCheese(t, engine);
     for (const coding of ['gzip', 'GZIP', 'br', 'deflate', 'identity, gzip', 'nonsense']) {
       await everywhere(gzipSync('{"name": "A"}'), { 'content-encoding': coding }, (response) => {
@@ -257,7 +257,7 @@ onBothEngines('The media type of a body', (engine) => {
     assert.equal((await send('{"name": "A"}', { 'content-encoding': 'Identity' })).status, 201);
   });
 
-  test('does not matter where no body is read: GET and DELETE ignore what comes with them', async (t) => {
+  test('does not matter for GET and DELETE, which ignore a body', async (t) => {
     const { send, url, cheese } = await openWithCheese(t, engine);
     const odd = { 'content-type': 'text/odd', 'x-confirm-delete': 'true' };
     assert.deepEqual((await send('{', odd, 'GET', url)).json, cheese);

@@ -1,4 +1,4 @@
-/** What holds for every address: routing, methods, CORS, names of requests, and the shapes of errors. */
+/** Rules for every path: routing, methods, CORS, request ids, and the form of errors. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { assertError, openShop, type TestResponse } from '../helper.ts';
@@ -17,7 +17,7 @@ test('An unknown path is 404, with and without credentials', async (t) => {
   }
 });
 
-test('A known path answers 405 with Allow to any other method, before it asks for credentials', async (t) => {
+test('A known path returns 405 with Allow for other methods, with or without credentials', async (t) => {
   const shop = await openShop(t);
   const reads = ['GET', 'HEAD', 'OPTIONS'];
   const one = ['DELETE', 'GET', 'HEAD', 'OPTIONS', 'POST'];
@@ -38,14 +38,14 @@ test('A known path answers 405 with Allow to any other method, before it asks fo
   }
 });
 
-test('The method QUERY, new as it is, is 405 like any other that is not taken', async (t) => {
+test('The method QUERY is 405', async (t) => {
   const shop = await openShop(t);
   const response = await shop.request('QUERY', '/v2/cheeses');
   assertError(response, 405, 'method_not_allowed');
   assert.deepEqual(allowOf(response), onCheeses);
 });
 
-test('A path is the same address percent-encoded, for 405 and OPTIONS too', async (t) => {
+test('A percent-encoded path is the same path, also for 405 and OPTIONS', async (t) => {
   const shop = await openShop(t);
   const path = '/v2/%63heeses';
   assert.equal((await shop.request('GET', path, { as: shop.reader })).status, 200);
@@ -56,7 +56,7 @@ test('A path is the same address percent-encoded, for 405 and OPTIONS too', asyn
   assert.deepEqual(allowOf(patch), onCheeses);
 });
 
-test('HEAD answers what GET does, without the body', async (t) => {
+test('HEAD returns the status and headers of GET without the body', async (t) => {
   const shop = await openShop(t);
   const { json } = await shop.request('POST', '/v2/cheeses', { as: shop.writer, body: { name: 'Brie' } });
   const one = `/v2/cheeses/${json.id}`;
@@ -74,7 +74,7 @@ test('HEAD answers what GET does, without the body', async (t) => {
   assert.equal((await shop.request('HEAD', '/v2/cheeses')).status, 401);
 });
 
-test('OPTIONS answers 204 with Allow, without credentials', async (t) => {
+test('OPTIONS returns 204 with Allow, without credentials', async (t) => {
   const shop = await openShop(t);
   for (const path of ['/v2/cheeses', '/v2/cheeses/', '/v2/cheeses?limit=0']) {
     const response = await shop.request('OPTIONS', path);
@@ -87,7 +87,7 @@ test('OPTIONS answers 204 with Allow, without credentials', async (t) => {
   assert.equal(wrongKey.status, 204);
 });
 
-test('Any web page may call, without cookies, and sees the headers it needs', async (t) => {
+test('Scripts of any origin can read responses and their headers, without cookies', async (t) => {
   const shop = await openShop(t);
   const headers = { origin: 'https://page.example' };
   for (const [method, path, status] of [
@@ -129,7 +129,7 @@ test('Any web page may call, without cookies, and sees the headers it needs', as
   assert.deepEqual(allowed, ['authorization', 'content-type', 'idempotency-key']);
 });
 
-test('With a list of origins only those may call, and caches are told that answers depend on the origin', async (t) => {
+test('With a list of origins only scripts of those can read responses, and Vary names Origin', async (t) => {
   const settings = { CURD_CORS_ORIGINS: 'https://shop.example, https://admin.example' };
   const shop = await openShop(t, { settings });
   const ask = (method: string, path: string, headers: Record<string, string>) =>
@@ -203,7 +203,7 @@ test('One trailing slash is ignored; case, a second slash and an encoded one are
   assert.equal((await shop.app.server.inject(rotation)).statusCode, 405);
 });
 
-test('A path segment of any length that names nothing is 404', async (t) => {
+test('A path segment of any length that is no id is 404', async (t) => {
   const shop = await openShop(t);
   for (const length of [20, 4000, 4097, 8000]) {
     const response = await shop.request('GET', `/v2/cheeses/${'1'.repeat(length)}`, { as: shop.reader });
@@ -212,14 +212,14 @@ test('A path segment of any length that names nothing is 404', async (t) => {
   }
 });
 
-test('Bad percent-encoding answers in the shape of every other 404', async (t) => {
+test('Invalid percent-encoding is 404 with the usual error body', async (t) => {
   const shop = await openShop(t);
   const response = await shop.request('GET', '/v2/cheeses/%zz', { headers: { 'x-request-id': 'mine' } });
   assertError(response, 404, 'not_found');
   assert.deepEqual([response.headers['x-request-id'], response.headers['x-environment']], ['mine', 'local']);
 });
 
-test('X-Request-Id is echoed where it is harmless, and made afresh where not', async (t) => {
+test('X-Request-Id is returned if it is valid, and replaced if not', async (t) => {
   const shop = await openShop(t);
   const idOf = async (given?: string, path = '/healthz') => {
     const headers = given === undefined ? {} : { 'x-request-id': given };
@@ -240,7 +240,7 @@ test('X-Request-Id is echoed where it is harmless, and made afresh where not', a
   assert.equal(fresh.size, 9);
 });
 
-test('Every answer names the environment, and none the software', async (t) => {
+test('Every response names the environment, and none names the software', async (t) => {
   const shop = await openShop(t, { settings: { CURD_ENVIRONMENT: 'sandbox' } });
   for (const path of ['/healthz', '/v2/cheeses', '/nope', '/v2/cheeses/%', '/docs']) {
     const { headers } = await shop.request('GET', path);
@@ -249,7 +249,7 @@ test('Every answer names the environment, and none the software', async (t) => {
   }
 });
 
-test('Problem details go to whoever asks for them, and to nobody else', async (t) => {
+test('Problem details are returned only to clients that accept them', async (t) => {
   const shop = await openShop(t);
   const ask = (accept?: string) =>
     shop.request('POST', '/v2/cheeses?x=1', {
@@ -301,7 +301,7 @@ test('A client that refuses problem details, or prefers JSON to them, gets JSON'
   }
 });
 
-test('A fault of ours is 500 with a fixed text and a request id, and says nothing of its cause', async (t) => {
+test('An unexpected error is 500 with a fixed text and a request id, without its cause', async (t) => {
   const shop = await openShop(t);
   await shop.app.services.database.exclusiveTransaction((_sql, run) =>
     run('alter table catalogue rename to elsewhere'),
@@ -314,7 +314,7 @@ test('A fault of ours is 500 with a fixed text and a request id, and says nothin
   assert.doesNotMatch(response.payload, /catalogue|table|sql|at /i);
 });
 
-test('The reference page finds its script, under both spellings of its address', async (t) => {
+test('The reference page finds its script, with and without a trailing slash in its URL', async (t) => {
   const shop = await openShop(t);
   for (const address of ['/docs', '/docs/']) {
     const { payload } = await shop.app.server.inject(address);

@@ -1,4 +1,4 @@
-/** What only a real connection can show: bytes that are no HTTP request, bodies too large, and the public pages. */
+/** What needs a real connection: bytes that are not HTTP, bodies that are too large, and the public pages. */
 import assert from 'node:assert/strict';
 import { connect, type Socket } from 'node:net';
 import { type TestContext, test } from 'node:test';
@@ -10,7 +10,7 @@ interface Reply {
   readonly body: string;
 }
 
-/** Sends bytes and reads until the server closes. A reset connection is an error, as it would be to a client. */
+/** Sends bytes and reads until the server closes the connection. A reset connection is an error, as for a client. */
 function exchange(t: TestContext, port: number, bytes: string | readonly string[]): Promise<Reply> {
   return new Promise((resolve, reject) => {
     const socket = connect(port, '127.0.0.1');
@@ -46,7 +46,7 @@ function requestOf(line: string, headers: readonly string[] = [], body = ''): st
   return [`${line} HTTP/1.1`, 'Host: shop', 'Connection: close', ...headers, '', body].join('\r\n');
 }
 
-/** The error shape and the request id of every answer, whoever wrote it. */
+/** The error body and the request id, which every error response has. */
 function assertErrorReply({ status, headers, body }: Reply, expected: number, type: string): void {
   assert.equal(status, expected, body);
   assert.match(headers['content-type'] ?? '', /^application\/json/, `no JSON with ${status}`);
@@ -56,7 +56,7 @@ function assertErrorReply({ status, headers, body }: Reply, expected: number, ty
   assert.match(headers['x-request-id'] ?? '', /^[A-Za-z0-9._-]+$/);
 }
 
-test('What is not HTTP gets 400 in the error shape, and the connection closes', async (t) => {
+test('Bytes that are not HTTP get 400 with the usual error body, and the connection closes', async (t) => {
   const { port } = await openListeningShop(t);
   const chunked = 'Transfer-Encoding: chunked';
   for (const bytes of [
@@ -89,7 +89,7 @@ test('A broken chunk in a body gets one 400', async (t) => {
   assertErrorReply(reply, 400, 'bad_request');
 });
 
-test('HTTP/1.1 without Host gets 400 in the error shape; HTTP/1.0 needs none', async (t) => {
+test('HTTP/1.1 without Host gets 400 with the usual error body; HTTP/1.0 needs no Host', async (t) => {
   const { port } = await openListeningShop(t);
   const missing = await exchange(t, port, 'GET /healthz HTTP/1.1\r\nConnection: close\r\n\r\n');
   assertErrorReply(missing, 400, 'bad_request');
@@ -97,7 +97,7 @@ test('HTTP/1.1 without Host gets 400 in the error shape; HTTP/1.0 needs none', a
   assert.equal((await exchange(t, port, requestOf('GET /healthz'))).status, 200);
 });
 
-test('Headers or a URL beyond 16 KiB get 431 in the error shape; a URL below it is just not found', async (t) => {
+test('Headers or a URL above 16 KiB get 431 with the usual error body; a URL below that is 404', async (t) => {
   const shop = await openListeningShop(t);
   const { port } = shop;
   const long = 'x'.repeat(20_000);
@@ -121,7 +121,7 @@ test('Headers or a URL beyond 16 KiB get 431 in the error shape; a URL below it 
   assertErrorReply(query, 400, 'bad_request');
 });
 
-test('An expectation other than 100-continue gets 417 in the error shape', async (t) => {
+test('An expectation other than 100-continue gets 417 with the usual error body', async (t) => {
   const shop = await openListeningShop(t);
   const { port } = shop;
   const body = '{"name":"Brie"}';
@@ -138,7 +138,7 @@ test('An expectation other than 100-continue gets 417 in the error shape', async
   assert.match(taken.body, /^HTTP\/1\.1 201 /);
 });
 
-test('A request that takes too long gets 408 in the error shape', async (t) => {
+test('A request that takes too long gets 408 with the usual error body', async (t) => {
   const shop = await openListeningShop(t);
   const { port } = shop;
   // Node looks for late requests every 30 s; the test reports one in its place.
@@ -149,7 +149,7 @@ test('A request that takes too long gets 408 in the error shape', async (t) => {
   assertErrorReply(await exchange(t, port, 'GET /heal'), 408, 'request_timeout');
 });
 
-test('A body of 2 MB gets its refusal rather than a reset, announced or in chunks', async (t) => {
+test('A body of 2 MB gets a response and no reset, with Content-Length or in chunks', async (t) => {
   const shop = await openListeningShop(t);
   const { port } = shop;
   const body = JSON.stringify({ name: 'x'.repeat(2 * 1024 * 1024) });
@@ -171,7 +171,7 @@ test('A body of 2 MB gets its refusal rather than a reset, announced or in chunk
   assert.equal(status, 200);
 });
 
-test('A body of 2 MB to an address that is not there gets 404, and 405 where it takes no such method', async (t) => {
+test('A body of 2 MB gets 404 for an unknown path, and 405 for a method that the path does not have', async (t) => {
   const { port } = await openListeningShop(t);
   const body = 'x'.repeat(2 * 1024 * 1024);
   const announced = `Content-Length: ${body.length}`;
@@ -183,7 +183,7 @@ test('A body of 2 MB to an address that is not there gets 404, and 405 where it 
   }
 });
 
-test('The environment is named even to what is no request', async (t) => {
+test('The response to bytes that are not HTTP names the environment', async (t) => {
   const { port } = await openListeningShop(t);
   for (const bytes of ['NONSENSE\r\n\r\n', requestOf('GET /healthz', [`X-Long: ${'x'.repeat(20_000)}`])]) {
     const { status, headers } = await exchange(t, port, bytes);
@@ -192,7 +192,7 @@ test('The environment is named even to what is no request', async (t) => {
   }
 });
 
-test('A connection serves many requests, and one that fails does not end it', async (t) => {
+test('A connection serves many requests, and stays open after one that fails', async (t) => {
   const shop = await openListeningShop(t);
   const { port } = shop;
   const keptOpen = (path: string) => `GET ${path} HTTP/1.1\r\nHost: shop\r\n\r\n`;
@@ -202,7 +202,7 @@ test('A connection serves many requests, and one that fails does not end it', as
   assert.deepEqual(reply.body.match(/HTTP\/1\.1 \d{3}/g), ['HTTP/1.1 401', 'HTTP/1.1 404', 'HTTP/1.1 200']);
 });
 
-test('The public pages answer over a real connection, whatever credential comes along', async (t) => {
+test('The public pages are served over a real connection, with any credential or none', async (t) => {
   const { port } = await openListeningShop(t);
   for (const [path, type, content] of [
     ['/healthz', 'application/json', /^\{"status":"ok"\}$/],
@@ -223,7 +223,7 @@ test('The public pages answer over a real connection, whatever credential comes 
   }
 });
 
-test('A header that is repeated is refused, whether the first or the second of it is right', async (t) => {
+test('A repeated header is refused, whether the first or the second value is valid', async (t) => {
   const shop = await openListeningShop(t);
   const { port } = shop;
   const wrong = 'Authorization: Bearer nothing';
@@ -285,7 +285,7 @@ test('Several If-Match headers are one list of tags', async (t) => {
   assert.equal((await change(['"other"', headers.etag ?? ''])).status, 200);
 });
 
-test('Two Authorization headers are an invalid request to the endpoints of OAuth', async (t) => {
+test('Two Authorization headers are invalid_request at the OAuth endpoints', async (t) => {
   const { port } = await openListeningShop(t);
   const form = 'grant_type=client_credentials';
   for (const name of ['token', 'revoke', 'introspect']) {

@@ -1,4 +1,4 @@
-/** Responses as long as the catalogue: made piece by piece, so that they take little memory and let others through. */
+/** Responses as long as the catalogue: produced in pieces, so that they need little memory and do not block others. */
 import assert from 'node:assert/strict';
 import { connect, type Socket } from 'node:net';
 import { test } from 'node:test';
@@ -61,7 +61,7 @@ async function pagesRead(listing: CheeseListing, work: () => Promise<unknown>) {
 onBothEngines('A long response', (engine) => {
   const opened = shared((t) => openWithLongCheeses(t, engine));
 
-  test('is read in parts of bounded size, each in a turn of its own', async () => {
+  test('is read in parts of bounded size, each in a separate turn of the event loop', async () => {
     const shop = opened();
     const { listing } = shop.app.services;
     let text = '';
@@ -84,7 +84,7 @@ onBothEngines('A long response', (engine) => {
     assert.equal(gunzipSync(zipped.rawPayload).toString(), text);
   });
 
-  test('is not made for HEAD', async () => {
+  test('is not produced for HEAD', async () => {
     const shop = opened();
     for (const headers of [{}, { 'accept-encoding': 'gzip' }]) {
       const pages = await pagesRead(shop.app.services.listing, async () => {
@@ -96,7 +96,7 @@ onBothEngines('A long response', (engine) => {
     }
   });
 
-  test('to clients that do not read it takes little memory', async (t) => {
+  test('needs little memory when clients do not read it', async (t) => {
     const shop = opened();
     const sockets: Socket[] = [];
     cleanUp(t, () => {
@@ -125,7 +125,7 @@ onBothEngines('A long response', (engine) => {
     assert.ok(grown < count * 4 * 1024 * 1024, `${grown} bytes more for ${count} responses of 20 MB`);
   });
 
-  test('of one cheese after the other leaves little in the cache', async () => {
+  test('does not fill the cache with single cheeses', async () => {
     const shop = opened();
     const before = await heapBytes();
     for (let id = 501; id <= cheeses; id += 1) {

@@ -1,4 +1,4 @@
-/** What "GET /metrics" says of a server: in the format that Prometheus reads, exactly, and nothing about anybody. */
+/** GET /metrics: the exact text format of Prometheus, without personal data. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -28,7 +28,7 @@ interface Family {
   readonly samples: Sample[];
 }
 
-/** The text format, version 0.0.4, without the freedom that it leaves: HELP, TYPE, and the samples of that family. */
+/** The text format, version 0.0.4, in its strictest form: HELP, TYPE, and the samples of that family. */
 function parse(text: string): Map<string, Family> {
   assert.ok(text.endsWith('\n') && !text.includes('\n\n') && !text.includes('\r'));
   const families = new Map<string, Family>();
@@ -74,7 +74,7 @@ function labelsIn(inside: string, line: string): Record<string, string> {
   return labels;
 }
 
-/** Buckets that only grow, up to as many as there are, and a sum that they allow. */
+/** Buckets that only grow up to the count, and a sum that fits them. */
 function assertHistogram({ samples }: Family, name: string): void {
   const byLabels = Map.groupBy(samples, ({ labels: { le: _, ...rest } }) => JSON.stringify(rest));
   for (const [key, some] of byLabels) {
@@ -116,7 +116,7 @@ function read({ headers, text }: TestResponse) {
   const family = families.get(requests);
   assert.equal(family?.type, 'histogram');
   assertHistogram(family as Family, requests);
-  /** The value with these labels: 0 where there is none. */
+  /** The value with these labels; 0 when there is none. */
   const figure = (name: string, labels: Record<string, string> = {}): number =>
     (families.get(name.replace(/_count$/, '')) ?? families.get(name))?.samples.find(
       (one) => one.name === name && JSON.stringify(one.labels) === JSON.stringify(labels),
@@ -127,7 +127,7 @@ function read({ headers, text }: TestResponse) {
 }
 
 onBothEngines('Metrics', (engine) => {
-  test('count every request by its route and its status, and are the same size whatever is asked for', async (t) => {
+  test('count every request by route and status, and do not grow with the number of different paths', async (t) => {
     const shop = await openShop(t, { engine });
     const first = await look(shop);
     assert.equal(first.counted('GET', '/metrics', 200), 0, 'it is not answered yet');
@@ -176,7 +176,7 @@ onBothEngines('Metrics', (engine) => {
     assert.equal(last.counted('any', 'none', 404) + last.counted('OPTIONS', '*', 404), 40);
   });
 
-  test('count calls that a limit turned away, by the limit', async (t) => {
+  test('count refused requests by limit', async (t) => {
     const clock = testClock();
     const settings = {
       CURD_PLANS: '{"enterprise":{"perHour":30,"burst":20}}',
@@ -204,10 +204,10 @@ onBothEngines('Metrics', (engine) => {
     assert.equal(metrics.counted('GET', '/v2/cheeses/:cheeseId', 429), 11);
   });
 
-  test('count orders by status, tell what is under way, and hold no secret, no name and no id', async (t) => {
+  test('count orders by status and work in progress, and contain no secret, no name and no id', async (t) => {
     const life = await liveOn(t, engine);
     const { shop, orderer } = life;
-    // Test orders are nobody's.
+    // Test orders have no customer.
     await restoreTestOrders(shop.app.services.contextOf('test'));
     const { text, families, figure } = await look(shop);
     const statuses = ['placed', 'approved', 'shipped', 'delivered', 'cancelled'];
@@ -247,7 +247,7 @@ onBothEngines('Metrics', (engine) => {
       assert.match(String(labels.route), /^(none|\*|(\/v2)?\/[a-zA-Z/.:_]*)$/, 'a path with an id');
     }
 
-    // Changes that wait are told while they do: here for somebody who has the cheese.
+    // Changes are counted while they wait, here for a lock on the cheese.
     const { promise: asked, resolve: letGo } = Promise.withResolvers<void>();
     const { promise: held, resolve: hold } = Promise.withResolvers<void>();
     const holding = shop.app.services.database.transaction(async (tx) => {
@@ -276,7 +276,7 @@ onBothEngines('Metrics', (engine) => {
     );
   });
 
-  test('tell the version, the size of the database, and the space of each disk', async (t) => {
+  test('include the version, the size of the database, and the space of each disk', async (t) => {
     const clock = testClock();
     const images = { CURD_IMAGES: `file:${await temporaryFolder(t)}` };
     const shop = await openShop(t, { engine, clock, settings: images });
@@ -297,7 +297,7 @@ onBothEngines('Metrics', (engine) => {
     assert.ok((await look(shop)).figure('curd_database_size_bytes') > size);
   });
 
-  test('are for the scope admin alone, of a key or of an application that was approved', async (t) => {
+  test('require the scope admin, of a key or of an approved application', async (t) => {
     const shop = await openListeningShop(t, { engine });
     assertError(await shop.request('GET', '/metrics'), 401, 'unauthorized');
     for (const as of [shop.reader, shop.writer]) {

@@ -39,7 +39,7 @@ function ruleQueries(): Query[] {
 const matchers = /\{[^}]*\}/g;
 const grouping = /\b(?:by|without|on|ignoring|group_left|group_right)\s*\(([^)]*)\)/g;
 
-/** Names of metrics in PromQL: what is neither a label, a duration, a function nor an operator. */
+/** Names of metrics in PromQL: words that are not a label, a duration, a function or an operator. */
 function metricsIn(expression: string): string[] {
   const bare = expression
     .replaceAll(matchers, '')
@@ -111,7 +111,7 @@ onBothEngines('The dashboard and the alert rules', (engine) => {
     }
   });
 
-  test('and docs/operations.md name every metric that is exposed, and no other', async () => {
+  test('and docs/operations.md name every exposed metric, and no other', async () => {
     const names = [...(await exposed(ours())).keys()]
       .map((name) => name.replace(/_(bucket|sum|count)$/, ''))
       .filter((name) => name.startsWith('curd_'));
@@ -151,7 +151,7 @@ suite('The files in deploy/', () => {
     }
   });
 
-  test('are found by docs/operations.md', () => {
+  test('are mentioned in docs/operations.md', () => {
     for (const name of ['grafana-dashboard.json', 'prometheus-rules.yml']) {
       assert.ok(read('docs/operations.md').includes(`(../deploy/${name})`), name);
     }

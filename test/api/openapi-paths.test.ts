@@ -1,9 +1,9 @@
-/** The OpenAPI document lists every path that the server answers, and no other. */
+/** The OpenAPI document lists every path of the server, and no other. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { openShop, type Shop } from '../helper.ts';
 
-/** `GET /v2/cheeses/{cheeseId}` for each entry of the framework's own route table. */
+/** `GET /v2/cheeses/{cheeseId}` for each entry of the route table of the framework. */
 function tableOf({ app }: Shop): string[] {
   const parts: string[] = [];
   return app.server
@@ -31,7 +31,7 @@ test('The OpenAPI document lists every method of every path in the route table, 
     [],
     'the server does not answer these',
   );
-  // Any GET answers HEAD, every path OPTIONS. Other entries refuse what a parameter of another path would take.
+  // Each GET has HEAD, and every path has OPTIONS. Other entries return 405 where a parameter of another path would match.
   for (const entry of table.filter((one) => !documented.includes(one))) {
     const [method = '', path = ''] = entry.split(' ');
     const isImplied = method === 'OPTIONS' || (method === 'HEAD' && documented.includes(`GET ${path}`));

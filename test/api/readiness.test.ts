@@ -1,4 +1,4 @@
-/** When /readyz is 503 because of a full disk, and what the metrics say about space. */
+/** /readyz is 503 when a disk is full, and the metrics show the free space. */
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { test } from 'node:test';
@@ -19,7 +19,7 @@ function assertFull(response: Awaited<ReturnType<typeof ready>>, message: RegExp
   assert.equal(response.headers['retry-after'], '60');
 }
 
-/** Lets the database file grow by this many pages and no more. */
+/** Lets the database file grow by at most this many pages. */
 async function limitGrowth({ app }: Shop, pages: number): Promise<void> {
   const { database } = app.services;
   const { count = 0 } =
@@ -52,7 +52,7 @@ test('Writes that are committed together with one that found the disk full do no
   const shop = await openShop(t);
   await limitGrowth(shop, 5);
   const { database } = shop.app.services;
-  // SQLite undoes this statement alone, not the transaction of the group.
+  // SQLite rolls back only this statement, not the transaction of the group.
   const large = sql`
     insert into account (name, plan, created_at)
     with recursive row (number) as (select 1 union all select number + 1 from row where number < 1000)
@@ -68,7 +68,7 @@ test('Writes that are committed together with one that found the disk full do no
 });
 
 onBothEngines('A server with less free disk space than the setting', (engine) => {
-  test('is not ready, and says of which folder', async (t) => {
+  test('is not ready, and names the folder', async (t) => {
     const petabyte = { CURD_MIN_FREE_SPACE: '1000000000' };
     const images = { CURD_IMAGES: `file:${join(await temporaryFolder(t), 'not', 'there', 'yet')}` };
     for (const [settings, full] of [

@@ -1,4 +1,4 @@
-/** What a server writes down of requests: at the level debug one line for each, and of an outage one line a second. */
+/** Log lines about requests: one for each at the level debug, and one per second during an outage. */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { connect, createServer, type Socket } from 'node:net';
@@ -32,7 +32,7 @@ const linesOf = (text: string): Line[] =>
     .split('\n')
     .map((line) => JSON.parse(line));
 
-test('At debug every request has one line, by which it is found again', async (t) => {
+test('At debug every request has one log line that identifies it', async (t) => {
   const environment = await freshShop(t, { CURD_SECRET: secret, CURD_LOG_LEVEL: 'debug' });
   await curdJson(environment, 'accounts', 'create', 'shop');
   const { id, key } = await curdJson(
@@ -139,7 +139,7 @@ test('At info, which is the default, the log has a line at start and one at stop
   ]);
 });
 
-test('The client IP comes from the trusted proxy, and a setting leaves it out', async (t) => {
+test('The client IP is that which the trusted proxy reports, and a setting omits it', async (t) => {
   const environment = await freshShop(t, { CURD_LOG_LEVEL: 'debug', CURD_TRUSTED_PROXIES: '127.0.0.1' });
   for (const [more, expected] of [
     [{}, '203.0.113.9'],
@@ -214,7 +214,7 @@ test('The summary of refused requests has at most 20 routes, however many were r
   );
 });
 
-/** Stands in front of a database, and can be cut. */
+/** A proxy in front of a database, whose connections a test can close. */
 async function openWire(t: TestContext, address: string) {
   const target = new URL(address);
   const sockets = new Set<Socket>();
@@ -252,7 +252,7 @@ async function openWire(t: TestContext, address: string) {
   return { address: place.href, cut };
 }
 
-test('Of an outage there is one line a second for each reason, with the number of those before it', async (t) => {
+test('During an outage the log has one line per second for each reason, with the number of omitted lines', async (t) => {
   const wire = await openWire(t, await createDatabase(t, 'template_curd'));
   const environment = await freshShop(t, {
     CURD_SECRET: secret,
@@ -300,7 +300,7 @@ test('Of an outage there is one line a second for each reason, with the number o
     told += some.reduce((sum, { before = 0 }) => sum + 1 + before, 0);
   }
   assert.ok([...byReason.values()].some((some) => some.slice(1).some(({ before = 0 }) => before > 0)));
-  // Those after the last line of a reason are told with the next, which did not come.
+  // Omitted lines after the last one are counted in the next line, which was not written.
   assert.ok(told <= refused && told > refused / 3, `${told} of ${refused}`);
   assert.ok(!stderr.includes(key) && !stderr.includes(secret));
 });

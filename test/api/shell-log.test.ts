@@ -1,4 +1,4 @@
-/** No secret leads a second life: not in the log, not in what is stored, and not in what is said about a mistake. */
+/** Secrets are in no log, no stored data and no error message. */
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
@@ -13,14 +13,14 @@ import { basic } from '../oauth/flow.ts';
 
 const unguessable = (kind: string) => `${kind}-${randomBytes(12).toString('hex')}`;
 
-/** Everything that is stored, and every file beside it that is not for its owner alone. */
+/** Everything that is stored, and every other file that others than its owner can read. */
 async function stored(folder: string): Promise<string> {
   const names = (await readdir(folder)).filter((name) => name.startsWith('curd.sqlite'));
   assert.ok(names.length > 0);
   return (await Promise.all(names.map((name) => readFile(join(folder, name), 'latin1')))).join('\n');
 }
 
-/** Sends bytes that need not be HTTP, and reads until the server closes. */
+/** Sends bytes, which can be invalid HTTP, and reads until the server closes the connection. */
 function exchange(t: TestContext, url: string, bytes: string): Promise<string> {
   const socket = connect(Number(new URL(url).port), '127.0.0.1');
   cleanUp(t, () => socket.destroy());
@@ -32,7 +32,7 @@ function exchange(t: TestContext, url: string, bytes: string): Promise<string> {
   return new Promise((resolve, reject) => socket.on('error', reject).on('end', () => resolve(text)));
 }
 
-test('Secrets are in no log, no error and no file, however clumsily they were sent', async (t) => {
+test('Secrets are in no log, no error and no file, also when they were sent in the wrong place', async (t) => {
   const secret = unguessable('server-secret');
   const environment = await freshShop(t, { CURD_LOG_LEVEL: 'debug', CURD_SECRET: secret });
   const folder = environment.CURD_DATA_DIR ?? '';
@@ -51,7 +51,7 @@ test('Secrets are in no log, no error and no file, however clumsily they were se
     ['a key', admin],
     ['the secret of a client', client.clientSecret],
   ]);
-  /** A secret of this kind, which is looked for at the end. */
+  /** A secret of this kind; the test searches for it at the end. */
   const made = (kind: string): string => {
     const text = unguessable(kind);
     secrets.set(`${kind} ${secrets.size}`, text);
@@ -91,7 +91,7 @@ test('Secrets are in no log, no error and no file, however clumsily they were se
   const profile = { ...person, password: made('new-password') };
   assert.equal((await send('PUT', '/v2/customer/ada', session, profile)).status, 200);
 
-  // Faults in a body are told, and its secrets are not.
+  // Errors in a body are reported without its secrets.
   for (const [path, body] of [
     ['/v2/customer', `{"username":"bob","password":"${made('password')}"`],
     ['/v2/customer', { username: 'bob', email: 1, password: made('password') }],
@@ -110,7 +110,7 @@ test('Secrets are in no log, no error and no file, however clumsily they were se
     const headers = { 'content-type': type, 'x-api-key': admin };
     assert.equal((await send('POST', '/v2/customer', headers, `password=${made('form')}`)).status, 415);
   }
-  // What is answered once and again holds what was in the body.
+  // A stored response can contain values of the body.
   const once = { 'idempotency-key': 'once', 'x-api-key': admin };
   const forNew = { username: 'eve', email: 'eve@example.com', password: made('idempotent-password') };
   assert.equal((await send('POST', '/v2/customer', once, forNew)).status, 201);
@@ -120,7 +120,7 @@ test('Secrets are in no log, no error and no file, however clumsily they were se
   assert.equal(keyMade.status, 201);
   secrets.set('a key that was answered once', keyMade.json.key);
 
-  // Credentials, right and wrong, where they belong and where they do not.
+  // Valid and invalid credentials, in the right and in the wrong places.
   for (const text of [first, admin, `sk_test_${made('key')}`, made('nonsense')]) {
     for (const name of ['X-API-Key', 'Authorization', 'Proxy-Authorization', 'Cookie', 'X-Request-ID']) {
       const value =
@@ -172,7 +172,7 @@ test('Secrets are in no log, no error and no file, however clumsily they were se
   }
   const kept = await stored(folder);
 
-  // Faults of ours are logged with their causes.
+  // Unexpected errors are logged with their causes.
   const file = new DatabaseSync(join(folder, 'curd.sqlite'));
   file.exec('alter table customer rename to gone');
   file.close();
@@ -196,7 +196,7 @@ test('Secrets are in no log, no error and no file, however clumsily they were se
   }
 });
 
-test('The password of a database is told to nobody, whatever is wrong with its address', async (t) => {
+test('The password of a database is in no error, for any error in its URL', async (t) => {
   const password = unguessable('database-password');
   const shop = await freshShop(t, {
     CURD_SECRET: unguessable('server-secret-of-32-bytes'),

@@ -1,4 +1,4 @@
-/** How long the server waits, and what it does when it falls behind: short settings, real connections, real time. */
+/** Timeouts and overload, with short settings, real connections and real time. */
 import assert from 'node:assert/strict';
 import { connect } from 'node:net';
 import { suite, type TestContext, test } from 'node:test';
@@ -9,7 +9,7 @@ import { createOverload } from '../../src/limits/overload.ts';
 import { cleanUp, openListeningShop, openShop } from '../helper.ts';
 import { bodyOf, boundary, filePart, imageIn } from './image-forms.ts';
 
-/** A connection with what came back on it, and how long it was open. */
+/** A connection with what was received on it, and how long it was open. */
 function open(t: TestContext, port: number, bytes: string | Uint8Array) {
   const socket = connect(port, '127.0.0.1');
   cleanUp(t, () => socket.destroy());
@@ -45,7 +45,7 @@ function assertTimedOut(text: string): void {
 }
 
 suite('Time', { concurrency: 4 }, () => {
-  test('Headers that come too slowly get 408, and the connection is closed', async (t) => {
+  test('Headers that arrive too slowly get 408, and the connection is closed', async (t) => {
     const { port } = await openListeningShop(t, { settings: { CURD_HEADERS_TIMEOUT: '500ms' } });
     const begun = open(t, port, 'GET /healthz HTTP/1.1\r\nHost: sh');
     const dripping = open(t, port, 'GET /healthz HTTP/1.1\r\n');
@@ -58,7 +58,7 @@ suite('Time', { concurrency: 4 }, () => {
     }
   });
 
-  test('A body that comes too slowly gets 408, and others do not wait for it', async (t) => {
+  test('A body that arrives too slowly gets 408, and other requests do not wait for it', async (t) => {
     const shop = await openListeningShop(t, { settings: { CURD_REQUEST_TIMEOUT: '600ms' } });
     const { port } = shop;
     const silent = open(t, port, post(shop.writer, '/v2/cheeses', 50));
@@ -81,7 +81,7 @@ suite('Time', { concurrency: 4 }, () => {
     assert.equal((await shop.request('GET', '/v2/cheeses', { as: shop.reader })).json.total, 0);
   });
 
-  test('A slow upload is given longer than other requests, but not for ever', async (t) => {
+  test('A slow upload has a longer timeout than other requests', async (t) => {
     const settings = { CURD_REQUEST_TIMEOUT: '300ms', CURD_UPLOAD_TIMEOUT: '1500ms' };
     const shop = await openListeningShop(t, { settings: { ...settings, CURD_HEADERS_TIMEOUT: '300ms' } });
     const { port } = shop;
@@ -97,7 +97,7 @@ suite('Time', { concurrency: 4 }, () => {
     assert.equal(slow.text, '');
     slow.socket.write(form.subarray(60));
     const tookMs = await never.closed;
-    // Working on the picture takes as long as it takes on a busy machine.
+    // Processing the image can take long on a busy machine.
     for (let waited = 0; slow.text === '' && waited < 5000; waited += 50) {
       await sleep(50);
     }
@@ -106,7 +106,7 @@ suite('Time', { concurrency: 4 }, () => {
     assertTimedOut(never.text);
   });
 
-  test('A connection that asks for nothing more is closed, and says nothing', async (t) => {
+  test('An idle connection is closed without a response', async (t) => {
     const { port } = await openListeningShop(t, { settings: { CURD_IDLE_TIMEOUT: '500ms' } });
     const used = open(t, port, head('GET /healthz', []));
     const tookMs = await used.closed;
@@ -115,7 +115,7 @@ suite('Time', { concurrency: 4 }, () => {
     assert.match(used.text, /^HTTP\/1\.1 200 /);
   });
 
-  test('A request refused early, whose body never comes, takes nothing down when its time is over', async (t) => {
+  test('A request that was refused early does no harm when its body never arrives and its timeout ends', async (t) => {
     const settings = { CURD_REQUEST_TIMEOUT: '400ms', CURD_UPLOAD_TIMEOUT: '900ms' };
     const shop = await openListeningShop(t, { settings: { ...settings, CURD_HEADERS_TIMEOUT: '900ms' } });
     const { port } = shop;
@@ -150,7 +150,7 @@ suite('Time', { concurrency: 4 }, () => {
     assert.equal((await fetch(`http://127.0.0.1:${port}/readyz`)).status, 200);
   });
 
-  test('A client that never reads its answers does not fill the memory, nor hold up others', async (t) => {
+  test('A client that never reads responses does not fill the memory and does not delay others', async (t) => {
     const shop = await openListeningShop(t, {
       settings: { CURD_UPLOAD_TIMEOUT: '2s', CURD_REQUEST_TIMEOUT: '2s' },
     });
@@ -178,7 +178,7 @@ suite('Time', { concurrency: 4 }, () => {
   });
 });
 
-test('A time that no timer can hold is not taken for none at all', async (t) => {
+test('A timeout above the maximum of a timer is refused', async (t) => {
   for (const settings of [{ CURD_REQUEST_TIMEOUT: '30d' }, { CURD_UPLOAD_TIMEOUT: '0s' }]) {
     await assert.rejects(
       openShop(t, { settings }),
@@ -187,7 +187,7 @@ test('A time that no timer can hold is not taken for none at all', async (t) => 
   }
 });
 
-test('A server that falls behind refuses changes, answers readers, and recovers', async (t) => {
+test('An overloaded server refuses changes, serves reads, and recovers', async (t) => {
   const shop = await openShop(t);
   const write = () =>
     shop.app.server.inject({ ...writing, headers: { ...headers, 'x-api-key': shop.writer } });
@@ -209,7 +209,7 @@ test('A server that falls behind refuses changes, answers readers, and recovers'
   assert.equal((await write()).statusCode, 201);
 });
 
-test('No more than 2,000 changes run at once; reading goes on, and each that ends makes room', async (t) => {
+test('No more than 2,000 changes run at once; reads continue, and a change can start when another ends', async (t) => {
   const overload = createOverload();
   cleanUp(t, () => overload.stop());
   const ends: (() => void)[] = [];

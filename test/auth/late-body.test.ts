@@ -56,7 +56,7 @@ for (const engine of engines) {
       assert.deepEqual(await keys.list(owner.id), []);
     });
 
-    test('is refused before the body is judged', async () => {
+    test('is refused before the body is validated', async () => {
       const { shop, other } = opened();
       const key = await shop.createKey({ scopes: ['write:cheeses'] });
       const late = await sendHeaders(
@@ -69,7 +69,7 @@ for (const engine of engines) {
       await assertRefused(late);
     });
 
-    test('changes no cheese by a form', async () => {
+    test('changes no cheese with a form', async () => {
       const { shop, other } = opened();
       const { json: cheese } = await shop.request('POST', '/v2/cheeses', {
         as: shop.writer,
@@ -121,7 +121,7 @@ for (const engine of engines) {
       await assertRefused(late);
     });
 
-    test('gets no token where it is the secret of a client', async () => {
+    test('gets no token when it is the secret of a client', async () => {
       const { shop, other } = opened();
       const request = { grants: ['client_credentials'], scopes: ['read:cheeses'] } as const;
       const { clientId, clientSecret } = await newApplication(shop, request);
@@ -141,7 +141,7 @@ for (const engine of engines) {
       assert.deepEqual([status, body.error], [401, 'invalid_client']);
     });
 
-    test('has no part in a late body whose credential is still valid: it is counted once', async () => {
+    test('does not affect another late body: its credential is valid and it is counted once', async () => {
       const { shop } = opened();
       const key = await shop.createKey({ scopes: ['write:cheeses'] });
       const remaining = async () => {

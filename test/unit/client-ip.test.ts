@@ -1,11 +1,11 @@
-/** One name for each network that a caller may come from. */
+/** Client IPs as limits count them. */
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import fc from 'fast-check';
 import { clientNetwork } from '../../src/http/client-ip.ts';
 
-suite('addressOf', () => {
-  test('gives an IPv4 address one name, however it is written', () => {
+suite('clientNetwork', () => {
+  test('returns one text for an IPv4 address in any spelling', () => {
     fc.assert(
       fc.property(fc.ipV4(), fc.integer({ min: 1, max: 65_535 }), (address, port) => {
         for (const text of [address, `${address}:${port}`, `::ffff:${address}`, `::FFFF:${address}`]) {
@@ -15,7 +15,7 @@ suite('addressOf', () => {
     );
   });
 
-  test('gives all addresses of an IPv6 network of 64 bits one name, and different networks different ones', () => {
+  test('returns one text for an IPv6 network of 64 bits, and different texts for different networks', () => {
     const groups = fc.array(fc.integer({ min: 1, max: 0xffff }), { minLength: 8, maxLength: 8 });
     const written = (numbers: readonly number[]) => numbers.map((one) => one.toString(16)).join(':');
     fc.assert(
@@ -36,7 +36,7 @@ suite('addressOf', () => {
     assert.equal(clientNetwork('fe80::1%eth0'), 'fe80:0:0:0::/64');
   });
 
-  test('leaves alone what is no address', () => {
+  test('returns a text that is no IP address unchanged', () => {
     fc.assert(fc.property(fc.string({ unit: 'grapheme-ascii' }), (text) => void clientNetwork(text)));
     assert.equal(clientNetwork('unknown'), 'unknown');
   });

@@ -1,4 +1,4 @@
-/** Who takes gzip, and what is sent to them. */
+/** Accept-Encoding, and compressed bodies. */
 import assert from 'node:assert/strict';
 import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
@@ -43,7 +43,7 @@ suite('acceptsGzip', () => {
     }
   });
 
-  test('answers true or false for any header', () => {
+  test('returns true or false for any header', () => {
     const header = fc.oneof(
       fc.string(),
       fc.string({ unit: fc.constantFrom('gzip', '*', ';', 'q=', '0', '.', ',', ' ') }),
@@ -51,7 +51,7 @@ suite('acceptsGzip', () => {
     fc.assert(fc.property(header, (text) => assert.equal(typeof acceptsGzip(text), 'boolean')));
   });
 
-  test('goes by the weight of gzip wherever it stands', () => {
+  test('uses the quality of gzip at any position', () => {
     const others = fc.array(fc.constantFrom<string>('br', 'deflate;q=0.3', 'identity;q=0', 'zstd'), {
       maxLength: 4,
     });
@@ -65,13 +65,13 @@ suite('acceptsGzip', () => {
   });
 });
 
-suite('compressed', () => {
-  test('leaves short bodies alone', async () => {
+suite('compress', () => {
+  test('returns null for short bodies', async () => {
     assert.equal(await compress(''), null);
     assert.equal(await compress('a'.repeat(2047)), null);
   });
 
-  test('gives gzip that unpacks to the body', async () => {
+  test('returns gzip of the body', async () => {
     const long = fc
       .tuple(fc.string({ unit: 'grapheme' }), fc.integer({ min: 2048, max: 9000 }))
       .map(([text, length]) => text.padEnd(length, 'Époisses 🧀 ').toWellFormed());
@@ -85,7 +85,7 @@ suite('compressed', () => {
     );
   });
 
-  test('compresses streams as they come, the short ones too', async () => {
+  test('compresses streams in pieces, also short ones', async () => {
     const pieces = fc.array(fc.string({ unit: 'grapheme' }), { maxLength: 20 });
     await fc.assert(
       fc.asyncProperty(pieces, async (texts) => {
@@ -97,7 +97,7 @@ suite('compressed', () => {
     );
   });
 
-  test('fails where the stream fails, instead of ending early', async () => {
+  test('fails when the stream fails, instead of ending early', async () => {
     async function* failing() {
       yield 'x'.repeat(100_000);
       throw new Error('the database went away');

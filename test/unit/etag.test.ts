@@ -1,4 +1,4 @@
-/** Entity tags, and what matches them. */
+/** Entity tags and their comparison. */
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import fc from 'fast-check';
@@ -6,7 +6,7 @@ import { AppError } from '../../src/errors.ts';
 import { matchesIfNoneMatch, requireIfMatch, strongTag, weakTag } from '../../src/http/etag.ts';
 
 const versions = fc.maxSafeNat();
-/** Tags of others, with what RFC 9110 permits in them: commas, blanks inside of lists, obs-text. */
+/** Other tags, with everything that RFC 9110 permits: commas, blanks in lists, obs-text. */
 const foreignTags = fc
   .string({ unit: fc.constantFrom('a', 'b', ',', '!', "'", '/', 'W', 'ÿ'), maxLength: 5 })
   .map((text) => `"x${text}"`);
@@ -31,7 +31,7 @@ suite('Entity tags', () => {
     );
   });
 
-  test('match If-None-Match by weak comparison, wherever they stand in it', () => {
+  test('match If-None-Match by weak comparison, at any position', () => {
     fc.assert(
       fc.property(
         versions,
@@ -84,7 +84,7 @@ suite('Entity tags', () => {
     );
   });
 
-  test('are matched by a star, and not where it stands among tags', () => {
+  test('are matched by a star, but not by a star in a list of tags', () => {
     for (const star of ['*', ' * ']) {
       assert.ok(matchesIfNoneMatch(star, '"1"'));
       assert.ok(matches(star, '"1"'));
@@ -93,7 +93,7 @@ suite('Entity tags', () => {
     assert.ok(!matches('"*"', '"1"'));
   });
 
-  test('are not asked for where the header is absent', () => {
+  test('are not compared when the header is absent', () => {
     assert.ok(!matchesIfNoneMatch(undefined, '"1"'));
     assert.ok(matches(undefined, '"1"'));
   });

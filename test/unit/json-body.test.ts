@@ -1,4 +1,4 @@
-/** JSON as requests send it: read, or refused with the place where it is wrong. */
+/** JSON bodies: parsed, or refused with the position of the error. */
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import fc from 'fast-check';
@@ -6,10 +6,10 @@ import { AppError } from '../../src/errors.ts';
 import { parseJson } from '../../src/http/json-body.ts';
 
 const parse = (text: string) => parseJson(Buffer.from(text));
-/** `{"a":{"a": ... 1 }}`, so many levels deep. */
+/** `{"a":{"a": ... 1 }}` with a given depth. */
 const nested = (levels: number) => `${'{"a":'.repeat(levels)}1${'}'.repeat(levels)}`;
 
-/** The message of the one fault of a body, which is the body as a whole. */
+/** The message of the only error, which is about the body as a whole. */
 function faultOf(bytes: Uint8Array): string {
   try {
     parseJson(bytes);
@@ -26,7 +26,7 @@ function faultOf(bytes: Uint8Array): string {
 const faultOfText = (text: string) => faultOf(Buffer.from(text));
 
 suite('parseJson', () => {
-  test('reads whatever JSON.stringify writes', () => {
+  test('reads everything that JSON.stringify writes', () => {
     fc.assert(
       fc.property(fc.jsonValue({ maxDepth: 5 }), fc.constantFrom(0, 2), (value, indent) => {
         const text = JSON.stringify(value, null, indent);
@@ -35,7 +35,7 @@ suite('parseJson', () => {
     );
   });
 
-  test('answers a value or a fault of the body for any bytes, and never fails otherwise', () => {
+  test('returns a value or throws a validation error for any bytes', () => {
     const nearlyJson = fc.string({
       unit: fc.constantFrom('{', '}', '[', ']', '"', '\\', 'u', 'd800', ':', ',', '1', '-', 'é', ' ', '\0'),
       maxLength: 30,
@@ -56,17 +56,17 @@ suite('parseJson', () => {
     );
   });
 
-  test('says that a body is required where there is none', () => {
+  test('reports that a body is required when it is empty', () => {
     for (const text of ['', ' ', '\r\n\t']) {
       assert.match(faultOfText(text), /is required/);
     }
   });
 
-  test('takes the last of members with one name', () => {
+  test('uses the last of members with the same name', () => {
     assert.deepEqual(parse('{"a":1,"b":2,"a":3}'), { a: 3, b: 2 });
   });
 
-  test('takes __proto__ and the like for plain data, and changes no prototype', () => {
+  test('treats __proto__ and similar names as plain data, and changes no prototype', () => {
     const value = parse(
       '{"__proto__":{"isAdmin":true},"constructor":{"prototype":{"isAdmin":true}}}',
     ) as object;
@@ -75,7 +75,7 @@ suite('parseJson', () => {
     assert.ok(!('isAdmin' in {}));
   });
 
-  test('goes 64 levels deep and no deeper, counting brackets outside of strings only', () => {
+  test('accepts 64 levels and no more, counting only brackets outside of strings', () => {
     parse(nested(64));
     parse('['.repeat(64) + ']'.repeat(64));
     assert.match(faultOfText(nested(65)), /deeper than 64/);
@@ -98,11 +98,11 @@ suite('parseJson', () => {
     assert.notEqual(faultOf(Buffer.from('\uFEFF{"a":1}', 'utf16le')), '');
   });
 
-  test('takes a byte order mark at the beginning', () => {
+  test('accepts a byte order mark at the beginning', () => {
     assert.deepEqual(parse('\uFEFF{"a":1}'), { a: 1 });
   });
 
-  test('refuses half a surrogate pair in values and names, and takes whole pairs', () => {
+  test('refuses half of a surrogate pair in values and names, and accepts whole pairs', () => {
     for (const text of [
       '"\\ud83e"',
       '"\\uDDC0"',
@@ -116,7 +116,7 @@ suite('parseJson', () => {
     assert.equal(parse('"\\\\ud83e"'), '\\ud83e');
   });
 
-  test('names the line and the column where a body stops being JSON', () => {
+  test('reports the line and column where a body stops being JSON', () => {
     const table: [text: string, place: string][] = [
       ['{"a":1,}', 'line 1, column 8'],
       ['{"a": 1', 'line 1, column 8'],
@@ -134,12 +134,12 @@ suite('parseJson', () => {
     }
   });
 
-  test('names the place of a character that may stand nowhere, wherever it stands', () => {
+  test('reports the position of a character that is never permitted, at any position', () => {
     const plain = fc.string({ unit: fc.constantFrom('a', 'b', ' ', '7') });
     const value = fc.letrec((tie) => ({
       any: fc.oneof(
         { maxDepth: 3 },
-        // Not true, false and null: a fault within one may be told from its beginning.
+        // Not in true, false and null: an error within them can be reported at their first character.
         fc.oneof(plain, fc.integer()),
         fc.array(tie('any'), { maxLength: 3 }),
         fc.dictionary(plain, tie('any'), { maxKeys: 3 }),

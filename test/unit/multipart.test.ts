@@ -1,4 +1,4 @@
-/** Forms with a file, in whatever pieces they come over the wire. */
+/** Forms with a file, received in pieces of any size. */
 import assert from 'node:assert/strict';
 import { hash, pbkdf2, randomUUID } from 'node:crypto';
 import { existsSync } from 'node:fs';
@@ -19,7 +19,7 @@ import { temporaryFolder } from '../context.ts';
 const formType = `multipart/form-data; boundary=${boundary}`;
 const fileBytesMax = 4096;
 
-/** A request as Node gives it: a stream with headers. */
+/** A request as Node provides it: a stream with headers. */
 function requestOf(
   chunks: Iterable<Uint8Array> | AsyncIterable<Uint8Array>,
   type = formType,
@@ -33,7 +33,7 @@ function cut(body: Buffer, at: readonly number[]): Buffer[] {
   return [0, ...places].map((place, index) => body.subarray(place, places[index] ?? body.length));
 }
 
-/** The form, or the status of its refusal. Anything else that is thrown is a fault, and so is no answer at all. */
+/** The form, or the status of the refusal. Any other error fails the test, and so does a promise that never settles. */
 async function outcomeOf(request: IncomingMessage, folder: string): Promise<ReceivedForm | number> {
   const plan = { fileField: 'file', fileBytesMax, path: join(folder, randomUUID()) };
   const late = sleep(5000, undefined, { ref: false }).then(() => assert.fail('the form is never through'));
@@ -51,7 +51,7 @@ async function formOf(request: IncomingMessage, folder: string): Promise<Receive
   return outcome;
 }
 
-/** Line ends, hyphens and pieces of the boundary, and whatever else. */
+/** Line ends, hyphens, pieces of the boundary, and other bytes. */
 const lookalikes = fc
   .array(
     fc.oneof(
@@ -68,7 +68,7 @@ const content = fc
     lookalikes,
     fc.uint8Array({ maxLength: 300 }).map((bytes) => Buffer.from(bytes)),
   )
-  // A client takes a boundary that is not in what it sends.
+  // A client chooses a boundary that is not in the content.
   .filter((bytes) => !`\r\n${bytes.toString('latin1')}`.includes(`\r\n--${boundary}`));
 const name = fc
   .string({
@@ -80,7 +80,7 @@ const value = fc.string({ unit: 'grapheme', maxLength: 60 });
 const cuts = fc.array(fc.nat(), { maxLength: 12 });
 
 suite('A form', () => {
-  test('gives back the bytes of its file and its fields in order, however it was cut into pieces', async (t) => {
+  test('returns the bytes of its file and its fields in order, for any pieces', async (t) => {
     const folder = await temporaryFolder(t);
     const fields = fc.array(fc.tuple(name, value), { maxLength: 8 });
     await fc.assert(
@@ -101,7 +101,7 @@ suite('A form', () => {
     );
   });
 
-  test('is the same where every byte comes alone', async (t) => {
+  test('is the same when each byte arrives alone', async (t) => {
     const folder = await temporaryFolder(t);
     const bytes = Buffer.from(`\r\n--curd-boundar\r\n\r\n--\r\n-`);
     const body = bodyOf([textPart('a', 'é🧀'), filePart(bytes), textPart('a', ''), textPart('b', '\r\n')]);
@@ -118,7 +118,7 @@ suite('A form', () => {
     );
   });
 
-  test('keeps the order of its fields where they come in large and small pieces', async (t) => {
+  test('keeps the order of its fields in large and small pieces', async (t) => {
     const folder = await temporaryFolder(t);
     const texts = [3000, 0, 8192, 1, 5000, 2].map(
       (length, index) => [`field${index}`, 'x'.repeat(length)] as const,
@@ -137,7 +137,7 @@ suite('A form', () => {
     }
   });
 
-  test('may have something before and after it, and a boundary of all that RFC 2046 permits', async (t) => {
+  test('can have text before and after it, and any boundary that RFC 2046 permits', async (t) => {
     const folder = await temporaryFolder(t);
     for (const separator of ['x', '-', '--', "0'()+_,-./:=? 9", 'y'.repeat(70)]) {
       const body = bodyOf([filePart('bytes'), textPart('a', 'b')], separator);
@@ -153,7 +153,7 @@ suite('A form', () => {
     }
   });
 
-  test('has a file of at most so many bytes, and not one more, however it was cut into pieces', async (t) => {
+  test('is refused when its file is one byte too large, for any pieces', async (t) => {
     const folder = await temporaryFolder(t);
     const extra = fc.integer({ min: -2, max: 2 });
     await fc.assert(
@@ -169,7 +169,7 @@ suite('A form', () => {
     );
   });
 
-  test('that ends anywhere before its end is 422', async (t) => {
+  test('that is truncated anywhere is 422', async (t) => {
     const folder = await temporaryFolder(t);
     const body = bodyOf([
       textPart('caption', 'one'),
@@ -185,7 +185,7 @@ suite('A form', () => {
     assert.equal(form.file?.bytes, 60);
   });
 
-  test('whose connection breaks anywhere is refused, and never waited for', async (t) => {
+  test('whose connection closes anywhere is refused and does not hang', async (t) => {
     const folder = await temporaryFolder(t);
     const body = bodyOf([textPart('caption', 'one'), filePart(Buffer.alloc(600, 'x'))]);
     async function* broken(length: number) {
@@ -198,7 +198,7 @@ suite('A form', () => {
     }
   });
 
-  test('that is none is refused, and never waited for', async (t) => {
+  test('that is not a form is refused and does not hang', async (t) => {
     const folder = await temporaryFolder(t);
     const piece = fc.oneof(
       fc.constantFrom('\r\n', '\r', '\n', '--', ':', ';', '"', ' ', '\0', '='),
@@ -223,7 +223,7 @@ suite('A form', () => {
     );
   });
 
-  test('whose parts say odd things of themselves is read or refused, and never waited for', async (t) => {
+  test('whose parts have unusual headers is read or refused and does not hang', async (t) => {
     const folder = await temporaryFolder(t);
     const line = fc.oneof(
       fc.constantFrom(
@@ -256,10 +256,10 @@ suite('A form', () => {
     );
   });
 
-  test('that breaks is refused once its file is there to be removed, however slow the disk', async (t) => {
+  test('that is cut off is refused after its file was created, also on a slow disk', async (t) => {
     const path = join(await temporaryFolder(t), 'incoming');
     const body = bodyOf([filePart(Buffer.from('bytes'))]);
-    // Files are opened by the threads that hash, too: as long as these are busy, none is opened.
+    // Hashing uses the threads that open files: while all are busy, no file is opened.
     const busy = Array.from({ length: 8 }, () => promisify(pbkdf2)('x', 'y', 100_000, 64, 'sha512'));
     const request = requestOf([body.subarray(0, body.indexOf('bytes') + 3)]);
     await assert.rejects(receiveForm(request, { fileField: 'file', fileBytesMax, path }));

@@ -1,4 +1,4 @@
-/** Texts of queries and headers, turned into the types that a route declares. */
+/** Query parameters and headers, converted to the types that a route declares. */
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import fc from 'fast-check';
@@ -15,15 +15,15 @@ const declared = {
 } as const satisfies Parameters;
 
 const read = (query: string, isStrict = false) => readQuery(declared, new URLSearchParams(query), isStrict);
-const faultsOf = (query: string, isStrict = false) =>
+const errorsOf = (query: string, isStrict = false) =>
   read(query, isStrict).errors.map(({ field, message }) => `${field} ${message}`);
 
 suite('readQuery', () => {
-  test('gives defaults, and nothing else, for an empty query', () => {
+  test('returns only defaults for an empty query', () => {
     assert.deepEqual(read(''), { values: { limit: 20, sort: 'name' }, errors: [] });
   });
 
-  test('turns text into the declared types', () => {
+  test('converts text to the declared types', () => {
     const { values, errors } = read('limit=7&status=sold,available&q=%C3%A9&dryRun=TRUE&sort=-name');
     assert.deepEqual(errors, []);
     assert.deepEqual(values, {
@@ -35,7 +35,7 @@ suite('readQuery', () => {
     });
   });
 
-  test('takes a whole number exactly where it lies within the bounds', () => {
+  test('accepts exactly the whole numbers within the bounds', () => {
     fc.assert(
       fc.property(fc.oneof(fc.integer({ min: -5, max: 105 }), fc.integer()), (number) => {
         const { values, errors } = read(`limit=${number}`);
@@ -46,7 +46,7 @@ suite('readQuery', () => {
     );
   });
 
-  test('refuses whatever else looks like a number to somebody', () => {
+  test('refuses other spellings of numbers', () => {
     for (const text of [
       '',
       'abc',
@@ -63,15 +63,15 @@ suite('readQuery', () => {
       '--5',
     ]) {
       assert.deepEqual(
-        faultsOf(`limit=${encodeURIComponent(text)}`),
+        errorsOf(`limit=${encodeURIComponent(text)}`),
         ['limit must be a whole number from 1 to 100'],
         text,
       );
     }
-    assert.equal(faultsOf('limit=99999999999999999999').length, 1);
+    assert.equal(errorsOf('limit=99999999999999999999').length, 1);
   });
 
-  test('reads commas and repeats of a list alike, each value once, in their order', () => {
+  test('reads a list with commas or repeated, each value once, in order', () => {
     const statuses = fc.array(fc.constantFrom('available', 'sold'), { minLength: 1, maxLength: 6 });
     fc.assert(
       fc.property(fc.array(statuses, { minLength: 1, maxLength: 4 }), (groups) => {
@@ -82,7 +82,7 @@ suite('readQuery', () => {
     );
   });
 
-  test('names one fault of a list, and gives no half of it', () => {
+  test('reports one error of a list, and returns no part of it', () => {
     for (const query of [
       'status=',
       'status=sold,',
@@ -90,24 +90,24 @@ suite('readQuery', () => {
       'status=sold,,sold',
       'status=sold&status=',
     ]) {
-      assert.deepEqual(faultsOf(query), ['status must not hold an empty value'], query);
+      assert.deepEqual(errorsOf(query), ['status must not contain an empty value'], query);
       assert.equal(read(query).values.status, undefined);
     }
-    assert.deepEqual(faultsOf('status=sold,Sold'), ['status must be one of available, sold']);
-    assert.deepEqual(faultsOf('tags=a,b,c,d'), ['tags must name at most 3 values']);
-    assert.deepEqual(faultsOf('tags=a,abcdef'), ['tags must have at most 5 characters']);
-    assert.deepEqual(faultsOf('tags=a,b,c,a,b'), []);
+    assert.deepEqual(errorsOf('status=sold,Sold'), ['status must be one of available, sold']);
+    assert.deepEqual(errorsOf('tags=a,b,c,d'), ['tags must have at most 3 values']);
+    assert.deepEqual(errorsOf('tags=a,abcdef'), ['tags must have at most 5 characters']);
+    assert.deepEqual(errorsOf('tags=a,b,c,a,b'), []);
   });
 
-  test('refuses a parameter that stands twice, unless it is a list', () => {
-    assert.deepEqual(faultsOf('limit=1&limit=1&q=a&q=b'), [
-      'limit may stand only once',
-      'q may stand only once',
+  test('refuses a repeated parameter that is not a list', () => {
+    assert.deepEqual(errorsOf('limit=1&limit=1&q=a&q=b'), [
+      'limit must be sent only once',
+      'q must be sent only once',
     ]);
   });
 
-  test('names all faults in the order of the declaration', () => {
-    assert.deepEqual(faultsOf('dryRun=yes&q=&status=x&limit=0'), [
+  test('reports all errors in the order of the declaration', () => {
+    assert.deepEqual(errorsOf('dryRun=yes&q=&status=x&limit=0'), [
       'limit must be from 1 to 100',
       'status must be one of available, sold',
       'q must not be empty',
@@ -115,24 +115,24 @@ suite('readQuery', () => {
     ]);
   });
 
-  test('counts characters as Unicode does', () => {
-    assert.deepEqual(faultsOf(`q=${encodeURIComponent('🧀'.repeat(5))}`), []);
-    assert.deepEqual(faultsOf(`q=${encodeURIComponent('🧀'.repeat(6))}`), [
+  test('counts Unicode characters', () => {
+    assert.deepEqual(errorsOf(`q=${encodeURIComponent('🧀'.repeat(5))}`), []);
+    assert.deepEqual(errorsOf(`q=${encodeURIComponent('🧀'.repeat(6))}`), [
       'q must have at most 5 characters',
     ]);
   });
 
-  test('passes over unknown parameters, and names each of them once when strict', () => {
-    assert.deepEqual(faultsOf('limt=5&limit=0&toString=1'), ['limit must be from 1 to 100']);
-    assert.deepEqual(faultsOf('limt=5&limt=6&limit=0&toString=1', true), [
+  test('ignores unknown parameters, and reports each once when strict', () => {
+    assert.deepEqual(errorsOf('limt=5&limit=0&toString=1'), ['limit must be from 1 to 100']);
+    assert.deepEqual(errorsOf('limt=5&limt=6&limit=0&toString=1', true), [
       'limit must be from 1 to 100',
       'limt is not a known parameter',
       'toString is not a known parameter',
     ]);
-    assert.deepEqual(faultsOf('limit=5&q=a', true), []);
+    assert.deepEqual(errorsOf('limit=5&q=a', true), []);
   });
 
-  test('gives only declared names and values that their schemas permit, for any query', () => {
+  test('returns only declared names and valid values, for any query', () => {
     const names = fc.constantFrom(...Object.keys(declared), 'x', '__proto__');
     const values = fc.oneof(fc.constantFrom('1', '100', 'sold', 'name', 'true', ',', ''), fc.string());
     fc.assert(
@@ -147,7 +147,7 @@ suite('readQuery', () => {
     );
   });
 
-  test('says which parameter is required', () => {
+  test('reports a missing required parameter', () => {
     const required = {
       status: { type: 'array', items: { type: 'string' }, isRequired: true },
       name: { type: 'string', isRequired: true },
@@ -175,7 +175,7 @@ suite('readHeaders', () => {
     });
   });
 
-  test('names headers that are missing or do not fit, as they were declared', () => {
+  test('reports missing and invalid headers by their declared names', () => {
     const { errors } = readHeaders(headers, { 'idempotency-key': ['abc', 'def'] });
     assert.deepEqual(errors, [
       { field: 'X-Confirm-Delete', message: 'is required' },

@@ -1,4 +1,4 @@
-/** Ranges of bytes as RFC 9110 has them. */
+/** Byte ranges (RFC 9110, section 14). */
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import fc from 'fast-check';
@@ -19,7 +19,7 @@ function outcomeOf(header: string | undefined, bytes: number): Outcome {
   }
 }
 
-/** Position by position: which of the bytes does the client want? */
+/** Whether the client wants each of the bytes, by position. */
 function wantedOf(from: number | null, to: number | null, bytes: number): Outcome {
   const all = Array.from({ length: bytes }, (_, at) => at);
   const wanted =
@@ -35,7 +35,7 @@ const size = fc.integer({ min: 1, max: 50 });
 const position = fc.integer({ min: 0, max: 60 });
 
 suite('The range of a request', () => {
-  test('is read as RFC 9110 has it', () => {
+  test('is read as RFC 9110 defines it', () => {
     const table: [header: string | undefined, outcome: Outcome][] = [
       [undefined, 'all'],
       ['bytes=0-0', [0, 0]],
@@ -78,7 +78,7 @@ suite('The range of a request', () => {
     }
   });
 
-  test('agrees with a count of the bytes, one by one', () => {
+  test('is the same as when bytes are selected one by one', () => {
     const maybe = fc.option(position);
     fc.assert(
       fc.property(maybe, maybe, size, (from, to, bytes) => {
@@ -90,7 +90,7 @@ suite('The range of a request', () => {
     );
   });
 
-  test('lies within the picture, whatever the header says', () => {
+  test('is within the file, for any header', () => {
     const pieces = fc.constantFrom('bytes', '=', '-', ',', ' ', '0', '1', '7', '99', '9007199254740993', 'x');
     const header = fc.oneof(
       fc.string(),
@@ -109,7 +109,7 @@ suite('The range of a request', () => {
     );
   });
 
-  test('is of use without If-Range, or where it names exactly the version that is there', () => {
+  test('applies without If-Range, or when If-Range is the current version', () => {
     const table: [ifRange: string | undefined, isWanted: boolean][] = [
       [undefined, true],
       ['"a"', true],

@@ -1,4 +1,4 @@
-/** Which methods an address of the API has. */
+/** The methods of a path. */
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import fc from 'fast-check';
@@ -17,31 +17,31 @@ const addresses = createRouteTable([
 ]);
 
 suite('methodsOf', () => {
-  test('gives the methods of an address, OPTIONS among them, sorted', () => {
+  test('returns the sorted methods of a path, with OPTIONS', () => {
     assert.deepEqual(addresses.methodsOf('/v2/cheeses'), ['GET', 'HEAD', 'OPTIONS', 'POST']);
     assert.deepEqual(addresses.methodsOf('/v2/cheeses/7'), ['DELETE', 'GET', 'OPTIONS', 'POST']);
     assert.deepEqual(addresses.methodsOf('/v2/cheeses/7/uploadImage'), ['OPTIONS', 'POST']);
   });
 
-  test('prefers the literal address to the parameter', () => {
+  test('prefers a literal segment to a parameter', () => {
     assert.deepEqual(addresses.methodsOf('/v2/cheeses/findByStatus'), ['GET', 'OPTIONS']);
     assert.deepEqual(addresses.methodsOf('/v2/cheeses/findBystatus'), ['DELETE', 'GET', 'OPTIONS', 'POST']);
   });
 
-  test('passes over one slash at the end, and over no more', () => {
+  test('ignores one trailing slash, and no more', () => {
     assert.deepEqual(addresses.methodsOf('/v2/cheeses/7/'), addresses.methodsOf('/v2/cheeses/7'));
     for (const path of ['/v2/cheeses//', '/v2/cheeses/7//', '//v2/cheeses', '/v2//cheeses']) {
       assert.deepEqual(addresses.methodsOf(path), [], path);
     }
   });
 
-  test('gives nothing for what is not there', () => {
+  test('returns nothing for an unknown path', () => {
     for (const path of ['', '/', '/v2', '/V2/cheeses', '/v2/cheese', '/v2/cheeses/7/8', '/openapixjson']) {
       assert.deepEqual(addresses.methodsOf(path), [], path);
     }
   });
 
-  test('decodes a segment once, and knows none that is badly encoded', () => {
+  test('decodes a segment once, and matches none with invalid encoding', () => {
     assert.deepEqual(addresses.methodsOf('/v2/cheeses/findBy%53tatus'), ['GET', 'OPTIONS']);
     assert.deepEqual(addresses.methodsOf('/v2/%63heeses'), addresses.methodsOf('/v2/cheeses'));
     assert.deepEqual(
@@ -53,7 +53,7 @@ suite('methodsOf', () => {
     }
   });
 
-  test('takes an encoded slash for part of a segment', () => {
+  test('treats an encoded slash as part of a segment', () => {
     assert.deepEqual(addresses.methodsOf('/v2/cheeses/7%2FuploadImage'), [
       'DELETE',
       'GET',
@@ -62,7 +62,7 @@ suite('methodsOf', () => {
     ]);
   });
 
-  test('holds for every filling of every parameter, and never fails', () => {
+  test('matches any value of any parameter, and never fails', () => {
     const segment = fc.string({ minLength: 1 }).map(encodeURIComponent);
     fc.assert(
       fc.property(segment, (one) => {
@@ -76,14 +76,14 @@ suite('methodsOf', () => {
 });
 
 suite('shadowed', () => {
-  test('names each method that a parameter would take from a literal address', () => {
+  test('returns each method that a parameter has and a literal path has not', () => {
     assert.deepEqual(addresses.shadowed(), [
       { method: 'POST', path: '/v2/cheeses/findByStatus' },
       { method: 'DELETE', path: '/v2/cheeses/findByStatus' },
     ]);
   });
 
-  test('is empty where literals and parameters take the same methods', () => {
+  test('is empty when literal paths and parameters have the same methods', () => {
     const same = createRouteTable([
       { method: 'GET', path: '/a/b' },
       { method: 'GET', path: '/a/:name' },
@@ -91,7 +91,7 @@ suite('shadowed', () => {
     assert.deepEqual(same.shadowed(), []);
   });
 
-  test('never names what is registered, and always what only the parameter takes', () => {
+  test('never returns a registered method, and always one that only the parameter has', () => {
     const methods = fc.subarray(['GET', 'POST', 'PUT', 'DELETE']);
     fc.assert(
       fc.property(methods, methods, (literal, parameter) => {
