@@ -101,7 +101,7 @@ export async function buildApp(
     ...customerRoutes({ customers, login, registration, passwordLengthMin }),
     ...customerOrderRoutes({ customerFinder, orders, history: orderReader }),
     ...keyRoutes(keys),
-    ...selfRoutes({ keys, people: login, config, bounds: publishedLimits(config) }),
+    ...selfRoutes({ keys, directory: login, config, bounds: publishedLimits(config) }),
     metadataRoute(issuer),
     styleRoute(),
     ...landingRoutes({ version: apiInfo.version, environment }),

@@ -1,6 +1,6 @@
 /**
- * From headers to a principal (RFC 6750, RFC 9110 section 11). Each credential that is presented must be valid;
- * any one of them may be the one that suffices. An ordered chain of resolvers knows the kinds.
+ * Authentication and authorization (RFC 6750; RFC 9110, section 11). Every credential of a request must be valid, and one
+ * of them must meet the access of the route. An ordered list of resolvers handles the kinds of credentials.
  */
 import { AppError, invalidCredential } from '../errors.ts';
 import type { Guard } from '../http/exchange.ts';
@@ -11,33 +11,33 @@ import { permits } from './access.ts';
 import { forbidden } from './forbidden.ts';
 import type { Principal } from './principal.ts';
 
-/** One credential as it was sent: in X-API-Key, or as the bearer value of Authorization. */
+/** The value of X-API-Key, or the bearer token of Authorization. */
 export interface Credential {
   readonly header: 'x-api-key' | 'authorization';
   readonly text: string;
 }
 
 /**
- * What a resolver returns: 'skip' for another kind of credential, a principal, or the reason of a rejection. The
- * reason is public where it follows from the text of the credential and the environment of the server alone.
+ * The result of a resolver: 'skip' for another kind of credential, a principal, or the reason of a rejection. The reason
+ * is public when it follows only from the text of the credential and the environment of the server.
  */
 export type Resolution = 'skip' | Principal | { readonly rejected: string; readonly isPublic?: true };
 
 export type Resolver = (credential: Credential) => MaybePromise<Resolution>;
 
-/** The guard in front of every route: who is calling, and then, once they have been counted, whether they may. */
+/** Authenticates requests; authorizes them after they were counted. */
 export function createGuard(resolvers: readonly Resolver[]): Guard {
-  /** Asks one resolver after the other. */
+  /** The result of the first resolver that does not skip the credential. */
   function resolve(credential: Credential, [resolver, ...others] = resolvers): MaybePromise<Principal> {
     if (resolver === undefined) {
-      throw refused('The token is not known.');
+      throw rejected('The token is not known.');
     }
     return chain(resolver(credential), (resolution) => {
       if (resolution === 'skip') {
         return resolve(credential, others);
       }
       if ('rejected' in resolution) {
-        throw resolution.isPublic ? refusedPublicly(resolution.rejected) : refused(resolution.rejected);
+        throw resolution.isPublic ? rejectedPublicly(resolution.rejected) : rejected(resolution.rejected);
       }
       return resolution;
     });
@@ -49,10 +49,10 @@ export function createGuard(resolvers: readonly Resolver[]): Guard {
       : chain(resolve(credential), (first) => chain(resolveAll(others), (rest) => [first, ...rest]));
   }
 
-  return { authenticate: (request) => resolveAll(credentialsOf(request)), authorize: authorize };
+  return { authenticate: (request) => resolveAll(credentialsOf(request)), authorize };
 }
 
-/** The principal that meets what the route asks for. @throws AppError unauthorized, forbidden */
+/** The principal that meets the access of the route. @throws AppError unauthorized, forbidden */
 function authorize(
   principals: readonly Principal[],
   access: Exclude<Access, 'operational'>,
@@ -79,24 +79,24 @@ function authorize(
 }
 
 /**
- * A request with an API key and a customer's session or token acts for that customer: the key supplies the permission.
- * The server of a web shop sends both, so that it cannot show one customer the orders of another by mistake.
+ * A request with an API key and a customer's session or token acts for that customer, with the permissions of the key.
+ * The server of a web shop sends both, so that a missing check there does not show one customer the data of another.
  */
 function actForCustomer(
   permitted: Principal,
   principals: readonly Principal[],
   access: readonly Requirement[],
 ): Principal {
-  const customer = principals.find((one) => one.customerId !== null && one !== permitted);
+  const customer = principals.find((other) => other.customerId !== null && other !== permitted);
   if (customer === undefined) {
     return permitted;
   }
   const { kind, customerId, sessionHash, tokenHash, scopes } = customer;
-  // The token of an admin reaches all orders by itself.
+  // A token with the scope admin reaches all data by itself.
   const confinedTo = scopes.has('admin') ? null : customerId;
-  // A token lends its customer only where it would suffice by itself: it was granted for no more than its scopes.
-  const isLent = kind === 'session' || permits(access, customer);
-  return { ...permitted, confinedTo, ...(isLent ? { customerId, sessionHash, tokenHash } : {}) };
+  // A token supplies its customer only if it meets the access by itself: the customer granted only its scopes.
+  const suppliesCustomer = kind === 'session' || permits(access, customer);
+  return { ...permitted, confinedTo, ...(suppliesCustomer ? { customerId, sessionHash, tokenHash } : {}) };
 }
 
 function credentialsOf({ headers, rawHeaders }: Parameters<Guard['authenticate']>[0]): Credential[] {
@@ -110,7 +110,7 @@ function credentialsOf({ headers, rawHeaders }: Parameters<Guard['authenticate']
     requireOne(rawHeaders, 'Authorization');
     const token = /^bearer +(\S+) *$/i.exec(String(authorization))?.[1];
     if (token === undefined) {
-      throw refusedPublicly(
+      throw rejectedPublicly(
         'Authorization must be Bearer, one space and the token. An API key can be sent in X-API-Key instead.',
       );
     }
@@ -122,12 +122,12 @@ function credentialsOf({ headers, rawHeaders }: Parameters<Guard['authenticate']
 /** @throws AppError unauthorized */
 function requireOne(rawHeaders: readonly string[], name: string): void {
   if (isRepeated(rawHeaders, name.toLowerCase())) {
-    throw refusedPublicly(`${name} is repeated. Send one credential in it.`);
+    throw rejectedPublicly(`${name} is repeated. Send one credential in it.`);
   }
 }
 
 /** The reason is in the challenge only: unknown, expired and revoked credentials get the same body. */
-function refused(description: string): AppError {
+function rejected(description: string): AppError {
   return invalidCredential(
     'The credential is unknown, has expired or was revoked. WWW-Authenticate says which.',
     description,
@@ -135,6 +135,6 @@ function refused(description: string): AppError {
 }
 
 /** The reason is in the body and in the challenge, so it must not contain quotes or backslashes (RFC 6750, section 3). */
-function refusedPublicly(reason: string): AppError {
+function rejectedPublicly(reason: string): AppError {
   return invalidCredential(reason, reason);
 }

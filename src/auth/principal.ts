@@ -1,20 +1,20 @@
-/** Who is calling: every kind of credential becomes one of these. */
+/** The authenticated caller of a request, for every kind of credential. */
 export interface Principal {
   readonly kind: 'apiKey' | 'oauth' | 'session';
-  /** Names the credential's holder in events and logs, for example `key:12`. */
+  /** The actor in events and logs, for example `key:12`. */
   readonly id: string;
-  /** null for customers: their sessions belong to no account. */
+  /** null for sessions of customers, which belong to no account. */
   readonly accountId: number | null;
   readonly plan: string;
   readonly scopes: ReadonlySet<string>;
-  /** The customer on whose behalf the call is made. */
+  /** The customer for whom the request acts. */
   readonly customerId: number | null;
-  /** The customer to whose orders a request is confined, because their credential accompanies an API key. */
+  /** Set when a customer's credential accompanies an API key: the request reaches only data of this customer. */
   readonly confinedTo: number | null;
-  /** When the credential ends by itself, if it does. */
+  /** null when the credential does not expire. */
   readonly expiresAt: string | null;
-  /** SHA-256 of the session's token, where the credential is one. */
+  /** SHA-256 of the token of the session; null for other credentials. */
   readonly sessionHash: string | null;
-  /** SHA-256 of the access token, where the credential is one. */
+  /** SHA-256 of the access token; null for other credentials. */
   readonly tokenHash: string | null;
 }

@@ -1,5 +1,4 @@
-/** What the server tells a caller about itself: every limit, and what it makes of the credential in use. */
-
+/** Routes that describe the credential of a request and the limits of the server. */
 import { type Route, route } from '../http/route.ts';
 import type { RateLimitStatus } from '../limits/rate-limits.ts';
 import type { Config } from '../settings/config.ts';
@@ -12,16 +11,16 @@ const tag = 'About';
 
 interface Dependencies {
   readonly keys: KeyService;
-  readonly people: CustomerDirectory;
+  readonly directory: CustomerDirectory;
   readonly config: Pick<
     Config,
     'environment' | 'plans' | 'sessionPlan' | 'addressLimits' | 'loginLimits' | 'ordersPerHour'
   >;
-  /** Bounds of what is sent and stored, by what they are bounds of. */
+  /** Bounds of requests and stored data, by name. */
   readonly bounds: Readonly<Record<string, number>>;
 }
 
-export function selfRoutes({ keys, people, config, bounds }: Dependencies): Route[] {
+export function selfRoutes({ keys, directory, config, bounds }: Dependencies): Route[] {
   return [
     route({
       method: 'GET',
@@ -31,14 +30,14 @@ export function selfRoutes({ keys, people, config, bounds }: Dependencies): Rout
       summary: 'Explain the credential in use',
       access: 'any credential',
       responses: {
-        200: { description: 'Whose it is, what it may do, and what is left of its quota', schema: WhoAmI },
+        200: { description: 'Its owner, its scopes, and the rest of its quota', schema: WhoAmI },
       },
       handle: async ({ principal, rateLimitStatus }) => ({
         status: 200,
         headers: { 'Cache-Control': 'no-store' },
         body: {
           environment: config.environment,
-          ...(await described(principal, keys, people)),
+          ...(await describe(principal, keys, directory)),
           quota: quotaOf(rateLimitStatus() as RateLimitStatus),
         },
       }),
@@ -50,7 +49,7 @@ export function selfRoutes({ keys, people, config, bounds }: Dependencies): Rout
       tag,
       summary: 'List every limit of this server',
       access: 'open',
-      responses: { 200: { description: 'The figures that hold here', schema: Limits } },
+      responses: { 200: { description: 'The limits of this server', schema: Limits } },
       handle: () => {
         const { environment, plans, sessionPlan, addressLimits, loginLimits, ordersPerHour } = config;
         return {
@@ -62,15 +61,15 @@ export function selfRoutes({ keys, people, config, bounds }: Dependencies): Rout
   ];
 }
 
-async function described(principal: Principal, keys: KeyService, people: CustomerDirectory) {
+async function describe(principal: Principal, keys: KeyService, directory: CustomerDirectory) {
   const { kind, id, accountId, customerId, scopes, expiresAt } = principal;
   const account = accountId === null ? undefined : await keys.findAccountById(accountId);
-  const person = customerId === null ? undefined : await people.find(customerId);
+  const customer = customerId === null ? undefined : await directory.find(customerId);
   return {
     kind,
     id,
     account: account === undefined ? null : account.name,
-    customer: person === undefined ? null : person.username,
+    customer: customer === undefined ? null : customer.username,
     scopes: [...scopes],
     expiresAt,
   };

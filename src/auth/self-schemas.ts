@@ -1,4 +1,4 @@
-/** What the server says of itself. */
+/** Schemas of the credential in use, and of limits. */
 const count = { type: 'integer' } as const;
 const countOrNull = { type: ['integer', 'null'] } as const;
 const textOrNull = { type: ['string', 'null'] } as const;
@@ -11,9 +11,9 @@ export const WhoAmI = {
   properties: {
     environment,
     kind: { type: 'string', enum: ['apiKey', 'oauth', 'session'] },
-    id: { type: 'string', description: 'As it stands in the log', examples: ['key:12'] },
-    account: { ...textOrNull, description: 'Whose plan counts; null for customers' },
-    customer: { ...textOrNull, description: 'Username of the customer on whose behalf the call is made' },
+    id: { type: 'string', description: 'The actor in the log', examples: ['key:12'] },
+    account: { ...textOrNull, description: 'Account with the plan; null for customers' },
+    customer: { ...textOrNull, description: 'Username of the customer for whom the request acts' },
     scopes: { type: 'array', items: { type: 'string' } },
     expiresAt: { type: ['string', 'null'], format: 'date-time' },
     quota: {
@@ -23,13 +23,13 @@ export const WhoAmI = {
         plan: { type: 'string' },
         hour: {
           type: ['object', 'null'],
-          description: 'null where the plan has no limit by the hour',
+          description: 'null when the plan has no hourly limit',
           required: ['limit', 'remaining', 'resetSeconds'],
           properties: { limit: count, remaining: count, resetSeconds: count },
         },
         burst: {
           type: 'object',
-          description: 'Within a second',
+          description: 'Requests in a second',
           required: ['limit', 'remaining'],
           properties: { limit: count, remaining: count },
         },
@@ -70,41 +70,41 @@ export const Limits = {
     environment,
     plans: {
       type: 'object',
-      description: 'Requests an hour, null for any number, and requests a second',
+      description: 'Requests an hour (null: no limit) and requests a second',
       additionalProperties: {
         type: 'object',
         required: ['perHour', 'burst'],
         properties: { perHour: countOrNull, burst: count },
       },
     },
-    sessionPlan: { type: 'string', description: 'Of customers who are logged in' },
+    sessionPlan: { type: 'string', description: 'Plan of sessions of customers' },
     addressLimits: {
       type: 'object',
       description: 'Requests a minute from one client IP without a valid credential',
       required: ['perMinute', 'accountsPerMinute', 'publicPerMinute'],
       properties: {
         perMinute: count,
-        accountsPerMinute: { ...count, description: 'Of these, to log in or register' },
+        accountsPerMinute: { ...count, description: 'Of these, logins and registrations' },
         publicPerMinute: { ...count, description: 'To pages, images and health checks' },
       },
     },
     loginLimits: {
       type: 'object',
-      description: 'Failed logins that are let through',
+      description: 'Failed logins before further ones are refused or slowed down',
       required: ['pair', 'address', 'username'],
       properties: {
-        pair: { ...count, description: 'Of a username from one address, in 15 minutes' },
-        address: { ...count, description: 'From one address, in 15 minutes' },
+        pair: { ...count, description: 'Of a username from one client IP, in 15 minutes' },
+        address: { ...count, description: 'From one client IP, in 15 minutes' },
         username: { ...count, description: 'Of a username, in an hour' },
       },
     },
     ordersPerHour: {
       ...countOrNull,
-      description: 'Orders of one credential; null where there is no such limit',
+      description: 'Orders of one credential; null: no limit',
     },
     bounds: {
       type: 'object',
-      description: 'Bounds of what is sent and stored, in the unit that the name says',
+      description: 'Bounds of requests and stored data, in the unit of the name',
       additionalProperties: count,
     },
   },

@@ -1,8 +1,7 @@
-/** Why requests of and about customers are refused. */
-
+/** Errors of requests about customers. */
 import { AppError, joinErrors } from '../errors.ts';
 
-/** Why an entry of a batch was refused. What is no fault of the entry fails the batch. */
+/** The text for an entry of a batch that was refused. Throws errors that fail the whole batch. */
 export function entryError(error: unknown): string {
   if (error instanceof AppError && error.code === 'validation') {
     return joinErrors(error.errors);
@@ -13,6 +12,6 @@ export function entryError(error: unknown): string {
   throw error;
 }
 
-export function notFound(): AppError {
+export function customerNotFound(): AppError {
   return new AppError('notFound', 'There is no customer with this username.');
 }

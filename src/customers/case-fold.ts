@@ -1,12 +1,12 @@
-/** When two usernames, or two e-mail addresses, are the same. */
+/** Decides whether two usernames or two e-mail addresses are equal. */
 
-/** Joiners and variation selectors: format `username` allows them where they have no width of their own. */
+/** Joiners and variation selectors. The rule for usernames permits them only where they have no width. */
 const withoutWidth = /\p{Join_Control}|[\ufe0e\ufe0f]/gu;
 
 /**
- * What uniqueness compares: full-width and other compatible forms are taken for the letters they stand for (NFKC), and
- * case does not count, by way of upper case so that "ß" and "SS" are one.
- * Joiners and variation selectors do not count: with and without them, a name can look the same.
+ * The form that uniqueness compares. Full-width and other compatible characters become usual ones (NFKC). Case is
+ * removed by way of upper case, so that "ß" equals "SS". Joiners and variation selectors are removed, because a name can
+ * look the same with and without them.
  */
 export function caseFold(text: string): string {
   const visible = text.replace(withoutWidth, '');

@@ -1,20 +1,21 @@
-/** Finds customers for other areas, and decides who reaches what belongs to them. */
+/** Finds customers for other areas. */
 import type { Principal } from '../auth/principal.ts';
 import type { CheeseService } from '../cheeses/service.ts';
 import type { Database } from '../database/database.ts';
 import { AppError } from '../errors.ts';
 import type { Versioned } from '../versioned.ts';
 import { mayRead } from './access.ts';
+import { customerNotFound } from './batch-errors.ts';
 import { findByUsername, toCustomer } from './profile.ts';
 import { customerQueries } from './queries.ts';
 
 export interface CustomerFinder {
   /**
-   * The id of a customer whose orders the caller reaches: their own, or all with an API key alone or the scope admin.
+   * The id of a customer whose orders the principal may reach.
    * @throws AppError notFound, forbidden
    */
   idOf(username: string, principal: Principal): Promise<number>;
-  /** Undefined where the customer was deleted. */
+  /** Undefined when the customer was deleted. */
   findById(id: number): Promise<Versioned | undefined>;
 }
 
@@ -23,7 +24,7 @@ export function createCustomerFinder(database: Database, cheeses: CheeseService)
     async idOf(username, principal) {
       const row = await findByUsername(database, username);
       if (row === undefined) {
-        throw new AppError('notFound', 'There is no customer with this username.');
+        throw customerNotFound();
       }
       if (!mayRead(principal, row.id)) {
         throw new AppError(

@@ -1,4 +1,4 @@
-/** Lets customers in: the throttle first, then the password, then a session. */
+/** Logs customers in: the throttle, then the password, then a session. */
 import type { CustomerDirectory } from '../auth/oauth/customer-directory.ts';
 import type { Passwords } from '../auth/passwords.ts';
 import type { Sessions } from '../auth/sessions/service.ts';
@@ -13,15 +13,15 @@ import { type CustomerRow, customerQueries } from './queries.ts';
 
 export interface LoginService extends CustomerDirectory {
   /**
-   * Unknown usernames and wrong passwords get the same answer after the same time.
+   * An unknown username gets the same response as a wrong password, after the same time.
    * @throws AppError unauthorized, rateLimited, unavailable
    */
   login(
     context: Context,
     credentials: Credentials,
-    address: string,
+    clientIp: string,
   ): Promise<{ token: string; expiresAt: string }>;
-  /** @throws AppError unauthorized where the session has ended already */
+  /** @throws AppError unauthorized when the session has ended already */
   logout(context: Context, sessionHash: string | null): Promise<void>;
 }
 
@@ -43,41 +43,43 @@ export function createLogin(dependencies: Dependencies): LoginService {
 
   /** @throws AppError unauthorized, unavailable */
   async function verify(customer: CustomerRow | undefined, password: string): Promise<CustomerRow> {
-    const isRight = await passwords.verify(customer?.password ?? null, password);
-    if (customer === undefined || !isRight) {
-      throw wrong();
+    const isCorrect = await passwords.verify(customer?.password ?? null, password);
+    if (customer === undefined || !isCorrect) {
+      throw wrongCredentials();
     }
     return customer;
   }
 
-  /** Throttle and password, then `enter` in the transaction that opens the session. */
-  async function admit<T>(
+  /**
+   * Checks throttle and password. `prepare` runs before the transaction, and the function that it returns runs in it.
+   */
+  async function authenticate<T>(
     { username, password }: Credentials,
-    address: string,
+    clientIp: string,
     transaction: Transaction,
     prepare: (customer: CustomerRow) => Promise<(tx: Sql) => Promise<T>>,
   ): Promise<T> {
     const found = await findByUsername(database, username);
-    const isKnown = await networks.isKnown(found?.id ?? null, address);
-    const attempt = await throttle.recordAttempt(caseFold(username), address, isKnown);
+    const isKnown = await networks.isKnown(found?.id ?? null, clientIp);
+    const attempt = await throttle.recordAttempt(caseFold(username), clientIp, isKnown);
     let outcome: LoginOutcome = 'unverified';
     try {
       const customer = await verify(found, password);
-      const renewed = passwords.isOutdated(customer.password) ? await passwords.hash(password) : null;
-      const enter = await prepare(customer);
-      const entered = await transaction(async (tx) => {
+      const newHash = passwords.isOutdated(customer.password) ? await passwords.hash(password) : null;
+      const finish = await prepare(customer);
+      const result = await transaction(async (tx) => {
         const current = await customerQueries(tx).lockForUpdate(customer.id);
         if (current?.password !== customer.password) {
-          throw wrong();
+          throw wrongCredentials();
         }
-        if (renewed !== null) {
-          await customerQueries(tx).updatePassword(customer.id, renewed);
+        if (newHash !== null) {
+          await customerQueries(tx).updatePassword(customer.id, newHash);
         }
-        const [entered] = await Promise.all([enter(tx), networks.remember(tx, customer.id, address)]);
-        return entered;
+        const [finished] = await Promise.all([finish(tx), networks.remember(tx, customer.id, clientIp)]);
+        return finished;
       });
       outcome = 'succeeded';
-      return entered;
+      return result;
     } catch (error) {
       // validation: the Idempotency-Key was used for another request.
       if (error instanceof AppError && ['unauthorized', 'validation'].includes(error.code)) {
@@ -90,10 +92,10 @@ export function createLogin(dependencies: Dependencies): LoginService {
   }
 
   return {
-    authenticate: (username, password, address) =>
-      admit(
+    authenticate: (username, password, clientIp) =>
+      authenticate(
         { username, password },
-        address,
+        clientIp,
         database.transaction,
         async ({ id }) =>
           async () =>
@@ -102,8 +104,8 @@ export function createLogin(dependencies: Dependencies): LoginService {
 
     find: (customerId) => customerQueries(database).findSummary(customerId),
 
-    login: (context, credentials, address) =>
-      admit(credentials, address, context.transaction, async ({ id }) => {
+    login: (context, credentials, clientIp) =>
+      authenticate(credentials, clientIp, context.transaction, async ({ id }) => {
         const session = await sessions.issue(id);
         return async (tx) => {
           await sessions.open(tx, session);
@@ -120,7 +122,7 @@ export function createLogin(dependencies: Dependencies): LoginService {
   };
 }
 
-function wrong(): AppError {
+function wrongCredentials(): AppError {
   return new AppError('unauthorized', 'The username or the password is wrong.', {
     details: { credential: 'missing' },
   });

@@ -1,20 +1,20 @@
-/** Passwords that customers set: at registration, and with a change of their profile. */
+/** Passwords that customers set, at registration and when they replace their profile. */
 import { isCommonPassword } from '../auth/common-passwords.ts';
 import type { Passwords } from '../auth/passwords.ts';
 import { type FieldError, validationError } from '../errors.ts';
 
 export interface NewPasswords {
-  /** Why a new password is refused; empty where it is not. */
+  /** Empty when the password may be used. */
   errorsOf(password: string): Promise<FieldError[]>;
   /** @throws AppError validation, unavailable */
   hash(password: string): Promise<string>;
-  /** The hashes of passwords without errors. @throws AppError unavailable */
+  /** Hashes passwords that were checked with `errorsOf`. @throws AppError unavailable */
   hashAll(passwords: readonly string[]): Promise<string[]>;
-  /** The stored hash where the password is still the same, else a new one. @throws AppError validation, unavailable */
-  keepOrHash(stored: string, password: string): Promise<string>;
+  /** The stored hash when the password is unchanged, otherwise a new one. @throws AppError validation, unavailable */
+  reuseOrHash(stored: string, password: string): Promise<string>;
 }
 
-/** @param allowsCommon whether a password may be one of the most common */
+/** @param allowsCommon whether the most common passwords are permitted */
 export function createNewPasswords(passwords: Passwords, allowsCommon: boolean): NewPasswords {
   async function errorsOf(password: string): Promise<FieldError[]> {
     const isRefused = !allowsCommon && (await isCommonPassword(password));
@@ -32,9 +32,9 @@ export function createNewPasswords(passwords: Passwords, allowsCommon: boolean):
   return {
     errorsOf,
     hash,
-    hashAll: (given) => passwords.hashAll(given),
-    // A common password from before stays good: only a new one is refused.
-    keepOrHash: async (stored, password) =>
+    hashAll: (checked) => passwords.hashAll(checked),
+    // A stored password stays valid when it became common later: only new passwords are checked.
+    reuseOrHash: async (stored, password) =>
       (await passwords.verify(stored, password)) ? stored : hash(password),
   };
 }

@@ -1,4 +1,4 @@
-/** Between a customer's row and what goes over the wire. */
+/** Converts between rows of customers and JSON. */
 import type { Sql } from '../database/database.ts';
 import type { FieldError } from '../errors.ts';
 import type { Versioned } from '../versioned.ts';
@@ -7,12 +7,12 @@ import { type CustomerRow, customerQueries, type Profile } from './queries.ts';
 import type { CustomerInput } from './schemas.ts';
 import { usernameRule } from './text-rules.ts';
 
-/** Whatever cannot be a username is nobody's, and is not asked for. */
+/** Texts that cannot be usernames cause no query. */
 export async function findByUsername(sql: Sql, username: string): Promise<CustomerRow | undefined> {
   return usernameRule.test(username) ? customerQueries(sql).findByUsername(caseFold(username)) : undefined;
 }
 
-/** @param password as it is kept */
+/** @param password the hash to store */
 export function profileOf(input: CustomerInput, password: string): Profile {
   const { favouriteCheese } = input;
   return {
@@ -36,7 +36,7 @@ export function isUnchanged(row: CustomerRow, profile: Profile): boolean {
 /** A customer as JSON. The version changes with the favourite cheese as well. */
 export function toCustomer(row: CustomerRow, favourite: Versioned | undefined): Versioned {
   const { id, username, email, phone, tier } = row;
-  const shown = JSON.stringify({
+  const json = JSON.stringify({
     id,
     username,
     firstName: row.first_name,
@@ -47,12 +47,12 @@ export function toCustomer(row: CustomerRow, favourite: Versioned | undefined): 
     ...(row.favourite_name === null ? {} : { favouriteCheese: { name: row.favourite_name } }),
     createdAt: row.created_at,
   });
-  // A cheese is stored as the JSON that answers for it.
-  const body = favourite === undefined ? shown : `${shown.slice(0, -1)},"favouriteCheese":${favourite.body}}`;
+  // The body of a cheese is stored as JSON: it is appended without parsing it.
+  const body = favourite === undefined ? json : `${json.slice(0, -1)},"favouriteCheese":${favourite.body}}`;
   return { id, body, version: `${id}.${row.version}.${favourite?.version ?? 0}` };
 }
 
-/** Username and e-mail address, where they are another customer's. */
+/** The errors of a username and an e-mail address that belong to another customer. */
 export async function takenFields(tx: Sql, profile: Profile, except: number | null): Promise<FieldError[]> {
   const taken = await customerQueries(tx).listTaken(profile.username_key, profile.email_key);
   const others = taken.filter(({ id }) => id !== except);
@@ -60,7 +60,7 @@ export async function takenFields(tx: Sql, profile: Profile, except: number | nu
     ...(others.some((one) => one.username_key === profile.username_key) ? ['username'] : []),
     ...(others.some((one) => one.email_key === profile.email_key) ? ['email'] : []),
   ];
-  // None, where whoever had them is gone by now: trying again will do.
+  // Neither when the other customer was deleted meanwhile. Then a repeated request succeeds.
   return (fields.length > 0 ? fields : ['username']).map((field) => ({
     field,
     message: 'belongs to another customer',

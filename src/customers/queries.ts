@@ -1,20 +1,20 @@
-/** Statements on customers, and on their failed logins. */
+/** Statements on customers, their failed logins and their known networks. */
 import type { CustomerSummary } from '../auth/oauth/customer-directory.ts';
 import { queriesOn } from '../database/database.ts';
 import { advisoryLock, deleteUnlocked, forShare, forUpdate, rowsFromJson, sql } from '../database/sql.ts';
 import type { Tier } from './tiers.ts';
 
-/** What a customer can change of a row. */
+/** The columns that a customer can change. */
 export interface Profile {
   readonly username: string;
-  /** As uniqueness compares it, like the one of the e-mail address. */
+  /** The case-folded username, which is unique. The key of the e-mail address is too. */
   readonly username_key: string;
   readonly email: string;
   readonly email_key: string;
   readonly first_name: string;
   readonly last_name: string;
   readonly phone: string | null;
-  /** PHC string. */
+  /** Hash of the password as a PHC string. */
   readonly password: string;
   /** At most one of the two. */
   readonly favourite_id: number | null;
@@ -29,7 +29,7 @@ export interface CustomerRow extends Profile {
   readonly created_at: string;
 }
 
-/** Failed logins of one counter, and what runs under it. Times are '' where there is none. */
+/** One counter of failed logins. Times are '' when there is none. */
 export interface FailureRow {
   readonly id: string;
   readonly failures: number;
@@ -49,7 +49,7 @@ export const customerQueries = queriesOn((tx) => ({
   /** Other transactions that insert several customers wait until this one ends. */
   lockBatches: () => tx.get(advisoryLock('batches of customers')),
 
-  /** Undefined where username or e-mail address belong to somebody already. */
+  /** Undefined when the username or the e-mail address belongs to another customer. */
   insert: (profile: Profile, tier: Tier, createdAt: string) =>
     tx.get<CustomerRow>(sql`
       insert into customer (username, username_key, email, email_key, first_name, last_name, phone, password,
@@ -60,7 +60,7 @@ export const customerQueries = queriesOn((tx) => ({
       on conflict do nothing
       returning ${columns}`),
 
-  /** Who has one of the two already. */
+  /** Customers with one of the two keys. */
   listTaken: (usernameKey: string, emailKey: string) =>
     tx.all<Pick<CustomerRow, 'id' | 'username_key' | 'email_key'>>(sql`
       select id, username_key, email_key from customer where username_key = ${usernameKey}
@@ -71,14 +71,14 @@ export const customerQueries = queriesOn((tx) => ({
 
   find: (id: number) => tx.get<CustomerRow>(sql`select ${columns} from customer where id = ${id}`),
 
-  /** Locked, as it is about to change. */
+  /** Locks the row exclusively, to change it. */
   lockForUpdate: (id: number) =>
     tx.get<CustomerRow>(sql`select ${columns} from customer where id = ${id}${forUpdate}`),
 
   findSummary: (id: number) =>
     tx.get<CustomerSummary>(sql`select username, role from customer where id = ${id}`),
 
-  /** Keeps the customer from being deleted before the transaction ends. */
+  /** Until this transaction ends, no other one changes or deletes the customer. */
   lockForShare: (id: number) =>
     tx.get<{ id: number }>(sql`select id from customer where id = ${id}${forShare}`),
 
@@ -96,7 +96,7 @@ export const customerQueries = queriesOn((tx) => ({
   updateRole: (id: number, role: string) =>
     tx.run(sql`update customer set role = ${role} where id = ${id} and role <> ${role}`),
 
-  /** Adds to what was delivered to a customer. */
+  /** Adds to the total of delivered orders. */
   updateDelivered: (id: number, cents: number) =>
     tx.get<CustomerRow>(sql`
       update customer set delivered_cents = delivered_cents + ${cents} where id = ${id} returning ${columns}`),
@@ -104,7 +104,7 @@ export const customerQueries = queriesOn((tx) => ({
   updateTier: (id: number, tier: Tier) =>
     tx.run(sql`update customer set tier = ${tier}, version = version + 1 where id = ${id}`),
 
-  /** What was a reference to a cheese becomes its name. */
+  /** Replaces references to a cheese by its name. */
   updateFavourite: (cheeseId: number, name: string) =>
     tx.run(sql`
       update customer set favourite_id = null, favourite_name = ${name}, version = version + 1
@@ -140,7 +140,7 @@ export const customerQueries = queriesOn((tx) => ({
       insert into login_network (customer_id, network, seen_at) values (${customerId}, ${network}, ${seenAt})
       on conflict (customer_id, network) do update set seen_at = excluded.seen_at`),
 
-  /** All but the `kept` newest. */
+  /** Deletes all but the `kept` newest. */
   deleteOldestNetworks: (customerId: number, kept: number) =>
     tx.run(sql`
       delete from login_network where customer_id = ${customerId} and network in (

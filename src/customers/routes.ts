@@ -1,4 +1,4 @@
-/** Customers over HTTP: everything under /customer. */
+/** Routes of customers: registration, login, logout and profiles. */
 import { anyOf, apiKey, oauth, type Requirement, session } from '../auth/access.ts';
 import {
   conflictResponse,
@@ -72,8 +72,7 @@ export function customerRoutes(dependencies: Dependencies): Route[] {
       operationId: 'registerCustomers',
       tag,
       summary: 'Register several customers',
-      description:
-        'Each entry counts on its own: those that are valid are registered, whatever the others are.',
+      description: 'Entries are independent: valid entries are registered even if others are refused.',
       access: mayRegister,
       rateLimitGroup: 'login',
       replay: 'beforeWork',
@@ -82,7 +81,10 @@ export function customerRoutes(dependencies: Dependencies): Route[] {
         examples: [[{ username: 'bob', email: 'bob@example.com', password: 'a cheese a day' }]],
       }),
       responses: {
-        200: { description: 'Who was registered, and why others were not', schema: CustomerBatchResult },
+        200: {
+          description: 'The registered customers, and the errors of the other entries',
+          schema: CustomerBatchResult,
+        },
         ...unprocessableResponse,
       },
       handle: ({ body, countAs, withIdempotency }) => {
@@ -107,15 +109,17 @@ export function customerRoutes(dependencies: Dependencies): Route[] {
       operationId: 'loginCustomer',
       tag,
       summary: 'Log in',
-      description: 'Of a customer, 20 sessions can be open at once; after that the oldest ends.',
+      description: 'A customer can have 20 open sessions. Another login ends the oldest.',
       access: 'open',
       rateLimitGroup: 'login',
-      // Otherwise the response to a key that was used would tell a right password from a wrong one without limit.
+      // If the replay came first, a used idempotency key would tell correct passwords from wrong ones without limit.
       replay: 'afterChecks',
       body: Login,
       responses: {
         200: { description: 'The session', schema: LoginResult },
-        ...unauthorizedResponse('The username or the password is wrong, or a credential that came along'),
+        ...unauthorizedResponse(
+          'The username or the password is wrong, or a credential of the request is invalid',
+        ),
         ...unprocessableResponse,
       },
       handle: ({ body, clientIp, withIdempotency }) =>
@@ -129,7 +133,8 @@ export function customerRoutes(dependencies: Dependencies): Route[] {
       ...logout(login),
       method: 'POST',
       operationId: 'logoutCustomerSafely',
-      description: 'The same by POST: nothing that follows links or loads pages ahead ends a session by it.',
+      description:
+        'The same by POST, so that programs that follow links or prefetch pages do not end a session.',
     }),
     route({
       method: 'GET',
@@ -151,12 +156,12 @@ export function customerRoutes(dependencies: Dependencies): Route[] {
       tag,
       summary: 'Replace a profile',
       description:
-        'Optional fields that are left out return to their defaults. Another username renames. A new password ends all other sessions.',
+        'Absent optional fields are reset to their defaults. Another username renames the customer. A new password ends all other sessions.',
       access: anyOf(session, oauth('write:profile')),
       headers: ifMatchFor('profile'),
       body: input,
       responses: {
-        200: oneCustomer('The customer as they are now'),
+        200: oneCustomer('The new state of the customer'),
         ...noCustomer,
         ...preconditionFailedResponse,
         ...unprocessableResponse,
@@ -172,13 +177,13 @@ export function customerRoutes(dependencies: Dependencies): Route[] {
       path: '/customer/:username',
       operationId: 'deleteCustomer',
       tag,
-      summary: 'Delete an account for good',
+      summary: 'Delete a customer permanently',
       description:
-        'Profile and sessions go, orders that have not shipped are cancelled, and what remains of orders names nobody.',
+        'Deletes the profile and all sessions, cancels orders that have not shipped, and removes personal data from all orders.',
       access: anyOf(session, oauth('write:profile')),
       headers: ifMatchFor('profile'),
       responses: {
-        204: { description: 'The account is gone' },
+        204: { description: 'The customer was deleted' },
         ...noCustomer,
         ...preconditionFailedResponse,
       },
@@ -191,7 +196,7 @@ export function customerRoutes(dependencies: Dependencies): Route[] {
   ];
 }
 
-/** What logging out is, by either method. */
+/** The definition that both methods share. */
 function logout(login: LoginService) {
   return {
     path: '/customer/logout',

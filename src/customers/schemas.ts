@@ -1,4 +1,4 @@
-/** The customer as the API shows and takes it. */
+/** Schemas of customers and logins. */
 
 import type { XStatic } from 'typebox/schema';
 import { Cheese } from '../cheeses/schemas.ts';
@@ -12,7 +12,7 @@ const personName = { type: 'string', maxLength: 100, rule: optionalLineRule } as
 const tierText = {
   type: 'string',
   enum: tiers,
-  description: 'Rises with what was delivered',
+  description: 'Rises with the total of delivered orders',
 } as const;
 
 const examplePassword = 'a cellar full of wheels';
@@ -22,7 +22,7 @@ const username = {
   minLength: 1,
   maxLength: 64,
   rule: usernameRule,
-  description: 'Unique whatever the case and the width of its letters; an e-mail address will do',
+  description: 'Unique regardless of case and width of its letters; may be an e-mail address',
   examples: ['ada'],
 } as const;
 const email = {
@@ -30,7 +30,7 @@ const email = {
   maxLength: 254,
   format: 'email',
   rule: emailRule,
-  description: 'Unique whatever the case',
+  description: 'Unique regardless of case',
   examples: ['ada@example.com'],
 } as const;
 const phone = {
@@ -53,8 +53,7 @@ export const Customer = {
     phone: { type: ['string', 'null'] },
     customerStatus: tierText,
     favouriteCheese: {
-      description:
-        'The cheese itself, or its name alone where that is all there is; left out where there is none',
+      description: 'A cheese of the catalogue, or only a name; absent when there is none',
       anyOf: [Cheese, { type: 'object', required: ['name'], properties: { name: { type: 'string' } } }],
     },
     createdAt: timestampSchema,
@@ -74,7 +73,7 @@ export const Customer = {
   ],
 } as const;
 
-/** What registers a customer, and replaces a profile. @param passwordLengthMin characters */
+/** The body that registers a customer or replaces a profile. @param passwordLengthMin in characters */
 export function customerInput(passwordLengthMin: number) {
   return {
     title: 'CustomerInput',
@@ -116,15 +115,15 @@ export const CustomerBatchResult = {
   type: 'object',
   required: ['created', 'errors'],
   properties: {
-    created: { type: 'array', items: Customer, description: 'In the order in which they were sent' },
+    created: { type: 'array', items: Customer, description: 'In the order of the request' },
     errors: {
       type: 'array',
       items: {
         type: 'object',
         required: ['index', 'message'],
         properties: {
-          index: { type: 'integer', minimum: 0, description: 'Place of the entry in what was sent, from 0' },
-          message: { type: 'string', description: 'Every field that failed, and why' },
+          index: { type: 'integer', minimum: 0, description: 'Position of the entry in the request, from 0' },
+          message: { type: 'string', description: 'Every invalid field with the reason' },
         },
       },
     },

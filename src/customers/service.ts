@@ -1,4 +1,4 @@
-/** Customers: who may be one, what they may change, and what goes with them. login.ts lets them in. */
+/** Customers: registration, profiles, roles, tiers and deletion. Logins are in login.ts. */
 import type { Role } from '../auth/oauth/customer-directory.ts';
 import type { OAuthGrants } from '../auth/oauth/grants.ts';
 import type { Principal } from '../auth/principal.ts';
@@ -13,7 +13,7 @@ import type { EventType } from '../events/schemas.ts';
 import type { TierThresholds } from '../settings/config.ts';
 import type { Precondition, Versioned } from '../versioned.ts';
 import { mayManage, mayRead } from './access.ts';
-import { entryError, notFound } from './batch-errors.ts';
+import { customerNotFound, entryError } from './batch-errors.ts';
 import type { NewPasswords } from './new-passwords.ts';
 import { findByUsername, isUnchanged, profileOf, takenFields, toCustomer } from './profile.ts';
 import { type CustomerRow, customerQueries } from './queries.ts';
@@ -26,9 +26,12 @@ export interface BatchResult {
 }
 
 export interface CustomerService {
-  /** @throws AppError conflict where username or e-mail address are taken, validation, unavailable */
+  /** @throws AppError conflict when username or e-mail address are taken, validation, unavailable */
   register(context: Context, input: CustomerInput): Promise<Versioned>;
-  /** Each on its own, in order; an entry that failed already comes as its faults. @throws AppError unavailable */
+  /**
+   * Registers the entries one by one, in order. An entry that failed validation is passed as its errors.
+   * @throws AppError unavailable
+   */
   registerAll(
     context: Context,
     entries: readonly (CustomerInput | readonly FieldError[])[],
@@ -43,7 +46,7 @@ export interface CustomerService {
     principal: Principal,
     precondition?: Precondition,
   ): Promise<Versioned>;
-  /** With everything that is theirs. @throws AppError notFound, forbidden, preconditionFailed */
+  /** With sessions, grants and personal data in orders. @throws AppError notFound, forbidden, preconditionFailed */
   delete(
     context: Context,
     username: string,
@@ -52,13 +55,13 @@ export interface CustomerService {
   ): Promise<void>;
   /** @throws AppError notFound */
   setRole(context: Context, username: string, role: Role): Promise<void>;
-  /** Keeps a customer to the end of the transaction; false where there is none. */
+  /** Shared lock until the transaction ends. False when there is no such customer. */
   lockForShare(tx: Sql, id: number): Promise<boolean>;
-  /** The same, to change it. */
+  /** Exclusive lock until the transaction ends. False when there is no such customer. */
   lockForUpdate(tx: Sql, id: number): Promise<boolean>;
-  /** Goods were delivered to a customer, whose tier may rise. */
+  /** Adds a delivered order to the total of a customer, whose tier may rise. */
   credit(tx: Sql, context: Context, id: number, cents: number): Promise<void>;
-  /** A cheese goes: whose favourite it was keep its name. */
+  /** Customers keep the name of their favourite cheese when it is deleted. */
   onCheeseDelete(tx: Sql, cheese: { readonly id: number; readonly name: string }): Promise<void>;
 }
 
@@ -68,10 +71,10 @@ interface Dependencies {
   readonly cheeses: CheeseService;
   readonly newPasswords: NewPasswords;
   readonly sessions: Sessions;
-  /** What applications may do in a customer's name. */
+  /** Grants and tokens that applications have of customers. */
   readonly grants: OAuthGrants;
   readonly tiers: TierThresholds;
-  /** What else goes with a customer, in the same transaction. */
+  /** Deletes data of other areas, in the same transaction. */
   readonly beforeDelete: (tx: Sql, context: Context, customerId: number) => Promise<void>;
 }
 
@@ -80,7 +83,7 @@ export function createCustomerService(dependencies: Dependencies): CustomerServi
   const now = () => timestamp(clock.now());
 
   function record(tx: Sql, context: Context, type: EventType, id: number, data: object = {}): Promise<void> {
-    // Ids and codes alone: what is personal must be gone when the customer is.
+    // Only ids and codes: personal data must not remain after the customer is deleted.
     const event = {
       type,
       subject: `customer:${id}`,
@@ -96,7 +99,7 @@ export function createCustomerService(dependencies: Dependencies): CustomerServi
       return undefined;
     }
     if (name !== undefined) {
-      throw validationError([{ field: 'favouriteCheese', message: 'takes an id or a name, not both' }]);
+      throw validationError([{ field: 'favouriteCheese', message: 'must have an id or a name, not both' }]);
     }
     const cheese = Number.isSafeInteger(id) ? (await cheeses.lockForShare(tx, [id])).get(id) : undefined;
     if (cheese === undefined) {
@@ -105,13 +108,13 @@ export function createCustomerService(dependencies: Dependencies): CustomerServi
     return cheese;
   }
 
-  /** Cheeses before customers, as everywhere: a favourite may be deleted at the same time. */
+  /** Cheeses are locked before customers in every transaction, because a deletion of a cheese changes customers. */
   async function lockFavourites(tx: Sql, ...ids: readonly (number | null | undefined)[]): Promise<void> {
-    const known = ids.flatMap((id) => (Number.isSafeInteger(id) ? [id as number] : []));
-    await cheeses.lockForShare(tx, known);
+    const cheeseIds = ids.flatMap((id) => (Number.isSafeInteger(id) ? [id as number] : []));
+    await cheeses.lockForShare(tx, cheeseIds);
   }
 
-  async function favouriteNow(tx: Sql, row: CustomerRow): Promise<Versioned | undefined> {
+  async function currentFavourite(tx: Sql, row: CustomerRow): Promise<Versioned | undefined> {
     return row.favourite_id === null
       ? undefined
       : (await cheeses.lockForShare(tx, [row.favourite_id])).get(row.favourite_id);
@@ -123,12 +126,12 @@ export function createCustomerService(dependencies: Dependencies): CustomerServi
     const profile = profileOf(input, password);
     const row = await customerQueries(tx).insert(profile, tierOf(0, tiers), now());
     if (row === undefined) {
-      const faults = await takenFields(tx, profile, null);
+      const errors = await takenFields(tx, profile, null);
       throw new AppError(
         'conflict',
-        faults.map(({ field }) => `The ${field} belongs to another customer.`).join(' '),
+        errors.map(({ field }) => `The ${field} belongs to another customer.`).join(' '),
         {
-          cause: faults,
+          cause: errors,
         },
       );
     }
@@ -137,12 +140,15 @@ export function createCustomerService(dependencies: Dependencies): CustomerServi
   }
 
   /** @throws AppError notFound, forbidden */
-  async function findMine(username: string, may: (customerId: number) => boolean): Promise<CustomerRow> {
+  async function findPermitted(
+    username: string,
+    isPermitted: (customerId: number) => boolean,
+  ): Promise<CustomerRow> {
     const row = await findByUsername(database, username);
     if (row === undefined) {
-      throw notFound();
+      throw customerNotFound();
     }
-    if (!may(row.id)) {
+    if (!isPermitted(row.id)) {
       throw new AppError(
         'forbidden',
         'This is the profile of another customer. A session or token reaches only the profile of its customer. An API key alone reads every profile.',
@@ -152,15 +158,15 @@ export function createCustomerService(dependencies: Dependencies): CustomerServi
   }
 
   /**
-   * Takes the customer for a change, if the credential is still good. Passwords are checked and hashed before the
-   * transaction; a session that ended meanwhile, for example with a new password, must not change the profile.
+   * Locks the customer for a change if the credential is still valid. Passwords are checked and hashed before the
+   * transaction. A session that ended meanwhile, for example because of a new password, must not change the profile.
    * @throws AppError notFound, unauthorized
    */
-  async function claimMine(tx: Sql, id: number, principal: Principal): Promise<CustomerRow> {
+  async function lockProfile(tx: Sql, id: number, principal: Principal): Promise<CustomerRow> {
     const { sessionHash, tokenHash } = principal;
     const row = await customerQueries(tx).lockForUpdate(id);
     if (row === undefined) {
-      throw notFound();
+      throw customerNotFound();
     }
     if (sessionHash !== null && !(await sessions.lockForShare(tx, sessionHash))) {
       throw invalidCredential('The session has ended. Log in again.');
@@ -177,32 +183,32 @@ export function createCustomerService(dependencies: Dependencies): CustomerServi
       return context.transaction((tx) => insert(tx, context, input, password));
     },
 
-    async registerAll(context, received) {
-      const entries = await Promise.all(
-        received.map(async (entry) => {
+    async registerAll(context, entries) {
+      const checked = await Promise.all(
+        entries.map(async (entry) => {
           const errors = 'username' in entry ? await newPasswords.errorsOf(entry.password) : [];
           return errors.length > 0 ? errors : entry;
         }),
       );
-      const valid = entries.flatMap((entry, index) => ('username' in entry ? [{ index, input: entry }] : []));
+      const valid = checked.flatMap((entry, index) => ('username' in entry ? [{ index, input: entry }] : []));
       const hashes = await newPasswords.hashAll(valid.map(({ input }) => input.password));
       const prepared = new Map(
-        valid.map(({ index, input }, place) => [index, { input, password: hashes[place] ?? '' }]),
+        valid.map(({ index, input }, position) => [index, { input, password: hashes[position] ?? '' }]),
       );
       return context.transaction(async (tx) => {
-        // Two batches with the same names in another order would wait for each other.
+        // Without the lock, two batches with the same names in different order would deadlock.
         await customerQueries(tx).lockBatches();
         await lockFavourites(tx, ...valid.map(({ input }) => input.favouriteCheese?.id));
         const created: Versioned[] = [];
         const errors: { index: number; message: string }[] = [];
-        for (const [index, entry] of entries.entries()) {
-          const ready = prepared.get(index);
-          if (ready === undefined) {
+        for (const [index, entry] of checked.entries()) {
+          const customer = prepared.get(index);
+          if (customer === undefined) {
             errors.push({ index, message: joinErrors(entry as readonly FieldError[]) });
             continue;
           }
           try {
-            created.push(await insert(tx, context, ready.input, ready.password));
+            created.push(await insert(tx, context, customer.input, customer.password));
           } catch (error) {
             errors.push({ index, message: entryError(error) });
           }
@@ -212,21 +218,21 @@ export function createCustomerService(dependencies: Dependencies): CustomerServi
     },
 
     async find(username, principal) {
-      const row = await findMine(username, (id) => mayRead(principal, id));
+      const row = await findPermitted(username, (id) => mayRead(principal, id));
       const favourite = row.favourite_id === null ? undefined : await cheeses.findIfThere(row.favourite_id);
       return toCustomer(row, favourite);
     },
 
     async replace(context, username, input, principal, precondition) {
-      const known = await findMine(username, (id) => mayManage(principal, id));
-      const password = await newPasswords.keepOrHash(known.password, input.password);
+      const found = await findPermitted(username, (id) => mayManage(principal, id));
+      const password = await newPasswords.reuseOrHash(found.password, input.password);
       const profile = profileOf(input, password);
       try {
         return await context.transaction(async (tx) => {
-          await lockFavourites(tx, known.favourite_id, input.favouriteCheese?.id);
-          const row = await claimMine(tx, known.id, principal);
+          await lockFavourites(tx, found.favourite_id, input.favouriteCheese?.id);
+          const row = await lockProfile(tx, found.id, principal);
           const favourite = await favouriteOf(tx, input);
-          const stored = await favouriteNow(tx, row);
+          const stored = await currentFavourite(tx, row);
           precondition?.(toCustomer(row, stored).version);
           if (isUnchanged(row, profile)) {
             return toCustomer(row, stored);
@@ -241,28 +247,28 @@ export function createCustomerService(dependencies: Dependencies): CustomerServi
         });
       } catch (error) {
         throw error instanceof ConstraintError
-          ? validationError(await takenFields(database, profile, known.id))
+          ? validationError(await takenFields(database, profile, found.id))
           : error;
       }
     },
 
     async delete(context, username, principal, precondition) {
-      const known = await findMine(username, (id) => mayManage(principal, id));
+      const found = await findPermitted(username, (id) => mayManage(principal, id));
       await context.transaction(async (tx) => {
-        await lockFavourites(tx, known.favourite_id);
-        const row = await claimMine(tx, known.id, principal);
-        precondition?.(toCustomer(row, await favouriteNow(tx, row)).version);
-        await beforeDelete(tx, context, known.id);
-        await sessions.endAll(tx, known.id, null);
-        await grants.deleteCustomer(tx, known.id);
-        await customerQueries(tx).deleteNetworks(known.id);
-        await customerQueries(tx).delete(known.id);
-        await record(tx, context, 'customer.deleted', known.id);
+        await lockFavourites(tx, found.favourite_id);
+        const row = await lockProfile(tx, found.id, principal);
+        precondition?.(toCustomer(row, await currentFavourite(tx, row)).version);
+        await beforeDelete(tx, context, found.id);
+        await sessions.endAll(tx, found.id, null);
+        await grants.deleteCustomer(tx, found.id);
+        await customerQueries(tx).deleteNetworks(found.id);
+        await customerQueries(tx).delete(found.id);
+        await record(tx, context, 'customer.deleted', found.id);
       });
     },
 
     async setRole(context, username, role) {
-      const { id } = await findMine(username, () => true);
+      const { id } = await findPermitted(username, () => true);
       await context.transaction(async (tx) => {
         if ((await customerQueries(tx).updateRole(id, role)) > 0) {
           await record(tx, context, 'customer.updated', id, { role });

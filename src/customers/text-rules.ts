@@ -1,12 +1,12 @@
-/** What usernames and passwords must satisfy. */
+/** Text rules of usernames and passwords. */
 import type { TextRule } from '../schema/schema.ts';
 
-/** Path segments that the routes of customers use: a customer with such a username could not be read. */
+/** Path segments of other routes: a profile under such a username could not be reached. */
 const reservedUsernames = ['login', 'logout', 'createmultiple', '.', '..'];
 
 /**
- * Visible characters without slashes. A variation selector may follow one, and a joiner may stand between two: emoji,
- * Persian and several Indic scripts are not written correctly without them.
+ * Visible characters except slashes. A variation selector may follow a character, and a joiner may be between two
+ * characters: emoji, Persian and several Indic scripts need them.
  */
 const usernameText =
   /^(?:[^/\\\s\p{Cc}\p{Cf}\p{Default_Ignorable_Code_Point}\u2800][\ufe0e\ufe0f]?(?:\p{Join_Control}(?!$))?)+$/u;

@@ -137,12 +137,12 @@ suite('curd keys', { concurrency: 2 }, () => {
 
     const third = await curdJson(shop, 'keys', 'create', '--account', account);
     const fourth = await curd(shop, 'keys', 'create', '--account', account, '--json');
-    assertRefused(fourth, /3 keys/, /revoke/);
+    assertRefused(fourth, /3 API keys/, /revoke/);
     await assertEachRefused(t, [
       [
         'a fourth, by rotation',
         () => runInProcess(shop, 'keys rotate', [String(third.id)], { overlap: '1d' }),
-        /3 keys/,
+        /3 API keys/,
       ],
     ]);
     const replaced = await curdJson(shop, 'keys', 'rotate', String(third.id), '--overlap', '0s');
@@ -222,7 +222,7 @@ suite('Wrong arguments', { concurrency: 2 }, () => {
     assertRefused(await curd(shop, ...create), /no shop at .*curd\.sqlite yet\. Start the server first/);
     assert.deepEqual(readdirSync(shop.CURD_DATA_DIR ?? ''), [], 'no shop is made by the way');
     await curdJson(shop, 'migrate');
-    assertRefused(await curd(shop, ...create), /no account named nobody: "curd accounts list" shows/);
+    assertRefused(await curd(shop, ...create), /no account named nobody\. "curd accounts list" shows/);
     assertRefused(await curd(shop, 'keys', 'rotate', 'abc'), /"abc" is not the id of an API key/);
   });
 });

@@ -17,17 +17,17 @@ import {
 import { openShop } from '../helper.ts';
 import { codeOf, newApplication, openBrowser, post, redeeming } from './flow.ts';
 
-suite('A redirect address', () => {
-  test('is refused where it could lead elsewhere, in a sentence that says why (RFC 6749, 3.1.2; RFC 9700, 2.1; RFC 8252, 7)', async (t) => {
+suite('The registration of an application', () => {
+  test('refuses redirect URIs that could lead elsewhere, and gives the reason (RFC 6749, 3.1.2; RFC 9700, 2.1; RFC 8252, 7)', async (t) => {
     const shop = await openShop(t);
-    const faults: readonly [string, RegExp, boolean?][] = [
+    const invalid: readonly [string, RegExp, boolean?][] = [
       ['https://app.example.com/cb#', /fragment/],
       ['https://app.example.com/cb#here', /fragment/],
       ['https://*.example.com/cb', /wildcard/],
       ['https://app.example.com/*', /wildcard/],
-      ['https://user@app.example.com/cb', /user or password/],
-      ['https://user:pw@app.example.com/cb', /user or password/],
-      ['https://:pw@app.example.com/cb', /user or password/],
+      ['https://user@app.example.com/cb', /username or password/],
+      ['https://user:pw@app.example.com/cb', /username or password/],
+      ['https://:pw@app.example.com/cb', /username or password/],
       ['http://app.example.com/cb', /https/],
       ['http://127.0.0.2/cb', /https/],
       ['http://localhost.example.com/cb', /https/],
@@ -47,10 +47,10 @@ suite('A redirect address', () => {
       ['', /absolute/],
       [`https://app.example.com/${'a'.repeat(500)}`, /500/],
     ];
-    for (const [uri, says, isNative = false] of faults) {
+    for (const [uri, reason, isNative = false] of invalid) {
       await assert.rejects(
         newApplication(shop, { redirectUris: ['https://app.example.com/cb', uri], isNative }),
-        { code: 'badRequest', message: says },
+        { code: 'badRequest', message: reason },
         uri,
       );
     }
@@ -66,15 +66,15 @@ suite('A redirect address', () => {
     }
   });
 
-  test('and the rest of an application fit together, or it is not registered (RFC 6749, 2)', async (t) => {
+  test('refuses combinations of grants, scopes and redirect URIs that contradict each other (RFC 6749, 2)', async (t) => {
     const shop = await openShop(t);
     const uri = 'https://app.example.com/cb';
     const listed: Scope[] = ['read:cheeses'];
     const grants = (...names: GrantType[]) => ({ grants: names });
-    for (const [request, says] of [
-      [{ redirectUris: [], ...grants('authorization_code') }, /redirect address/],
-      [{ redirectUris: [], ...grants('implicit') }, /redirect address/],
-      [{ redirectUris: [uri], ...grants('client_credentials') }, /redirect address/],
+    for (const [request, reason] of [
+      [{ redirectUris: [], ...grants('authorization_code') }, /redirect URI/],
+      [{ redirectUris: [], ...grants('implicit') }, /redirect URI/],
+      [{ redirectUris: [uri], ...grants('client_credentials') }, /redirect URI/],
       [{ redirectUris: [], ...grants('client_credentials', 'refresh_token') }, /authorization_code/],
       [{ redirectUris: [uri], ...grants('implicit', 'refresh_token') }, /authorization_code/],
       [{ redirectUris: [], isPublic: true, ...grants('client_credentials') }, /public/],
@@ -89,7 +89,7 @@ suite('A redirect address', () => {
       [{ redirectUris: Array.from({ length: 21 }, (_, index) => `${uri}${index}`) }, /20/],
     ] as const) {
       const refused = newApplication(shop, { scopes: listed, ...request });
-      await assert.rejects(refused, { code: 'badRequest', message: says }, JSON.stringify(request));
+      await assert.rejects(refused, { code: 'badRequest', message: reason }, JSON.stringify(request));
     }
   });
 });

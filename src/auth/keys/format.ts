@@ -1,6 +1,6 @@
 /**
- * The form of an API key: `sk_live_` or `sk_test_`, 30 random base62 characters (178 bits), and a CRC32 of all that
- * in 6 more. The checksum is no security: it turns typing errors and floods away without a look at the database.
+ * The format of an API key: `sk_live_` or `sk_test_`, 30 random base62 characters (178 bits), and a CRC32 of all that in
+ * 6 more. The checksum adds no security: it refuses damaged and invented keys without a database query.
  */
 import { hash } from 'node:crypto';
 import { crc32 } from 'node:zlib';
@@ -11,10 +11,10 @@ export type KeyType = 'live' | 'test';
 const alphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 const randomLength = 30;
 const checksumLength = 6;
-/** The largest multiple of 62 in a byte: bytes above it are drawn again, so that each character is equally likely. */
+/** The largest multiple of 62 in a byte. Larger bytes are skipped, so that all characters are equally likely. */
 const unbiasedMax = 248;
 
-/** A fresh key. */
+/** A new key. */
 export function makeKey(type: KeyType, clock: Clock): string {
   let random = '';
   while (random.length < randomLength) {
@@ -28,14 +28,14 @@ export function makeKey(type: KeyType, clock: Clock): string {
   return body + checksum(body);
 }
 
-/** The type of a well-formed key, or null. */
+/** null when the key is malformed. */
 export function typeOfKey(text: string): KeyType | null {
   const type = /^sk_(live|test)_[0-9A-Za-z]{36}$/.exec(text)?.[1];
   const isIntact = type !== undefined && text.endsWith(checksum(text.slice(0, -checksumLength)));
   return isIntact ? (type as KeyType) : null;
 }
 
-/** What is stored in place of a key: its SHA-256 in hexadecimal. 178 random bits need no slow hash. */
+/** The stored form of a key: its SHA-256 in hexadecimal. 178 random bits need no slow hash. */
 export function hashKey(key: string): string {
   return hash('sha256', key);
 }

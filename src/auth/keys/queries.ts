@@ -22,7 +22,7 @@ export interface KeyRow {
   readonly replaced_by: number | null;
 }
 
-/** A key with what a request needs to know of it. */
+/** The columns that authentication of a request needs. */
 export interface CredentialRow {
   readonly id: number;
   readonly hash: string;
@@ -66,7 +66,7 @@ export const keyQueries = queriesOn((tx) => ({
   updatePlan: (name: string, plan: string) =>
     tx.run(sql`update account set plan = ${plan} where name = ${name}`),
 
-  /** Holds off other changes to the account's keys until the transaction ends. */
+  /** Until this transaction ends, no other one changes keys of the account. */
   lockAccount: (id: number) => tx.get(sql`select id from account where id = ${id}${forUpdate}`),
 
   countActive: async (accountId: number, now: string) => {
@@ -98,11 +98,11 @@ export const keyQueries = queriesOn((tx) => ({
   findActive: (id: number, now: string) =>
     tx.get<KeyRow>(sql`select ${keyColumns} from api_key where id = ${id} and ${isActive(now)}`),
 
-  /** Ends a key at once, whatever the clocks of other instances say. */
+  /** Ends a key at once, regardless of the clocks of other instances. */
   updateRevoked: (id: number, now: string) =>
     tx.run(sql`update api_key set revoked_at = ${now} where id = ${id} and revoked_at is null`),
 
-  /** Lets a key live until `at`, and never longer than it would have. */
+  /** Moves the end of a key to `at`, if that is earlier. */
   updateExpiry: (id: number, at: string) =>
     tx.run(
       sql`update api_key set expires_at = ${at} where id = ${id} and (expires_at is null or expires_at > ${at})`,
@@ -112,7 +112,7 @@ export const keyQueries = queriesOn((tx) => ({
     tx.run(sql`update api_key set replaced_by = ${successorId} where id = ${id}`),
 
   updateLastUsed: (used: readonly (readonly [id: number, at: string])[]) =>
-    // Locked in the order of their ids, because every instance writes here at the same time.
+    // Locked in the order of ids, so that instances that write at the same time do not deadlock.
     tx.run(sql`
       update api_key set last_used_at = used.at
       from (

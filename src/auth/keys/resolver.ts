@@ -1,4 +1,4 @@
-/** API keys in the chain of credentials, and the record of when each was last used. */
+/** Resolves API keys to principals, and records when each key was last used. */
 import { type Clock, timestamp } from '../../clock.ts';
 import type { Database } from '../../database/database.ts';
 import { createLookup } from '../../database/lookup.ts';
@@ -7,15 +7,15 @@ import type { Environment } from '../../settings/config.ts';
 import type { Resolution, Resolver } from '../guard.ts';
 import { hashKey, type KeyType, typeOfKey } from './format.ts';
 import { type CredentialRow, credentialByHash, keyQueries } from './queries.ts';
-import { takesKeys } from './service.ts';
+import { acceptsKeys } from './service.ts';
 
-/** What can be told of a well-formed key without the database. */
-interface Reading {
+/** What is known of a well-formed key without the database. */
+interface ParsedKey {
   readonly type: KeyType;
   readonly hash: string;
 }
 
-const readingsMax = 1000;
+const parsedKeysMax = 1000;
 const damagedKey =
   'The API key is malformed: 36 letters and digits must follow sk_live_ or sk_test_. Copy the whole key again.';
 const notAKey =
@@ -25,7 +25,7 @@ const isKeyLike = (text: string) => /^sk_(live|test)_/.test(text);
 
 export interface KeyResolver {
   readonly resolve: Resolver;
-  /** Writes down when keys were last used: on a timer, because a write for each request would cost more than it tells. */
+  /** Stores when keys were last used. Runs on a timer, because a write for each request costs too much. */
   flushLastUsed(): Promise<void>;
 }
 
@@ -38,10 +38,10 @@ interface Dependencies {
 export function createKeyResolver({ database, clock, environment }: Dependencies): KeyResolver {
   const findByHash = createLookup<CredentialRow>(database, credentialByHash);
   const scopeSets = new Map<string, ReadonlySet<string>>();
-  const readings = new Map<string, Reading>();
+  const parsedKeys = new Map<string, ParsedKey>();
   let lastUsed = new Map<number, number>();
 
-  /** Sets of scopes are few and never change: one for each spelling. */
+  /** One set for each stored text: there are few, and they never change. */
   function scopesOf(text: string): ReadonlySet<string> {
     let set = scopeSets.get(text);
     if (set === undefined) {
@@ -51,9 +51,9 @@ export function createKeyResolver({ database, clock, environment }: Dependencies
     return set;
   }
 
-  /** Checksum and digest of a key that is sent again and again are worked out once: 10 us, of 40 for a request. */
-  function read(text: string): Reading | null {
-    const known = readings.get(text);
+  /** Caches checksum and digest, which take 10 us of the 40 us of a request. */
+  function parse(text: string): ParsedKey | null {
+    const known = parsedKeys.get(text);
     if (known !== undefined) {
       return known;
     }
@@ -61,15 +61,15 @@ export function createKeyResolver({ database, clock, environment }: Dependencies
     if (type === null) {
       return null;
     }
-    if (readings.size >= readingsMax) {
-      readings.clear();
+    if (parsedKeys.size >= parsedKeysMax) {
+      parsedKeys.clear();
     }
-    const reading = { type, hash: hashKey(text) };
-    readings.set(text, reading);
-    return reading;
+    const parsed = { type, hash: hashKey(text) };
+    parsedKeys.set(text, parsed);
+    return parsed;
   }
 
-  /** Judged at this moment, and written down as used. */
+  /** Checks the row against the clock, and records the use of the key. */
   function toPrincipal(row: CredentialRow | undefined): Resolution {
     const now = clock.now();
     if (row === undefined) {
@@ -101,11 +101,11 @@ export function createKeyResolver({ database, clock, environment }: Dependencies
       if (header === 'authorization' && !isKeyLike(text)) {
         return 'skip';
       }
-      const key = read(text);
+      const key = parse(text);
       if (key === null) {
         return { rejected: isKeyLike(text) ? damagedKey : notAKey, isPublic: true };
       }
-      if (!takesKeys(environment, key.type)) {
+      if (!acceptsKeys(environment, key.type)) {
         const other = key.type === 'live' ? 'test' : 'live';
         return {
           rejected: `A ${key.type} key is not accepted in ${environment}. Use a ${other} key, which starts with sk_${other}_.`,

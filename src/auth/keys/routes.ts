@@ -1,4 +1,4 @@
-/** API keys over HTTP, for whoever has the scope admin. The same verbs stand on the command line. */
+/** Routes of API keys, for the scope admin. The command line has the same verbs. */
 import { parseDuration } from '../../duration.ts';
 import {
   badRequestResponse,
@@ -47,14 +47,15 @@ export function keyRoutes(keys: KeyService): Route[] {
       operationId: 'createApiKey',
       tag,
       summary: 'Create an API key',
-      description:
-        'The answer is the only time that the key itself is shown. At most three are active in an account.',
+      description: 'Only this response contains the key. An account can have three active keys.',
       access,
       body: ApiKeyInput,
       responses: {
         201: { description: 'The key, with its secret', schema: NewApiKey },
         ...noKey,
-        ...conflictResponse('Three keys are active already, or keys of this type are of no use here'),
+        ...conflictResponse(
+          'Three keys are active already, or this environment does not accept keys of this type',
+        ),
         ...unprocessableResponse,
       },
       handle: async ({ body, principal, withIdempotency }) => {
@@ -75,7 +76,7 @@ export function keyRoutes(keys: KeyService): Route[] {
       tag,
       summary: 'Replace an API key',
       description:
-        'A new key like the old one. Both work until the overlap ends; with 0s the old one ends at once.',
+        'Creates a key with the same scopes. Both keys are valid until the overlap ends; with 0s the old key ends at once.',
       access,
       body: RotationInput,
       bodyIsOptional: true,
@@ -103,9 +104,9 @@ export function keyRoutes(keys: KeyService): Route[] {
       operationId: 'revokeApiKey',
       tag,
       summary: 'Revoke an API key',
-      description: 'It is refused from the next request on. Revoking it again changes nothing.',
+      description: 'The key is refused from the next request on. Revoking it again changes nothing.',
       access,
-      responses: { 204: { description: 'The key is of no more use' }, ...noKey },
+      responses: { 204: { description: 'The key was revoked' }, ...noKey },
       handle: async ({ params, context }) => {
         await keys.revoke(context, parsePathId(params.keyId, 'There is no such API key.'));
         return { status: 204 };

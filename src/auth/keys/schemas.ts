@@ -1,4 +1,4 @@
-/** API keys as they are shown, and what a new one may ask for. */
+/** Schemas of API keys. */
 
 import { int64, nullableTimestampSchema, timestampSchema } from '../../schema/parts.ts';
 import { durationRule, lifetimeRule, lineRule } from '../../schema/text-rules.ts';
@@ -7,13 +7,13 @@ import { scopes } from '../access.ts';
 const keyType = { type: 'string', enum: ['live', 'test'] } as const;
 const duration = { type: 'string', maxLength: 16, rule: durationRule } as const;
 
-/** Whose keys they are. */
+/** The owner of the keys. */
 export const account = {
   type: 'string',
   minLength: 1,
   maxLength: 100,
   rule: lineRule,
-  description: 'Name of the account; your own by default',
+  description: 'Name of the account; that of the credential by default',
 } as const;
 
 export const ApiKey = {
@@ -23,11 +23,11 @@ export const ApiKey = {
   properties: {
     id: int64,
     type: keyType,
-    last4: { type: 'string', description: 'The last four characters, to tell keys apart' },
+    last4: { type: 'string', description: 'The last four characters of the key' },
     scopes: { type: 'array', items: { type: 'string', enum: scopes } },
     createdAt: timestampSchema,
     expiresAt: nullableTimestampSchema,
-    lastUsedAt: { ...nullableTimestampSchema, description: 'Written down once a minute' },
+    lastUsedAt: { ...nullableTimestampSchema, description: 'Stored once a minute' },
   },
   examples: [
     {
@@ -56,7 +56,7 @@ export const NewApiKey = {
   required: [...ApiKey.required, 'key'],
   properties: {
     ...ApiKey.properties,
-    key: { type: 'string', description: 'The secret: keep it, it is shown once' },
+    key: { type: 'string', description: 'The secret. It is shown only once' },
   },
   examples: [{ ...ApiKey.examples[0], key: 'sk_test_36-letters-and-digits-that-end-in-mple' }],
 } as const;
@@ -66,13 +66,13 @@ export const ApiKeyInput = {
   type: 'object',
   properties: {
     account,
-    type: { ...keyType, description: 'live in production, test elsewhere, unless said' },
+    type: { ...keyType, description: 'By default live in production, and test elsewhere' },
     scopes: {
       type: 'array',
       maxItems: 10,
-      // A key with the scope admin comes from the command line alone.
+      // Only the command line creates keys with the scope admin.
       items: { type: 'string', enum: scopes.filter((scope) => scope !== 'admin') },
-      description: 'What the key may do beyond reading with an API key',
+      description: 'Scopes of the key. A key without scopes can only read',
     },
     expiresIn: { ...duration, rule: lifetimeRule, description: 'Never by default', examples: ['90d'] },
   },
@@ -83,7 +83,7 @@ export const RotationInput = {
   title: 'RotationInput',
   type: 'object',
   properties: {
-    overlap: { ...duration, default: '24h', description: 'How long the old key goes on working' },
+    overlap: { ...duration, default: '24h', description: 'How long the old key stays valid' },
   },
   examples: [{ overlap: '1h' }],
 } as const;

@@ -1,4 +1,4 @@
-/** Accounts and API keys: what may be created, how keys take over from each other, and when they end. */
+/** Accounts and API keys: creation, rotation and revocation. */
 import { type Clock, timestamp } from '../../clock.ts';
 import type { Context } from '../../database/context.ts';
 import { ConstraintError, type Database, type Sql } from '../../database/database.ts';
@@ -11,7 +11,7 @@ import { type AccountRow, type KeyRow, keyQueries } from './queries.ts';
 
 export const activeKeysMax = 3;
 
-/** An API key as it may be shown. */
+/** An API key without its secret. */
 export interface KeyDetails {
   readonly id: number;
   readonly type: KeyType;
@@ -22,13 +22,13 @@ export interface KeyDetails {
   readonly lastUsedAt: string | null;
 }
 
-/** An API key at its creation: the only time that its secret is seen. */
+/** A new API key. Its secret is not stored, so it is shown only once. */
 export interface CreatedKey extends KeyDetails {
   readonly key: string;
 }
 
 export interface KeyRequest {
-  /** live in production, test elsewhere, unless said. */
+  /** By default live in production, and test elsewhere. */
   readonly type?: KeyType | undefined;
   readonly scopes?: readonly string[] | undefined;
   readonly lifetimeMs?: number | undefined;
@@ -40,13 +40,13 @@ export interface KeyService {
   setPlan(context: Context, name: string, plan: string): Promise<void>;
   /** @throws AppError notFound */
   findAccount(name: string): Promise<AccountRow>;
-  /** Active keys of production shops, of all accounts. */
+  /** The number of active live keys of all accounts. */
   countLive(): Promise<number>;
   findAccountById(id: number): Promise<AccountRow | undefined>;
-  /** @throws AppError conflict where three keys are active */
+  /** @throws AppError conflict when three keys are active already */
   create(context: Context, accountId: number, request: KeyRequest): Promise<CreatedKey>;
   list(accountId: number): Promise<KeyDetails[]>;
-  /** A new key like the old one, which ends after `overlapMs`. @throws AppError notFound, conflict */
+  /** Creates a key with the same scopes. The old one ends after `overlapMs`. @throws AppError notFound, conflict */
   rotate(
     context: Context,
     keyId: number,
@@ -61,30 +61,27 @@ interface Dependencies {
   readonly database: Database;
   readonly clock: Clock;
   readonly environment: Environment;
-  /** Of accounts that are given none. */
+  /** Plan of accounts that are created without one. */
   readonly defaultPlan: string;
 }
 
-/** Which keys an environment takes: production never sees a test key, and a sandbox never a live one. */
-export function takesKeys(environment: Environment, type: KeyType): boolean {
+/** Production accepts only live keys, a sandbox only test keys, and local accepts both. */
+export function acceptsKeys(environment: Environment, type: KeyType): boolean {
   return environment === 'local' || (environment === 'production') === (type === 'live');
 }
 
 export function createKeyService({ database, clock, environment, defaultPlan }: Dependencies): KeyService {
   async function insert(tx: Sql, accountId: number, request: KeyRequest): Promise<CreatedKey> {
     const type = request.type ?? (environment === 'production' ? 'live' : 'test');
-    if (!takesKeys(environment, type)) {
-      throw new AppError(
-        'conflict',
-        `A ${type} key is of no use in ${environment}: it would not be accepted.`,
-      );
+    if (!acceptsKeys(environment, type)) {
+      throw new AppError('conflict', `A ${type} key cannot be created: ${environment} does not accept it.`);
     }
     const now = clock.now();
     const queries = keyQueries(tx);
     if ((await queries.countActive(accountId, timestamp(now))) >= activeKeysMax) {
       throw new AppError(
         'conflict',
-        `${activeKeysMax} keys of this account are active already: revoke one first, by "curd keys revoke <id>" or DELETE /v2/api-keys/{keyId}.`,
+        `${activeKeysMax} API keys of this account are active already. Revoke one first: "curd keys revoke <id>" or DELETE /v2/api-keys/{keyId}.`,
       );
     }
     const key = makeKey(type, clock);
@@ -105,7 +102,7 @@ export function createKeyService({ database, clock, environment, defaultPlan }: 
     return recordEvents(tx, context.origin, timestamp(clock.now()), [event]);
   }
 
-  /** A key, ended or not, with its account locked. */
+  /** Locks the account of a key. The key may have ended. */
   async function lockKey(tx: Sql, keyId: number): Promise<KeyRow> {
     const queries = keyQueries(tx);
     const known = await queries.find(keyId);
@@ -122,7 +119,7 @@ export function createKeyService({ database, clock, environment, defaultPlan }: 
         if (!/^[\p{L}\p{N}][\p{L}\p{N} ._@-]{0,99}$/u.test(name)) {
           throw new AppError(
             'badRequest',
-            'An account name has 1 to 100 letters, digits, spaces and . _ @ - signs.',
+            'An account name must have 1 to 100 letters, digits, spaces or . _ @ - and start with a letter or digit.',
           );
         }
         try {
@@ -130,7 +127,7 @@ export function createKeyService({ database, clock, environment, defaultPlan }: 
           return row as AccountRow;
         } catch (error) {
           throw error instanceof ConstraintError
-            ? new AppError('conflict', `There is an account named ${name} already.`, { cause: error })
+            ? new AppError('conflict', `An account named ${name} exists already.`, { cause: error })
             : error;
         }
       }),
@@ -175,18 +172,21 @@ export function createKeyService({ database, clock, environment, defaultPlan }: 
         const now = timestamp(clock.now());
         const old = await keyQueries(tx).findActive(known.id, now);
         if (old === undefined) {
-          throw new AppError('conflict', 'This API key has ended already: create a new one.');
+          throw new AppError('conflict', 'This API key has ended already. Create a new one.');
         }
         if (old.replaced_by !== null) {
           throw new AppError(
             'conflict',
-            `Key ${old.replaced_by} has taken over from this one: rotate that one.`,
+            `Key ${old.replaced_by} has replaced this key already. Rotate that key instead.`,
           );
         }
         if (!may.makeAdmin && toApiKey(old).scopes.includes('admin')) {
-          throw new AppError('conflict', 'A key with the scope admin is rotated on the command line.');
+          throw new AppError(
+            'conflict',
+            'Only the command line rotates a key with the scope admin: "curd keys rotate <id>".',
+          );
         }
-        // Ended first, so that with no overlap the new key takes the place of the old one among the three.
+        // The old key ends first, so that without an overlap only three keys are active.
         await (overlapMs === 0
           ? keyQueries(tx).updateRevoked(old.id, now)
           : keyQueries(tx).updateExpiry(old.id, timestamp(clock.now() + overlapMs)));
@@ -231,6 +231,6 @@ function withoutSecret({ key: _, ...shown }: CreatedKey): KeyDetails {
 function noAccount(name: string): AppError {
   return new AppError(
     'notFound',
-    `There is no account named ${name}: "curd accounts list" shows those that are there.`,
+    `There is no account named ${name}. "curd accounts list" shows the accounts.`,
   );
 }

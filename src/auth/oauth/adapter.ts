@@ -1,6 +1,6 @@
 /**
- * Where the authorization server keeps its objects: the adapter that oidc-provider asks for, over our database. A
- * code or token is never stored: a row is found by its SHA-256, and `jti` is put back when it is read.
+ * The storage adapter of oidc-provider. Codes and tokens are not stored: a row is found by the SHA-256 of its id, and
+ * `jti`, which is the id itself, is added when a row is read.
  */
 import { hash } from 'node:crypto';
 import type { Adapter, AdapterPayload } from 'oidc-provider';
@@ -8,17 +8,17 @@ import { type Clock, timestamp } from '../../clock.ts';
 import type { Database } from '../../database/database.ts';
 import { type ClientRow, type ObjectRow, oauthQueries } from './queries.ts';
 
-/** A used code is kept for a day, so that using it again is noticed and ends what came of it (RFC 6749, 4.1.2). */
+/** A used code is stored for a day, so that a second use is detected and revokes its tokens (RFC 6749, 4.1.2). */
 const usedCodeMs = 24 * 60 * 60 * 1000;
-/** For what oidc-provider gives no lifetime to. */
-const longestSeconds = 31 * 24 * 60 * 60;
+/** For objects without a lifetime. */
+const defaultLifetimeSeconds = 31 * 24 * 60 * 60;
 
 const tokens = ['AccessToken', 'RefreshToken'];
 
 interface Dependencies {
   readonly database: Database;
   readonly clock: Clock;
-  /** Thrown where a code or refresh token has been used already, or what was granted has been taken back. */
+  /** The error when a code or refresh token was used already, or its grant was revoked. */
   readonly alreadyUsed: () => Error;
 }
 
@@ -26,7 +26,7 @@ interface Dependencies {
 export function createAdapters({ database, clock, alreadyUsed }: Dependencies): (model: string) => Adapter {
   const queries = oauthQueries(database);
 
-  function found(row: ObjectRow | undefined, id?: string): AdapterPayload | undefined {
+  function toPayload(row: ObjectRow | undefined, id?: string): AdapterPayload | undefined {
     if (row === undefined) {
       return undefined;
     }
@@ -39,8 +39,8 @@ export function createAdapters({ database, clock, alreadyUsed }: Dependencies): 
 
   return (model) => ({
     async upsert(id, payload, expiresIn) {
-      const { jti: _, consumed: _consumed, ...kept } = payload;
-      const { session } = kept as { session?: { cookie?: string } };
+      const { jti: _, consumed: _consumed, ...stored } = payload;
+      const { session } = stored as { session?: { cookie?: string } };
       const sessionWithoutCookie =
         session === undefined ? {} : { session: { ...session, cookie: undefined } };
       const customer =
@@ -48,11 +48,11 @@ export function createAdapters({ database, clock, alreadyUsed }: Dependencies): 
         (session as { accountId?: string } | undefined)?.accountId ??
         (payload.result as { login?: { accountId?: string } } | undefined)?.login?.accountId;
       const lifetimeMs =
-        (expiresIn || longestSeconds) * 1000 + (model === 'AuthorizationCode' ? usedCodeMs : 0);
+        (expiresIn || defaultLifetimeSeconds) * 1000 + (model === 'AuthorizationCode' ? usedCodeMs : 0);
       const object = {
         model,
         id: hash('sha256', id),
-        payload: JSON.stringify({ ...kept, ...sessionWithoutCookie }),
+        payload: JSON.stringify({ ...stored, ...sessionWithoutCookie }),
         grant_id: payload.grantId ?? null,
         uid: payload.uid ?? null,
         customer_id: customer === undefined ? null : Number(customer),
@@ -65,7 +65,7 @@ export function createAdapters({ database, clock, alreadyUsed }: Dependencies): 
         await queries.upsertObject(object);
         return;
       }
-      // A grant may end while a token of it is on its way: because its code was used twice, or a password changed.
+      // The grant may be deleted while a token is issued, when its code is used twice or the password changes.
       await database.transaction(async (tx) => {
         if ((await oauthQueries(tx).lockGrantForShare(hash('sha256', grantId))) === undefined) {
           throw alreadyUsed();
@@ -79,12 +79,12 @@ export function createAdapters({ database, clock, alreadyUsed }: Dependencies): 
         const client = isClientId(id) ? await queries.findClient(id) : undefined;
         return client === undefined ? undefined : metadataOf(client);
       }
-      return found(await queries.findObject(model, hash('sha256', id)), id);
+      return toPayload(await queries.findObject(model, hash('sha256', id)), id);
     },
 
-    findByUid: async (uid) => found(await queries.findObjectByUid(model, uid)),
+    findByUid: async (uid) => toPayload(await queries.findObjectByUid(model, uid)),
 
-    // Codes that people type on another device are not offered.
+    // The device flow is not offered.
     findByUserCode: async () => undefined,
 
     async consume(id) {
@@ -100,7 +100,7 @@ export function createAdapters({ database, clock, alreadyUsed }: Dependencies): 
       }
       await database.transaction(async (tx) => {
         await oauthQueries(tx).deleteObject(model, hash('sha256', id));
-        // After the grant itself: then no token of it can come any more.
+        // After the grant, so that no token can be added to it.
         await oauthQueries(tx).deleteAllOfGrant(id);
       });
     },
@@ -111,10 +111,10 @@ export function createAdapters({ database, clock, alreadyUsed }: Dependencies): 
   });
 }
 
-/** Whatever cannot be an id is nobody's, and is not asked for. */
+/** Texts that cannot be ids of clients cause no query. */
 export const isClientId = (text: string): boolean => /^[\w-]{1,100}$/.test(text);
 
-/** An application as oidc-provider knows it. It compares hashes of secrets, so the hash stands for the secret. */
+/** A client for oidc-provider. Its secret is the hash, because provider.ts compares hashes. */
 function metadataOf(client: ClientRow): AdapterPayload {
   const grants = client.grants.split(' ');
   const redirectUris = JSON.parse(client.redirect_uris) as string[];
@@ -127,7 +127,7 @@ function metadataOf(client: ClientRow): AdapterPayload {
     application_type: client.is_native === 1 ? 'native' : 'web',
     redirect_uris: redirectUris,
     response_types: isBrowserFlow ? ['code'] : [],
-    // The implicit flow is a code flow whose code never leaves this process.
+    // The implicit flow is translated to a code flow: see authorize-request.ts.
     grant_types: [
       ...new Set([
         ...(isBrowserFlow ? ['authorization_code'] : []),

@@ -1,6 +1,6 @@
 /**
- * The scope admin is granted to a customer through an application only after an operator has said so, for that pair;
- * customer 0 stands for an application that acts for itself. A decision holds from the next request on.
+ * Approvals of the scope admin. An operator must approve each pair of an application and a customer. A decision counts
+ * from the next request on.
  */
 import { type Clock, timestamp } from '../../clock.ts';
 import type { Context } from '../../database/context.ts';
@@ -9,7 +9,7 @@ import { AppError } from '../../errors.ts';
 import { type ApprovalRow, type ApprovalStatus, oauthQueries } from './queries.ts';
 
 const lifetimeMs = 90 * 24 * 60 * 60 * 1000;
-/** In place of a customer, for an application that acts for itself. */
+/** The customer id of approvals for applications that act for themselves. */
 const noCustomer = 0;
 
 export interface Approval {
@@ -25,18 +25,18 @@ export interface Approval {
 
 export interface ApprovalService {
   list(): Promise<Approval[]>;
-  /** For 90 days. @throws AppError notFound */
+  /** Valid for 90 days. @throws AppError notFound */
   approve(context: Context, id: number): Promise<void>;
-  /** @throws AppError notFound, conflict where it was approved */
+  /** @throws AppError notFound, conflict when it was approved */
   deny(context: Context, id: number): Promise<void>;
-  /** Ends what was approved, tokens included. @throws AppError notFound, conflict where it was not approved */
+  /** Ends the approval and deletes all tokens of the pair. @throws AppError notFound, conflict when it was not approved */
   revoke(context: Context, id: number): Promise<void>;
   isApproved(clientId: string, customerId: number | null): Promise<boolean>;
-  /** Writes down that somebody asked; a decision that was taken stands. */
+  /** Records a request. A decision that is still valid does not change. */
   request(clientId: string, customerId: number | null): Promise<void>;
 }
 
-/** Does an approval hold at this moment? */
+/** Whether an approval is valid at this time. */
 export function isApprovalValid(
   approval: Pick<ApprovalRow, 'status' | 'expires_at'> | undefined,
   now: number,
@@ -49,16 +49,19 @@ export function createApprovalService(database: Database, clock: Clock): Approva
     context: Context,
     id: number,
     status: ApprovalStatus,
-    isFrom: (current: ApprovalStatus) => boolean,
-    also: (tx: Sql, approval: ApprovalRow) => Promise<unknown> = async () => {},
+    isAllowedFrom: (current: ApprovalStatus) => boolean,
+    afterwards: (tx: Sql, approval: ApprovalRow) => Promise<unknown> = async () => {},
   ): Promise<void> {
     return context.transaction(async (tx) => {
       const approval = await oauthQueries(tx).findApprovalById(id);
       if (approval === undefined) {
-        throw new AppError('notFound', `There is no request ${id}: "curd approvals list" shows them.`);
+        throw new AppError(
+          'notFound',
+          `There is no request ${id}. "curd approvals list" shows all requests.`,
+        );
       }
-      if (!isFrom(approval.status)) {
-        throw new AppError('conflict', `Request ${id} is ${approval.status}.`);
+      if (!isAllowedFrom(approval.status)) {
+        throw new AppError('conflict', `Request ${id} is ${approval.status} and cannot become ${status}.`);
       }
       await oauthQueries(tx).updateApproval(id, {
         status,
@@ -66,7 +69,7 @@ export function createApprovalService(database: Database, clock: Clock): Approva
         decidedBy: context.origin.actor,
         expiresAt: status === 'approved' ? timestamp(clock.now() + lifetimeMs) : null,
       });
-      await also(tx, approval);
+      await afterwards(tx, approval);
     });
   }
 
@@ -93,7 +96,7 @@ export function createApprovalService(database: Database, clock: Clock): Approva
         id,
         'revoked',
         (current) => current === 'approved',
-        // Tokens without the scope go as well: whoever goes on starts over.
+        // Also tokens without the scope: the application must request consent again.
         (tx, { client_id, customer_id }) =>
           oauthQueries(tx).deleteObjectsOfPair(client_id, customer_id === noCustomer ? null : customer_id),
       ),

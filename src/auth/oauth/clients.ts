@@ -1,4 +1,4 @@
-/** Applications of partners: what may be registered, and what goes with one. */
+/** OAuth clients: registration, list and deletion. */
 import { hash } from 'node:crypto';
 import { type Clock, timestamp } from '../../clock.ts';
 import type { Context } from '../../database/context.ts';
@@ -18,10 +18,10 @@ export interface ClientRequest {
   readonly accountId: number;
   readonly scopes: readonly Scope[];
   readonly redirectUris: readonly string[];
-  /** authorization_code and refresh_token, unless said; client_credentials where there is no redirect address. */
+  /** By default authorization_code and refresh_token; client_credentials when there is no redirect URI. */
   readonly grants?: readonly GrantType[] | undefined;
   readonly isNative?: boolean | undefined;
-  /** Without a secret: it must use PKCE (RFC 7636). */
+  /** A public client has no secret, and must use PKCE (RFC 7636). */
   readonly isPublic?: boolean | undefined;
 }
 
@@ -38,13 +38,13 @@ export interface Client {
 }
 
 export interface ClientService {
-  /** The secret is shown this once; null for a public application. @throws AppError badRequest */
+  /** The secret is not stored, so it is shown only once; null for a public client. @throws AppError badRequest */
   create(
     context: Context,
     request: ClientRequest,
   ): Promise<{ clientId: string; clientSecret: string | null }>;
   list(): Promise<Client[]>;
-  /** With all its tokens. @throws AppError notFound */
+  /** With all its tokens and approvals. @throws AppError notFound */
   delete(context: Context, clientId: string): Promise<void>;
 }
 
@@ -59,11 +59,11 @@ export function createClientService(database: Database, clock: Clock): ClientSer
         (redirectUris.length > 0
           ? (['authorization_code', 'refresh_token'] as const)
           : (['client_credentials'] as const));
-      const fault = faultOf({ ...request, grants });
-      if (fault !== null) {
-        throw new AppError('badRequest', fault);
+      const message = errorOf({ ...request, grants });
+      if (message !== null) {
+        throw new AppError('badRequest', message);
       }
-      // Without the dash of base64url: a command would take an id that begins with it for an option.
+      // Hexadecimal, because a command would read an id that starts with the dash of base64url as an option.
       const clientId = random(16).toString('hex');
       const clientSecret = isPublic ? null : random(32).toString('base64url');
       await context.transaction((tx) =>
@@ -103,7 +103,7 @@ export function createClientService(database: Database, clock: Clock): ClientSer
         if ((await queries.deleteClient(clientId)) === 0) {
           throw new AppError(
             'notFound',
-            `There is no application ${clientId}: "curd clients list" shows them.`,
+            `There is no application ${clientId}. "curd clients list" shows all applications.`,
           );
         }
         await queries.deleteObjectsOfClient(clientId);
@@ -112,70 +112,70 @@ export function createClientService(database: Database, clock: Clock): ClientSer
   };
 }
 
-/** What is wrong with an application that is to be registered, in a sentence for the operator; or null. */
-function faultOf(request: ClientRequest & { readonly grants: readonly GrantType[] }): string | null {
+/** The first error of a request, as a sentence for the operator; null when it is valid. */
+function errorOf(request: ClientRequest & { readonly grants: readonly GrantType[] }): string | null {
   const { name, scopes, redirectUris, grants, isNative = false, isPublic = false } = request;
   const usesBrowser = grants.includes('authorization_code') || grants.includes('implicit');
   if (!/^[\p{L}\p{N}][^\p{Cc}\p{Cf}<>]{0,99}$/u.test(name)) {
-    return 'The name of an application has 1 to 100 characters and begins with a letter or digit: people see it when they are asked.';
+    return 'The name of an application must have 1 to 100 characters and start with a letter or digit. Customers see it on the consent page.';
   }
   if (scopes.length === 0) {
-    return 'Name the scopes that the application may ask for, such as "read:cheeses read:orders".';
+    return 'Name the scopes that the application may request, such as "read:cheeses read:orders".';
   }
   if (usesBrowser && redirectUris.length === 0) {
-    return 'Name at least one redirect address: people are sent there after they were asked.';
+    return 'Name at least one redirect URI. Customers are redirected there after consent.';
   }
   if (!usesBrowser && redirectUris.length > 0) {
-    return 'A redirect address is of no use without the grant authorization_code or implicit.';
+    return 'A redirect URI needs the grant authorization_code or implicit.';
   }
   if (grants.includes('refresh_token') && !grants.includes('authorization_code')) {
-    return 'The grant refresh_token needs authorization_code beside it.';
+    return 'The grant refresh_token needs the grant authorization_code.';
   }
   if (isPublic && grants.includes('client_credentials')) {
-    return 'A public application has no secret, and so no client_credentials.';
+    return 'A public application has no secret, so it cannot have the grant client_credentials.';
   }
   if (isPublic && scopes.includes('admin')) {
-    return 'A public application cannot be granted admin.';
+    return 'A public application cannot have the scope admin.';
   }
   if (redirectUris.length > redirectUrisMax) {
-    return `At most ${redirectUrisMax} redirect addresses can be registered.`;
+    return `An application can have at most ${redirectUrisMax} redirect URIs.`;
   }
-  return redirectUris.map((uri) => faultOfRedirect(uri, isNative)).find((fault) => fault !== null) ?? null;
+  return redirectUris.map((uri) => redirectUriError(uri, isNative)).find((error) => error !== null) ?? null;
 }
 
 const loopback = ['127.0.0.1', '[::1]', 'localhost'];
 
 /** RFC 9700, section 2.1, and for native applications RFC 8252, section 7. */
-function faultOfRedirect(text: string, isNative: boolean): string | null {
+function redirectUriError(text: string, isNative: boolean): string | null {
   const url = URL.parse(text);
-  const refuse = (why: string) => `The redirect address ${text.slice(0, 100)} ${why}.`;
+  const refuse = (reason: string) => `The redirect URI ${text.slice(0, 100)} ${reason}.`;
   if (url === null || text.length > redirectUriLengthMax) {
-    return refuse(`is no absolute URL of at most ${redirectUriLengthMax} characters`);
+    return refuse(`is not an absolute URL of at most ${redirectUriLengthMax} characters`);
   }
   if (text.includes('#')) {
     return refuse('must not have a fragment');
   }
   if (text.includes('*')) {
-    return refuse('must not have a wildcard: it is compared letter by letter');
+    return refuse('must not have a wildcard: it is compared character by character');
   }
   if (url.username !== '' || url.password !== '') {
-    return refuse('must not hold a user or password');
+    return refuse('must not contain a username or password');
   }
-  // Letter by letter into a Content-Security-Policy: nothing that would end a directive there.
+  // The host is copied into a Content-Security-Policy, so it must not contain characters that end a directive.
   if (!/^(\[[0-9a-f:]+\]|[a-z0-9.-]*)$/.test(url.hostname)) {
-    return refuse('has a host that is no name and no address');
+    return refuse('has a host that is neither a host name nor an IP address');
   }
   const isLoopback = loopback.includes(url.hostname);
   if (url.protocol === 'http:') {
     return isLoopback ? null : refuse('needs https, unless it is a loopback address');
   }
   if (url.protocol === 'https:') {
-    return isNative && isLoopback ? refuse('is a loopback address, which takes http') : null;
+    return isNative && isLoopback ? refuse('is a loopback address, which needs http') : null;
   }
-  // A scheme of a native application's own is a reversed domain name.
+  // Custom schemes of native applications are reversed domain names.
   return isNative && /^[a-z][a-z0-9-]*(\.[a-z0-9-]+)+:$/.test(url.protocol)
     ? null
     : refuse(
-        'has a scheme that cannot be used: https, or for native applications one such as com.example.app',
+        'has a scheme that is not permitted: use https, or for native applications a scheme such as com.example.app',
       );
 }

@@ -1,4 +1,4 @@
-/** What the authorization server needs to know of customers; whoever keeps them provides it. */
+/** The port to customers, which src/customers implements. */
 
 export const roles = ['customer', 'staff'] as const;
 export type Role = (typeof roles)[number];
@@ -9,8 +9,8 @@ export interface CustomerSummary {
 }
 
 export interface CustomerDirectory {
-  /** The id of who has this name and password. @throws AppError unauthorized, rateLimited, unavailable */
-  authenticate(username: string, password: string, address: string): Promise<number>;
-  /** What others may know of a customer. */
+  /** The id of the customer. @throws AppError unauthorized, rateLimited, unavailable */
+  authenticate(username: string, password: string, clientIp: string): Promise<number>;
+  /** Undefined when the customer was deleted. */
   find(customerId: number): Promise<CustomerSummary | undefined>;
 }

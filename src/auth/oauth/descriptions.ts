@@ -5,26 +5,26 @@ import type { DocumentedResponses } from '../../http/response.ts';
 import type { Schema } from '../../schema/schema.ts';
 import { scopes } from '../access.ts';
 import {
-  aboutToken,
   clientId,
   Introspection,
   OauthError,
   string,
   TokenRequest,
   TokenResult,
+  tokenLookup,
   url,
 } from './schemas.ts';
 
 const tag = 'OAuth';
 const page = (description: string) => documentedText(description, 'text/html');
-const errorPage = page('A page that says what went wrong');
+const errorPage = page('A page with the error');
 const failed = (description: string) => ({ description, schema: OauthError });
 const seeOther: DocumentedResponses = {
-  303: { description: 'To the next page, or back to the application' },
+  303: { description: 'To the next page, or to the application' },
 };
 const pageErrors: DocumentedResponses = { 400: errorPage, 429: errorPage };
 const formErrors: DocumentedResponses = { ...pageErrors, 403: errorPage, 413: errorPage, 415: errorPage };
-const ofProgram = (status: number, success: DocumentedResponses[number]): DocumentedResponses => ({
+const programResponses = (status: number, success: DocumentedResponses[number]): DocumentedResponses => ({
   [status]: success,
   400: failed('The request is not valid'),
   401: failed('The application did not authenticate'),
@@ -38,41 +38,41 @@ const authorization = {
     client_id: { ...clientId, isRequired: true },
     redirect_uri: { ...url, description: 'One that the application registered' },
     scope: { ...string, description: `Separated by spaces, of ${scopes.join(', ')}` },
-    state: { ...string, description: 'Returned to the application as it is' },
+    state: { ...string, description: 'Returned to the application unchanged' },
     code_challenge: { ...string, description: 'Required with response_type=code (RFC 7636)' },
     code_challenge_method: { ...string, enum: ['S256'] },
   },
   examples: { response_type: 'code', client_id: clientId.examples[0] ?? '' },
 } as const;
 const uid = { uid: 'kQ3vX1pS0Zr8tY6wB2nJd' } as const;
-const proof = { ...string, description: 'From the hidden field of the page' } as const;
+const csrfToken = { ...string, description: 'CSRF token from the hidden field of the page' } as const;
 const form = (title: string, fields: Readonly<Record<string, Schema>>, values: object): Schema => ({
   title,
   type: 'object',
   required: ['token'],
-  properties: { token: proof, ...fields },
+  properties: { token: csrfToken, ...fields },
   examples: [{ token: '5fUO0vCzq9n3Yl2XwK7sT4mB8rD1eH6gA-jP_iQkRcE', ...values }],
 });
 
-/** By method and path; the same under /v2. */
+/** By method and path. An alias under /v2 has the same description. */
 const table: Readonly<Record<string, RawDescription>> = {
   'GET /oauth/authorize': {
     ...authorization,
     operationId: 'authorize',
     summary: 'Ask a customer for consent',
-    description: 'Where an application sends the browser of a customer (RFC 6749, section 3.1).',
+    description: 'An application sends the browser of a customer here (RFC 6749, section 3.1).',
     responses: { ...seeOther, ...pageErrors },
   },
   'GET /v2/oauth/authorize': {
     ...authorization,
     operationId: 'authorizeAlias',
     summary: 'Redirect to /oauth/authorize',
-    responses: { 302: { description: 'To /oauth/authorize, with the same query' }, 429: errorPage },
+    responses: { 302: { description: 'To /oauth/authorize with the same query' }, 429: errorPage },
   },
   'GET /oauth/authorize/:uid': {
     operationId: 'resumeAuthorization',
     tag,
-    summary: 'Go on after login or consent',
+    summary: 'Continue after login or consent',
     examples: uid,
     responses: { ...seeOther, ...pageErrors },
   },
@@ -82,23 +82,23 @@ const table: Readonly<Record<string, RawDescription>> = {
     summary: 'Get an access token',
     description: 'RFC 6749, section 3.2.',
     body: TokenRequest,
-    responses: ofProgram(200, { description: 'The token', schema: TokenResult }),
+    responses: programResponses(200, { description: 'The token', schema: TokenResult }),
   },
   'POST /oauth/revoke': {
     operationId: 'revokeToken',
     tag,
     summary: 'Revoke a token',
-    description: 'RFC 7009. Also succeeds for a token that is not known.',
-    body: aboutToken('RevocationRequest'),
-    responses: ofProgram(200, { description: 'The token has ended' }),
+    description: 'RFC 7009. Also succeeds for an unknown token.',
+    body: tokenLookup('RevocationRequest'),
+    responses: programResponses(200, { description: 'The token was revoked' }),
   },
   'POST /oauth/introspect': {
     operationId: 'introspectToken',
     tag,
     summary: 'Look up a token',
     description: 'RFC 7662. An application can look up its own tokens.',
-    body: aboutToken('IntrospectionRequest'),
-    responses: ofProgram(200, { description: 'What the token is', schema: Introspection }),
+    body: tokenLookup('IntrospectionRequest'),
+    responses: programResponses(200, { description: 'The state of the token', schema: Introspection }),
   },
   'GET /oauth/interaction/:uid': {
     operationId: 'showInteraction',
@@ -121,7 +121,11 @@ const table: Readonly<Record<string, RawDescription>> = {
       },
       { username: 'ada', password: 'a cellar full of wheels', do: 'login' },
     ),
-    responses: { ...seeOther, ...formErrors, 422: page('The page again: username or password is wrong') },
+    responses: {
+      ...seeOther,
+      ...formErrors,
+      422: page('The page with the error: username or password is wrong'),
+    },
   },
   'POST /oauth/interaction/:uid/consent': {
     operationId: 'submitConsent',
@@ -142,7 +146,7 @@ const table: Readonly<Record<string, RawDescription>> = {
     tag,
     summary: 'The form for logout',
     body: form('LogoutForm', { do: { ...string, enum: ['logout'] } }, { do: 'logout' }),
-    responses: { 200: page('A page that confirms it'), ...formErrors },
+    responses: { 200: page('A page that confirms the logout'), ...formErrors },
   },
 };
 

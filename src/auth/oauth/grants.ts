@@ -1,16 +1,16 @@
-/** Everything that applications hold of a customer, ended at once. */
+/** Revokes the grants and tokens that applications have of a customer. */
 import { type Clock, timestamp } from '../../clock.ts';
 import type { Database, Sql } from '../../database/database.ts';
 import { oauthQueries, tokenById } from './queries.ts';
 
 export interface OAuthGrants {
-  /** False where the access token was revoked. */
+  /** False when the access token was revoked. */
   isActiveToken(tx: Sql, tokenHash: string): Promise<boolean>;
-  /** Grants, codes, tokens and browser sessions of a customer. */
+  /** Deletes grants, codes, tokens and browser sessions of a customer. */
   revokeAll(tx: Sql, customerId: number): Promise<void>;
-  /** The same, with what operators have decided: the customer goes. */
+  /** Deletes the approvals too. */
   deleteCustomer(tx: Sql, customerId: number): Promise<void>;
-  /** Deletes what has expired. */
+  /** Deletes expired objects. */
   purge(): Promise<void>;
 }
 

@@ -1,4 +1,4 @@
-/** Statements on applications, on what the authorization server keeps, and on approvals of the scope admin. */
+/** Statements on clients, on objects of the authorization server, and on approvals of the scope admin. */
 import { queriesOn, type Sql } from '../../database/database.ts';
 import {
   deleteInOrder,
@@ -39,7 +39,7 @@ export interface NewObjectRow {
   readonly expires_at: string;
 }
 
-/** An access token with what a request needs to know of it. */
+/** The columns that authentication of a request needs. */
 export interface TokenRow {
   readonly id: string;
   readonly scope: string | null;
@@ -49,7 +49,7 @@ export interface TokenRow {
   readonly account_id: number;
   readonly plan: string;
   readonly customer_id: number | null;
-  /** null where the token is the application's own, or the customer is gone. */
+  /** null when the application acts for itself, or the customer was deleted. */
   readonly role: Role | null;
   readonly approval: string | null;
   readonly approval_expires_at: string | null;
@@ -106,7 +106,7 @@ export const oauthQueries = queriesOn((tx) => ({
 
   deleteClient: (id: string) => tx.run(sql`delete from oauth_client where id = ${id}`),
 
-  /** Writes an object, anew or in place of what it was. */
+  /** Inserts or replaces an object. */
   upsertObject: (o: NewObjectRow) =>
     tx.run(sql`
       insert into oauth_object (model, id, payload, grant_id, uid, customer_id, client_id, scope, expires_at)
@@ -126,7 +126,7 @@ export const oauthQueries = queriesOn((tx) => ({
       sql`select payload, consumed_at from oauth_object where uid = ${uid} and model = ${model}`,
     ),
 
-  /** 0 where it was used before: of several who try at once, one succeeds. */
+  /** 0 when it was consumed before: of several concurrent attempts, one succeeds. */
   updateConsumed: (model: string, id: string, now: string) =>
     tx.run(sql`
       update oauth_object set consumed_at = ${now} where model = ${model} and id = ${id} and consumed_at is null`),
@@ -147,14 +147,14 @@ export const oauthQueries = queriesOn((tx) => ({
 
   deleteObjectsOfClient: (clientId: string) => deleteObjects(tx, sql`client_id = ${clientId}`),
 
-  /** Everything of a customer with an application. */
+  /** All objects of a customer with a client. */
   deleteObjectsOfPair: (clientId: string, customerId: number | null) =>
     deleteObjects(tx, sql`client_id = ${clientId} and coalesce(customer_id, 0) = ${customerId ?? 0}`),
 
   deleteExpiredObjects: (now: string) =>
     tx.run(deleteUnlocked('oauth_object', 'model, id', sql`expires_at <= ${now}`)),
 
-  /** Asks for an approval. What was decided stands; what has run out is asked for anew. */
+  /** Records a request for approval. A decision is not changed, except an approval that has expired. */
   upsertRequest: (clientId: string, customerId: number, now: string) =>
     tx.run(sql`
       insert into admin_approval (client_id, customer_id, status, requested_at)
@@ -193,7 +193,7 @@ export const oauthQueries = queriesOn((tx) => ({
     tx.run(sql`delete from admin_approval where client_id = ${clientId}`),
 }));
 
-/** Grants first: that waits for tokens which are being stored under them, and the second statement sees those. */
+/** Grants first: this waits for transactions that add tokens to them, so the second statement sees these tokens. */
 async function deleteObjects(tx: Sql, which: Statement): Promise<void> {
   await tx.run(inOrder(sql`model = 'Grant' and ${which}`));
   await tx.run(inOrder(which));

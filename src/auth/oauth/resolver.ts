@@ -1,4 +1,4 @@
-/** Access tokens of applications in the chain of credentials: whatever bearer is neither a key nor a session. */
+/** Resolves access tokens to principals: every bearer token that is neither an API key nor a session. */
 import { hash } from 'node:crypto';
 import type { Clock } from '../../clock.ts';
 import type { Database } from '../../database/database.ts';
@@ -47,7 +47,7 @@ export function createTokenResolver(database: Database, clock: Clock): Resolver 
         : chain(find(hash('sha256', text)), toPrincipal);
 }
 
-/** What was granted, as far as role, approval and the application's list permit it now. */
+/** The granted scopes that role, approval and client still permit. */
 function scopesOf(row: TokenRow, now: number): ReadonlySet<string> {
   const isApproved = isApprovalValid(
     { status: row.approval as 'approved', expires_at: row.approval_expires_at },

@@ -1,4 +1,4 @@
-/** What the endpoints of the authorization server take and return. */
+/** Schemas of the endpoints of the authorization server. */
 import type { Schema } from '../../schema/schema.ts';
 
 /** Any text. */
@@ -6,10 +6,10 @@ export const string = { type: 'string' } as const;
 /** An absolute URL. */
 export const url = { type: 'string', format: 'uri' } as const;
 const strings = { type: 'array', items: string } as const;
-/** Which application. */
+/** The id of an application. */
 export const clientId = {
   ...string,
-  description: 'Of the application',
+  description: 'Id of the application',
   examples: ['4f5d6c1e9a7b4c3d8e2f1a0b9c8d7e6f'],
 };
 const scope = {
@@ -19,18 +19,18 @@ const scope = {
 } as const;
 const exampleToken = 'mF_9.B5f-4.1JqM_aZ8kQ2xR7tY0wE3uI6oP1sD4gH5';
 
-/** What the endpoints for programs return where they fail. */
+/** The error body of the endpoints for programs. */
 export const OauthError = {
   title: 'OauthError',
-  description: 'The error of RFC 6749, section 5.2, together with that of this API',
+  description: 'The error members of RFC 6749, section 5.2, and those of this API',
   type: 'object',
   required: ['error', 'error_description', 'code', 'type', 'message'],
   properties: {
     error: string,
     error_description: string,
-    scope: { ...string, description: 'With invalid_scope: the scopes that were refused' },
+    scope: { ...string, description: 'With invalid_scope: the refused scopes' },
     code: { type: 'integer', description: 'The HTTP status' },
-    type: { ...string, description: 'The finer meaning, stable for programs' },
+    type: { ...string, description: 'Kind of the error, stable for programs' },
     message: { ...string, description: 'The same as error_description' },
   },
   examples: [
@@ -44,7 +44,7 @@ export const OauthError = {
   ],
 } as const satisfies Schema;
 
-/** A token that was issued. */
+/** An issued token. */
 export const TokenResult = {
   title: 'TokenResult',
   type: 'object',
@@ -52,8 +52,8 @@ export const TokenResult = {
   properties: {
     access_token: { ...string, description: 'Send it as Authorization: Bearer <token>' },
     token_type: { ...string, enum: ['Bearer'] },
-    expires_in: { type: 'integer', description: 'Seconds' },
-    refresh_token: { ...string, description: 'Of the authorization code flow; each can be used once' },
+    expires_in: { type: 'integer', description: 'In seconds' },
+    refresh_token: { ...string, description: 'Only of the authorization code flow; can be used once' },
     scope,
   },
   examples: [
@@ -67,11 +67,11 @@ export const TokenResult = {
   ],
 } as const satisfies Schema;
 
-/** What a token is. */
+/** The state of a token. */
 export const Introspection = {
   title: 'Introspection',
   description:
-    'RFC 7662; of a token that has ended, is not known or belongs to another application, active alone',
+    'RFC 7662. Only `active` for a token that has ended, is unknown or belongs to another application',
   type: 'object',
   required: ['active'],
   properties: {
@@ -80,8 +80,8 @@ export const Introspection = {
     scope,
     sub: { ...string, description: 'Id of the customer' },
     iss: url,
-    exp: { type: 'integer', description: 'When it ends, in seconds since 1970' },
-    iat: { type: 'integer', description: 'When it was issued, in seconds since 1970' },
+    exp: { type: 'integer', description: 'Time of expiry, in seconds since 1970' },
+    iat: { type: 'integer', description: 'Time of issue, in seconds since 1970' },
     token_type: string,
   },
   additionalProperties: true,
@@ -128,16 +128,19 @@ export const AuthorizationServer: Schema = {
 };
 
 const credentials = {
-  client_id: { ...clientId, description: 'Here, or as the user name of HTTP Basic authentication' },
+  client_id: {
+    ...clientId,
+    description: 'Id of the application, here or as username of HTTP Basic authentication',
+  },
   client_secret: {
     ...string,
     format: 'password',
-    description: 'Of a confidential application: here, or as the password of HTTP Basic authentication',
+    description: 'Secret of a confidential application, here or as password of HTTP Basic authentication',
   },
 } as const;
 const token = { ...string, description: 'An access token or a refresh token' } as const;
-/** What asks about a token, or ends it. */
-export const aboutToken = (title: string): Schema => ({
+/** The request to introspect or revoke a token. */
+export const tokenLookup = (title: string): Schema => ({
   title,
   type: 'object',
   required: ['token'],
@@ -145,7 +148,7 @@ export const aboutToken = (title: string): Schema => ({
   examples: [{ token: exampleToken, client_id: clientId.examples[0] ?? '' }],
 });
 
-/** What asks for a token. */
+/** The request for a token. */
 export const TokenRequest: Schema = {
   title: 'TokenRequest',
   type: 'object',
@@ -153,7 +156,7 @@ export const TokenRequest: Schema = {
   properties: {
     grant_type: { ...string, enum: ['authorization_code', 'refresh_token', 'client_credentials'] },
     code: { ...string, description: 'With authorization_code' },
-    redirect_uri: { ...url, description: 'With authorization_code: that of the authorization request' },
+    redirect_uri: { ...url, description: 'With authorization_code: the value of the authorization request' },
     code_verifier: { ...string, description: 'With authorization_code (RFC 7636)' },
     refresh_token: { ...string, description: 'With refresh_token' },
     scope: { ...scope, description: 'With client_credentials or refresh_token, separated by spaces' },

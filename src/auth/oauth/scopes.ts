@@ -1,20 +1,20 @@
-/** Which scopes somebody may be granted, whatever an application asks for. */
+/** The scopes that may be granted, by role and approval. */
 import { type Scope, scopes } from '../access.ts';
 import type { Role } from './customer-directory.ts';
 
-const ofCustomers: readonly Scope[] = [
+const customerScopes: readonly Scope[] = [
   'read:cheeses',
   'read:orders',
   'write:orders',
   'read:profile',
   'write:profile',
 ];
-const ofStaff: readonly Scope[] = [...ofCustomers, 'write:cheeses'];
+const staffScopes: readonly Scope[] = [...customerScopes, 'write:cheeses'];
 
-/** What is granted to an application that asks for nothing in particular (RFC 6749, section 3.3). */
+/** The scope of requests without one (RFC 6749, section 3.3). */
 export const defaultScope: Scope = 'read:cheeses';
 
-/** The scopes, in words for the person who is asked. */
+/** Texts of the consent page. */
 export const scopeDescriptions: Readonly<Record<Scope, string>> = {
   'read:cheeses': 'Look at the cheeses of the shop',
   'write:cheeses': 'Add, change and delete cheeses of the shop',
@@ -29,9 +29,13 @@ export function isScope(text: string): text is Scope {
   return (scopes as readonly string[]).includes(text);
 }
 
-/** @param role null for an application that acts for itself, whose own list is all that bounds it */
+/** @param role null for an application that acts for itself: then only the scopes of the client restrict it */
 export function permittedScopes(role: Role | null, isApproved: boolean): readonly Scope[] {
-  const usual =
-    role === null ? scopes.filter((scope) => scope !== 'admin') : role === 'staff' ? ofStaff : ofCustomers;
-  return isApproved && role !== 'customer' ? [...usual, 'admin'] : usual;
+  const unapproved =
+    role === null
+      ? scopes.filter((scope) => scope !== 'admin')
+      : role === 'staff'
+        ? staffScopes
+        : customerScopes;
+  return isApproved && role !== 'customer' ? [...unapproved, 'admin'] : unapproved;
 }

@@ -24,7 +24,7 @@ export const sessionQueries = queriesOn((tx) => ({
       insert into session (token_hash, customer_id, created_at, expires_at)
       values (${row.token_hash}, ${row.customer_id}, ${row.created_at}, ${row.expires_at})`),
 
-  /** Leaves a customer one session, and the newest `others` besides. */
+  /** Deletes all sessions of a customer except this one and the newest `others`. */
   deleteOldest: (customerId: number, hash: string, others: number) =>
     tx.run(sql`
       delete from session where customer_id = ${customerId} and token_hash <> ${hash} and token_hash not in (
@@ -37,7 +37,7 @@ export const sessionQueries = queriesOn((tx) => ({
 
   delete: (hash: string) => tx.run(sql`delete from session where token_hash = ${hash}`),
 
-  /** All of a customer's, but for one where one is named. */
+  /** @param except hash of a session to keep */
   deleteOfCustomer: (customerId: number, except: string | null) =>
     tx.run(sql`delete from session where customer_id = ${customerId} and token_hash <> ${except ?? ''}`),
 

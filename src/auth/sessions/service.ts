@@ -1,7 +1,6 @@
 /**
- * Sessions of customers. The token is a JWT (RFC 7519) for whoever likes to look into it; what decides is the row that
- * its SHA-256 leads to. A token that was forged, altered or signed anew leads nowhere, and logging out deletes the row,
- * which holds on every instance at once.
+ * Sessions of customers. The token is a JWT (RFC 7519) that clients may read. The server does not verify it: it looks up
+ * its SHA-256, which no forged or altered token has. Logout deletes the row, so the session ends on every instance.
  */
 import { hash, hkdfSync } from 'node:crypto';
 import { type Clock, timestamp } from '../../clock.ts';
@@ -17,24 +16,24 @@ export const sessionsMax = 20;
 const tokenLengthMax = 2048;
 const noScopes: ReadonlySet<string> = new Set();
 
-/** A session that is not open yet: `token` is for the customer, the rest is kept. */
+/** A session that is not stored yet. Only `token` is not stored. */
 export interface NewSession extends SessionRow {
   readonly token: string;
 }
 
 export interface Sessions {
   readonly resolve: Resolver;
-  /** Makes a token that expires in 24 hours. It is good for nothing until `open` wrote it down. */
+  /** Creates a session that expires in 24 hours. It is valid after `open` stored it. */
   issue(customerId: number): Promise<NewSession>;
-  /** In the transaction of the login; the oldest session goes where there are more than 20. */
+  /** Stores a session, and deletes the oldest one when the customer has more than 20. */
   open(tx: Sql, session: NewSession): Promise<void>;
-  /** Keeps a session open to the end of the transaction; false where it has ended. */
+  /** Shared lock until the transaction ends. False when the session has ended. */
   lockForShare(tx: Sql, tokenHash: string): Promise<boolean>;
-  /** False where it had ended already. */
+  /** False when the session had ended already. */
   end(tx: Sql, tokenHash: string): Promise<boolean>;
-  /** Ends all sessions of a customer, but for one where one is named. */
+  /** @param except hash of a session to keep */
   endAll(tx: Sql, customerId: number, except: string | null): Promise<void>;
-  /** Deletes what has expired. */
+  /** Deletes expired sessions. */
   purge(): Promise<void>;
 }
 
