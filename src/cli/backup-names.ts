@@ -1,29 +1,29 @@
-/** Names of backups that are made again and again, and the removal of old ones. */
+/** Names of regular backups, and the deletion of old ones. */
 import { statSync } from 'node:fs';
 import { readdir, rm, stat } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import { systemClock } from '../clock.ts';
 import { ConfigError } from '../settings/parsers.ts';
 
-/** Stands for the time of the backup in the name of its file. */
+/** In the name of a backup, replaced by the time of the backup. */
 export const datePlaceholder = '{date}';
-/** Of the folder in which a backup is made. */
+/** The ending of the folder in which a backup is prepared. */
 export const unfinishedEnding = '.unfinished';
 
 const datePattern = '\\d{4}-\\d\\d-\\d\\dT\\d\\d-\\d\\d-\\d\\dZ';
-const abandonedAfterMs = 24 * 60 * 60 * 1000;
+const interruptedAfterMs = 24 * 60 * 60 * 1000;
 
-/** The path of a backup, with `{date}` where the target is a folder. @throws ConfigError */
-export function patternOf(target: string): string {
+/** The path of a backup. It contains `{date}` when the target is a folder. @throws ConfigError */
+export function pathPattern(target: string): string {
   const path = resolve(target);
   if (dirname(path).includes(datePlaceholder)) {
-    throw new ConfigError(`${target} has ${datePlaceholder} in a folder: use it in the name of the file.`);
+    throw new ConfigError(`${target} has ${datePlaceholder} in a folder name. Use it in the file name only.`);
   }
   const isFolder = statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
   return isFolder ? join(path, `curd-${datePlaceholder}.tar`) : path;
 }
 
-/** A timestamp as part of a file name: to the second, and names sort by it. */
+/** A timestamp for a file name, in seconds. Names sort by time. */
 export function dateOf(timestamp: string): string {
   return `${timestamp.slice(0, 19).replaceAll(':', '-')}Z`;
 }
@@ -32,13 +32,13 @@ export function dateOf(timestamp: string): string {
 export function requireSeveralNames(keep: number | undefined, pattern: string): void {
   if (keep !== undefined && !basename(pattern).includes(datePlaceholder)) {
     throw new ConfigError(
-      `--keep needs backups of several names: name a folder, or a file with ${datePlaceholder} in its name.`,
+      `--keep needs backups with different names. Name a folder, or a file with ${datePlaceholder} in its name.`,
     );
   }
 }
 
-/** Removes all but the newest backups of these names, and what killed ones left behind. @returns the removed backups */
-export async function removeOld(pattern: string, keep: number): Promise<string[]> {
+/** Deletes all but the newest backups with these names, and folders of interrupted backups. @returns the deleted backups */
+export async function deleteOldBackups(pattern: string, keep: number): Promise<string[]> {
   const folder = dirname(pattern);
   const [before = '', ...rest] = basename(pattern).split(datePlaceholder).map(RegExp.escape);
   const name = new RegExp(`^${before}${datePattern}${rest.join(RegExp.escape(datePlaceholder))}$`);
@@ -56,7 +56,7 @@ export async function removeOld(pattern: string, keep: number): Promise<string[]
       entry.name.endsWith(unfinishedEnding) && name.test(entry.name.slice(0, -unfinishedEnding.length));
     if (
       isUnfinished &&
-      systemClock.now() - (await stat(join(folder, entry.name))).mtimeMs > abandonedAfterMs
+      systemClock.now() - (await stat(join(folder, entry.name))).mtimeMs > interruptedAfterMs
     ) {
       await rm(join(folder, entry.name), { recursive: true, force: true });
     }

@@ -16,8 +16,8 @@ import { ConfigError } from '../settings/parsers.ts';
 import {
   dateOf,
   datePlaceholder,
-  patternOf,
-  removeOld,
+  deleteOldBackups,
+  pathPattern,
   requireSeveralNames,
   unfinishedEnding,
 } from './backup-names.ts';
@@ -27,17 +27,18 @@ import { pluralize, printResult } from './output.ts';
 import { progressBar } from './progress.ts';
 import { configOfShop, databaseLocation, requireDatabaseFile } from './run-command.ts';
 
-/** What a backup says of itself, as its last entry. */
+/** The last entry of a backup: its contents and a checksum. */
 export interface Manifest {
   readonly curd: string;
   readonly createdAt: string;
   /** SHA-256 of curd.sqlite, in hex. */
   readonly database: string;
   readonly images: number;
-  /** SHA-256 of the rest of this, in hex. */
+  /** SHA-256 of the other members, in hex. */
   readonly seal: string;
 }
 
+/** The checksum of a manifest: a backup that was cut off or edited has another. */
 export function sealOf({ curd, createdAt, database, images }: Omit<Manifest, 'seal'>): string {
   return hash('sha256', JSON.stringify([curd, createdAt, database, images]));
 }
@@ -47,24 +48,24 @@ export const imagesEntry = 'images';
 export const manifestEntry = 'manifest.json';
 
 /**
- * Writes the shop, images included, to one tar file while it is open.
- * @param target the file; or a folder, or a file name with `{date}`, for backups that are made again and again
+ * Writes the shop, images included, to one tar file. A server may run meanwhile.
+ * @param target the file; for regular backups, a folder or a file name with `{date}`
  */
 export async function runBackup(target: string, options: OptionsOf<typeof backupOptions>): Promise<void> {
-  requireDatabaseFile(databaseLocation(options), (place) => `There is no database at ${place}.`);
+  requireDatabaseFile(databaseLocation(options), (file) => `There is no database at ${file}.`);
   const config = await configOfShop(options);
   if (config.database.engine === 'postgres') {
     throw new ConfigError(
-      'PostgreSQL has backups of its own (pg_basebackup, pg_dump): see docs/operations.md. "curd copy --to sqlite:<file>" writes one file as well.',
+      'A shop on PostgreSQL is backed up with pg_basebackup or pg_dump: see docs/operations.md. "curd copy --to sqlite:<file>" also writes one file.',
     );
   }
   const { file: databaseFile } = config.database;
-  const pattern = patternOf(target);
+  const pattern = pathPattern(target);
   requireSeveralNames(options.keep, pattern);
   const createdAt = timestamp(systemClock.now());
   const file = pattern.replace(datePlaceholder, dateOf(createdAt));
   if (existsSync(file)) {
-    throw new ConfigError(`${file} is there already: name another file, or a folder.`);
+    throw new ConfigError(`${file} already exists. Name another file, or a folder.`);
   }
   requireFolder(dirname(file));
   const folder = `${file}${unfinishedEnding}`;
@@ -79,7 +80,7 @@ export async function runBackup(target: string, options: OptionsOf<typeof backup
       await openFiles(config, systemClock),
       openFolder(join(folder, imagesEntry), systemClock),
       stored,
-      (done) => bar.show(done, 'pictures'),
+      (done) => bar.show(done, 'images'),
     ).finally(bar.clear);
     const manifest = {
       curd: packageJson.version,
@@ -94,16 +95,16 @@ export async function runBackup(target: string, options: OptionsOf<typeof backup
     await fsyncPath(unfinished);
     await rename(unfinished, file);
     await fsyncPath(dirname(file));
-    const removed = options.keep === undefined ? [] : await removeOld(pattern, options.keep);
+    const removed = options.keep === undefined ? [] : await deleteOldBackups(pattern, options.keep);
     const { size } = await stat(file);
-    const lost = images.missing.length;
+    const missing = images.missing.length;
     printResult(
       options,
       { file, bytes: size, createdAt, images: images.written, missing: images.missing, removed },
       [
-        `The shop as of ${createdAt} is in ${file}: ${Math.ceil(size / 1e6)} MB, ${pluralize(images.written, 'picture')}${lost === 0 ? '' : `, without ${lost} that the shop has lost`}.`,
-        ...removed.map((one) => `Removed ${one}.`),
-        'Keep CURD_SECRET too, elsewhere; where none is set, it is in the file `secret` of the data folder.',
+        `The shop as of ${createdAt} is in ${file}: ${Math.ceil(size / 1e6)} MB, ${pluralize(images.written, 'image')}${missing === 0 ? '' : `, without ${missing} whose files are missing`}.`,
+        ...removed.map((old) => `Deleted ${old}.`),
+        'Keep CURD_SECRET too, in another place. If it is not set, it is in the file `secret` of the data folder.',
       ].join('\n'),
     );
   } finally {
@@ -114,10 +115,10 @@ export async function runBackup(target: string, options: OptionsOf<typeof backup
 function requireFolder(folder: string): void {
   const stats = statSync(folder, { throwIfNoEntry: false });
   if (stats === undefined) {
-    throw new ConfigError(`There is no folder ${folder}: make it first.`);
+    throw new ConfigError(`There is no folder ${folder}. Create it first.`);
   }
   if (!stats.isDirectory()) {
-    throw new ConfigError(`${folder} is a file, not a folder: name another place.`);
+    throw new ConfigError(`${folder} is a file, not a folder. Name another path.`);
   }
 }
 

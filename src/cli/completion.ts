@@ -1,4 +1,4 @@
-/** Scripts that complete commands and options in a shell, made from the commands themselves. */
+/** Completion scripts for shells, generated from the command tree. */
 import type { Command } from 'commander';
 import { buildCommandTree } from './command-tree.ts';
 
@@ -12,7 +12,7 @@ interface Word {
 interface Level {
   /** `keys create`; empty for the program itself. */
   readonly path: string;
-  /** Subcommands, or the values that its argument may have. */
+  /** Subcommands, or the allowed values of the argument. */
   readonly commands: readonly Word[];
   readonly options: readonly (Word & { readonly takesValue: boolean })[];
   readonly takesFile: boolean;
@@ -56,7 +56,7 @@ const valueOptions = (levels: readonly Level[]) => [
 ];
 const names = (words: readonly Word[]) => words.map(({ word }) => word).join(' ');
 
-// Without a match, bash completes file names: "-o default". It must also run in bash 3.2, which macOS has.
+// "-o default" completes file names when there is no match. The script must run in bash 3.2, the version of macOS.
 const bash = (
   levels: readonly Level[],
 ) => `# Completion of curd for bash. Load it with: source <(curd completion bash)

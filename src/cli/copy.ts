@@ -30,34 +30,32 @@ import { rawSettings, requireDatabaseFile } from './run-command.ts';
 type CopyOptions = OptionsOf<typeof copyOptions>;
 
 const missingExitCode = 2;
-const sameDatabase = '--from and --to are the same database.';
+const sameDatabase = '--from and --to are the same database. Set --to to another one.';
 
-/** Where a shop is, or shall be. */
+/** Where a shop is, or where it is copied to. */
 interface ShopLocation {
   readonly database: DatabaseLocation;
   readonly images: ImageLocation;
 }
 
-/** Brings a shop to another database, and its pictures to another place. */
+/** Copies a shop to another database, and its images to another location. */
 export async function runCopy(options: CopyOptions): Promise<void> {
   const { from, to } = shopLocations(options);
   if (isSame(from.database, to.database)) {
     throw new ConfigError(sameDatabase);
   }
-  requireDatabaseFile(
-    from.database,
-    (file) => `There is no database at ${file}: say with --from where it is.`,
-  );
+  requireDatabaseFile(from.database, (file) => `There is no database at ${file}. Set --from to where it is.`);
   const source = await openDatabase(from);
   try {
     const target = await openDatabase(to);
     try {
       await migrate(source);
       if (await hasUnfinishedCopy(source)) {
-        throw new ConfigError('The source is itself a copy that has not finished: finish that one first.');
+        throw new ConfigError('The source is itself a copy that has not finished. Finish that copy first.');
       }
       await migrate(target);
       await prepare(target, nameOf(from.database), options.overwrite);
+      // The mark that was just set in the target is also in the source: one database under two URLs or paths.
       if (await hasUnfinishedCopy(source)) {
         await endCopy(target);
         throw new ConfigError(sameDatabase);
@@ -66,7 +64,7 @@ export async function runCopy(options: CopyOptions): Promise<void> {
       const report = await source.snapshot(async (snapshot) => ({
         startedAt,
         tables: await copyRows(snapshot, source, target),
-        images: await copyPictures(snapshot, from.images, to.images),
+        images: await copyImages(snapshot, from.images, to.images),
       }));
       await endCopy(target);
       printResult(options, report, reportText(report, from, to));
@@ -97,16 +95,16 @@ function shopLocations(options: CopyOptions): { from: ShopLocation; to: ShopLoca
   };
 }
 
-/** Pictures lie beside the file of the database, where nothing else is said. */
-function folderOf(place: DatabaseLocation, dataDir: string): string {
-  return place.engine === 'sqlite' ? dirname(place.file) : dataDir;
+/** The folder of the images by default: beside the SQLite file. */
+function folderOf(location: DatabaseLocation, dataDir: string): string {
+  return location.engine === 'sqlite' ? dirname(location.file) : dataDir;
 }
 
-/** Nothing of somebody's shop is overwritten by mistake. */
+/** Marks the target as an unfinished copy. @throws ConfigError when it contains a shop, unless `mayOverwrite` */
 async function prepare(target: Database, from: string, mayOverwrite: boolean): Promise<void> {
   if (!(await hasUnfinishedCopy(target)) && !mayOverwrite && (await containsShop(target))) {
     throw new ConfigError(
-      'There is a shop in the target already: --overwrite makes it the same as the source, and loses what else is in it.',
+      'There is a shop in the target already. Add --overwrite to replace it by the source; everything else in it is lost.',
     );
   }
   await beginCopy(target, from);
@@ -119,8 +117,8 @@ async function copyRows(snapshot: Sql, source: Database, target: Database): Prom
   ).finally(bar.clear);
 }
 
-/** null where the pictures stay where they are. */
-async function copyPictures(
+/** null when the images stay where they are. */
+async function copyImages(
   snapshot: Sql,
   from: ImageLocation,
   to: ImageLocation,
@@ -134,19 +132,21 @@ async function copyPictures(
     await openFiles({ images: from }, systemClock),
     await openFiles({ images: to }, systemClock),
   ];
-  return copyFiles(source, target, files, (done) => bar.show(done, 'copying pictures')).finally(bar.clear);
+  return copyFiles(source, target, files, (done) => bar.show(done, 'copying images')).finally(bar.clear);
 }
 
 function isSame(one: object, other: object): boolean {
   return JSON.stringify(one) === JSON.stringify(other);
 }
 
-/** Without the password. */
-function nameOf(place: DatabaseLocation): string {
-  return place.engine === 'sqlite' ? place.file : place.url.replace(/\/\/[^/]*@/, '//').replace(/\?.*/, '');
+/** The database without its password. */
+function nameOf(location: DatabaseLocation): string {
+  return location.engine === 'sqlite'
+    ? location.file
+    : location.url.replace(/\/\/[^/]*@/, '//').replace(/\?.*/, '');
 }
 
-function placeOf(images: ImageLocation): string {
+function imagesText(images: ImageLocation): string {
   return images.kind === 'folder' ? `file:${images.folder}` : `s3://${join(images.bucket, images.prefix)}`;
 }
 
@@ -158,26 +158,26 @@ interface Report {
 
 function reportText({ startedAt, tables, images }: Report, from: ShopLocation, to: ShopLocation): string {
   const sum = (of: (table: CopiedTable) => number) => tables.reduce((total, table) => total + of(table), 0);
-  const ofRows = `In ${nameOf(to.database)}: ${pluralize(
+  const rowsText = `In ${nameOf(to.database)}: ${pluralize(
     sum(({ rows }) => rows),
     'row',
-  )} of ${tables.length} tables, the same as here; ${sum(({ written }) => written)} written, ${sum(({ removed }) => removed)} removed.`;
-  const ofPictures =
+  )} in ${tables.length} tables, equal to the source; ${sum(({ written }) => written)} written, ${sum(({ removed }) => removed)} removed.`;
+  const filesText =
     images === null
-      ? `The pictures stay in ${placeOf(from.images)}.`
-      : `In ${placeOf(to.images)}: ${pluralize(images.files - images.missing.length, 'picture')}, ${images.written} written.`;
+      ? `The images stay in ${imagesText(from.images)}.`
+      : `In ${imagesText(to.images)}: ${pluralize(images.files - images.missing.length, 'image')}, ${images.written} written.`;
   const missing = images?.missing ?? [];
-  const lost =
+  const missingText =
     missing.length === 0
       ? []
       : [
-          `Missing in the source: ${pluralize(missing.length, 'picture')} (${missing.slice(0, 20).join(', ')}).`,
+          `Missing in the source: ${pluralize(missing.length, 'image')} (${missing.slice(0, 20).join(', ')}).`,
         ];
   return [
-    ofRows,
-    ofPictures,
-    ...lost,
-    `What the shop changed after ${startedAt} is not in it. If it was open, stop it and copy again with --overwrite, which writes only what differs.`,
-    'Start the new one with the same CURD_SECRET; where none was set, it is in the file `secret` of the data folder.',
+    rowsText,
+    filesText,
+    ...missingText,
+    `Changes after ${startedAt} are not copied. If a server was running, stop it and copy again with --overwrite, which writes only the differences.`,
+    'Start the new shop with the same CURD_SECRET. If it is not set, it is in the file `secret` of the data folder.',
   ].join('\n');
 }

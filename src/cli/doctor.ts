@@ -17,22 +17,22 @@ import { printResult } from './output.ts';
 import { configOfShop, databaseLocation, requireDatabaseFile } from './run-command.ts';
 import { colored } from './style.ts';
 
-const faultsExitCode = 2;
+const failedExitCode = 2;
 const clockToleranceMs = 1000;
 
 interface Check {
   readonly name: string;
-  readonly inspect: (snapshot: Sql) => Promise<Finding[]>;
+  readonly run: (snapshot: Sql) => Promise<Finding[]>;
 }
 
-/** Looks a shop over, open or not, and says what to do about what is wrong. */
+/** Checks a shop and prints what to do about each finding. A server may run meanwhile. */
 export async function runDoctor(options: OptionsOf<typeof doctorOptions>): Promise<void> {
   requireDatabaseFile(
     databaseLocation(options),
-    (file) => `There is no database at ${file}: nothing to look over yet.`,
+    (file) => `There is no database at ${file}. Start the server first, or set --data-dir or --database.`,
   );
   const config = await configOfShop(options);
-  const broken = await inspectDatabase(config);
+  const broken = await checkDatabaseFile(config);
   if (broken.length > 0) {
     report(options, [{ check: 'database', findings: broken }]);
     return;
@@ -45,25 +45,25 @@ export async function runDoctor(options: OptionsOf<typeof doctorOptions>): Promi
     }
     const files = await openFiles(config, systemClock);
     const checks: Check[] = [
-      { name: 'settings', inspect: async () => inspectSettings(config) },
-      { name: 'clock', inspect: () => inspectClock(database) },
-      { name: 'database', inspect: async () => broken },
-      { name: 'catalogue', inspect: checkCatalogue },
-      { name: 'orders', inspect: checkOrders },
-      { name: 'customers', inspect: checkCredits },
+      { name: 'settings', run: async () => checkSettings(config) },
+      { name: 'clock', run: () => checkClock(database) },
+      { name: 'database', run: async () => broken },
+      { name: 'catalogue', run: checkCatalogue },
+      { name: 'orders', run: checkOrders },
+      { name: 'customers', run: checkCredits },
       {
         name: 'pictures',
-        inspect: async (snapshot) => [
+        run: async (snapshot) => [
           ...(await checkImages(database, files, systemClock.now())),
           ...(await inspectImageUrls(snapshot, (name) => publicImageUrl(config, name))),
         ],
       },
     ];
-    // As of one moment: a shop that is open changes between two looks.
+    // One snapshot for all checks, because a running server changes the data between them.
     const results = await database.snapshot(async (snapshot) => {
       const found: Result[] = [];
-      for (const { name, inspect } of checks) {
-        found.push({ check: name, findings: await inspect(snapshot) });
+      for (const { name, run } of checks) {
+        found.push({ check: name, findings: await run(snapshot) });
       }
       return found;
     });
@@ -81,7 +81,7 @@ interface Result {
 function report(options: CommandOptions, results: readonly Result[]): void {
   printResult(options, results, results.map(reportText).join('\n'));
   if (results.some(({ findings }) => findings.some(({ isNote }) => !isNote))) {
-    process.exitCode = faultsExitCode;
+    process.exitCode = failedExitCode;
   }
 }
 
@@ -94,28 +94,30 @@ function reportText({ check, findings }: Result): string {
   return [...ok, ...found].join('\n');
 }
 
-/** What a server would start with, and its keeper might regret. */
-function inspectSettings(config: Config): Finding[] {
-  const unsafe = new Findings('settings that a public shop should not have', 'see docs/configuration.md');
+/** Settings that are valid but unsafe for a public shop. */
+function checkSettings(config: Config): Finding[] {
+  const unsafe = new Findings('settings that are unsafe for a public shop', 'see docs/configuration.md');
   if (config.environment === 'production') {
     if (config.trustedProxies.length === 0 && config.publicUrl?.startsWith('https:')) {
       unsafe.add(
-        'CURD_TRUSTED_PROXIES is not set: behind a proxy, all visitors share the limits of one address',
+        'CURD_TRUSTED_PROXIES is not set: behind a proxy, all clients share the limits of one client IP',
       );
     }
     if (config.database.engine === 'postgres' && isTlsForgotten(config.database.url)) {
-      unsafe.add('CURD_DATABASE has no sslmode: the connection is not encrypted; set require, or disable');
+      unsafe.add('CURD_DATABASE has no sslmode: the connection is not encrypted; set require or disable');
     }
     if (config.database.engine === 'postgres' && config.images.kind === 'folder') {
-      unsafe.add('CURD_IMAGES is a folder: other instances see its pictures only where they share it');
+      unsafe.add(
+        'CURD_IMAGES is a folder: other instances can read its images only if they share the folder',
+      );
     }
   }
   return unsafe.found();
 }
 
-async function inspectClock(database: Database): Promise<Finding[]> {
+async function checkClock(database: Database): Promise<Finding[]> {
   const wrong = new Findings(
-    "clock that differs from the database's",
+    'clock that differs from the clock of the database',
     'let NTP set the clocks of both machines',
   );
   if (database.engine === 'postgres') {
@@ -132,13 +134,13 @@ async function inspectClock(database: Database): Promise<Finding[]> {
   return wrong.found();
 }
 
-/** PostgreSQL keeps its own pages in order; of SQLite we ask. */
-async function inspectDatabase(config: Config): Promise<Finding[]> {
-  const broken = new Findings('faults in the file of the database', 'restore a backup ("curd restore")');
+/** Integrity check of an SQLite file. PostgreSQL checks its own pages. */
+async function checkDatabaseFile(config: Config): Promise<Finding[]> {
+  const broken = new Findings('errors in the database file', 'restore a backup ("curd restore")');
   if (config.database.engine === 'sqlite') {
     const { integrityErrors } = await import('../database/sqlite-file.ts');
-    for (const fault of integrityErrors(config.database.file)) {
-      broken.add(fault);
+    for (const error of integrityErrors(config.database.file)) {
+      broken.add(error);
     }
   }
   return broken.found();

@@ -14,7 +14,7 @@ import { pluralize, printResult } from './output.ts';
 import { databaseLocation, readConfig, requireDatabaseFile } from './run-command.ts';
 
 interface Change {
-  /** null: the shop was never started. */
+  /** null when the shop was never started. */
   readonly from: Environment | null;
   readonly to: Environment;
   readonly dryRun: boolean;
@@ -24,13 +24,13 @@ interface Change {
   readonly remaining: ShopContents;
 }
 
-const noShop = (file: string) => `There is no shop at ${file} yet: its first start stores the environment.`;
+const noShop = (file: string) => `There is no shop at ${file} yet. Its first start stores the environment.`;
 
-/** Prints the environment that the database stores, whatever the settings say. */
+/** Prints the environment that is stored in the database. The settings may be of another. */
 export async function showEnvironment(options: CommandOptions): Promise<void> {
-  const place = databaseLocation(options);
-  requireDatabaseFile(place, noShop);
-  const database = await openDatabase({ database: place });
+  const location = databaseLocation(options);
+  requireDatabaseFile(location, noShop);
+  const database = await openDatabase({ database: location });
   try {
     await migrate(database);
     const environment = await findEnvironment(database);
@@ -40,42 +40,42 @@ export async function showEnvironment(options: CommandOptions): Promise<void> {
   }
 }
 
-/** Changes the environment of a shop. What only belongs to the other environments is removed. */
+/** Changes the environment of a shop. A change to production removes test orders and the demo. */
 export async function changeEnvironment(
   to: Environment,
   options: OptionsOf<typeof changeEnvironmentOptions>,
 ): Promise<void> {
-  const place = databaseLocation(options);
-  requireDatabaseFile(place, noShop);
-  // Those of the new environment must be complete before anything is removed.
+  const location = databaseLocation(options);
+  requireDatabaseFile(location, noShop);
+  // The settings of the new environment must be valid before anything is removed.
   const config = readConfig({ ...options, flags: { ...options.flags, CURD_ENVIRONMENT: to } });
-  const unlock = await requireNoServer(place);
+  const unlock = await requireNoServer(location);
   const { dryRun } = options;
   try {
     const services = await openServices(config, systemClock, undefined, true);
     const change = await attempt(services.database, dryRun, (tx) => apply(tx, services, to, dryRun)).finally(
       services.close,
     );
-    printResult(options, change, inWords(change));
+    printResult(options, change, reportText(change));
   } finally {
     unlock();
   }
 }
 
-/** A server that runs would go on with the environment of its start. @throws ConfigError */
-async function requireNoServer(place: DatabaseLocation): Promise<() => void> {
-  if (place.engine === 'postgres') {
+/** A running server would keep the environment of its start. Returns how to unlock. @throws ConfigError */
+async function requireNoServer(location: DatabaseLocation): Promise<() => void> {
+  if (location.engine === 'postgres') {
     return () => {};
   }
   const { lockServer } = await import('../database/server-lock.ts');
-  const unlock = lockServer(place.file);
+  const unlock = lockServer(location.file);
   if (unlock === null) {
-    throw new ConfigError(`A server has ${place.file} open: stop it first.`);
+    throw new ConfigError(`A server has ${location.file} open. Stop it first.`);
   }
   return unlock;
 }
 
-/** Runs `work` in a transaction; in a dry run, rolls back what it did. */
+/** Runs `work` in a transaction, which a dry run rolls back. */
 async function attempt<T>(database: Database, dryRun: boolean, work: (tx: Sql) => Promise<T>): Promise<T> {
   const rolledBack = new Error('dry run');
   let result: T | undefined;
@@ -111,7 +111,7 @@ async function apply(
   return { from, to, dryRun, testOrdersRemoved, demoCheeses, remaining: { ...remaining } };
 }
 
-function inWords({ from, to, dryRun, testOrdersRemoved, demoCheeses, remaining }: Change): string {
+function reportText({ from, to, dryRun, testOrdersRemoved, demoCheeses, remaining }: Change): string {
   const { removed, kept } = demoCheeses;
   const { cheeses, orders, customers } = remaining;
   return [
@@ -120,7 +120,7 @@ function inWords({ from, to, dryRun, testOrdersRemoved, demoCheeses, remaining }
     ...(to === 'production' && from !== to
       ? [
           `Removed: ${pluralize(testOrdersRemoved, 'test order')} and ${pluralize(removed.length, 'demo cheese')}${removed.length === 0 ? '' : ` (${removed.join(', ')})`}.`,
-          `Kept: ${pluralize(cheeses, 'cheese')}, ${pluralize(orders, 'order')} and ${pluralize(customers, 'customer')}. Delete what was only a trial. Test keys are not accepted in production.`,
+          `Kept: ${pluralize(cheeses, 'cheese')}, ${pluralize(orders, 'order')} and ${pluralize(customers, 'customer')}. Delete trial data yourself. Test keys are not accepted in production.`,
         ]
       : []),
     ...(kept.length === 0

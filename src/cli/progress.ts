@@ -1,10 +1,10 @@
-/** A bar on a terminal, on standard error; elsewhere nothing. */
+/** A progress bar on standard error, only on a terminal. */
 
 const width = 30;
 
 export interface ProgressBar {
   show(done: number, note: string): void;
-  /** Takes the bar away. */
+  /** Removes the bar. */
   clear(): void;
 }
 

@@ -19,12 +19,12 @@ import { pluralize, printResult } from './output.ts';
 import { progressBar } from './progress.ts';
 import { readConfig } from './run-command.ts';
 
-/** Puts the shop of a backup in the place of the one that is there, once all of the backup is known to be whole. */
+/** Replaces the shop by the shop of a backup, after the whole backup was checked. */
 export async function runRestore(name: string, options: CommandOptions): Promise<void> {
   const config = readConfig(options);
   if (config.database.engine === 'postgres') {
     throw new ConfigError(
-      'A backup is restored on SQLite: leave CURD_DATABASE out. "curd copy --to postgres://..." brings it to PostgreSQL then.',
+      'A backup is restored on SQLite. Leave CURD_DATABASE out, then run "curd copy --to postgres://..." to copy it to PostgreSQL.',
     );
   }
   const source = resolve(name);
@@ -33,7 +33,7 @@ export async function runRestore(name: string, options: CommandOptions): Promise
     throw new ConfigError(`There is no backup at ${source}.`);
   }
   if (stats.isDirectory()) {
-    throw new ConfigError(`${source} is a folder: name the backup in it.`);
+    throw new ConfigError(`${source} is a folder. Name a backup in it.`);
   }
   const { file } = config.database;
   const folder = join(dirname(file), `restoring-${systemClock.uuid()}`);
@@ -48,24 +48,24 @@ export async function runRestore(name: string, options: CommandOptions): Promise
       openFolder(join(folder, imagesEntry), systemClock),
       await openFiles(config, systemClock),
       images,
-      (done) => bar.show(done, 'pictures'),
+      (done) => bar.show(done, 'images'),
     ).finally(bar.clear);
     const kept = `${file}.before-${timestamp(systemClock.now()).replace(/[:.]/g, '-')}`;
-    const hadOne = existsSync(file);
-    // Once more: unpacking may have taken long.
+    const hadShop = existsSync(file);
+    // Checked again, because a server may have started during the unpacking.
     requireUnused(file);
     await replaceDatabaseFile(file, join(folder, databaseEntry), kept);
     printResult(
       options,
-      { restored: source, createdAt: manifest.createdAt, images: copied.files, kept: hadOne ? kept : null },
-      `The shop is as it was at ${manifest.createdAt}, with ${pluralize(copied.files, 'picture')}.${hadOne ? `\nWhat was there before is kept in ${kept}: delete it when you need it no more.` : ''}`,
+      { restored: source, createdAt: manifest.createdAt, images: copied.files, kept: hadShop ? kept : null },
+      `The shop is restored as of ${manifest.createdAt}, with ${pluralize(copied.files, 'image')}.${hadShop ? `\nThe previous database is kept in ${kept}. Delete it when you do not need it.` : ''}`,
     );
   } finally {
     await rm(folder, { recursive: true, force: true, maxRetries: 3 });
   }
 }
 
-/** Neither a production shop is replaced by a trial, nor the reverse. */
+/** A backup of one environment does not replace a shop of another. @throws ConfigError */
 function requireEnvironment(where: string, file: string, environment: Environment): void {
   const stored = environmentIn(file);
   if (stored !== null && stored !== environment) {
@@ -77,12 +77,12 @@ function requireEnvironment(where: string, file: string, environment: Environmen
 
 function requireUnused(file: string): void {
   if (isInUse(file)) {
-    throw new ConfigError(`A server, or another command, has ${file} open: stop it first.`);
+    throw new ConfigError(`A server or another command has ${file} open. Stop it first.`);
   }
 }
 
-/** A log beside the database, say, would change it, and a link could lead anywhere. */
-function isOurs({ path, type }: { readonly path: string; readonly type: string }): boolean {
+/** Other entries are refused: a WAL file would change the database, and a link could lead outside of the folder. */
+function isBackupEntry({ path, type }: { readonly path: string; readonly type: string }): boolean {
   const pattern =
     type === 'Directory'
       ? /^images\/([0-9a-f]{2}\/)?$/
@@ -90,20 +90,20 @@ function isOurs({ path, type }: { readonly path: string; readonly type: string }
   return ['File', 'OldFile', 'Directory'].includes(type) && pattern.test(path);
 }
 
-/** The content of a backup in a folder. @throws ConfigError where anything of it is not as it was written */
+/** Unpacks a backup into a folder. @throws ConfigError when any part differs from what was written */
 async function unpack(source: string, folder: string): Promise<{ manifest: Manifest; images: StoredFile[] }> {
   const damaged = (why: string) =>
-    new ConfigError(`${source} is damaged, or no backup of Curd: ${why}. Nothing was changed.`);
+    new ConfigError(`${source} is damaged, or not a backup of Curd: ${why}. Nothing was changed.`);
   try {
-    // All of it before any of it: nothing but what a backup consists of is unpacked.
-    const strange: string[] = [];
+    // All names are checked before the first entry is unpacked.
+    const unknown: string[] = [];
     await list({
       file: source,
       strict: true,
-      onReadEntry: (entry) => isOurs(entry) || strange.push(entry.path),
+      onReadEntry: (entry) => isBackupEntry(entry) || unknown.push(entry.path),
     });
-    if (strange.length > 0) {
-      throw new Error(`it holds ${strange[0]}, which is no part of one`);
+    if (unknown.length > 0) {
+      throw new Error(`it contains ${unknown[0]}, which does not belong to a backup`);
     }
     await extract({ file: source, cwd: folder, strict: true });
   } catch (error) {
@@ -112,29 +112,29 @@ async function unpack(source: string, folder: string): Promise<{ manifest: Manif
   const database = join(folder, databaseEntry);
   const manifest = await manifestIn(folder);
   if (manifest === null || !existsSync(database)) {
-    throw damaged('it is not complete');
+    throw damaged('it is incomplete');
   }
   if ((await sha256OfFile(database)) !== manifest.database) {
-    throw damaged('the database is not the one that was written');
+    throw damaged('the checksum of the database is wrong');
   }
-  const faults = integrityErrors(database);
-  if (faults.length > 0) {
-    throw damaged(`the database has faults (${faults[0]})`);
+  const [error] = integrityErrors(database);
+  if (error !== undefined) {
+    throw damaged(`the database has errors (${error})`);
   }
   const stored = await storedImages(database);
   const present = new Set(await readdir(join(folder, imagesEntry), { recursive: true }).catch(() => []));
-  // A picture whose cheese was deleted while the backup was made has a row and no file.
+  // An image whose cheese was deleted during the backup has a row but no file.
   const images = stored.filter(({ name }) => present.has(join(name.slice(0, 2), name)));
   if (images.length !== manifest.images) {
-    throw damaged(`it should hold ${pluralize(manifest.images, 'picture')}, and holds ${images.length}`);
+    throw damaged(`it should contain ${pluralize(manifest.images, 'image')}, but contains ${images.length}`);
   }
   for (const { name } of images) {
     if ((await sha256OfFile(join(folder, imagesEntry, name.slice(0, 2), name))) !== name.split('.', 1)[0]) {
-      throw damaged(`the picture ${name} is not the one that was written`);
+      throw damaged(`the checksum of the image ${name} is wrong`);
     }
   }
   if (manifest.seal !== sealOf(manifest)) {
-    throw damaged('what it says of itself is not what was written');
+    throw damaged('the checksum of its manifest is wrong');
   }
   return { manifest, images };
 }
@@ -147,7 +147,7 @@ async function manifestIn(folder: string): Promise<Manifest | null> {
   }
 }
 
-/** Brings the database to the schema of this program on the way: a newer one is refused. */
+/** Migrates the database first. A newer schema is refused. */
 async function storedImages(file: string): Promise<StoredFile[]> {
   const database = await openDatabase({ database: { engine: 'sqlite', file } });
   try {

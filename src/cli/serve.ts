@@ -12,7 +12,7 @@ import type { serveOptions } from './command-options.ts';
 import type { CommandOptions, OptionsOf } from './options.ts';
 import { configOfShop, unknownVariables } from './run-command.ts';
 
-/** Starts the server and returns; it runs until it is told to stop by SIGTERM or SIGINT. */
+/** Starts the server and returns. It runs until SIGTERM or SIGINT. */
 export async function serve(options: OptionsOf<typeof serveOptions>): Promise<void> {
   const config = await configOfShop(options);
   const unlock = await lock(config, options.allowSecondServer);
@@ -26,8 +26,8 @@ export async function serve(options: OptionsOf<typeof serveOptions>): Promise<vo
 }
 
 /**
- * Makes this the only server on an SQLite database: it counts rate limits alone. Returns how to release that.
- * @throws ConfigError where there is one, unless `isSecondAllowed`
+ * Makes this the only server on an SQLite database, because each server counts rate limits alone. Returns how to unlock.
+ * @throws ConfigError when another server runs, unless `isSecondAllowed`
  */
 async function lock({ database }: Config, isSecondAllowed: boolean): Promise<() => void> {
   if (database.engine === 'postgres') {
@@ -37,7 +37,7 @@ async function lock({ database }: Config, isSecondAllowed: boolean): Promise<() 
   const unlock = lockServer(database.file);
   if (unlock === null && !isSecondAllowed) {
     throw new ConfigError(
-      `Another server has ${database.file} open. Stop it first, or add --allow-second-server: then each of them counts rate limits alone.`,
+      `Another server has ${database.file} open. Stop it first, or add --allow-second-server: then each server counts rate limits alone.`,
     );
   }
   return unlock ?? (() => {});
@@ -45,11 +45,11 @@ async function lock({ database }: Config, isSecondAllowed: boolean): Promise<() 
 
 async function run(app: App, options: CommandOptions, unlock: () => void): Promise<void> {
   for (const variable of unknownVariables()) {
-    app.log.warn(`${variable} is no setting of Curd: is it misspelt?`);
+    app.log.warn(`${variable} is not a setting of Curd. Check the spelling.`);
   }
   const stopping = new AbortController();
   const started = start(app, options, stopping.signal);
-  // Before the start writes anything: signals arrive in a later turn of the event loop.
+  // Installed before the start writes anything, because signals arrive in a later turn of the event loop.
   stopOnSignals(app, started, stopping, unlock);
   try {
     await started;
@@ -59,15 +59,15 @@ async function run(app: App, options: CommandOptions, unlock: () => void): Promi
   }
 }
 
-/** Every step is complete when the next one begins; a signal ends the start between two of them. */
+/** Runs the steps of the start one after another. A signal ends the start between two steps. */
 async function start(app: App, options: CommandOptions, signal: AbortSignal): Promise<void> {
   const { config } = app.services;
   const isProduction = config.environment === 'production';
   const steps = [
     ...(isProduction ? [] : [() => seed(app)]),
     () => app.server.listen({ host: config.host, port: config.port }),
-    // Their URLs depend on where the server listens.
-    ...(isProduction ? [] : [() => seedPictures(app)]),
+    // After listen, because the URLs of images contain the port.
+    ...(isProduction ? [] : [() => seedImages(app)]),
     () => open(app, options),
   ];
   for (const step of steps) {
@@ -81,13 +81,13 @@ async function open(app: App, options: CommandOptions): Promise<void> {
   app.worker.start();
   const isEmpty = (await app.services.keys.listAccounts()).length === 0;
   const isLocal = app.services.config.environment === 'local';
-  // Only now: a key that is made is also shown.
+  // As the last step, so that a key that is created is also printed.
   const key = isEmpty && isLocal ? await firstKey(app) : null;
   greet(app, options, key, isEmpty && !isLocal);
   logStart(app);
 }
 
-/** @param key of a first start in local @param isEmpty nobody has an account yet, nor gets one by itself */
+/** @param key of a first start in local @param isEmpty whether there is no account and none is created */
 function greet(
   { server, services }: App,
   options: CommandOptions,
@@ -97,11 +97,11 @@ function greet(
   const { config } = services;
   const { address, port, family } = server.server.address() as AddressInfo;
   const url = `http://${family === 'IPv6' ? `[${address}]` : address}:${port}`;
-  const first = key === null ? '' : keyShown(url, key);
+  const first = key === null ? '' : firstKeyText(url, key);
   process.stdout.write(
     options.json
       ? `${JSON.stringify({ url, key })}\n`
-      : `Curd is listening on ${url} (${config.environment})\n${isEmpty ? noAccountYet : first}\nReference: ${publicBaseUrl(config, port)}/docs   Commands: npx curd --help   Stop: Ctrl+C\n`,
+      : `Curd is listening on ${url} (${config.environment})\n${isEmpty ? noAccountText : first}\nReference: ${publicBaseUrl(config, port)}/docs   Commands: npx curd --help   Stop: Ctrl+C\n`,
   );
 }
 
@@ -116,30 +116,30 @@ function logStart({ server, services, log }: App): void {
   );
 }
 
-/** Outside of production, a first start makes something to look at, and test orders are as documented. */
+/** Outside of production: the demo catalogue at the first start, and the documented test orders at each start. */
 async function seed({ services }: App): Promise<void> {
   const { cheeses, contextOf } = services;
   await seedDemoCatalogue(cheeses, contextOf('system'));
   await restoreTestOrders(contextOf('system'));
 }
 
-/** A shop works without images. */
-async function seedPictures({ services, imageUrl, log }: App): Promise<void> {
+/** A failure is only logged: the shop works without images. */
+async function seedImages({ services, imageUrl, log }: App): Promise<void> {
   try {
     await seedDemoImages(services, services.contextOf('system'), imageUrl);
   } catch (error) {
-    log.warn({ err: error }, 'the demo pictures could not be stored');
+    log.warn({ err: error }, 'the demo images could not be stored');
   }
 }
 
-/** In local, a database without accounts gets one, and a key. */
+/** Creates an account and a key in a local database without accounts. */
 async function firstKey({ services }: App): Promise<string | null> {
   const { keys, contextOf } = services;
   try {
     const account = await keys.createAccount(contextOf('system'), 'local');
     return (await keys.create(contextOf('system'), account.id, {})).key;
   } catch (error) {
-    // Another server began at the same moment, and shows the key.
+    // Another server started at the same moment and prints the key.
     if (error instanceof AppError && error.code === 'conflict') {
       return null;
     }
@@ -147,7 +147,7 @@ async function firstKey({ services }: App): Promise<string | null> {
   }
 }
 
-function keyShown(url: string, key: string): string {
+function firstKeyText(url: string, key: string): string {
   return `
 Your first API key, shown this once:
 
@@ -155,20 +155,20 @@ Your first API key, shown this once:
 
   curl -H "X-API-Key: ${key}" "${url}/v2/cheeses?limit=3"
 
-It reads. A key that may also write:
+It can read. Create a key that can also write:
 
   WRITER=$(npx curd keys create --account local --scope write:cheeses)
 `;
 }
 
-const noAccountYet = `
-There is no account yet. Make one, and a key for it, with the settings of this server:
+const noAccountText = `
+There is no account yet. Create one, and a key for it, with the settings of this server:
 
   npx curd accounts create <name> --plan pro
   KEY=$(npx curd keys create --account <name>)
 `;
 
-/** The first signal finishes what runs, then ends the process; a second one ends it at once. */
+/** The first signal lets running requests finish, then ends the process. A second signal ends it immediately. */
 function stopOnSignals(
   app: App,
   started: Promise<void>,

@@ -180,7 +180,7 @@ test('A backup', async (suite) => {
       await inShop(home, async ({ cheeses, contextOf }) => {
         restoring.kill('SIGCONT');
         const { id } = await cheeses.create(contextOf('test'), { name: 'Answered' });
-        assertRefused(await run, /has .*curd\.sqlite open: stop it first/);
+        assertRefused(await run, /has .*curd\.sqlite open\. Stop it first/);
         assert.equal((await cheeses.find(id)).id, id);
       });
       assert.equal(await whichIsAt(home), 'old');

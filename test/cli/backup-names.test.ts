@@ -74,7 +74,7 @@ suite('curd backup', { concurrency: 2 }, () => {
     renameSync(first.file, first.file.replace(/\d{4}-/, '2021-'));
     const { code, stdout, stderr } = await curd(shop, 'backup', pattern, '--keep', '2');
     assert.deepEqual([code, stderr], [0, '']);
-    assert.ok(stdout.includes(`Removed ${old}.\n`), stdout);
+    assert.ok(stdout.includes(`Deleted ${old}.\n`), stdout);
     assert.equal(readdirSync(folder).length, 2);
   });
 });

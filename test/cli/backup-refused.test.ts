@@ -146,7 +146,7 @@ const damaged: Record<string, [RegExp, Making]> = {
     (t, { bytes }) => written(t, bytes.subarray(0, 60_000)),
   ],
   'cut off between two entries': [
-    /it is not complete/,
+    /it is incomplete/,
     (t, { bytes }) => written(t, bytes.subarray(0, entryOf(bytes, 'images/'))),
   ],
   'cut off in its last entry': [
@@ -154,11 +154,11 @@ const damaged: Record<string, [RegExp, Making]> = {
     (t, { bytes }) => written(t, bytes.subarray(0, bytes.lastIndexOf('{"curd"') + 20)),
   ],
   'with one other bit in the database': [
-    /the database is not the one that was written/,
+    /the checksum of the database is wrong/,
     (t, { bytes }) => written(t, flipped(bytes, bytes.indexOf('SQLite format 3') + 50_000)),
   ],
   'with one other bit in a picture': [
-    /the picture [0-9a-f]{64}\.png is not the one/,
+    /the checksum of the image [0-9a-f]{64}\.png is wrong/,
     async (t, { bytes, content, picture: image }) =>
       written(t, flipped(bytes, bytes.indexOf(await readFile(join(content, image))) + 40)),
   ],
@@ -167,32 +167,32 @@ const damaged: Record<string, [RegExp, Making]> = {
     (t, { bytes, picture: image }) => written(t, flipped(bytes, bytes.indexOf(image) + 20)),
   ],
   'with one other bit in what it says of the database': [
-    /the database is not the one that was written/,
+    /the checksum of the database is wrong/,
     (t, { bytes }) => written(t, flipped(bytes, bytes.lastIndexOf('"database":"') + 20)),
   ],
   'with one other bit in what it says of the pictures': [
-    /should hold \d+ pictures/,
+    /should contain \d+ images/,
     (t, { bytes }) => written(t, flipped(bytes, bytes.lastIndexOf('"images":') + 9)),
   ],
   'with one other bit in its date': [
-    /what it says of itself is not what was written/,
+    /the checksum of its manifest is wrong/,
     (t, { bytes }) => written(t, flipped(bytes, bytes.lastIndexOf('"createdAt":"') + 14)),
   ],
   'without one of its pictures': [
-    /should hold 2 pictures, and holds 1/,
+    /should contain 2 images, but contains 1/,
     (t, backup) => remade(t, backup, (folder) => rm(join(folder, backup.picture))),
   ],
-  'without a manifest': [/not complete/, (t, backup) => remade(t, backup, () => {}, entries.slice(0, 2))],
+  'without a manifest': [/incomplete/, (t, backup) => remade(t, backup, () => {}, entries.slice(0, 2))],
   'whose manifest is of another kind': [
     /is damaged/,
     (t, backup) => remade(t, backup, (folder) => writeFile(join(folder, 'manifest.json'), '[]')),
   ],
   'of another program': [
-    /not complete/,
+    /incomplete/,
     (t, backup) => remade(t, backup, () => {}, [backup.picture, 'manifest.json']),
   ],
   'that is damaged in itself': [
-    /the database has faults \(/,
+    /the database has errors \(/,
     (t, backup) => remade(t, backup, changed('delete from account')),
   ],
   'of a newer version': [
@@ -200,7 +200,7 @@ const damaged: Record<string, [RegExp, Making]> = {
     (t, backup) => remade(t, backup, changed("insert into migration values (9999, 'future')")),
   ],
   'with a log beside its database, which would change it': [
-    /it holds curd\.sqlite-wal, which is no part of one/,
+    /it contains curd\.sqlite-wal, which does not belong to a backup/,
     (t, backup) =>
       remade(t, backup, logged("update account set name = 'mallory ' || id"), [
         ...entries,
@@ -264,24 +264,24 @@ test('A backup', async (suite) => {
       const make = (environment: Environment, to: string, keep?: string) => () =>
         runInProcess(environment, 'backup', [to], { keep });
       await assertEachRefused(t, [
-        ['over a file', make(here, file), /good\.tar is there already: name another/],
-        ['with a date in a folder', make(here, join(data, '{date}', 'a.tar')), /\{date\} in a folder/],
+        ['over a file', make(here, file), /good\.tar already exists\. Name another/],
+        ['with a date in a folder', make(here, join(data, '{date}', 'a.tar')), /\{date\} in a folder name/],
         ['that keeps none', make(here, data, '0'), /--keep is "0": set it to a number from 1/],
-        ['that keeps some of one name', make(here, fresh, '3'), /--keep needs backups of several names/],
+        ['that keeps some of one name', make(here, fresh, '3'), /--keep needs backups with different names/],
         ['of nothing', make(nowhere, fresh), /no database at .*nothing\.sqlite/],
-        ['of PostgreSQL', make(elsewhere, fresh), /PostgreSQL has backups of its own/],
+        ['of PostgreSQL', make(elsewhere, fresh), /PostgreSQL is backed up with pg_basebackup/],
         [
           'into no folder',
           make(here, join(data, 'no', 'such', 'folder.tar')),
-          /no folder .*such: make it first/,
+          /no folder .*such\. Create it first/,
         ],
         [
           'for PostgreSQL',
           () => runInProcess(elsewhere, 'restore', [file]),
-          /restored on SQLite: leave CURD_DATABASE out/,
+          /restored on SQLite\. Leave CURD_DATABASE out/,
         ],
       ]);
-      assertRefused(await curd(here, 'backup', file), /good\.tar is there already/);
+      assertRefused(await curd(here, 'backup', file), /good\.tar already exists/);
       assert.deepEqual(contentsOf(data), known);
       assert.ok(!existsSync(fresh));
       assert.deepEqual(readdirSync(join(file, '..')), ['good.tar']);
@@ -293,7 +293,7 @@ test('A backup', async (suite) => {
     const environment = environmentAt(data);
     const { key } = await accountWithKey(environment, ['write:cheeses']);
     const server = await serve(t, environment);
-    assertRefused(await curd(environment, 'restore', file), /has .*curd\.sqlite open: stop it first/);
+    assertRefused(await curd(environment, 'restore', file), /has .*curd\.sqlite open\. Stop it first/);
     assert.deepEqual([await server.statusFor(key, 'POST'), await server.statusFor(key)], [201, 200]);
     assert.equal((await server.stop()).stderr, '');
     assert.deepEqual(

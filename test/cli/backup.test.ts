@@ -217,7 +217,7 @@ test('A backup of pictures in a bucket is put back into a folder, and into anoth
   assert.equal(images, 2);
   const home = await freshShop(t, settings);
   const run = await curd(home, 'restore', file);
-  assert.match(run.stdout, new RegExp(`^The shop is as it was at \\S+Z, with ${images} pictures\\.\n$`));
+  assert.match(run.stdout, new RegExp(`^The shop is restored as of \\S+Z, with ${images} images\\.\n$`));
   const names = namesIn(join(home.CURD_DATA_DIR ?? '', 'images'));
   assert.equal(names.length, images);
   for (const address of addresses) {

@@ -105,7 +105,7 @@ test('A copy in a wrong direction is refused, and changes nothing', async (t) =>
       ['onto itself', copy({ to: own }), /same database/],
       ['onto itself, by a link', over(`sqlite:${link}/curd.sqlite`), /same database/],
       ['onto itself, by a detour', over(detour), /same database/],
-      ['onto a shop', copy({ from: url, to: own }), /shop in the target already: --overwrite/],
+      ['onto a shop', copy({ from: url, to: own }), /shop in the target already\. Add --overwrite/],
       [
         'from nothing',
         copy({ from: `sqlite:${folder}/nothing.sqlite`, to: url }),

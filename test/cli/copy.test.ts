@@ -211,7 +211,7 @@ suite('A shop', () => {
     const to = `sqlite:${await temporaryFolder(t)}/curd.sqlite`;
     const run = await curd({ CURD_DATA_DIR: shop.config.dataDir }, 'copy', '--to', to);
     assert.equal(run.code, 2);
-    assert.match(run.stdout, new RegExp(`Missing in the source: 1 picture \\(${lost}\\)`));
+    assert.match(run.stdout, new RegExp(`Missing in the source: 1 image \\(${lost}\\)`));
   });
 });
 

@@ -304,7 +304,7 @@ suite('curd doctor', { concurrency: 2 }, () => {
   test('neither looks over nor makes a shop that is not there', async (t) => {
     const environment = await freshShop(t);
     const run = await curd(environment, 'doctor');
-    assertRefused(run, /no database at .*curd\.sqlite: nothing to look over yet/);
+    assertRefused(run, /no database at .*curd\.sqlite\. Start the server first/);
     assert.deepEqual(await readdir(environment.CURD_DATA_DIR ?? ''), []);
   });
 

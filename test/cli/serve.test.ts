@@ -194,7 +194,7 @@ suite('curd serve', { concurrency: 2 }, () => {
     const { code, stderr } = await server.stop();
     assert.match(
       stderr,
-      /^\{"level":"warn",.*"msg":"CURD_PUBLIK_URL is no setting of Curd: is it misspelt\?"\}\n$/,
+      /^\{"level":"warn",.*"msg":"CURD_PUBLIK_URL is not a setting of Curd\. Check the spelling\."\}\n$/,
     );
     assert.equal(code, 0);
     assert.deepEqual(await countsIn(shop), { accounts: 0, files: 0, images: 0, events: 0 });
@@ -213,7 +213,7 @@ suite('curd serve', { concurrency: 2 }, () => {
     const [line = '', ...others] = stderr.trimEnd().split('\n');
     assert.deepEqual(others, []);
     const { level, msg } = JSON.parse(line);
-    assert.deepEqual([level, msg], ['warn', 'the demo pictures could not be stored']);
+    assert.deepEqual([level, msg], ['warn', 'the demo images could not be stored']);
   });
 
   test('is kept waiting by no bucket that says nothing', { timeout: 30_000 }, async (t) => {
