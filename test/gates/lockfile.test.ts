@@ -1,4 +1,4 @@
-/** The lockfile: whatever is installed has a hash, and nothing that production needs runs an install script. */
+/** The lockfile: each package has a hash, and no production package runs an install script. */
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { cpSync, mkdirSync, readlinkSync, symlinkSync, writeFileSync } from 'node:fs';
@@ -23,17 +23,17 @@ const packages: [string, Package][] = Object.entries(
 ).filter(([path]) => path !== '');
 
 suite('package-lock.json', () => {
-  test('has a hash of every package', () => {
+  test('has a hash for each package', () => {
     const unlocked = packages.filter(([, { integrity = '' }]) => !integrity.startsWith('sha512-'));
     assert.deepEqual(unlocked, []);
   });
 
-  test('has no package with an install script among those of production', () => {
+  test('has no install script in production packages', () => {
     const scripts = packages.filter(([, { dev, hasInstallScript }]) => hasInstallScript && !dev);
     assert.deepEqual(scripts, []);
   });
 
-  test('has the same Node for each platform, of which npm installs the one that fits', () => {
+  test('has the same Node version for each platform, and npm installs the matching package', () => {
     const node = packages.filter(([path]) => /^node_modules\/node-(bin-)?(darwin|linux|win)-/.test(path));
     const { optionalDependencies } = JSON.parse(read('package.json'));
     assert.deepEqual(
@@ -49,7 +49,7 @@ suite('package-lock.json', () => {
 });
 
 suite('bin/link-node.js', { skip: process.platform === 'win32' }, () => {
-  test('links the Node of the platform package where npm has not, and leaves what is there', async (t) => {
+  test('links the Node of the platform package if npm has not, and keeps an existing link', async (t) => {
     const folder = await temporaryFolder(t);
     mkdirSync(join(folder, 'bin'));
     cpSync(

@@ -1,6 +1,6 @@
 /**
  * Names that operators and programs depend on: commands, options, metrics and their labels, members of the limits.
- * A new name is added to public-names.json (run with CURD_TEST_UPDATE=1); a removed or renamed one breaks somebody.
+ * Add new names to public-names.json with CURD_TEST_UPDATE=1. Do not remove or rename one: programs depend on it.
  */
 import assert from 'node:assert/strict';
 import { readFileSync, writeFileSync } from 'node:fs';
@@ -10,7 +10,7 @@ import { openShop } from '../helper.ts';
 
 const file = new URL('public-names.json', import.meta.url);
 
-/** Paths of all members of a JSON value; elements of arrays share one. */
+/** Paths of all members of a JSON value. All elements of an array have the same path. */
 function membersOf(value: unknown, path = ''): string[] {
   if (Array.isArray(value)) {
     return value.flatMap((one) => membersOf(one, `${path}[]`));
@@ -34,13 +34,13 @@ function metricsOf(text: string): string[] {
   return [...new Set(series)].sort();
 }
 
-test('Names of commands, options, metrics and limits stay', async (t) => {
+test('Names of commands, options, metrics and limits are unchanged', async (t) => {
   const shop = await openShop(t);
   const completion = await curd({}, 'completion', 'bash');
   const commands = [
     ...completion.stdout.matchAll(/^ {4}'([^']*)'\) commands='([^']*)' options='([^']*)'/gm),
   ].map(([, path, names, options]) => `${path}: ${names} ${options}`);
-  // One request of each kind, so that every series exists.
+  // The request creates the metric series of its kind.
   await shop.request('GET', '/v2/cheeses/1', { as: shop.reader });
   const metrics = await shop.request('GET', '/metrics', { as: shop.admin });
   const limits = await shop.request('GET', '/v2/limits', { as: shop.reader });

@@ -1,10 +1,10 @@
-/** Texts and files that stored data, signatures and locks depend on: changing one invalidates what a shop has stored. */
+/** Texts and files that stored data, signatures and locks depend on. A change would make stored data of shops unreadable. */
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { suite, test } from 'node:test';
 import { filesIn, read } from './sources.ts';
 
-/** Each occurs exactly once in `src`, in exactly this spelling. */
+/** Each occurs exactly once in `src`, in this spelling. */
 const constants = [
   // Labels from which keys are derived (HKDF).
   "'idempotent answers'",
@@ -14,11 +14,11 @@ const constants = [
   "'authorization cookies'",
   // The key of cursor signatures.
   '`cursor $' + '{list} $' + '{secret}`',
-  // The name of the advisory lock of a placement.
+  // The name of the advisory lock for placing orders.
   '`orders of $' + '{placedBy}`',
 ];
 
-/** SHA-256 of migrations that shops have applied. Add a migration instead of changing one. */
+/** SHA-256 of released migrations, which shops have applied. Add a new migration instead of changing one. */
 const released = {
   '0001-catalogue-and-keys.postgres.sql': 'fffbb5b8583aca3b999df9f9dd4b2a98d2cf00dc9d00d2ed39c5e5757c0a8db1',
   '0001-catalogue-and-keys.sqlite.sql': '86caea8ff29786fabc693cff47cecd6ae453da511251fe0b944214a78ea1830b',
@@ -37,13 +37,13 @@ suite('Stored values', () => {
   const sources = filesIn('src/**/*.ts').map(read).join('\n');
 
   for (const constant of constants) {
-    test(`depend on ${constant}`, () => {
+    test(`depend on the unchanged text ${constant}`, () => {
       assert.equal(sources.split(constant).length - 1, 1);
     });
   }
 
   for (const [file, digest] of Object.entries(released)) {
-    test(`were migrated by ${file}`, () => {
+    test(`depend on the unchanged migration ${file}`, () => {
       assert.equal(
         createHash('sha256')
           .update(read(`migrations/${file}`))

@@ -1,4 +1,4 @@
-/** Where clients reach a server, by its settings and the port that it listens on. */
+/** The URLs of the server and of images, from the settings and the listening port. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Config } from '../../src/settings/config.ts';
@@ -7,7 +7,7 @@ import { publicBaseUrl, publicImageUrl } from '../../src/settings/urls.ts';
 const at = (host: string, more: Partial<Config> = {}) =>
   ({ host, port: 8080, publicUrl: null, imagesUrl: null, ...more }) as Config;
 
-test('The address of a server is what was set, or one that can be opened', () => {
+test('publicBaseUrl returns CURD_PUBLIC_URL, or a URL that a browser can open', () => {
   assert.equal(publicBaseUrl(at('127.0.0.1')), 'http://127.0.0.1:8080');
   assert.equal(publicBaseUrl(at('127.0.0.1'), 4711), 'http://127.0.0.1:4711');
   assert.equal(publicBaseUrl(at('::1')), 'http://[::1]:8080');

@@ -1,4 +1,4 @@
-/** The folder of compiled code: whoever can write there decides what runs, so no other user may. */
+/** The folder of compiled code. A user who can write there can run code, so other users must not have access. */
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { chmodSync, chownSync, existsSync, mkdirSync, readdirSync, statSync, symlinkSync } from 'node:fs';
@@ -10,16 +10,16 @@ import { temporaryFolder } from '../context.ts';
 
 const executable = fileURLToPath(new URL('../../bin/curd.js', import.meta.url));
 
-function made(parent: string, name: string, mode: number): string {
+function createFolder(parent: string, name: string, mode: number): string {
   const folder = join(parent, name);
   mkdirSync(folder, { recursive: true });
   chmodSync(folder, mode);
   return folder;
 }
 
-test('Compiled code is stored in a folder that only the user can access, never in the temporary folder', async (t) => {
+test('Compiled code is stored in a folder that only the user can access, not in the temporary folder', async (t) => {
   const home = await temporaryFolder(t);
-  const temporary = made(home, 'tmp', 0o1777);
+  const temporary = createFolder(home, 'tmp', 0o1777);
   const { NODE_COMPILE_CACHE: _, ...inherited } = process.env;
   const env = { ...inherited, HOME: home, TMPDIR: temporary, TEMP: temporary, TMP: temporary };
   const { status } = spawnSync(process.execPath, [executable, '--version'], { env });
@@ -33,33 +33,33 @@ test('Compiled code is stored in a folder that only the user can access, never i
 test('A folder that another user could have written to is not used', async (t) => {
   const parent = await temporaryFolder(t);
   assert.equal(
-    compileCacheFolder(made(parent, 'private', 0o755)),
+    compileCacheFolder(createFolder(parent, 'private', 0o755)),
     join(parent, 'private', '.cache', 'curd', 'compiled'),
   );
 
-  const open = made(parent, 'open', 0o777);
+  const open = createFolder(parent, 'open', 0o777);
   assert.equal(compileCacheFolder(open), null, 'its parent can be replaced');
-  assert.ok(!existsSync(join(open, '.cache')), 'nothing is made there');
+  assert.ok(!existsSync(join(open, '.cache')), 'nothing is created there');
   assert.equal(
-    compileCacheFolder(made(open, 'below', 0o755)),
+    compileCacheFolder(createFolder(open, 'below', 0o755)),
     null,
     'a parent of its parent can be replaced',
   );
 
-  made(parent, 'readable/.cache/curd/compiled', 0o755);
+  createFolder(parent, 'readable/.cache/curd/compiled', 0o755);
   assert.equal(compileCacheFolder(join(parent, 'readable')), null, 'it was not private before');
 
-  made(parent, 'linked/.cache/curd', 0o755);
-  symlinkSync(made(parent, 'elsewhere', 0o700), join(parent, 'linked', '.cache', 'curd', 'compiled'));
+  createFolder(parent, 'linked/.cache/curd', 0o755);
+  symlinkSync(createFolder(parent, 'elsewhere', 0o700), join(parent, 'linked', '.cache', 'curd', 'compiled'));
   assert.equal(compileCacheFolder(join(parent, 'linked')), null, 'it is a link');
 
   assert.equal(compileCacheFolder(join(parent, 'missing')), null, 'there is no home folder');
   assert.ok(!existsSync(join(parent, 'missing')));
 
   if (process.getuid?.() === 0) {
-    chownSync(made(parent, 'foreign/.cache/curd/compiled', 0o700), 65_534, 65_534);
+    chownSync(createFolder(parent, 'foreign/.cache/curd/compiled', 0o700), 65_534, 65_534);
     assert.equal(compileCacheFolder(join(parent, 'foreign')), null, 'another user owns it');
-    const home = made(parent, 'home', 0o755);
+    const home = createFolder(parent, 'home', 0o755);
     chownSync(home, 65_534, 65_534);
     assert.equal(compileCacheFolder(home), null, 'another user owns its parent');
     assert.ok(!existsSync(join(home, '.cache')));

@@ -1,4 +1,4 @@
-/** Durations as settings write them. */
+/** Durations as they are written in settings. */
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import fc from 'fast-check';
@@ -6,7 +6,7 @@ import { timestamp } from '../../src/clock.ts';
 import { parseDuration } from '../../src/duration.ts';
 
 suite('parseDuration', () => {
-  test('reads a whole number and a unit', () => {
+  test('parses a whole number and a unit', () => {
     const table: [text: string, milliseconds: number][] = [
       ['500ms', 500],
       ['6s', 6000],
@@ -22,7 +22,7 @@ suite('parseDuration', () => {
     }
   });
 
-  test('answers null for anything else', () => {
+  test('returns null for any other text', () => {
     for (const text of [
       '',
       '5',
@@ -47,7 +47,7 @@ suite('parseDuration', () => {
     }
   });
 
-  test('is never long enough to leave the range of dates', () => {
+  test('returns only durations that can be added to a date', () => {
     const numbers = fc.nat({ max: 999_999_999_999 });
     fc.assert(
       fc.property(numbers, fc.constantFrom('ms', 's', 'm', 'h', 'd'), (number, unit) => {

@@ -1,4 +1,4 @@
-/** How API keys are made, and told from texts that only look like them. */
+/** The format of API keys: generation, and validation of the checksum. */
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import fc from 'fast-check';
@@ -8,13 +8,13 @@ import { systemClock } from '../../src/clock.ts';
 const base62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 const types = fc.constantFrom('live', 'test');
 
-/** Any code point but halves of pairs. */
+/** Any code point except surrogates. */
 const anyCharacter = fc
   .integer({ min: 0, max: 0x10ffff - 0x800 })
   .map((code) => String.fromCodePoint(code < 0xd800 ? code : code + 0x800));
 
 suite('API keys', () => {
-  test('are well-formed when made, of their type, and never the same twice', () => {
+  test('have a valid format and type, and are unique', () => {
     const keys = new Set<string>();
     for (let count = 0; count < 500; count += 1) {
       const type = count % 2 === 0 ? 'live' : 'test';
@@ -27,7 +27,7 @@ suite('API keys', () => {
     assert.equal(keys.size, 500);
   });
 
-  test('are malformed with any one character changed', () => {
+  test('are invalid when one character is changed', () => {
     const characters = fc.oneof(fc.constantFrom(...base62), anyCharacter);
     fc.assert(
       fc.property(types, fc.nat(43), characters, (type, position, character) => {
@@ -40,7 +40,7 @@ suite('API keys', () => {
     );
   });
 
-  test('are malformed in every other way', () => {
+  test('are invalid when cut, extended, swapped or mixed', () => {
     const key = makeKey('live', systemClock);
     const other = makeKey('live', systemClock);
     const swapped = [...key];
@@ -64,7 +64,7 @@ suite('API keys', () => {
     }
   });
 
-  test('never pass as such when they are only text', () => {
+  test('are never recognized in random text', () => {
     fc.assert(fc.property(fc.string(), (text) => assert.equal(typeOfKey(text), null)));
   });
 
@@ -85,13 +85,13 @@ suite('API keys', () => {
     assert.ok(chiSquare < 150, `chi square ${chiSquare}`);
   });
 
-  test('draw again in place of bytes that would favour some characters', () => {
+  test('discard random bytes that would favor some characters', () => {
     const draws = [new Uint8Array(30).fill(248), new Uint8Array(30).fill(255), new Uint8Array(30).fill(247)];
     const clock = { ...systemClock, random: () => draws.shift() ?? new Uint8Array(30) };
     assert.ok(makeKey('test', clock).startsWith(`sk_test_${'z'.repeat(30)}`));
   });
 
-  test('are stored as a SHA-256 that differs for every key', () => {
+  test('are stored as a SHA-256 hash that differs for each key', () => {
     const key = makeKey('live', systemClock);
     assert.match(hashKey(key), /^[0-9a-f]{64}$/);
     assert.equal(hashKey(key), hashKey(key));

@@ -1,4 +1,4 @@
-/** Errors of the operating system in words: real ones where they can be made, and a code alone where not. */
+/** Messages for errors of the operating system. Real errors where a test can cause them, otherwise only a code. */
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
@@ -10,10 +10,10 @@ function errorOf(work: () => unknown): unknown {
   } catch (error) {
     return error;
   }
-  throw new assert.AssertionError({ message: 'it did not fail' });
+  throw new assert.AssertionError({ message: 'the function did not throw' });
 }
 
-test('A failed file operation is told with its path, the reason and a remedy', () => {
+test('The message of a failed file operation has the path, the reason and the remedy', () => {
   const missing = errorOf(() => readFileSync('/no/such/file'));
   assert.equal(
     systemErrorText(missing),
@@ -26,13 +26,13 @@ test('A failed file operation is told with its path, the reason and a remedy', (
   );
 });
 
-test('Any other error keeps its message', () => {
+test('The message of any other error is unchanged', () => {
   assert.equal(systemErrorText(new Error('Something else')), 'Something else');
   assert.equal(systemErrorText('text'), 'text');
   assert.equal(reasonOf(null), 'null');
 });
 
-test('A server that cannot listen names the flag and the variable to change', () => {
+test('The message of a server that cannot listen names the flag and the variable', () => {
   const text = (code: string) => listenErrorText(Object.assign(new Error(), { code }), 'shop.example', 80);
   assert.match(text('EADDRINUSE') ?? '', /Port 80 is in use.*--port or CURD_PORT/);
   assert.match(text('EACCES') ?? '', /Port 80 is reserved.*--port or CURD_PORT/);
