@@ -1,4 +1,4 @@
-/** Backups and restorations that are killed at any moment: the shop is the old or the new one, and no backup is half. */
+/** Backups and restores that are killed at any moment: the shop is the old or the new one, and each backup is complete. */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { existsSync, readdirSync } from 'node:fs';
@@ -17,9 +17,9 @@ import { openShop, temporaryFolder } from '../helper.ts';
 import { environmentOf } from './life.ts';
 import { assertRefused, curd, curdJson, type Environment, ended, inShop, start } from './run.ts';
 
-const pictures = 40;
+const imageCount = 40;
 
-/** When a restoration into a folder is killed: while it unpacks, while it looks that over, and as it moves in. */
+/** When a restore into a folder is killed: during unpacking, during the check, while images are copied, and at the end. */
 const restoringMoments: readonly ((folder: string) => boolean)[] = [
   (folder) => existsSync(join(folder, restoringIn(folder), 'curd.sqlite')),
   (folder) => existsSync(join(folder, restoringIn(folder), 'curd.sqlite-wal')),
@@ -31,7 +31,7 @@ function restoringIn(folder: string): string {
   return readdirSync(folder).find((name) => name.startsWith('restoring-')) ?? 'nothing';
 }
 
-/** Runs a command, and kills it so many milliseconds after `begun` first says so. */
+/** Runs a command and kills it `afterMs` after `begun` is true. */
 async function killed(
   environment: Environment,
   args: readonly string[],
@@ -50,11 +50,11 @@ async function killed(
   await closed;
 }
 
-/** A closed shop with pictures, which nobody writes to: encoding them takes seconds. */
+/** A closed shop with images. */
 async function makeShop(t: TestContext): Promise<Environment> {
   const shop = await openShop(t);
   const cheese = await newCheese(shop);
-  const bytes = await Promise.all(Array.from({ length: pictures }, (_, seed) => testImage(seed)));
+  const bytes = await Promise.all(Array.from({ length: imageCount }, (_, seed) => testImage(seed)));
   // One credential may send 16 images at the same time.
   for (let from = 0; from < bytes.length; from += 16) {
     const responses = await Promise.all(bytes.slice(from, from + 16).map((one) => upload(shop, cheese, one)));
@@ -66,21 +66,21 @@ async function makeShop(t: TestContext): Promise<Environment> {
   return environmentOf(shop);
 }
 
-/** The same shop in a folder of its own. */
+/** A copy of the shop in another folder. */
 async function copyOf(t: TestContext, shop: Environment): Promise<Environment> {
   const folder = join(await temporaryFolder(t), 'data');
   await cp(shop.CURD_DATA_DIR ?? '', folder, { recursive: true });
   return { ...shop, CURD_DATA_DIR: folder };
 }
 
-/** A shop is whole, as its database and the pictures of it go, and says which one it is. */
+/** Asserts that the database and images are complete, and returns which shop it is. */
 async function whichIsAt(environment: Environment): Promise<string> {
   const config = loadConfig(environment);
   assert.ok(config.database.engine === 'sqlite');
   assert.deepEqual(integrityErrors(config.database.file), []);
   return inShop(environment, async ({ database, keys }) => {
     const found = await checkImages(database, await openFiles(config, systemClock), systemClock.now());
-    // Those of a backup that came half way belong to nobody yet.
+    // Images of an interrupted restore do not belong to a row.
     assert.deepEqual(
       found.filter(({ fault }) => !/belong to no image/.test(fault)),
       [],
@@ -100,31 +100,31 @@ test('A backup', async (suite) => {
   const shop = await makeShop(suite);
   const whole = join(await temporaryFolder(suite), 'whole.tar');
   const { images } = await curdJson(shop, 'backup', whole);
-  assert.ok(images > pictures);
+  assert.ok(images > imageCount);
 
   await suite.test(
-    'that is killed leaves no file, or a whole one, and is no hindrance to the next',
+    'that is killed leaves no file or a complete one, and the next backup succeeds',
     async (t) => {
       const folder = await temporaryFolder(t);
       const file = join(folder, 'a.tar');
       const unfinished = `${file}.unfinished`;
-      // At its beginning, with a part of the pictures, while the tar is written, and at its end.
+      // At the beginning, with a part of the images, while the tar is written, and at the end.
       const moments = [
         () => existsSync(unfinished),
         () => existsSync(join(unfinished, 'images')),
         () => existsSync(join(unfinished, 'manifest.json')),
-        // Under its name it is whole.
+        // A file with the final name is complete.
         () => existsSync(file),
       ];
-      let cutShort = 0;
+      let interrupted = 0;
       for (const [kill, begun] of moments.entries()) {
         await killed(shop, ['backup', file], begun, kill === moments.length - 1 ? 0 : Math.random() * 4);
         if (existsSync(file)) {
           break;
         }
-        cutShort += 1;
+        interrupted += 1;
       }
-      t.diagnostic(`${cutShort} backups cut short`);
+      t.diagnostic(`${interrupted} interrupted backups`);
       if (!existsSync(file)) {
         assert.equal((await curdJson(shop, 'backup', file)).images, images);
         assert.deepEqual(readdirSync(folder), ['a.tar']);
@@ -139,7 +139,7 @@ test('A backup', async (suite) => {
   );
 
   await suite.test(
-    'whose restoration is killed leaves the old shop or the new one, and is no hindrance to the next',
+    'whose restore is killed leaves the old shop or the new one, and the next restore succeeds',
     async (t) => {
       const old = await oldShop(t);
       let environment = old;
@@ -153,7 +153,7 @@ test('A backup', async (suite) => {
       }
       t.diagnostic(`after each kill: ${met}`);
       assert.ok(met.every((which) => which === 'old' || which === 'new'));
-      // Over what the last one left.
+      // With the files that the last restore left.
       const folder = environment.CURD_DATA_DIR ?? '';
       await mkdir(join(folder, 'restoring-half', 'images'), { recursive: true });
       const again = await curdJson(environment, 'restore', whole);
@@ -168,7 +168,7 @@ test('A backup', async (suite) => {
   );
 
   await suite.test(
-    'is not put in the place of a shop that is opened meanwhile, which is not hurt',
+    'is not restored when the shop is opened meanwhile, and the shop stays unchanged',
     async (t) => {
       const home = await oldShop(t);
       const restoring = start(['restore', whole], home);

@@ -1,4 +1,4 @@
-/** Backups that are made again and again: into a folder, or under a name with a date, of which the newest stay. */
+/** Regular backups, into a folder or with {date} in the file name, and the deletion of old ones. */
 import assert from 'node:assert/strict';
 import {
   lstatSync,
@@ -17,7 +17,7 @@ import { curd, curdJson, freshShop } from './run.ts';
 const dated = /^curd-\d{4}-\d\d-\d\dT\d\d-\d\d-\d\dZ\.tar$/;
 
 suite('curd backup', { concurrency: 2 }, () => {
-  test('into a folder takes a name with the time, and --keep removes the oldest of these names', async (t) => {
+  test('names a backup in a folder by the time, and --keep deletes the oldest of these names', async (t) => {
     const shop = await freshShop(t);
     await curdJson(shop, 'migrate');
     const folder = await temporaryFolder(t);

@@ -1,4 +1,4 @@
-/** Backups that are not restored, and files that are not written over: one sentence, and nothing has changed. */
+/** Damaged backups are not restored and existing files are not overwritten: one sentence, and nothing is changed. */
 import assert from 'node:assert/strict';
 import { hash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
@@ -24,7 +24,7 @@ import {
   serve,
 } from './run.ts';
 
-/** Every file in a folder with its content. */
+/** The content of every file in a folder. */
 function contentsOf(folder: string): Record<string, string> {
   const all = readdirSync(folder, { recursive: true, withFileTypes: true });
   const files = all.filter((one) => !one.isDirectory()).map(({ parentPath, name }) => join(parentPath, name));
@@ -51,9 +51,9 @@ async function otherShop(t: TestContext): Promise<string> {
 interface Backup {
   readonly file: string;
   readonly bytes: Buffer;
-  /** What is in it, in a folder. */
+  /** A folder with its unpacked content. */
   readonly content: string;
-  readonly picture: string;
+  readonly image: string;
 }
 
 async function aBackup(t: TestContext): Promise<Backup> {
@@ -64,12 +64,12 @@ async function aBackup(t: TestContext): Promise<Backup> {
   await extract({ file, cwd: content });
   const images = readdirSync(join(content, 'images'), { recursive: true }).map(String);
   const image = join('images', images.find((name) => name.endsWith('.png')) ?? '');
-  return { file, bytes: await readFile(file), content, picture: image };
+  return { file, bytes: await readFile(file), content, image };
 }
 
 const entries = ['curd.sqlite', 'images', 'manifest.json'];
 
-/** A backup with other content, whose manifest agrees with its database unless `change` sees to that itself. */
+/** A backup with changed content. Its manifest matches the database, unless `change` writes another manifest. */
 async function remade(
   t: TestContext,
   { content }: Backup,
@@ -98,7 +98,7 @@ function changed(sql: string) {
   };
 }
 
-/** The change is in the log alone, which no digest covers. */
+/** A change in the WAL file only, which no checksum covers. */
 function logged(sql: string) {
   return async (folder: string) => {
     const work = join(folder, 'work.sqlite');
@@ -116,7 +116,7 @@ async function written(t: TestContext, bytes: Uint8Array | string): Promise<stri
   return file;
 }
 
-/** The bytes with one of them changed: that at `place`. */
+/** The bytes with one bit changed at `place`. */
 function flipped(bytes: Buffer, place: number): Buffer {
   assert.ok(place > 0 && place < bytes.length);
   const copy = Buffer.from(bytes);
@@ -124,7 +124,7 @@ function flipped(bytes: Buffer, place: number): Buffer {
   return copy;
 }
 
-/** Where an entry begins: names stand at the beginning of a block. */
+/** The position of an entry: its block begins with the name. */
 function entryOf(bytes: Buffer, name: string): number {
   let place = bytes.indexOf(name);
   while (place % 512 !== 0) {
@@ -135,12 +135,12 @@ function entryOf(bytes: Buffer, name: string): number {
 
 type Making = (t: TestContext, backup: Backup) => string | Promise<string>;
 
-/** What is restored, by what is wrong with it, and what is said of it. */
+/** Damaged backups by what is wrong with them, with the expected message. */
 const damaged: Record<string, [RegExp, Making]> = {
   'that is not there': [/no backup at .*nowhere\.tar/, () => '/tmp/nowhere.tar'],
   'of nothing': [/is damaged/, (t) => written(t, '')],
   'that is a text': [/is damaged/, (t) => written(t, 'Dear shop,\n'.repeat(1000))],
-  'that is a folder': [/is a folder: name the backup in it/, (t) => temporaryFolder(t)],
+  'that is a folder': [/is a folder\. Name a backup in it/, (t) => temporaryFolder(t)],
   'cut off in the database': [
     /is damaged.*Nothing was changed/,
     (t, { bytes }) => written(t, bytes.subarray(0, 60_000)),
@@ -157,20 +157,20 @@ const damaged: Record<string, [RegExp, Making]> = {
     /the checksum of the database is wrong/,
     (t, { bytes }) => written(t, flipped(bytes, bytes.indexOf('SQLite format 3') + 50_000)),
   ],
-  'with one other bit in a picture': [
+  'with one other bit in an image': [
     /the checksum of the image [0-9a-f]{64}\.png is wrong/,
-    async (t, { bytes, content, picture: image }) =>
+    async (t, { bytes, content, image }) =>
       written(t, flipped(bytes, bytes.indexOf(await readFile(join(content, image))) + 40)),
   ],
-  'with one other bit in the name of a picture': [
+  'with one other bit in the name of an image': [
     /is damaged/,
-    (t, { bytes, picture: image }) => written(t, flipped(bytes, bytes.indexOf(image) + 20)),
+    (t, { bytes, image }) => written(t, flipped(bytes, bytes.indexOf(image) + 20)),
   ],
   'with one other bit in what it says of the database': [
     /the checksum of the database is wrong/,
     (t, { bytes }) => written(t, flipped(bytes, bytes.lastIndexOf('"database":"') + 20)),
   ],
-  'with one other bit in what it says of the pictures': [
+  'with one other bit in the number of images of the manifest': [
     /should contain \d+ images/,
     (t, { bytes }) => written(t, flipped(bytes, bytes.lastIndexOf('"images":') + 9)),
   ],
@@ -178,9 +178,9 @@ const damaged: Record<string, [RegExp, Making]> = {
     /the checksum of its manifest is wrong/,
     (t, { bytes }) => written(t, flipped(bytes, bytes.lastIndexOf('"createdAt":"') + 14)),
   ],
-  'without one of its pictures': [
+  'without one of its images': [
     /should contain 2 images, but contains 1/,
-    (t, backup) => remade(t, backup, (folder) => rm(join(folder, backup.picture))),
+    (t, backup) => remade(t, backup, (folder) => rm(join(folder, backup.image))),
   ],
   'without a manifest': [/incomplete/, (t, backup) => remade(t, backup, () => {}, entries.slice(0, 2))],
   'whose manifest is of another kind': [
@@ -189,9 +189,9 @@ const damaged: Record<string, [RegExp, Making]> = {
   ],
   'of another program': [
     /incomplete/,
-    (t, backup) => remade(t, backup, () => {}, [backup.picture, 'manifest.json']),
+    (t, backup) => remade(t, backup, () => {}, [backup.image, 'manifest.json']),
   ],
-  'that is damaged in itself': [
+  'with a damaged database': [
     /the database has errors \(/,
     (t, backup) => remade(t, backup, changed('delete from account')),
   ],
@@ -226,7 +226,7 @@ test('A backup', async (suite) => {
   const backup = await aBackup(suite);
   const { file, bytes } = backup;
 
-  await suite.test('is not restored, and nothing is changed, where it is one', async (t) => {
+  await suite.test('that is damaged is refused, and nothing is changed', async (t) => {
     const data = await otherShop(t);
     const restore = (from: string) => () => {
       const known = contentsOf(join(data, '..'));
@@ -241,10 +241,10 @@ test('A backup', async (suite) => {
     await assertEachRefused(t, refusals);
   });
 
-  await suite.test('that is damaged is refused by a process as well', async (t) => {
+  await suite.test('that is damaged is refused by a process too', async (t) => {
     const data = await otherShop(t);
     const known = contentsOf(data);
-    for (const name of ['cut off in the database', 'with one other bit in a picture']) {
+    for (const name of ['cut off in the database', 'with one other bit in an image']) {
       const [says, make] = damaged[name] ?? [];
       const from = await make?.(t, backup);
       assertRefused(await curd(environmentAt(data), 'restore', from ?? ''), says ?? /never/);
@@ -252,43 +252,40 @@ test('A backup', async (suite) => {
     assert.deepEqual(contentsOf(data), known);
   });
 
-  await suite.test(
-    'is neither made over a file, nor of nothing, nor of PostgreSQL, nor for it',
-    async (t) => {
-      const data = await otherShop(t);
-      const known = contentsOf(data);
-      const here = environmentAt(data);
-      const nowhere = { ...here, CURD_DATABASE: `sqlite:${data}/nothing.sqlite` };
-      const elsewhere = { ...here, CURD_DATABASE: await createDatabase(t) };
-      const fresh = join(data, '..', 'fresh.tar');
-      const make = (environment: Environment, to: string, keep?: string) => () =>
-        runInProcess(environment, 'backup', [to], { keep });
-      await assertEachRefused(t, [
-        ['over a file', make(here, file), /good\.tar already exists\. Name another/],
-        ['with a date in a folder', make(here, join(data, '{date}', 'a.tar')), /\{date\} in a folder name/],
-        ['that keeps none', make(here, data, '0'), /--keep is "0": set it to a number from 1/],
-        ['that keeps some of one name', make(here, fresh, '3'), /--keep needs backups with different names/],
-        ['of nothing', make(nowhere, fresh), /no database at .*nothing\.sqlite/],
-        ['of PostgreSQL', make(elsewhere, fresh), /PostgreSQL is backed up with pg_basebackup/],
-        [
-          'into no folder',
-          make(here, join(data, 'no', 'such', 'folder.tar')),
-          /no folder .*such\. Create it first/,
-        ],
-        [
-          'for PostgreSQL',
-          () => runInProcess(elsewhere, 'restore', [file]),
-          /restored on SQLite\. Leave CURD_DATABASE out/,
-        ],
-      ]);
-      assertRefused(await curd(here, 'backup', file), /good\.tar already exists/);
-      assert.deepEqual(contentsOf(data), known);
-      assert.ok(!existsSync(fresh));
-      assert.deepEqual(readdirSync(join(file, '..')), ['good.tar']);
-    },
-  );
+  await suite.test('is refused over an existing file, without a shop, and on PostgreSQL', async (t) => {
+    const data = await otherShop(t);
+    const known = contentsOf(data);
+    const here = environmentAt(data);
+    const nowhere = { ...here, CURD_DATABASE: `sqlite:${data}/nothing.sqlite` };
+    const elsewhere = { ...here, CURD_DATABASE: await createDatabase(t) };
+    const fresh = join(data, '..', 'fresh.tar');
+    const make = (environment: Environment, to: string, keep?: string) => () =>
+      runInProcess(environment, 'backup', [to], { keep });
+    await assertEachRefused(t, [
+      ['over a file', make(here, file), /good\.tar already exists\. Name another/],
+      ['with a date in a folder', make(here, join(data, '{date}', 'a.tar')), /\{date\} in a folder name/],
+      ['that keeps none', make(here, data, '0'), /--keep is "0": set it to a number from 1/],
+      ['that keeps some of one name', make(here, fresh, '3'), /--keep needs backups with different names/],
+      ['of nothing', make(nowhere, fresh), /no database at .*nothing\.sqlite/],
+      ['of PostgreSQL', make(elsewhere, fresh), /PostgreSQL is backed up with pg_basebackup/],
+      [
+        'into no folder',
+        make(here, join(data, 'no', 'such', 'folder.tar')),
+        /no folder .*such\. Create it first/,
+      ],
+      [
+        'for PostgreSQL',
+        () => runInProcess(elsewhere, 'restore', [file]),
+        /restored on SQLite\. Leave CURD_DATABASE out/,
+      ],
+    ]);
+    assertRefused(await curd(here, 'backup', file), /good\.tar already exists/);
+    assert.deepEqual(contentsOf(data), known);
+    assert.ok(!existsSync(fresh));
+    assert.deepEqual(readdirSync(join(file, '..')), ['good.tar']);
+  });
 
-  await suite.test('is not restored where a server is at work, which goes on', async (t) => {
+  await suite.test('is not restored while a server runs, and the server continues', async (t) => {
     const data = await otherShop(t);
     const environment = environmentAt(data);
     const { key } = await accountWithKey(environment, ['write:cheeses']);
@@ -302,13 +299,13 @@ test('A backup', async (suite) => {
     );
   });
 
-  await suite.test('that was compressed on the way is restored all the same', async (t) => {
+  await suite.test('that was compressed with gzip is restored', async (t) => {
     const data = await otherShop(t);
     const zipped = await written(t, gzipSync(bytes));
     assert.equal((await curdJson(environmentAt(data), 'restore', zipped)).images, 2);
   });
 
-  await suite.test('with a link in it is refused, and changes nothing where that leads', async (t) => {
+  await suite.test('with a link in it is refused, and the target of the link is unchanged', async (t) => {
     const outside = await temporaryFolder(t);
     await cp(backup.content, outside, { recursive: true });
     const known = contentsOf(outside);

@@ -1,4 +1,4 @@
-/** A backup of a shop that is at work, put back where nothing is, and in the place of what has become of it. */
+/** A backup of a running shop, restored into an empty folder and over a later state of the shop. */
 import assert from 'node:assert/strict';
 import { chmodSync, existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
@@ -35,10 +35,10 @@ const stock = {
   scopes: ['write:orders', 'write:cheeses'],
 } as const;
 type Stock = Awaited<ReturnType<typeof stocked>>;
-/** Enough for orders to come all the time. */
+/** Enough to place orders during the whole backup. */
 const placers = 4;
 
-/** Uploads a picture, and says where it is shown. */
+/** Uploads an image and returns its URL. */
 async function show({ url }: RunningServer, { key, cheeses }: Stock, seed: number): Promise<string[]> {
   const body = new FormData();
   body.append('file', new Blob([new Uint8Array(await testImage(seed))]));
@@ -53,12 +53,12 @@ async function show({ url }: RunningServer, { key, cheeses }: Stock, seed: numbe
   return [imageUrl, thumbnailUrl];
 }
 
-/** What has been answered up to now. */
+/** Responses received so far. */
 function remembered({ orders, customers, cancelled }: Memory) {
   return { orders: [...orders.values()], customers: [...customers], cancelled: [...cancelled] };
 }
 
-/** All that was answered is in the database, as it was answered. @returns the last id of an order */
+/** Asserts that the database has everything that responses contained. @returns the last order id */
 function requireAll(environment: Environment, known: ReturnType<typeof remembered>): Promise<number> {
   return inShop(environment, async ({ database }) => {
     const rows = await database.all<Record<string, string | number>>(
@@ -88,7 +88,7 @@ function requireAll(environment: Environment, known: ReturnType<typeof remembere
   });
 }
 
-/** The next server on it takes the keys and passwords of before, shows the pictures, and counts on. */
+/** Asserts that a server on the restored shop accepts keys and passwords, serves images and continues the ids. */
 async function requireOpen(
   server: RunningServer,
   { load, key }: { readonly load: Load; readonly key: string },
@@ -136,7 +136,7 @@ async function assertWell(environment: Environment): Promise<void> {
   assert.deepEqual([code, stderr], [0, ''], stdout);
 }
 
-test('A backup of a shop that is busy meanwhile', async (backup) => {
+test('A backup of a busy shop', async (backup) => {
   const environment = await freshShop(backup, settings);
   const folder = environment.CURD_DATA_DIR ?? '';
   const stocks = await stocked(environment, stock);
@@ -150,7 +150,7 @@ test('A backup of a shop that is busy meanwhile', async (backup) => {
     await Promise.race([sleep(5), working]);
   }
   const file = join(await temporaryFolder(backup), 'monday.tar');
-  // What a backup that was killed has left.
+  // The files of a killed backup.
   await writeFile(`${file}.unfinished`, 'half a backup');
   const known = remembered(load.memory);
   const before = Date.now();
@@ -177,7 +177,7 @@ test('A backup of a shop that is busy meanwhile', async (backup) => {
   });
 
   await backup.test(
-    'has all that was answered before it began, where it is put back into nothing',
+    'restored into an empty folder, has everything from responses before the backup',
     async (t) => {
       const empty = await freshShop(t, settings);
       const fresh = await curdJson(empty, 'restore', file);
@@ -189,7 +189,7 @@ test('A backup of a shop that is busy meanwhile', async (backup) => {
   );
 
   await backup.test('is put back over the shop as it has become, and keeps that beside it', async (t) => {
-    // A restoration that was killed.
+    // The files of a killed restore.
     await writeFile(join(folder, 'restoring-half'), 'half a restoration');
     const { kept } = await curdJson(environment, 'restore', file);
     assert.match(kept, /curd\.sqlite\.before-\d{4}-\d\d-\d\dT[\d-]+Z$/);
@@ -204,7 +204,7 @@ test('A backup of a shop that is busy meanwhile', async (backup) => {
   });
 });
 
-test('A backup of pictures in a bucket is put back into a folder, and into another bucket', async (t) => {
+test('A backup of images in a bucket is restored into a folder and into another bucket', async (t) => {
   const { endpoint, folder: objects } = await openBucket(t);
   const aws = awsSettings(endpoint);
   const place = { CURD_IMAGES: `s3://${bucket}/one`, ...aws };
@@ -232,7 +232,7 @@ test('A backup of pictures in a bucket is put back into a folder, and into anoth
   await assertWell(other);
 });
 
-test('A shop is well, and as private as before, when it is put back over a later one', async (t) => {
+test('A shop that is restored over a later state is consistent and has the same file permissions', async (t) => {
   const { shop, environment, cheeses } = await liveOn(t, 'sqlite');
   const file = join(await temporaryFolder(t), 'a.tar');
   await curdJson(environment, 'backup', file);

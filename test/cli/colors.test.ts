@@ -1,4 +1,4 @@
-/** Colors: on a terminal, or where they are asked for, and nowhere else. */
+/** Colors: only on a terminal, or with FORCE_COLOR. */
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { suite, test } from 'node:test';
@@ -7,13 +7,13 @@ import { curd, type Environment, ended, freshShop, type Run, start } from './run
 const csi = '\u001b[';
 const hasScript = spawnSync('script', ['--version']).status === 0;
 
-/** Runs a command on a terminal of its own; everything it prints is on standard output. */
+/** Runs a command on a new terminal. Everything that it prints is on standard output. */
 function onTerminal(environment: Environment, ...args: string[]): Promise<Run> {
   return ended(start(args, environment, ['sh', '-c', 'script -qec "$*" /dev/null', 'sh']));
 }
 
 suite('Colors', () => {
-  test('are not in what is piped', async (t) => {
+  test('are not printed to a pipe', async (t) => {
     const shop = await freshShop(t);
     await curd(shop, 'migrate');
     const runs = await Promise.all([
@@ -28,7 +28,7 @@ suite('Colors', () => {
     }
   });
 
-  test('come where FORCE_COLOR asks for them, but never in JSON', async (t) => {
+  test('are printed with FORCE_COLOR, but never in JSON', async (t) => {
     const shop = await freshShop(t, { FORCE_COLOR: '1' });
     await curd(shop, 'migrate');
     const [accounts, doctor, help, mistyped, json] = await Promise.all([
@@ -45,7 +45,7 @@ suite('Colors', () => {
     assert.ok(!json.stdout.includes(csi));
   });
 
-  test('are on a terminal, unless NO_COLOR is set', { skip: !hasScript }, async (t) => {
+  test('are printed on a terminal, unless NO_COLOR is set', { skip: !hasScript }, async (t) => {
     const shop = await freshShop(t, { TERM: 'xterm-256color' });
     await curd(shop, 'migrate');
     const withColors = await onTerminal(shop, 'doctor');

@@ -7,7 +7,7 @@ import { suite, test } from 'node:test';
 import { shared, temporaryFolder } from '../context.ts';
 import { curd } from './run.ts';
 
-/** A line as far as it is typed, and what is offered for its last word. */
+/** A typed line, and the completions of its last word. */
 const cases: readonly (readonly [typed: string, offered: readonly string[]])[] = [
   ['curd ser', ['serve']],
   ['curd keys ', ['create', 'list', 'revoke', 'rotate']],
@@ -44,7 +44,7 @@ function linesOf(shell: string, script: string, ...args: string[]): string[] {
 
 suite('curd completion', () => {
   test('completes in bash', { skip: !isInstalled('bash') }, () => {
-    // "-o default" completes file names where the function offers nothing.
+    // "-o default" completes file names when the function offers nothing.
     const script = `source ./curd.bash
       line=$1
       read -ra COMP_WORDS <<< "$line"
@@ -73,7 +73,7 @@ suite('curd completion', () => {
   });
 
   test('completes in zsh', { skip: !isInstalled('zsh') }, () => {
-    // The function alone: what zsh itself does with the offered words needs a terminal.
+    // Only the function, because zsh itself needs a terminal to show completions.
     const script = `compdef() { }
       _describe() { local name=\${@[-1]}; print -rl -- \${\${(P)name}%%:*} }
       _files() { print -rl -- *(N) }
@@ -88,7 +88,7 @@ suite('curd completion', () => {
     }
   });
 
-  test('refuses another shell, and says which it knows', async () => {
+  test('refuses an unknown shell and lists the known ones', async () => {
     const { code, stdout, stderr } = await curd({}, 'completion', 'tcsh');
     assert.equal(code, 1);
     assert.equal(stdout, '');

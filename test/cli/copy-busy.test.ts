@@ -1,4 +1,4 @@
-/** A shop that is copied while it works hard, by a copy that is killed, and in a wrong direction. */
+/** Copies of a busy shop, copies that are killed, and copies that are refused. */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { symlink } from 'node:fs/promises';
@@ -31,11 +31,11 @@ const settings = {
 };
 
 const stock = { prices: [20, 20, 20], scopes: ['write:orders'] } as const;
-/** Enough for orders to come all the time. */
+/** Enough to place orders during the whole copy. */
 const placers = 4;
 
 for (const [from, to] of [engines, engines.toReversed()] as [Engine, Engine][]) {
-  test(`A copy from ${from} to ${to} while a server works hard shows one moment; killed, it goes on`, async (t) => {
+  test(`A copy from ${from} to ${to} of a busy server shows one moment, and continues after it was killed`, async (t) => {
     const environment = await freshShop(t, {
       ...settings,
       ...(from === 'postgres' ? { CURD_DATABASE: await createDatabase(t) } : {}),
@@ -79,7 +79,7 @@ for (const [from, to] of [engines, engines.toReversed()] as [Engine, Engine][]) 
       [],
     );
 
-    // The rest follows when the shop is closed: then both are the same.
+    // After the shop is closed, a second copy makes both equal.
     const last = await curdJson(environment, ...args, '--overwrite');
     const orders = last.tables.find(({ name }: { name: string }) => name === 'orders');
     assert.ok(orders.written > 0 && orders.written < orders.rows, JSON.stringify(orders));
@@ -88,7 +88,7 @@ for (const [from, to] of [engines, engines.toReversed()] as [Engine, Engine][]) 
   });
 }
 
-test('A copy in a wrong direction is refused, and changes nothing', async (t) => {
+test('A copy to the wrong database is refused and changes nothing', async (t) => {
   const environment = await freshShop(t, settings);
   await stocked(environment, stock);
   const folder = environment.CURD_DATA_DIR ?? '';
@@ -119,7 +119,7 @@ test('A copy in a wrong direction is refused, and changes nothing', async (t) =>
   });
 });
 
-test('A copy of a shop on PostgreSQL onto itself, by another address, is refused and loses nothing', async (t) => {
+test('A copy of a shop on PostgreSQL onto itself, by another URL, is refused and loses nothing', async (t) => {
   const url = await createDatabase(t);
   const environment = await freshShop(t, { ...settings, CURD_DATABASE: url });
   await stocked(environment, stock);

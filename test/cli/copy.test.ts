@@ -1,4 +1,4 @@
-/** A shop that moves: from SQLite to PostgreSQL and back, while it is open, interrupted, and again. */
+/** Copies of a shop from SQLite to PostgreSQL and back: while a server runs, interrupted, and repeated. */
 import assert from 'node:assert/strict';
 import { readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -28,7 +28,7 @@ import { curd, curdJson, inShop, runInProcess } from './run.ts';
 
 const quietly = () => {};
 
-/** An open shop with something of everything, and what its customers and their programs hold of it. */
+/** A running shop with data of every kind, and the credentials of its clients. */
 async function openedShop(t: TestContext) {
   const shop = await openListeningShop(t, { settings: { CURD_APPROVAL_DELAY: '1h' } });
   await register(shop, 'ada');
@@ -47,14 +47,14 @@ async function openedShop(t: TestContext) {
   const { imageUrl } = await uploaded(shop, cheeseId, await testImage(1));
   const order = orderOf(cheeseId);
   const placed = await did(shop, 'POST', '/v2/store/order', { as: writer, headers: session, body: order });
-  // The newest customer is gone, and nobody gets that number again.
+  // The newest customer is deleted, and its id must not be used again.
   const lastCustomer = (await idOf(shop.app.services.database, 'bob')) ?? 0;
   await did(shop, 'DELETE', '/v2/customer/bob', { headers: await sessionOf('bob') });
   const access = { authorization: `Bearer ${tokens.access_token}` };
   return { shop, session, access, writer, cheese, cheeseId, imageUrl, order, placed, lastCustomer };
 }
 
-test('A shop that moves while it is open', async (moving) => {
+test('A shop that is copied while a server runs', async (moving) => {
   const opened = await openedShop(moving);
   const { shop, session, access, writer, cheeseId, order, placed, lastCustomer } = opened;
   const empty = { CURD_DATA_DIR: await temporaryFolder(moving) };
@@ -75,17 +75,14 @@ test('A shop that moves while it is open', async (moving) => {
   cleanUp(moving, () => moved.close());
   const { database } = moved.services;
 
-  await moving.test(
-    'is on PostgreSQL with everything that is in it, and nothing is left where the copy ran',
-    async () => {
-      assert.deepEqual(report.images, { files: 2, written: 2, missing: [] });
-      assert.deepEqual(await readdir(empty.CURD_DATA_DIR), []);
-      assert.deepEqual(await contentsOf(database), await contentsOf(shop.app.services.database));
-    },
-  );
+  await moving.test('is complete on PostgreSQL, and the copy leaves no files', async () => {
+    assert.deepEqual(report.images, { files: 2, written: 2, missing: [] });
+    assert.deepEqual(await readdir(empty.CURD_DATA_DIR), []);
+    assert.deepEqual(await contentsOf(database), await contentsOf(shop.app.services.database));
+  });
 
   await moving.test(
-    'takes keys, sessions, tokens and idempotency keys of before, and its ids go on',
+    'accepts the keys, sessions, tokens and idempotency keys, and continues the ids',
     async () => {
       const ask = (method: 'GET' | 'POST', at: string, headers: Record<string, string>, payload?: object) =>
         moved.server.inject({ method, url: at, headers, ...(payload === undefined ? {} : { payload }) });
@@ -107,7 +104,7 @@ test('A shop that moves while it is open', async (moving) => {
   );
 
   await moving.test(
-    'comes back to SQLite with what was added on PostgreSQL, and its ids go on',
+    'is copied back to SQLite with the additions on PostgreSQL, and continues the ids',
     async (t) => {
       const folder = await temporaryFolder(t);
       const back = ['--from', url, '--to', `sqlite:${folder}/curd.sqlite`, '--from-images', `file:${images}`];
@@ -124,7 +121,7 @@ test('A shop that moves while it is open', async (moving) => {
 });
 
 suite('A shop', () => {
-  test('is not opened while it is being copied to, and the copy goes on where it was', async (t) => {
+  test('is not opened while a copy to it is unfinished, and the copy continues', async (t) => {
     const source = await filled(t, 'sqlite', 3000);
     const config = await freshConfig(t, 'postgres');
     const target = await open(t, config);
@@ -151,7 +148,7 @@ suite('A shop', () => {
     assert.deepEqual(await contentsOf(target), await contentsOf(source));
   });
 
-  test('that was copied before is copied again by what has changed, names that moved on included', async (t) => {
+  test('that was copied before is copied again by its differences, also when unique names were exchanged', async (t) => {
     const change = fc.record({
       kind: fc.constantFrom('add', 'rename', 'remove', 'pass on'),
       place: fc.nat(),
@@ -188,7 +185,7 @@ suite('A shop', () => {
   });
 
   for (const engine of engines) {
-    test(`is put in the place of another with other accounts, keys and pictures (${engine})`, async (t) => {
+    test(`replaces another shop with other accounts, keys and images (${engine})`, async (t) => {
       const { shop, environment } = await liveOn(t, 'sqlite');
       const other = await openShop(t, { engine });
       await uploaded(other, await newCheese(other), await testImage(777));
@@ -203,7 +200,7 @@ suite('A shop', () => {
     });
   }
 
-  test('whose pictures are not all there is copied, and says which are missing', async (t) => {
+  test('with missing images is copied, and the missing images are listed', async (t) => {
     const shop = await openShop(t);
     const { imageUrl } = await uploaded(shop, await newCheese(shop), await testImage(1));
     const lost = nameOf(imageUrl);
@@ -220,7 +217,7 @@ async function idOf(database: Database, username: string): Promise<number | unde
   return row?.id;
 }
 
-/** A database with so many accounts. */
+/** A database with this number of accounts. */
 async function filled(t: TestContext, engine: Engine, accounts: number): Promise<Database> {
   const database = await open(t, await freshConfig(t, engine));
   await migrate(database);

@@ -1,4 +1,4 @@
-/** The files of deploy/, followed as docs/production.md says. */
+/** The files of deploy/, used as docs/production.md describes. */
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { chmodSync, writeFileSync } from 'node:fs';
@@ -13,7 +13,7 @@ import { filesIn, read } from '../gates/sources.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 
-/** The first number of a setting in a file, in its unit. */
+/** The first number of a setting in a file, without its unit. */
 function numberIn(path: string, pattern: RegExp): number {
   const [, number] = pattern.exec(read(path)) ?? [];
   assert.ok(number !== undefined, `${path} has no ${pattern}`);
@@ -21,7 +21,7 @@ function numberIn(path: string, pattern: RegExp): number {
 }
 
 suite('deploy/', () => {
-  test('has an environment file and a script with which commands reach a production shop', async (t) => {
+  test('has an environment file and a script to run commands on a production shop', async (t) => {
     const folder = await temporaryFolder(t);
     const environmentFile = join(folder, 'curd.env');
     const script = join(folder, 'curd');
@@ -51,7 +51,7 @@ suite('deploy/', () => {
     assert.equal(typeOfKey(key.stdout.trim()), 'live', key.stderr);
   });
 
-  test('has proxies that let through what Curd accepts', () => {
+  test('configures proxies with the limits of Curd', () => {
     const megabytes = imageBytesMax / 1e6;
     assert.ok(numberIn('deploy/Caddyfile', /max_size (\d+)MB/) > megabytes);
     assert.ok(numberIn('deploy/nginx.conf', /client_max_body_size (\d+)m;/) > megabytes);
@@ -59,7 +59,7 @@ suite('deploy/', () => {
     assert.equal(numberIn('deploy/nginx.conf', /large_client_header_buffers 4 (\d+)k;/), kilobytes);
   });
 
-  test('has every file that the documents and the files themselves name', () => {
+  test('has every file that is named in the documents and in its files', () => {
     const present = filesIn('deploy/*');
     for (const path of ['README.md', ...filesIn('docs/*.md'), ...present]) {
       for (const [named] of read(path).matchAll(/\bdeploy\/[\w.-]*\w/g)) {

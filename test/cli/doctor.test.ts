@@ -1,4 +1,4 @@
-/** What "curd doctor" says of a shop: nothing of one that is well, and of every other what is wrong and what to do. */
+/** "curd doctor": no findings for a consistent shop, and for every inconsistency a finding with a remedy. */
 import assert from 'node:assert/strict';
 import { randomFillSync } from 'node:crypto';
 import { closeSync, openSync, writeSync } from 'node:fs';
@@ -28,7 +28,7 @@ interface Result {
 
 const checks = ['settings', 'clock', 'database', 'catalogue', 'orders', 'customers', 'pictures'];
 
-/** Each way of breaking a shop by hand, with what is said of it. */
+/** Statements that make a shop inconsistent, with the expected example and remedy. */
 function faultsOf({ orders, cheeses }: Life): [Statement, RegExp, RegExp][] {
   const { placed, approved, delivered, cancelled } = orders;
   const [comte, brie] = cheeses;
@@ -136,7 +136,7 @@ function faultsOf({ orders, cheeses }: Life): [Statement, RegExp, RegExp][] {
 
 const aside = new Error('put back');
 
-/** What is found after a change, which is then taken back. */
+/** The findings after a statement, which is then rolled back. */
 async function findingsAfter(database: Database, life: Life, fault: Statement): Promise<Finding[]> {
   const files = await openFiles(life.shop.config, systemClock);
   let found: Finding[] = [];
@@ -163,7 +163,7 @@ function assertFound(found: readonly Finding[], example: RegExp, remedy: RegExp,
 }
 
 for (const engine of engines) {
-  test(`A shop that is looked over (${engine})`, async (look) => {
+  test(`A shop that is checked (${engine})`, async (look) => {
     const life = await liveOn(look, engine);
     const { shop, environment, cheeses, orders } = life;
     const { database } = shop.app.services;
@@ -181,38 +181,35 @@ for (const engine of engines) {
       }
     });
 
-    await look.test(
-      'is told in words what is wrong with it, and ends the command with status 2',
-      async () => {
-        await database.run(sql`delete from cheese_term where cheese_id = ${cheeses[0]}`);
-        await database.run(sql`update term_count set cheeses = 77 where term_id = 0`);
-        await database.run(sql`update orders set total_cents = 1 where id = ${orders.placed}`);
-        const images = join(shop.config.dataDir, 'images');
-        await rm(join(images, lost.slice(0, 2), lost));
-        await mkdir(join(images, 'zz'));
-        await writeFile(join(images, 'zz', 'zz-strange.png'), '');
-        // As some systems leave it in every folder that is looked at.
-        await writeFile(join(images, '.DS_Store'), '');
-        const { code, stdout, stderr } = await curd(environment, 'doctor');
-        assert.deepEqual([code, stderr], [2, '']);
-        for (const words of [
-          /^FAULT {3}catalogue: counters that differ from the number of cheeses \(\d+\)\n {8}catalogue {2}available: 77 instead of 3\n(?: {8}.+\n)*? {8}What to do: run "curd doctor --repair"/m,
-          /^FAULT {3}catalogue: postings that differ from the cheeses \(\d+\)$/m,
-          new RegExp(
-            `^FAULT {3}orders: orders whose total.* \\(1\\)\n {8}order ${orders.placed}\n {8}What to do: .+\\.$`,
-            'm',
-          ),
-          new RegExp(
-            `^FAULT {3}pictures: images with missing files \\(1\\)\n {8}${lost}\n {8}What to do: .+\\.$`,
-            'm',
-          ),
-          /^note {4}pictures: files that belong to no image \(1\)\n {8}zz-strange.png\n {8}What to do: .+\.$/m,
-          /^ok {6}customers$/m,
-        ]) {
-          assert.match(stdout, words);
-        }
-      },
-    );
+    await look.test('gets a text for each finding and exit status 2', async () => {
+      await database.run(sql`delete from cheese_term where cheese_id = ${cheeses[0]}`);
+      await database.run(sql`update term_count set cheeses = 77 where term_id = 0`);
+      await database.run(sql`update orders set total_cents = 1 where id = ${orders.placed}`);
+      const images = join(shop.config.dataDir, 'images');
+      await rm(join(images, lost.slice(0, 2), lost));
+      await mkdir(join(images, 'zz'));
+      await writeFile(join(images, 'zz', 'zz-strange.png'), '');
+      // Some systems create such a file in every folder that is viewed.
+      await writeFile(join(images, '.DS_Store'), '');
+      const { code, stdout, stderr } = await curd(environment, 'doctor');
+      assert.deepEqual([code, stderr], [2, '']);
+      for (const words of [
+        /^FAULT {3}catalogue: counters that differ from the number of cheeses \(\d+\)\n {8}catalogue {2}available: 77 instead of 3\n(?: {8}.+\n)*? {8}What to do: run "curd doctor --repair"/m,
+        /^FAULT {3}catalogue: postings that differ from the cheeses \(\d+\)$/m,
+        new RegExp(
+          `^FAULT {3}orders: orders whose total.* \\(1\\)\n {8}order ${orders.placed}\n {8}What to do: .+\\.$`,
+          'm',
+        ),
+        new RegExp(
+          `^FAULT {3}pictures: images with missing files \\(1\\)\n {8}${lost}\n {8}What to do: .+\\.$`,
+          'm',
+        ),
+        /^note {4}pictures: files that belong to no image \(1\)\n {8}zz-strange.png\n {8}What to do: .+\.$/m,
+        /^ok {6}customers$/m,
+      ]) {
+        assert.match(stdout, words);
+      }
+    });
 
     await look.test('is mended around a cheese that is no JSON, which is told', async () => {
       const { database } = shop.app.services;
@@ -243,7 +240,7 @@ for (const engine of engines) {
           ['pictures', 1, 'zz-strange.png'],
         ],
       );
-      // The server that was open all the time finds them again.
+      // The server that was running meanwhile finds them again.
       const { json } = await shop.request('GET', '/v2/cheeses?tags=cow', { as: shop.reader });
       assert.deepEqual(
         json.items.map(({ id }: { id: number }) => id),
@@ -254,7 +251,7 @@ for (const engine of engines) {
 }
 
 suite('curd doctor', { concurrency: 2 }, () => {
-  test('goes on where a cheese and an order are no JSON, and names them', async (t) => {
+  test('continues when a cheese and an order are not JSON, and names them', async (t) => {
     const { shop, environment, orders, cheeses } = await liveOn(t, 'sqlite');
     const { database } = shop.app.services;
     await database.run(sql`update cheese set body = '{' where id = ${cheeses[1]}`);
@@ -271,7 +268,7 @@ suite('curd doctor', { concurrency: 2 }, () => {
     );
   });
 
-  test('finds a damaged page of the database, and says to restore a backup', async (t) => {
+  test('finds a damaged page of the database and advises to restore a backup', async (t) => {
     const environment = await freshShop(t, { CURD_SECRET: secret });
     await stocked(environment, { prices: [1, 2, 3], scopes: [] });
     spoilCheeses(join(environment.CURD_DATA_DIR ?? '', 'curd.sqlite'));
@@ -280,7 +277,7 @@ suite('curd doctor', { concurrency: 2 }, () => {
     assert.match(stdout, /FAULT {3}database[\s\S]*restore a backup/);
   });
 
-  test('takes no picture for a fault that comes meanwhile', async (t) => {
+  test('reports no image that is uploaded during the check', async (t) => {
     const { shop, environment, cheeses } = await liveOn(t, 'sqlite');
     let isOver = false;
     let uploads = 0;
@@ -301,14 +298,14 @@ suite('curd doctor', { concurrency: 2 }, () => {
     }
   });
 
-  test('neither looks over nor makes a shop that is not there', async (t) => {
+  test('refuses when there is no shop, and creates none', async (t) => {
     const environment = await freshShop(t);
     const run = await curd(environment, 'doctor');
     assertRefused(run, /no database at .*curd\.sqlite\. Start the server first/);
     assert.deepEqual(await readdir(environment.CURD_DATA_DIR ?? ''), []);
   });
 
-  test('finds settings of a public shop that its keeper might regret', async (t) => {
+  test('finds unsafe settings of a production shop', async (t) => {
     const environment = await freshShop(t, {
       CURD_SECRET: secret,
       CURD_DATABASE: await createDatabase(t, 'template_curd'),
@@ -323,7 +320,7 @@ suite('curd doctor', { concurrency: 2 }, () => {
   });
 });
 
-/** Writes nonsense over the page where the table of cheeses begins. */
+/** Overwrites the first page of the table of cheeses with random bytes. */
 function spoilCheeses(file: string): void {
   const database = new DatabaseSync(file);
   const root = database.prepare("select rootpage from sqlite_schema where name = 'cheese'").get();

@@ -1,4 +1,4 @@
-/** All commands of the documents for newcomers, in the order of the README, in one terminal and on one shop. */
+/** All commands of the introductory documents, in the order of the README, in one terminal and on one shop. */
 import assert from 'node:assert/strict';
 import { spawn, spawnSync } from 'node:child_process';
 import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
@@ -19,18 +19,18 @@ const pages = [
 ];
 const hasShell = ['bash', 'curl'].every((name) => spawnSync(name, ['--version']).status === 0);
 
-/** What is not done here: an installation, another server, a login in a browser and what follows from it. */
+/** Commands that are skipped: an installation, another server, a login in a browser and what depends on it. */
 const skipped =
   /^(?:git clone|npm |createdb|export CURD_|echo "\$CURD_SECRET"|npx curd approvals)|get-a-token\.js|oauth\/revoke/;
 
-/** The commands of a page as a script, each block of them after the other. */
+/** The commands of a page as a script, block after block. */
 function scriptOf(page: string): string {
   const blocks = [...read(page).matchAll(/^```sh\n(.*?)^```/gms)].map(([, block = '']) => block);
   const lines = blocks
     .join('')
     .split('\n')
     .filter((line) => !skipped.test(line))
-    // What the reader fills in: a field of the last response, the key that the start has printed, an id of a list.
+    // Values that the reader fills in: a field of the last response, the key that the start printed, an id of a list.
     .map((line) => line.replace(/^(\w+)=\.\.\. +# "(\w+)".*/, "$1=$(lastField '$2')"))
     .map((line) => line.replace(/^KEY=\.\.\..*/, 'KEY=$FIRST_KEY'))
     .map((line) => line.replaceAll('<id>', '$(firstId)'));
@@ -64,7 +64,7 @@ async function captionsIn(shop: Environment): Promise<Map<string, (string | null
 }
 
 suite('The documents', { skip: !hasShell }, () => {
-  test('can be followed to the letter, page after page, and never reach the limit of keys', async (t) => {
+  test('can be followed literally, page after page, without reaching the limit of keys', async (t) => {
     const folder = await temporaryFolder(t);
     const shop = { CURD_DATA_DIR: join(folder, 'data'), CURD_APPROVAL_DELAY: '300ms' };
     mkdirSync(shop.CURD_DATA_DIR);

@@ -1,4 +1,4 @@
-/** The stored environment of a shop: no settings of another one open it, and "curd environment change" changes it. */
+/** The stored environment of a shop: settings of another one are refused, and "curd environment change" changes it. */
 import assert from 'node:assert/strict';
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
@@ -40,7 +40,7 @@ const countTestOrders = (environment: Environment) =>
   });
 
 onBothEngines('A shop of one environment', (engine) => {
-  test('is opened by no server and no command of another one, which leave it as it was', async (t) => {
+  test('is refused by servers and commands with settings of another, and stays unchanged', async (t) => {
     const local = await newShop(t, engine);
     await (await serve(t, local)).stop();
     const production = { ...local, ...forProduction };
@@ -52,7 +52,7 @@ onBothEngines('A shop of one environment', (engine) => {
     assert.deepEqual(await countTestOrders(local), [10, 3]);
   });
 
-  test('becomes a production shop without test orders and demo cheeses, and says so; first in a dry run', async (t) => {
+  test('changes to production without test orders and demo cheeses, first in a dry run', async (t) => {
     const local = await newShop(t, engine);
     await (await serve(t, local)).stop();
     const production = { ...local, ...forProduction };
@@ -72,7 +72,7 @@ onBothEngines('A shop of one environment', (engine) => {
     assert.match(run.stdout, /local -> production[\s\S]*10 test orders and \d+ demo cheeses \(.*Paneer/);
     assert.equal(run.code, 0, run.stderr);
     assert.deepEqual(await countTestOrders(production), [0, 0]);
-    // What the operator made or changed stays.
+    // Cheeses that the operator created or changed stay.
     assert.deepEqual(
       (await cheesesIn(production)).map(({ name }) => name),
       ['Quark', 'Ours'],
@@ -89,7 +89,7 @@ onBothEngines('A shop of one environment', (engine) => {
 
 const none = { demoCheeses: { removed: [], kept: [] } };
 
-test('A demo cheese in an active order is kept and named', async (t) => {
+test('A demo cheese in an active order is kept and reported', async (t) => {
   const local = await newShop(t, 'sqlite');
   const server = await serve(t, { ...local, CURD_APPROVAL_DELAY: '1h' });
   const { key } = await curdJson(local, 'keys', 'create', '--account', 'local', '--scope', 'admin');
@@ -136,7 +136,7 @@ test('A command without the settings of a production shop is refused, and writes
 });
 
 suite('Test orders in production', () => {
-  test('are 404 on every path and cannot be moved, even where the table contains them', async (t) => {
+  test('are 404 on every path and cannot change status, even if the table contains them', async (t) => {
     const shop = await openShop(t, { settings: forProduction });
     await restoreTestOrders(shop.app.services.contextOf('system'));
     const id = 3;
@@ -161,8 +161,8 @@ suite('Test orders in production', () => {
   });
 });
 
-suite('A shop that was made before environments were stored', () => {
-  /** Repeats the migration, which finds the shop as it is now. */
+suite('A shop from before environments were stored', () => {
+  /** Repeats the migration on the current data. */
   const forget = (environment: Environment) =>
     inShop(environment, ({ database }) =>
       database.exclusiveTransaction(async (_, runScript) => {
@@ -171,7 +171,7 @@ suite('A shop that was made before environments were stored', () => {
       }),
     );
 
-  test('is a production shop where it has live keys and no test orders', async (t) => {
+  test('is a production shop when it has live keys and no test orders', async (t) => {
     const production = { ...(await newShop(t, 'sqlite')), ...forProduction };
     await curdJson(production, 'accounts', 'create', 'shop');
     await curdJson(production, 'keys', 'create', '--account', 'shop');
@@ -180,7 +180,7 @@ suite('A shop that was made before environments were stored', () => {
     assertRefused(await curd(local, 'keys', 'create', '--account', 'shop'), /This is a production shop/);
   });
 
-  test('is not one where it has test orders, and takes the environment of its next start', async (t) => {
+  test('is not a production shop when it has test orders, and gets the environment of its next start', async (t) => {
     const local = await newShop(t, 'sqlite');
     await inShop(local, ({ contextOf }) => restoreTestOrders(contextOf('system')));
     await forget(local);
@@ -192,7 +192,7 @@ suite('A shop that was made before environments were stored', () => {
   });
 });
 
-test('A backup is restored with the settings of its environment only, and never over a shop of another one', async (t) => {
+test('A backup is restored only with settings of its environment, and not over a shop of another', async (t) => {
   const local = await newShop(t, 'sqlite');
   const production = { ...(await newShop(t, 'sqlite')), ...forProduction };
   const fileOf = (environment: Environment) => join(environment.CURD_DATA_DIR ?? '', 'backup.tar');
@@ -218,7 +218,7 @@ test('A backup is restored with the settings of its environment only, and never 
   assert.deepEqual(await curdJson(local, 'environment', 'show'), { environment: 'local' });
 });
 
-test('A copy is of the environment of its source, and a reset keeps it', async (t) => {
+test('A copy has the environment of its source, and a reset keeps it', async (t) => {
   const sandbox = { ...(await newShop(t, 'sqlite')), CURD_ENVIRONMENT: 'sandbox' };
   await curdJson(sandbox, 'reset', '--yes');
   const url = await createDatabase(t);
@@ -229,7 +229,7 @@ test('A copy is of the environment of its source, and a reset keeps it', async (
   assert.deepEqual(await curdJson(copy, 'environment', 'show'), { environment: 'sandbox' });
 });
 
-test('What cannot be changed is refused', async (t) => {
+test('A change of the environment is refused without a shop, or with invalid settings', async (t) => {
   const shop = await newShop(t, 'sqlite');
   await assertEachRefused(t, [
     ['no shop', () => runInProcess(shop, 'environment change', ['sandbox']), /no shop at .* yet/],

@@ -1,4 +1,4 @@
-/** What tells the environments apart, on real servers: keys, plans, headers of every answer, and what it takes to start. */
+/** Differences between environments on real servers: keys, plans, headers of every response, and required settings. */
 import assert from 'node:assert/strict';
 import { connect } from 'node:net';
 import { suite, type TestContext, test } from 'node:test';
@@ -11,16 +11,20 @@ import { accountWithKey, freshShop, type RunningServer, serve, storeEnvironmentO
 
 const https = 'https://cheese.example';
 
-interface Answer {
+interface RawResponse {
   readonly status: number;
   readonly headers: ReadonlyMap<string, string>;
 }
 
-/** Sends bytes, and reads the head of the answer. */
-async function exchange(t: TestContext, { url }: RunningServer, bytes: string | Uint8Array): Promise<Answer> {
+/** Sends bytes and reads the status and headers of the response. */
+async function exchange(
+  t: TestContext,
+  { url }: RunningServer,
+  bytes: string | Uint8Array,
+): Promise<RawResponse> {
   const socket = connect(Number(new URL(url).port), '127.0.0.1');
   cleanUp(t, () => socket.destroy());
-  socket.setTimeout(5000, () => socket.destroy(new Error('no answer in 5 s')));
+  socket.setTimeout(5000, () => socket.destroy(new Error('no response within 5 s')));
   socket.write(bytes);
   let text = '';
   for await (const chunk of socket.setEncoding('latin1')) {
@@ -40,8 +44,8 @@ async function exchange(t: TestContext, { url }: RunningServer, bytes: string | 
 const request = (line: string, headers: readonly string[] = [], body = '') =>
   [`${line} HTTP/1.1`, 'Host: shop', ...headers, '', body].join('\r\n');
 
-/** One of every kind of answer that a server gives: by routes, by its shell, by the library of OAuth, by Node. */
-function everyAnswer(key: string): [bytes: string, status: number][] {
+/** Requests for every kind of response: of routes, of the server around them, of the OAuth library, of Node. */
+function requestsOfEveryKind(key: string): [bytes: string, status: number][] {
   const form = bodyOf([filePart('no picture')]).toString('latin1');
   const upload = [`X-API-Key: ${key}`, `Content-Type: multipart/form-data; boundary=${boundary}`];
   const as = [`X-API-Key: ${key}`];
@@ -95,7 +99,7 @@ async function assertOnEveryAnswer(
   expected: Readonly<Record<string, string | undefined>>,
 ): Promise<void> {
   const missing: string[] = [];
-  for (const [bytes, status] of everyAnswer(key)) {
+  for (const [bytes, status] of requestsOfEveryKind(key)) {
     const what = bytes.split('\r\n', 1)[0];
     const response = await exchange(t, server, bytes);
     assert.equal(response.status, status, bytes.slice(0, 300));
@@ -116,7 +120,7 @@ const quotaOf = async ({ url }: RunningServer, key: string) => {
 };
 
 suite('An environment', { concurrency: 2 }, () => {
-  test('local takes keys of either type, and names itself on every answer', async (t) => {
+  test('local accepts keys of both types and is named in every response', async (t) => {
     const shop = await freshShop(t);
     const { key } = await accountWithKey(shop);
     const { key: live } = await accountWithKey(shop, [], { type: 'live' });
@@ -130,9 +134,9 @@ suite('An environment', { concurrency: 2 }, () => {
     });
   });
 
-  test('sandbox takes test keys alone, has a demo catalogue, and plans ten times as large', async (t) => {
+  test('sandbox accepts only test keys, has a demo catalogue, and plans with ten times the limits', async (t) => {
     const shop = await freshShop(t, { CURD_ENVIRONMENT: 'sandbox', CURD_SECRET: secret });
-    // Keys of another environment may stand in a database that was copied.
+    // A database that was copied may contain keys of another environment.
     const local = { ...shop, CURD_ENVIRONMENT: 'local' };
     const { key: live } = await accountWithKey(local, [], { type: 'live' });
     await storeEnvironmentOf(local, 'sandbox');
@@ -152,7 +156,7 @@ suite('An environment', { concurrency: 2 }, () => {
     await assertOnEveryAnswer(t, server, key, { 'x-environment': 'sandbox' });
   });
 
-  test('production takes live keys alone, and asks browsers for https on every answer', async (t) => {
+  test('production accepts only live keys and sends Strict-Transport-Security with every response', async (t) => {
     const settings = { CURD_ENVIRONMENT: 'production', CURD_SECRET: secret, CURD_PUBLIC_URL: https };
     const shop = await freshShop(t, settings);
     const local = { ...shop, CURD_ENVIRONMENT: 'local' };
@@ -172,7 +176,7 @@ suite('An environment', { concurrency: 2 }, () => {
   });
 });
 
-test('Production takes a loopback address without https, and none that only looks like one', async (t) => {
+test('Production accepts loopback hosts without https, but no similar names', async (t) => {
   const settings = {
     CURD_DATA_DIR: await temporaryFolder(t),
     CURD_ENVIRONMENT: 'production',

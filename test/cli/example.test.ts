@@ -1,10 +1,10 @@
-/** The example of a day in the shop, held against the README. */
+/** The output of the example of a day in the shop, compared with the README. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { read } from '../gates/sources.ts';
 import { accountWithKey, ended, freshShop, serve, startExample } from './run.ts';
 
-test('examples/shop-day.js prints what the README says it does', async (t) => {
+test('examples/shop-day.js prints the output in the README', async (t) => {
   const shop = await freshShop(t, { CURD_APPROVAL_DELAY: '300ms' });
   const { key } = await accountWithKey(shop, ['write:orders', 'admin']);
   const server = await serve(t, shop);

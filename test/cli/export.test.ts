@@ -1,4 +1,4 @@
-/** "curd export cheeses": files of each form, from which an import makes the same catalogue again. */
+/** "curd export cheeses": files of each format, from which an import creates the same catalogue. */
 import assert from 'node:assert/strict';
 import { lstatSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -18,7 +18,7 @@ import {
 
 const fileIn = (shop: Environment, name: string) => join(shop.CURD_DATA_DIR ?? '', name);
 
-/** What an import cannot bring along is left out: ids and times. */
+/** Without ids and times, which an import does not keep. */
 function comparable({ category, tags, id: _, createdAt: _c, updatedAt: _u, ...rest }: Cheese) {
   return { ...rest, category: category?.name ?? null, tags: tags.map(({ name }) => name) };
 }
@@ -53,7 +53,7 @@ const cheeses = [
 ];
 
 suite('curd export cheeses', { concurrency: 3 }, () => {
-  test('writes each format so that an empty shop gets the same catalogue from it', async (t) => {
+  test('writes each format so that an import into an empty shop creates the same catalogue', async (t) => {
     const first = await freshShop(t);
     writeFileSync(fileIn(first, 'source.json'), JSON.stringify(cheeses));
     const source = await curdJson(first, 'import', 'cheeses', fileIn(first, 'source.json'));
@@ -125,7 +125,7 @@ suite('curd export cheeses', { concurrency: 3 }, () => {
     assert.ok(lstatSync(file).isFile(), 'the link under the final name is replaced');
   });
 
-  test('leaves nothing behind where the file cannot take its name', async (t) => {
+  test('deletes the temporary file when it cannot be renamed', async (t) => {
     const shop = await freshShop(t);
     await curdJson(shop, 'migrate');
     mkdirSync(fileIn(shop, 'folder.csv'));
@@ -148,7 +148,7 @@ suite('curd export cheeses', { concurrency: 3 }, () => {
     }
   });
 
-  test('says in one sentence that it cannot write a file', async (t) => {
+  test('reports in one sentence that a file cannot be written', async (t) => {
     const shop = await freshShop(t);
     await curdJson(shop, 'migrate');
     const to = (name: string) => () => runInProcess(shop, 'export cheeses', [fileIn(shop, name)]);

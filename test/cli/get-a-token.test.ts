@@ -1,4 +1,4 @@
-/** docs/get-a-token.md, followed to the letter beside a server, with its example as the application. */
+/** The steps of docs/get-a-token.md on a running server, with the example as the application. */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { type TestContext, test } from 'node:test';
@@ -10,14 +10,14 @@ import { curdJson, type Environment, ended, freshShop, type Run, serve, startExa
 const guide = read('docs/get-a-token.md');
 const password = 'correct horse battery staple';
 
-/** The words of a command of the guide, as a shell would take them apart. */
+/** The words of a command of the guide, split like in a shell. */
 function wordsOf(command: RegExp): string[] {
   const [, rest = ''] = command.exec(guide.replaceAll('\\\n', ' ')) ?? [];
   assert.notEqual(rest, '', `the guide has no ${command}`);
   return [...rest.matchAll(/"([^"]*)"|(\S+)/g)].map(([, quoted, bare = '']) => quoted ?? bare);
 }
 
-/** Starts the example: the address that it prints first, and all it has said once it has ended. */
+/** Starts the example. Returns the URL that it prints first, and its output when it has ended. */
 async function begin(
   t: TestContext,
   clientId: string,
@@ -44,7 +44,7 @@ async function begin(
   return { address: await address.promise, run };
 }
 
-test('Who follows docs/get-a-token.md', async (following) => {
+test('A customer who follows docs/get-a-token.md', async (following) => {
   const shop = await freshShop(following);
   const server = await serve(following, shop);
   const body = /-d '(\{"username": "ada".*?\})'/.exec(guide)?.[1] ?? '';
@@ -54,8 +54,8 @@ test('Who follows docs/get-a-token.md', async (following) => {
   assert.equal(registered.status, 201, await registered.text());
   const { clientId } = await curdJson(shop, ...wordsOf(/npx curd (clients create [^)]*)/));
 
-  // First, as nobody is asked again for what was allowed once.
-  await following.test('and denies it is told so, and the example ends with an error', async (t) => {
+  // First, because consent that was given once is not requested again.
+  await following.test('and denies access sees it, and the example ends with an error', async (t) => {
     const { address, run } = await begin(t, clientId, { CURD_PUBLIC_URL: `${server.url}/`, CURD_PORT: '1' });
     const browser = openBrowser(server.url, 'ada', password);
     const { location } = await browser.visit(address, { consent: 'deny' });
@@ -66,7 +66,7 @@ test('Who follows docs/get-a-token.md', async (following) => {
     assert.doesNotMatch(stdout, /A token/);
   });
 
-  await following.test('and allows it gets the token and the cheeses that it promises', async (t) => {
+  await following.test('and allows access gets the token and the cheeses of the guide', async (t) => {
     const { address, run } = await begin(t, clientId, { CURD_PUBLIC_URL: 'http://127.0.0.1:1' }, server.url);
     const { forms, location } = await openBrowser(server.url, 'ada', password).visit(address);
     assert.deepEqual(forms, ['login', 'consent']);

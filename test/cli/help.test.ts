@@ -1,11 +1,11 @@
-/** "curd --help", and what each command says of itself: which flags it takes, and where the settings stand. */
+/** "curd --help" and the help of each command: arguments, options and settings. */
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import packageJson from '../../package.json' with { type: 'json' };
 import { settings } from '../../src/settings/table.ts';
 import { curd } from './run.ts';
 
-/** Every command, with what its help must name besides the settings. */
+/** Every command, with texts that its help must contain besides the settings. */
 const commands: Readonly<Record<string, readonly string[]>> = {
   serve: ['first start'],
   'accounts create': ['<name>', '--plan', 'enterprise'],
@@ -37,8 +37,8 @@ const commands: Readonly<Record<string, readonly string[]>> = {
   copy: ['--from', '--to', '--from-images', '--to-images', '--overwrite', 'Exit status 2'],
 };
 const groups = ['accounts', 'keys', 'clients', 'approvals', 'customers', 'orders', 'import', 'export'];
-/** The settings that every command's help has; the server's has all. */
-const placeFlags = ['data-dir', 'database'];
+/** Settings in the help of every command. The help of the server has all. */
+const locationFlags = ['data-dir', 'database'];
 
 const unwrapped = (text: string) => text.replace(/\s+/g, ' ');
 
@@ -55,7 +55,7 @@ suite('curd --help', () => {
     }
   });
 
-  test('of a command names its arguments and options, and where all settings stand', async () => {
+  test('of a command lists its arguments and options, and refers to the settings', async () => {
     const pages = await Promise.all(
       Object.keys(commands).map((name) => curd({}, ...name.split(' '), '--help')),
     );
@@ -65,15 +65,15 @@ suite('curd --help', () => {
       assert.equal(page.stderr, '');
       const words = unwrapped(page.stdout);
       assert.ok(words.startsWith(`Usage: curd ${name} `), words.slice(0, 80));
-      assert.match(page.stdout, /^\n?[^\n]+\n\n\w[^\n]{10,}/, `${name} says what it does`);
+      assert.match(page.stdout, /^\n?[^\n]+\n\n\w[^\n]{10,}/, `${name} has a summary`);
       for (const part of [...expected, '--json', '-h, --help']) {
-        assert.ok(words.includes(part), `${name} --help names ${part}`);
+        assert.ok(words.includes(part), `${name} --help contains ${part}`);
       }
       for (const { flag, variable } of Object.values(settings)) {
         const pattern = new RegExp(`--${flag} <[^>]+> [^-].*${variable}`);
         assert.equal(
           pattern.test(words),
-          name === 'serve' || placeFlags.includes(flag),
+          name === 'serve' || locationFlags.includes(flag),
           `${name} --help: --${flag}`,
         );
       }
@@ -90,7 +90,7 @@ suite('curd --help', () => {
     }
   });
 
-  test('is where a mistyped command leads, on standard error and with exit status 1', async () => {
+  test('is named on standard error after a mistyped command, with exit status 1', async () => {
     const mistyped = [
       {
         args: ['sevre'],
@@ -111,7 +111,7 @@ suite('curd --help', () => {
     }
   });
 
-  test('and --version work wherever they are run', async () => {
+  test('and --version work in any folder', async () => {
     const { code, stdout } = await curd({}, '--version');
     assert.equal(code, 0);
     assert.equal(stdout, `${packageJson.version}\n`);

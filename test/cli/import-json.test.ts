@@ -1,4 +1,4 @@
-/** Elements of JSON, which need not have the same members, nor be Unicode. */
+/** JSON elements with different members or invalid Unicode. */
 import assert from 'node:assert/strict';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -7,8 +7,8 @@ import { parseMapping } from '../../src/cheeses/import/column-mapping.ts';
 import { importCheeses } from '../../src/cheeses/import/import-cheeses.ts';
 import { onBothEngines, openShop, temporaryFolder } from '../helper.ts';
 
-onBothEngines('An import of JSON', (engine) => {
-  test('takes elements with other members than the first has, and refuses half a surrogate pair', async (t) => {
+onBothEngines('An import from JSON', (engine) => {
+  test('accepts elements with other members than the first, and refuses a lone surrogate', async (t) => {
     const { cheeses, listing, contextOf } = (await openShop(t, { engine })).app.services;
     const rows = ['{"t":"Brie"}', '{"t":"Gouda","c":"NL"}', '{"t":"Half \\ud800"}', '{"c":"CH"}'];
     for (const [ending, content] of [
@@ -41,7 +41,7 @@ onBothEngines('An import of JSON', (engine) => {
     );
   });
 
-  test('whose first element has no name at all says which members it has', async (t) => {
+  test('whose first element has no name reports which members it has', async (t) => {
     const { cheeses, contextOf } = (await openShop(t, { engine })).app.services;
     const file = join(await temporaryFolder(t), 'some.json');
     await writeFile(file, '[{"title":"Brie"}]');

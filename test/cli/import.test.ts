@@ -1,4 +1,4 @@
-/** "curd import cheeses": what it makes of files of each form, row by row, and what it brings none of in. */
+/** "curd import cheeses": files of each format, row by row, and files that are refused. */
 import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -22,7 +22,7 @@ function write(shop: Environment, name: string, text: string): string {
   return file;
 }
 
-/** Runs an import with --json that is to end with the given status. */
+/** Runs an import with --json and asserts its exit status. */
 async function importing(shop: Environment, code: number, file: string, ...args: string[]) {
   const run = await curd(shop, 'import', 'cheeses', file, '--json', ...args);
   assert.equal(run.code, code, run.stderr);
@@ -33,7 +33,7 @@ async function importing(shop: Environment, code: number, file: string, ...args:
   return report;
 }
 
-/** The catalogue, cheese by cheese, without what a server supplies. */
+/** The catalogue without the fields that the server sets. */
 async function catalogue(shop: Environment) {
   return (await cheesesIn(shop)).map(({ id: _, createdAt: _c, updatedAt: _u, category, tags, ...rest }) => ({
     ...rest,
@@ -46,7 +46,7 @@ const mapping = [
   ...['--map', 'name=Name,NameFr', '--map', 'category=Kind', '--map', 'tags=Milk,Treatment'],
   ...['--map', 'organic=Organic', '--map', 'ageMonths=Ripening', '--map', 'pricePerKg=Price'],
 ];
-/** As spreadsheets write it: a byte order mark, CRLF, quotes where they are needed, a record over two lines. */
+/** CSV as spreadsheets write it: a byte order mark, CRLF, quotes, a record in two lines. */
 const csv = `\uFEFF${[
   'Id,Name,NameFr,Kind,Milk,Treatment,Organic,Ripening,Price,Notes',
   '1,"Brie, double-crème",Autre nom,Soft,Cow,Raw Milk,0,2 Months,$12.50,"first line',
@@ -61,7 +61,7 @@ const csv = `\uFEFF${[
 ].join('\r\n')}\r\n`;
 
 suite('curd import cheeses', { concurrency: 2 }, () => {
-  test('reads CSV with a mapping, tells what was refused and why, and is not changed by a second run', async (t) => {
+  test('imports CSV with a mapping, reports refused rows with reasons, and a second run changes nothing', async (t) => {
     const shop = await freshShop(t);
     const file = write(shop, 'directory.csv', csv);
     const report = await importing(shop, 2, file, ...mapping);
@@ -134,7 +134,7 @@ suite('curd import cheeses', { concurrency: 2 }, () => {
     assert.match(words.stdout, /^0 cheeses imported, 4 unchanged, 4 refused\.$/m);
   });
 
-  test('counts blank lines and line breaks in fields and header when it names a line', async (t) => {
+  test('counts blank lines and line breaks in fields for line numbers', async (t) => {
     const shop = await freshShop(t);
     const file = write(
       shop,
@@ -166,7 +166,7 @@ suite('curd import cheeses', { concurrency: 2 }, () => {
     );
   });
 
-  test('reads NDJSON line by line, and passes over lines that are broken', async (t) => {
+  test('imports NDJSON line by line and skips invalid lines', async (t) => {
     const shop = await freshShop(t);
     const file = write(
       shop,
@@ -198,7 +198,7 @@ suite('curd import cheeses', { concurrency: 2 }, () => {
     assert.equal((await importing(shop, 2, file)).unchanged, 2);
   });
 
-  test('reads a JSON array, and names the elements that it refuses', async (t) => {
+  test('imports a JSON array and names the refused elements', async (t) => {
     const shop = await freshShop(t);
     const cheeses = [{ name: 'Brie' }, 5, { name: '' }, null, { name: 'Feta', ageMonths: '3 to 6 months' }];
     const report = await importing(shop, 2, write(shop, 'cheeses.json', JSON.stringify(cheeses)));
@@ -210,7 +210,7 @@ suite('curd import cheeses', { concurrency: 2 }, () => {
     assert.equal((await catalogue(shop))[1]?.ageMonths, 3);
   });
 
-  test('brings in more than one batch, with exit status 0 where nothing is refused', async (t) => {
+  test('imports more than one batch, with exit status 0 when no row is refused', async (t) => {
     const shop = await freshShop(t);
     const rows = Array.from({ length: 1201 }, (_, index) => `Cheese ${index},${index % 7}`);
     const file = write(shop, 'many.csv', ['name,category', ...rows].join('\n'));
@@ -223,7 +223,7 @@ suite('curd import cheeses', { concurrency: 2 }, () => {
     assert.equal((await inShop(shop, ({ cheeses }) => cheeses.countByStatus())).available, 1201);
   });
 
-  test('says in one sentence what is wrong with a file or a mapping, and brings nothing in', async (t) => {
+  test('reports in one sentence what is wrong with a file or a mapping, and imports nothing', async (t) => {
     const shop = await freshShop(t);
     const file = write(shop, 'directory.csv', csv);
     const from =

@@ -1,4 +1,4 @@
-/** "curd accounts" and "curd keys": what they print, what holds on a running server, and what they refuse. */
+/** "curd accounts" and "curd keys": output, effect on a running server, and refusals. */
 import assert from 'node:assert/strict';
 import { readdirSync } from 'node:fs';
 import { suite, test } from 'node:test';
@@ -25,7 +25,7 @@ function assertAbout(moment: string, expectedMs: number): void {
 }
 
 suite('curd accounts', { concurrency: 2 }, () => {
-  test('create, list and set-plan print what the contract of commands names', async (t) => {
+  test('create, list and set-plan print the documented JSON', async (t) => {
     const shop = await freshShop(t);
     const first = await curdJson(shop, 'accounts', 'create', 'Käserei 1');
     assert.deepEqual(first, { id: first.id, name: 'Käserei 1', plan: 'enterprise' });
@@ -41,7 +41,7 @@ suite('curd accounts', { concurrency: 2 }, () => {
     assert.match(words.stdout, /^id +name +plan\n.*Käserei 1 +enterprise\n.*two +free\n$/);
   });
 
-  test('give the plan free outside of local, and test keys in sandbox', async (t) => {
+  test('create accounts with the plan free outside of local, and test keys in sandbox', async (t) => {
     const shop = await freshShop(t, { CURD_ENVIRONMENT: 'sandbox', CURD_SECRET: secret });
     assert.equal((await curdJson(shop, 'accounts', 'create', 'one')).plan, 'free');
     assert.equal((await curdJson(shop, 'keys', 'create', '--account', 'one')).type, 'test');
@@ -55,7 +55,7 @@ suite('curd accounts', { concurrency: 2 }, () => {
     ]);
   });
 
-  test('give live keys in production, and no test keys', async (t) => {
+  test('create live keys in production, and no test keys', async (t) => {
     const shop = await freshShop(t, {
       CURD_ENVIRONMENT: 'production',
       CURD_SECRET: secret,
@@ -71,7 +71,7 @@ suite('curd accounts', { concurrency: 2 }, () => {
 });
 
 suite('curd keys', { concurrency: 2 }, () => {
-  test('create, list, rotate and revoke act at once on a running server', async (t) => {
+  test('create, list, rotate and revoke take effect immediately on a running server', async (t) => {
     const shop = await freshShop(t);
     const server = await serve(t, shop);
     await curdJson(shop, 'accounts', 'create', 'shop');
@@ -112,7 +112,7 @@ suite('curd keys', { concurrency: 2 }, () => {
     assert.deepEqual(Object.keys(successor), newKeyFields);
     assert.equal(successor.type, 'live');
     assert.equal(await server.statusFor(writer.key), 401);
-    assert.equal(await server.statusFor(successor.key, 'POST'), 201, 'the scopes go over to the new key');
+    assert.equal(await server.statusFor(successor.key, 'POST'), 201, 'the new key has the same scopes');
 
     await curdJson(shop, 'keys', 'revoke', String(reader.id));
     assert.equal(await server.statusFor(reader.key), 401);
@@ -124,7 +124,7 @@ suite('curd keys', { concurrency: 2 }, () => {
     assert.deepEqual(await server.stop(), { code: 0, stderr: '' });
   });
 
-  test('rotate lets the old key go on for a day, and counts it among the three', async (t) => {
+  test('rotate keeps the old key valid for a day, and it counts as one of the three', async (t) => {
     const shop = await freshShop(t);
     const { account } = await accountWithKey(shop);
     const listed = () => inShop(shop, async ({ keys }) => keys.list((await keys.findAccount(account)).id));
@@ -152,7 +152,7 @@ suite('curd keys', { concurrency: 2 }, () => {
     );
   });
 
-  test('create and rotate print the key alone on standard output, and the rest on standard error', async (t) => {
+  test('create and rotate print only the key on standard output, and the rest on standard error', async (t) => {
     const shop = await freshShop(t);
     const { account } = await accountWithKey(shop);
     const created = await curd(shop, 'keys', 'create', '--account', account);
@@ -169,7 +169,7 @@ suite('curd keys', { concurrency: 2 }, () => {
 });
 
 suite('Wrong arguments', { concurrency: 2 }, () => {
-  test('are refused in one sentence that says what would be right, and nothing is changed', async (t) => {
+  test('are refused in one sentence with the allowed values, and nothing is changed', async (t) => {
     const shop = await freshShop(t);
     const known = await inShop(shop, async ({ keys, contextOf }) => {
       await keys.createAccount(contextOf('test'), 'shop');
@@ -216,11 +216,11 @@ suite('Wrong arguments', { concurrency: 2 }, () => {
     });
   });
 
-  test('end a process with status 1, a sentence on standard error, and nothing on standard output', async (t) => {
+  test('end the process with status 1, one sentence on standard error, and nothing on standard output', async (t) => {
     const shop = await freshShop(t);
     const create = ['keys', 'create', '--account', 'nobody', '--json'];
     assertRefused(await curd(shop, ...create), /no shop at .*curd\.sqlite yet\. Start the server first/);
-    assert.deepEqual(readdirSync(shop.CURD_DATA_DIR ?? ''), [], 'no shop is made by the way');
+    assert.deepEqual(readdirSync(shop.CURD_DATA_DIR ?? ''), [], 'no shop is created');
     await curdJson(shop, 'migrate');
     assertRefused(await curd(shop, ...create), /no account named nobody\. "curd accounts list" shows/);
     assertRefused(await curd(shop, 'keys', 'rotate', 'abc'), /"abc" is not the id of an API key/);

@@ -1,4 +1,4 @@
-/** A shop to which everything has happened that happens to shops: for commands that look at all of it. */
+/** A shop with data of every kind, for commands that read all of it. */
 import assert from 'node:assert/strict';
 import type { TestContext } from 'node:test';
 import type { Engine } from '../../src/database/sql.ts';
@@ -13,17 +13,17 @@ const shippingAddress = { street: 'Gasse 1', city: 'Bern', zipCode: '3011', coun
 
 export interface Life {
   readonly shop: Shop;
-  /** With which commands find the same shop. */
+  /** Settings with which commands open the same shop. */
   readonly environment: Environment;
   /** A key that may place orders. */
   readonly orderer: string;
-  /** Of a customer who is logged in. */
+  /** Headers of a customer who is logged in. */
   readonly session: { readonly authorization: string };
-  /** One order, or several, in each status. */
+  /** The id of an order in each status. */
   readonly orders: Readonly<Record<'placed' | 'approved' | 'shipped' | 'delivered' | 'cancelled', number>>;
-  /** Two that are there, in two categories; the first has a picture, and is in open orders. */
+  /** Two cheeses in two categories. The first has an image and is in open orders. */
   readonly cheeses: readonly [number, number];
-  /** Where the picture of the first cheese is shown. */
+  /** The URL of the image of the first cheese. */
   readonly imageUrl: string;
 }
 
@@ -35,7 +35,7 @@ export async function did(shop: Shop, method: string, url: string, options: Requ
   return json;
 }
 
-/** The settings of a shop as its commands take them. */
+/** The settings of a shop, as environment variables for commands. */
 export function environmentOf({ config }: Shop): Environment {
   return {
     CURD_DATA_DIR: config.dataDir,
@@ -48,6 +48,7 @@ export function orderOf(...cheeseIds: readonly number[]) {
   return { items: cheeseIds.map((cheeseId) => ({ cheeseId, quantity: 3 })), shippingAddress };
 }
 
+/** Creates the shop through its API. */
 export async function liveOn(t: TestContext, engine: Engine, settings: RawSettings = {}): Promise<Life> {
   const shop = await openShop(t, {
     engine,
@@ -95,15 +96,15 @@ export async function liveOn(t: TestContext, engine: Engine, settings: RawSettin
   await place({}, doomed);
   await place(leaving, comte, unpriced);
   const { orders } = services;
-  const everyStep = [orders.approve, orders.ship, orders.deliver] as const;
-  for (const [id, steps] of [
+  const allTransitions = [orders.approve, orders.ship, orders.deliver] as const;
+  for (const [id, count] of [
     [approved, 1],
     [shipped, 2],
     [delivered, 3],
     [await place(leaving, brie), 3],
   ] as const) {
-    for (const step of everyStep.slice(0, steps)) {
-      await step(context, id);
+    for (const transition of allTransitions.slice(0, count)) {
+      await transition(context, id);
     }
   }
   await did(shop, 'DELETE', `/v2/store/order/${cancelled}`, { as: orderer });

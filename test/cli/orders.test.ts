@@ -1,4 +1,4 @@
-/** "curd orders" and "curd customers set-role", beside one running server: what holds at once, and what is refused. */
+/** "curd orders" and "curd customers set-role" on a running server: effect and refusals. */
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
@@ -19,26 +19,26 @@ import {
 
 interface Counter {
   readonly shop: Environment;
-  send(method: string, path: string, body?: object): Promise<Answer>;
+  send(method: string, path: string, body?: object): Promise<CounterResponse>;
   place(): Promise<number>;
   statusOf(id: number): Promise<string>;
-  /** Ends the server, which must not have complained. */
+  /** Stops the server and asserts that it logged nothing. */
   close(): Promise<void>;
 }
 
-interface Answer {
+interface CounterResponse {
   readonly status: number;
   // biome-ignore lint/suspicious/noExplicitAny: tests know what to expect in it.
   readonly json: any;
 }
 
-/** A running server whose orders wait, and a key that may do everything. */
+/** A running server that approves no orders by itself, and a key with the scope admin. */
 async function openCounter(t: TestContext): Promise<Counter> {
   const shop = await freshShop(t, { CURD_APPROVAL_DELAY: '1d' });
   const { key } = await accountWithKey(shop, ['admin']);
   const server = await serve(t, shop);
 
-  async function send(method: string, path: string, body?: object): Promise<Answer> {
+  async function send(method: string, path: string, body?: object): Promise<CounterResponse> {
     const response = await fetch(`${server.url}/v2${path}`, {
       method,
       headers: { 'X-API-Key': key, ...(body === undefined ? {} : { 'Content-Type': 'application/json' }) },
@@ -64,11 +64,11 @@ async function openCounter(t: TestContext): Promise<Counter> {
   };
 }
 
-test('Beside a running server, curd', async (suite) => {
+test('On a running server, curd', async (suite) => {
   const { shop, send, place, statusOf, close } = await openCounter(suite);
 
   await suite.test(
-    'orders approve, ship, deliver and cancel holds at once, and is told in JSON',
+    'orders approve, ship, deliver and cancel take effect immediately and print the order as JSON',
     async () => {
       const id = await place();
       for (const [verb, status] of [
@@ -96,7 +96,7 @@ test('Beside a running server, curd', async (suite) => {
     },
   );
 
-  await suite.test('orders says in words what the order is now', async () => {
+  await suite.test('orders prints the new status as text', async () => {
     const id = String(await place());
     for (const [verb, status] of [
       ['approve', 'approved'],
@@ -107,17 +107,20 @@ test('Beside a running server, curd', async (suite) => {
     }
   });
 
-  await suite.test('orders approve takes what has no price, and refuses what is not available', async () => {
-    const cheese = (await send('POST', '/cheeses', { name: 'Nameless' })).json;
-    const order = await send('POST', '/store/order', orderOf(cheese.id));
-    const id = String(order.json.id);
-    await send('POST', `/cheeses/${cheese.id}`, { status: 'sold' });
-    assertRefused(await curd(shop, 'orders', 'approve', id), /Nameless/);
-    await send('POST', `/cheeses/${cheese.id}`, { status: 'available' });
-    assert.equal((await curdJson(shop, 'orders', 'approve', id)).status, 'approved');
-  });
+  await suite.test(
+    'orders approve approves an order without prices, and refuses an unavailable cheese',
+    async () => {
+      const cheese = (await send('POST', '/cheeses', { name: 'Nameless' })).json;
+      const order = await send('POST', '/store/order', orderOf(cheese.id));
+      const id = String(order.json.id);
+      await send('POST', `/cheeses/${cheese.id}`, { status: 'sold' });
+      assertRefused(await curd(shop, 'orders', 'approve', id), /Nameless/);
+      await send('POST', `/cheeses/${cheese.id}`, { status: 'available' });
+      assert.equal((await curdJson(shop, 'orders', 'approve', id)).status, 'approved');
+    },
+  );
 
-  await suite.test('orders refuses in one sentence what cannot be', async (t) => {
+  await suite.test('orders refuses an invalid transition or id in one sentence', async (t) => {
     const placed = await place();
     const over = await place();
     await send('DELETE', `/store/order/${over}`);
@@ -140,7 +143,7 @@ test('Beside a running server, curd', async (suite) => {
   });
 
   await suite.test(
-    'customers set-role makes a customer staff and a customer again, and nothing else',
+    'customers set-role makes a customer staff and customer again, and refuses other roles',
     async (t) => {
       const ada = { username: 'Ada', email: 'ada@example.com', password: 'good enough' };
       assert.equal((await send('POST', '/customer', ada)).status, 201);

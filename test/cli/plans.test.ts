@@ -1,4 +1,4 @@
-/** Plans: given on the command line, held to by a running server, and checked where they are set. */
+/** Plans: set on the command line, applied by a running server, and validated in the settings. */
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import { loadConfig } from '../../src/settings/config.ts';
@@ -57,7 +57,7 @@ async function policyOf(server: RunningServer, key: string): Promise<string | nu
 }
 
 suite('Plans', { concurrency: 2 }, () => {
-  test('are given on the command line, and hold on a running server at the next request', async (t) => {
+  test('that are set on the command line apply on a running server from the next request on', async (t) => {
     const shop = await freshShop(t, { CURD_PLANS: further });
     const account = await curdJson(shop, 'accounts', 'create', 'dairy', '--plan', 'gold');
     assert.equal(account.plan, 'gold');
@@ -75,7 +75,7 @@ suite('Plans', { concurrency: 2 }, () => {
     assert.deepEqual(await server.stop(), { code: 0, stderr: '' });
   });
 
-  test('that are not there are refused, and name those that are', async (t) => {
+  test('that do not exist are refused, with a list of those that do', async (t) => {
     const shop = await freshShop(t, { CURD_PLANS: further });
     const { account } = await accountWithKey(shop);
     const names = /free, pro, enterprise, gold/;
@@ -91,7 +91,7 @@ suite('Plans', { concurrency: 2 }, () => {
     ]);
   });
 
-  test('that cannot be used keep the server from starting, with a sentence', async (t) => {
+  test('that are invalid prevent the start of the server, with one sentence', async (t) => {
     const shop = await freshShop(t);
     const run = await curd({ ...shop, CURD_PLANS: '{"free":{"burst":0}}' }, 'serve');
     assertRefused(run, /CURD_PLANS/, /"free"/);
@@ -106,7 +106,7 @@ suite('Plans', { concurrency: 2 }, () => {
     ]);
   });
 
-  test('and limits of addresses are checked to the last member', async (t) => {
+  test('and limits of client IPs are validated with all members', async (t) => {
     const { CURD_DATA_DIR } = await freshShop(t);
     const cases = [
       ...wrongPlans.map((text) => ['CURD_PLANS', text] as const),
@@ -122,7 +122,7 @@ suite('Plans', { concurrency: 2 }, () => {
     );
   });
 
-  test('may be further ones for sessions too', async (t) => {
+  test('that were added can be used for sessions too', async (t) => {
     const { CURD_DATA_DIR } = await freshShop(t);
     const config = loadConfig({ CURD_DATA_DIR, CURD_PLANS: further, CURD_SESSION_PLAN: 'gold' });
     assert.equal(config.sessionPlan, 'gold');

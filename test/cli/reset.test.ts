@@ -1,4 +1,4 @@
-/** "curd reset": a shop for trying things is as new, its keys go on, and whoever has it open sees that at once. */
+/** "curd reset": a shop is like new, its keys stay valid, and running servers notice it immediately. */
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import type { Database } from '../../src/database/database.ts';
@@ -32,7 +32,7 @@ async function countsIn(database: Database): Promise<Record<string, number>> {
   return counts;
 }
 
-/** What a client sees of the catalogue and of the test orders; ids and times aside. */
+/** The catalogue and test orders as a client reads them, without ids and times. */
 async function seen(shop: Shop) {
   const { json } = await shop.request('GET', '/v2/cheeses?limit=100&withTotal=true', { as: shop.reader });
   const tests = await Promise.all(
@@ -49,7 +49,7 @@ async function seen(shop: Shop) {
   };
 }
 
-/** What a client asks for before, so that what is remembered would be seen afterwards. */
+/** Requests before the reset, which fill the caches. */
 const lists = [
   '/v2/cheeses',
   '/v2/cheeses?tags=cow',
@@ -88,7 +88,7 @@ for (const engine of engines) {
     const { shop, environment, orderer, session, orders, cheeses, imageUrl, known } = life;
     const { database, clients } = shop.app.services;
 
-    await reset.test('is told of in words and by an event', async () => {
+    await reset.test('is reported as text and by an event', async () => {
       const stdout = 'The shop is reset. Accounts, keys and applications are kept.\n';
       assert.deepEqual(life.run, { code: 0, stdout, stderr: '' });
       const [first] = await database.all<object>(sql`select type, actor from event order by id limit 1`);
@@ -166,7 +166,7 @@ for (const engine of engines) {
   });
 }
 
-/** The id of a category that comes with a new cheese. */
+/** The id of the category of a new cheese. */
 async function newCategory(shop: Shop, name: string): Promise<number> {
   const made = await did(shop, 'POST', '/v2/cheeses', {
     as: shop.writer,
@@ -175,14 +175,14 @@ async function newCategory(shop: Shop, name: string): Promise<number> {
   return made.category.id;
 }
 
-test('A reset of a shop on IPv6 makes pictures that are shown where it listens', async (t) => {
+test('A reset of a shop on IPv6 creates images with URLs where it listens', async (t) => {
   const environment = await freshShop(t, { CURD_SECRET: secret, CURD_HOST: '::1' });
   await curdJson(environment, 'reset', '--yes');
   const [cheese] = await cheesesIn(environment);
   assert.match(cheese?.photoUrls[0] ?? '', /^http:\/\/\[::1\]:8080\/images\//);
 });
 
-test('A reset of a sandbox that was never opened leaves it as after its first start', async (t) => {
+test('A reset of a sandbox that was never started has the result of a first start', async (t) => {
   const environment = await freshShop(t, {
     CURD_SECRET: secret,
     CURD_DATABASE: await createDatabase(t),
@@ -192,7 +192,7 @@ test('A reset of a sandbox that was never opened leaves it as after its first st
   assert.ok((await cheesesIn(environment)).length > 20);
 });
 
-test('A reset of a shop that is at work leaves no order without its cheeses, and no job without its order', async (t) => {
+test('A reset of a busy shop leaves no order without its cheeses, and no job without its order', async (t) => {
   const { shop, environment, orderer } = await liveOn(t, 'postgres', { CURD_APPROVAL_DELAY: '0ms' });
   let isOver = false;
   async function buy(): Promise<void> {
@@ -214,7 +214,7 @@ test('A reset of a shop that is at work leaves no order without its cheeses, and
   assert.deepEqual([code, stderr], [0, ''], stdout);
 });
 
-test('A shop in production, or one whose keeper has not said yes, is not reset', async (t) => {
+test('A production shop is not reset, and no shop without --yes', async (t) => {
   const environment = await freshShop(t, { CURD_SECRET: secret });
   await stocked(environment, { prices: [41.5], scopes: ['admin'] });
   const counted = () => inShop(environment, ({ database }) => countsIn(database));

@@ -1,6 +1,6 @@
 /**
- * Runs bin/curd.js as its users do: a process of its own, in an empty folder, with nothing but given settings. And, as a
- * process takes half a second of work, what is not the point of a test by the same functions in this one.
+ * Runs commands as operators do: a new process of bin/curd.js in an empty folder, with only the given settings. A process
+ * takes half a second of CPU time, so other helpers run a command or use services in the process of the test.
  */
 import assert from 'node:assert/strict';
 import { type ChildProcessByStdio, spawn } from 'node:child_process';
@@ -33,8 +33,8 @@ export interface Run {
 }
 
 /**
- * Starts one command. Settings of ours come from the test alone, whatever stands in the environment of the run.
- * @param within a program, with arguments, that runs the rest of its arguments
+ * Starts a command. Only `environment` has settings; CURD_* variables of the test run are removed.
+ * @param within a program with arguments that runs the command
  */
 export function start(
   args: readonly string[],
@@ -49,7 +49,7 @@ export function start(
   });
 }
 
-/** Starts a program of examples/, which finds a server by its settings or by an argument. */
+/** Starts a program of examples/. */
 export function startExample(
   name: string,
   environment: Environment,
@@ -69,12 +69,12 @@ function inherited(): Record<string, string | undefined> {
   );
 }
 
-/** Runs one command to its end. */
+/** Runs a command until it ends. */
 export function curd(environment: Environment, ...args: string[]): Promise<Run> {
   return ended(start(args, environment));
 }
 
-/** What a command that was started has said, once it is through. */
+/** The output and exit status of a started command when it has ended. */
 export async function ended(child: ReturnType<typeof start>): Promise<Run> {
   const [stdout, stderr, [code]] = await Promise.all([
     text(child.stdout),
@@ -84,7 +84,7 @@ export async function ended(child: ReturnType<typeof start>): Promise<Run> {
   return { code, stdout, stderr };
 }
 
-/** Runs one command that must succeed with --json, and gives what it printed. */
+/** Runs a command with --json, asserts that it succeeds, and returns the value. */
 // biome-ignore lint/suspicious/noExplicitAny: tests know what to expect in it.
 export async function curdJson(environment: Environment, ...args: string[]): Promise<any> {
   const run = await curd(environment, ...args, '--json');
@@ -94,7 +94,7 @@ export async function curdJson(environment: Environment, ...args: string[]): Pro
   return JSON.parse(run.stdout);
 }
 
-/** One sentence on standard error, nothing on standard output, exit status 1. */
+/** Asserts one sentence on standard error, nothing on standard output, and exit status 1. */
 export function assertRefused(run: Run, ...says: RegExp[]): void {
   assert.equal(run.stdout, '');
   assert.match(run.stderr, /^curd: [^\n]{20,}\n$/);
@@ -105,14 +105,14 @@ export function assertRefused(run: Run, ...says: RegExp[]): void {
   assert.equal(run.code, 1);
 }
 
-/** A command that cannot be done: what is wrong with it, the function behind it, and words of what is said of it. */
+/** A command that must fail: what is wrong, a function that runs it, and patterns of the message. */
 export type Refusal = readonly [name: string, command: () => unknown, ...says: RegExp[]];
 
-/** Each of these is refused in one sentence: what a process makes of that, `assertRefused` shows for one or two. */
+/** Asserts that each fails with one sentence. Use `assertRefused` for the output of a process. */
 export async function assertEachRefused(t: TestContext, refusals: readonly Refusal[]): Promise<void> {
   for (const [name, command, ...says] of refusals) {
     await t.test(name, async () => {
-      const { message } = await faultOf(command);
+      const { message } = await errorOf(command);
       assert.match(message, /^[^\n]{14,}$/);
       assert.doesNotMatch(message, /undefined|\[object|sk_(live|test)_/);
       for (const words of says) {
@@ -122,14 +122,14 @@ export async function assertEachRefused(t: TestContext, refusals: readonly Refus
   }
 }
 
-async function faultOf(command: () => unknown): Promise<Error> {
+async function errorOf(command: () => unknown): Promise<Error> {
   try {
     await command();
   } catch (error) {
     assert.ok(error instanceof Error);
     return error;
   }
-  throw new assert.AssertionError({ message: 'it was not refused' });
+  throw new assert.AssertionError({ message: 'the command did not fail' });
 }
 
 /**
@@ -152,7 +152,7 @@ export function runInProcess(
   return runCommand(command, args, { ...Object.fromEntries(flags), ...options });
 }
 
-/** Does something to a shop in this process, as a command would. */
+/** Uses the services of a shop in this process. */
 export async function inShop<T>(
   environment: Environment,
   work: (services: Services) => T,
@@ -166,7 +166,7 @@ export async function inShop<T>(
   }
 }
 
-/** Makes the shop one of another environment, and keeps everything in it. */
+/** Changes the stored environment of a shop and nothing else. */
 export function storeEnvironmentOf(environment: Environment, to: 'local' | 'sandbox' | 'production') {
   return inShop(environment, ({ database }) => storeEnvironment(database, to));
 }
@@ -187,7 +187,7 @@ export function accountWithKey(
   });
 }
 
-/** Cheeses at these prices, per kilogram, or without any, and a key with these scopes. */
+/** Creates cheeses with these prices per kilogram, and a key with these scopes. */
 export async function stocked(
   environment: Environment,
   { prices, scopes }: { readonly prices: readonly (number | undefined)[]; readonly scopes: readonly Scope[] },
@@ -203,7 +203,7 @@ export async function stocked(
   return { key: (await accountWithKey(environment, scopes)).key, cheeses: ids };
 }
 
-/** The first thousand cheeses of a shop, in the order in which they came. */
+/** The first thousand cheeses of a shop in order of creation. */
 export function cheesesIn(environment: Environment): Promise<Cheese[]> {
   return inShop(environment, async ({ listing }) => {
     const page = await listing.list({ sort: 'createdAt', limit: 1000 }, { withTotal: false });
@@ -213,17 +213,17 @@ export function cheesesIn(environment: Environment): Promise<Cheese[]> {
 
 export interface RunningServer {
   readonly url: string;
-  /** Everything up to and including the last line of the greeting. */
+  /** The output until the last line of the greeting. */
   readonly greeting: string;
-  /** The key that the greeting shows, if any. */
+  /** The key in the greeting, if any. */
   readonly firstKey: string | null;
-  /** Sends a signal, and answers how the process ended. */
+  /** Sends a signal and waits until the process ends. */
   stop(signal?: NodeJS.Signals): Promise<{ code: number | null; stderr: string }>;
-  /** The status that a key gets for a request of the catalogue. */
+  /** The status of a request to the catalogue with a key. */
   statusFor(key: string, method?: string): Promise<number>;
 }
 
-/** Starts the server on a free port, and stops it with the test at the latest. */
+/** Starts the server on a free port. It is stopped after the test at the latest. */
 export async function serve(
   t: TestContext,
   environment: Environment,
@@ -265,7 +265,7 @@ export async function serve(
   };
 }
 
-/** An environment whose data goes away with the test, and a log of warnings and errors only. */
+/** Settings with a data folder that is deleted after the test, and a log of warnings and errors only. */
 export async function freshShop(t: TestContext, more: Environment = {}): Promise<Environment> {
   return { CURD_DATA_DIR: await temporaryFolder(t), CURD_LOG_LEVEL: 'warn', ...more };
 }

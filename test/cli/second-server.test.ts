@@ -9,7 +9,7 @@ test('A second server on an SQLite database', async (t) => {
   const shop = await freshShop(t);
   const first = await serve(t, shop);
 
-  await t.test('is refused in one sentence, and the first one goes on', async () => {
+  await t.test('is refused in one sentence, and the first server continues', async () => {
     assertRefused(
       await curd(shop, 'serve', '--port', '0'),
       /Another server has .*curd\.sqlite open\. Stop it first.*--allow-second-server/,
@@ -21,7 +21,7 @@ test('A second server on an SQLite database', async (t) => {
     assert.equal(await first.statusFor(first.firstKey ?? ''), 200);
   });
 
-  await t.test('does not start while commands do, which work beside a server', async () => {
+  await t.test('does not start, while commands run beside a server', async () => {
     assert.equal((await curdJson(shop, 'accounts', 'list')).length, 1);
     assert.equal((await curdJson(shop, 'backup', 'shop.tar')).missing.length, 0);
     const change = await curd(shop, 'environment', 'change', 'sandbox', '--secret', secret);
@@ -46,7 +46,7 @@ test('A second server on an SQLite database', async (t) => {
   });
 });
 
-test('Servers on one PostgreSQL need no permission', async (t) => {
+test('Several servers on one PostgreSQL start without an option', async (t) => {
   const shared = { CURD_SECRET: secret, CURD_DATABASE: await createDatabase(t, 'template_curd') };
   const shop = await freshShop(t, shared);
   await serve(t, shop);

@@ -1,4 +1,4 @@
-/** "curd serve": what a first start makes and shows, a second one leaves as it is, and what keeps it from starting. */
+/** "curd serve": what the first start creates and prints, later starts, and failed starts. */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { readdirSync, statSync, writeFileSync } from 'node:fs';
@@ -40,7 +40,7 @@ async function catalogueOf({ url }: RunningServer, key: string): Promise<ListedC
   return ((await response.json()) as { items: ListedCheese[] }).items;
 }
 
-/** How many accounts, and rows and events about pictures, there are. */
+/** The numbers of accounts, image rows and image events. */
 async function countsIn(environment: Environment): Promise<object> {
   const counts = await inShop(environment, ({ database }) =>
     database.get<object>(sql`
@@ -50,7 +50,7 @@ async function countsIn(environment: Environment): Promise<object> {
   return { ...counts };
 }
 
-/** The one picture of a cheese, with its thumbnail, shown as it should be; and the names of both. */
+/** Asserts that a cheese has one image with a thumbnail, both served. Returns their names. */
 async function requirePhoto(server: RunningServer, key: string, cheese: ListedCheese): Promise<string[]> {
   const { id, name, photoUrls } = cheese;
   const url = `${server.url}/v2/cheeses/${id}/images`;
@@ -124,7 +124,7 @@ test('A first start', async (start) => {
 });
 
 suite('curd serve', { concurrency: 2 }, () => {
-  test('says in one sentence that its port is taken, and still greets with a key once it can start', async (t) => {
+  test('reports in one sentence that its port is used, and prints a key when it can start', async (t) => {
     const other = createServer().listen(0, '127.0.0.1');
     cleanUp(t, () => other.close());
     await once(other, 'listening');
@@ -139,11 +139,11 @@ suite('curd serve', { concurrency: 2 }, () => {
     assert.ok(cheeses.length >= 20);
     assert.ok(
       cheeses.every(({ photoUrls }) => photoUrls.length === 1),
-      'the start that failed left cheeses without photos',
+      'the failed start left cheeses without images',
     );
   });
 
-  test('gives no drawing to a demo cheese that was changed', async (t) => {
+  test('adds no image to a demo cheese that was changed', async (t) => {
     const shop = await freshShop(t);
     await (await serve(t, shop)).stop();
     const [first] = await cheesesIn(shop);
@@ -155,7 +155,7 @@ suite('curd serve', { concurrency: 2 }, () => {
     assert.deepEqual(again?.photoUrls, []);
   });
 
-  test('ends with status 0 when a signal arrives while it writes the demo, and completes it the next time', async (t) => {
+  test('ends with status 0 when a signal arrives while it writes the demo, and the next start completes it', async (t) => {
     const shop = await freshShop(t);
     const child = start(['serve', '--port', '0'], { ...shop, CURD_LOG_LEVEL: 'warn' });
     const run = ended(child);
@@ -171,13 +171,13 @@ suite('curd serve', { concurrency: 2 }, () => {
     await server.stop();
   });
 
-  test('says in one sentence that its host is no address of this machine', async (t) => {
-    // TEST-NET-1 (RFC 5737), and a name that is reserved for being unknown (RFC 6761).
+  test('reports in one sentence that its host is not an address of this machine', async (t) => {
+    // TEST-NET-1 (RFC 5737), and a name that is reserved as unknown (RFC 6761).
     const refused = await curd(await freshShop(t), 'serve', '--port', '0', '--host', '192.0.2.1');
     assertRefused(refused, /IP address 192\.0\.2\.1\. Choose one that it has with --host or CURD_HOST/);
   });
 
-  test('starts in production with its settings, and makes no key, no account and no demo', async (t) => {
+  test('starts in production with its settings, and creates no key, account or demo', async (t) => {
     const shop = await freshShop(t, {
       CURD_ENVIRONMENT: 'production',
       CURD_SECRET: secret,
@@ -201,7 +201,7 @@ suite('curd serve', { concurrency: 2 }, () => {
     assert.deepEqual(namesIn(join(shop.CURD_DATA_DIR ?? '', 'images')), []);
   });
 
-  test('goes without pictures where they cannot be stored, and says so in the log', async (t) => {
+  test('starts without images when they cannot be stored, and logs a warning', async (t) => {
     const shop = await freshShop(t);
     writeFileSync(join(shop.CURD_DATA_DIR ?? '', 'images'), 'in the way');
     const server = await serve(t, shop);
@@ -216,7 +216,7 @@ suite('curd serve', { concurrency: 2 }, () => {
     assert.deepEqual([level, msg], ['warn', 'the demo images could not be stored']);
   });
 
-  test('is kept waiting by no bucket that says nothing', { timeout: 30_000 }, async (t) => {
+  test('starts when the bucket does not respond', { timeout: 30_000 }, async (t) => {
     const endpoint = await openSilence(t);
     const shop = await freshShop(t, { ...awsSettings(endpoint), CURD_IMAGES: 's3://pictures' });
     const slow = new Promise<null>((resolve) => setTimeout(() => resolve(null), 8000).unref());
@@ -238,7 +238,7 @@ function hasCheeses(file: string): boolean {
   }
 }
 
-test('The drawings of the demo are less than 100 kB', () => {
+test('The images of the demo are less than 100 kB', () => {
   const sizes = namesIn(drawings).map((name) => statSync(join(drawings, name)).size);
   assert.ok(sizes.length > 0);
   const total = sizes.reduce((sum, size) => sum + size, 0);

@@ -1,4 +1,4 @@
-/** Settings: what is refused before anything is written, and where they and the data folder are taken from. */
+/** Settings: refusals before anything is written, flags and variables, and the data folder. */
 import assert from 'node:assert/strict';
 import { readdirSync } from 'node:fs';
 import { suite, test } from 'node:test';
@@ -20,14 +20,9 @@ const complete = { ...production, CURD_PUBLIC_URL: 'https://cheese.example' };
 
 type Refused = [name: string, environment: Environment, ...says: RegExp[]];
 
-/** Starts that would not be safe. */
+/** Settings that would be unsafe. */
 const unsafe: Refused[] = [
-  [
-    'production without an address',
-    { ...complete, CURD_PUBLIC_URL: '' },
-    /CURD_PUBLIC_URL is not set/,
-    /https/,
-  ],
+  ['production without a URL', { ...complete, CURD_PUBLIC_URL: '' }, /CURD_PUBLIC_URL is not set/, /https/],
   ['production without a secret', { ...complete, CURD_SECRET: '' }, /CURD_SECRET is not set/, /32 bytes/],
   ['production, short secret', { ...complete, CURD_SECRET: 'x'.repeat(31) }, /CURD_SECRET/, /32 bytes/],
   [
@@ -49,10 +44,10 @@ const mistyped: Refused[] = [
   ['unknown database', { CURD_DATABASE: 'mysql://x' }, /CURD_DATABASE/, /sqlite:<file>/, /postgres:\/\//],
   ['SQLite without a file', { CURD_DATABASE: 'sqlite:' }, /CURD_DATABASE/],
   ['unknown log level', { CURD_LOG_LEVEL: 'loud' }, /CURD_LOG_LEVEL/, /debug/],
-  ['address that is none', { CURD_PUBLIC_URL: 'cheese.example' }, /CURD_PUBLIC_URL/, /https?/],
+  ['URL that is none', { CURD_PUBLIC_URL: 'cheese.example' }, /CURD_PUBLIC_URL/, /https?/],
   ['origin that is none', { CURD_CORS_ORIGINS: '*, foo' }, /CURD_CORS_ORIGINS contains "foo"/],
   ['origin with a path', { CURD_CORS_ORIGINS: 'https://shop.example/' }, /CURD_CORS_ORIGINS/],
-  ['address with a query', { CURD_PUBLIC_URL: 'https://cheese.example/?a' }, /CURD_PUBLIC_URL/, /query/],
+  ['URL with a query', { CURD_PUBLIC_URL: 'https://cheese.example/?a' }, /CURD_PUBLIC_URL/, /query/],
 ];
 
 function inThisProcess(shop: Environment) {
@@ -67,7 +62,7 @@ function inThisProcess(shop: Environment) {
 }
 
 suite('curd', { concurrency: 2 }, () => {
-  test('refuses unsafe settings in one sentence that says what to set, before it writes anything', async (t) => {
+  test('refuses unsafe settings with one sentence and a remedy, before it writes anything', async (t) => {
     const shop = await freshShop(t);
     await assertEachRefused(t, unsafe.map(inThisProcess(shop)));
     for (const environment of [{ CURD_ENVIRONMENT: 'sandbox' }, { ...complete, CURD_PUBLIC_URL: '' }]) {
@@ -99,9 +94,9 @@ suite('curd', { concurrency: 2 }, () => {
     assert.deepEqual(readdirSync(shop.CURD_DATA_DIR ?? ''), []);
   });
 
-  test('checks every setting before it reports the first', async (t) => {
+  test('checks every setting before it reports errors', async (t) => {
     const { CURD_DATA_DIR } = await freshShop(t);
-    // Any text is a host or a folder.
+    // Any text is a valid host or folder.
     const checked = Object.values(settings).filter(
       ({ variable }) => !['CURD_HOST', 'CURD_DATA_DIR'].includes(variable),
     );
@@ -117,11 +112,11 @@ suite('curd', { concurrency: 2 }, () => {
     );
   });
 
-  test('refuses mistyped settings with a sentence that names the variable', async (t) => {
+  test('refuses invalid settings with one sentence that names the variable', async (t) => {
     await assertEachRefused(t, mistyped.map(inThisProcess(await freshShop(t))));
   });
 
-  test('takes loopback addresses in production, and a secret of exactly 32 bytes', async (t) => {
+  test('accepts loopback URLs in production, and a secret of exactly 32 bytes', async (t) => {
     const shop = await freshShop(t, {
       ...production,
       CURD_SECRET: 'é'.repeat(16),
@@ -130,19 +125,19 @@ suite('curd', { concurrency: 2 }, () => {
     assert.ok((await curdJson(shop, 'migrate')).applied.length > 0);
   });
 
-  test('lets a flag win over the environment, and takes an empty variable for none', async (t) => {
+  test('prefers a flag to the environment, and ignores an empty variable', async (t) => {
     const shop = await freshShop(t, { CURD_ENVIRONMENT: 'nonsense', CURD_SECRET: '', CURD_LOG_LEVEL: '' });
     assert.ok((await curdJson(shop, 'migrate', '--environment', 'local')).applied.length > 0);
   });
 
-  test('keeps SQLite where CURD_DATABASE says, with folders that are made for it', async (t) => {
+  test('creates the SQLite file of CURD_DATABASE and its folders', async (t) => {
     const shop = await freshShop(t, { CURD_DATABASE: 'sqlite:one/two/shop.db' });
     const account = await curdJson(shop, 'accounts', 'create', 'first');
     assert.ok(readdirSync(`${shop.CURD_DATA_DIR}/one/two`).includes('shop.db'));
     assert.deepEqual(await curdJson(shop, 'accounts', 'list'), [account]);
   });
 
-  test('says in one sentence that PostgreSQL is not there', async (t) => {
+  test('reports in one sentence that PostgreSQL is unreachable', async (t) => {
     const shop = await freshShop(t, {
       CURD_DATABASE: 'postgres://curd:hidden@127.0.0.1:1/x',
       CURD_SECRET: secret,
@@ -154,7 +149,7 @@ suite('curd', { concurrency: 2 }, () => {
     }
   });
 
-  test('says in one sentence that a data folder cannot be written', async (t) => {
+  test('reports in one sentence that a data folder cannot be written', async (t) => {
     const shop = await freshShop(t);
     const run = await curd(shop, 'migrate', '--data-dir', '/dev/null/data');
     assertRefused(
@@ -163,7 +158,7 @@ suite('curd', { concurrency: 2 }, () => {
     );
   });
 
-  test('names the flag of a setting where it came by a flag, and the variable otherwise', async (t) => {
+  test('names the flag when a setting was given as a flag, and the variable otherwise', async (t) => {
     const shop = await freshShop(t, { CURD_LOG_LEVEL: 'loud' });
     const [byFlag, byVariable] = await Promise.all([
       curd({ ...shop, CURD_LOG_LEVEL: 'info' }, 'serve', '--port', 'abc'),
@@ -174,7 +169,7 @@ suite('curd', { concurrency: 2 }, () => {
     assertRefused(byVariable, /^curd: CURD_LOG_LEVEL is "loud"/);
   });
 
-  test('migrate brings a database to the newest schema once, by two at once', async (t) => {
+  test('migrate runs each migration once when two processes run it at the same time', async (t) => {
     const shop = await freshShop(t);
     const [one, other] = await Promise.all([curdJson(shop, 'migrate'), curdJson(shop, 'migrate')]);
     assert.deepEqual(Object.keys(one), ['applied']);
