@@ -1,4 +1,4 @@
-/** Idempotency-Key: a POST sent again is answered as the first time, and does its work once. */
+/** Idempotency-Key: a POST that is sent again returns the first response and runs once. */
 import assert from 'node:assert/strict';
 import { hash } from 'node:crypto';
 import { test } from 'node:test';
@@ -26,7 +26,7 @@ function assertReplayOf(first: TestResponse, again: TestResponse): void {
   }
 }
 
-/** One was first; each of the others got its answer, or was told to wait. */
+/** One request ran; each of the others got its response, or 409. */
 function assertRanOnce(responses: readonly TestResponse[]): void {
   const first = responses.filter((response) => response.status === 201 && !isReplay(response));
   assert.equal(first.length, 1, responses.map(({ status, text }) => `${status} ${text}`).join('\n'));
@@ -41,7 +41,7 @@ function assertRanOnce(responses: readonly TestResponse[]): void {
 }
 
 onBothEngines('Idempotency-Key', (engine) => {
-  test('replays status, body, Location and ETag, and does nothing a second time', async (t) => {
+  test('replays status, body, Location and ETag, and changes nothing', async (t) => {
     const shop = await openShop(t, { engine });
     const first = await create(shop, 'once', { name: 'Brie' });
     assert.deepEqual([first.status, isReplay(first)], [201, false]);
@@ -56,7 +56,7 @@ onBothEngines('Idempotency-Key', (engine) => {
     assert.equal(events.length, 1);
   });
 
-  test('gives the first answer still after the cheese was changed, and after it was deleted', async (t) => {
+  test('returns the first response also after the cheese was changed or deleted', async (t) => {
     const shop = await openShop(t, { engine });
     const first = await create(shop, 'once', { name: 'Brie' });
     const url = `/v2/cheeses/${first.json.id}`;
@@ -67,7 +67,7 @@ onBothEngines('Idempotency-Key', (engine) => {
     assert.equal(await total(shop), 0);
   });
 
-  test('is free again after an attempt that failed', async (t) => {
+  test('can be used again after a request that failed', async (t) => {
     const shop = await openShop(t, { engine });
     const taken = await create(shop, 'first', { name: 'Brie' });
     assertError(await create(shop, 'mine', { name: '' }), 422, 'validation_error');
@@ -79,7 +79,7 @@ onBothEngines('Idempotency-Key', (engine) => {
     assertReplayOf(made, await create(shop, 'mine', { name: 'Brie' }));
   });
 
-  test('lets one of 20 parallel requests through', async (t) => {
+  test('runs one of 20 parallel requests', async (t) => {
     const shop = await openShop(t, { engine });
     const responses = await Promise.all(
       Array.from({ length: 20 }, () => create(shop, 'race', { name: 'Brie' })),
@@ -89,7 +89,7 @@ onBothEngines('Idempotency-Key', (engine) => {
     assert.ok(isReplay(await create(shop, 'race', { name: 'Brie' })));
   });
 
-  test('lets one of 20 parallel requests to two servers on one database through', async (t) => {
+  test('runs one of 20 parallel requests to two servers on one database', async (t) => {
     const shop = await openShop(t, { engine });
     const other = await shop.another();
     for (const name of ['Brie', 'Edam', 'Gouda']) {
@@ -107,7 +107,7 @@ onBothEngines('Idempotency-Key', (engine) => {
     );
   });
 
-  test('holds where a second run would be refused: one key is made of the last free place', async (t) => {
+  test('replays where a second run would be refused: the last API key that the account may have', async (t) => {
     const shop = await openShop(t, { engine });
     const other = await shop.another();
     const as = await shop.createKey({ scopes: ['admin'] });
@@ -121,7 +121,7 @@ onBothEngines('Idempotency-Key', (engine) => {
     assertRanOnce(responses);
   });
 
-  test('is forgotten after 24 hours', async (t) => {
+  test('expires after 24 hours', async (t) => {
     const clock = testClock();
     const shop = await openShop(t, { engine, clock });
     const first = await create(shop, 'once', { name: 'Brie' });
@@ -135,7 +135,7 @@ onBothEngines('Idempotency-Key', (engine) => {
   });
 });
 
-test('The same key with another body or another query is 422, and does nothing', async (t) => {
+test('The same key with another body or query is 422, and changes nothing', async (t) => {
   const shop = await openShop(t);
   const first = await create(shop, 'once', { name: 'Brie' });
   for (const { url, body } of [
@@ -152,7 +152,7 @@ test('The same key with another body or another query is 422, and does nothing',
   assertReplayOf(first, await create(shop, 'once', { name: 'Brie' }));
 });
 
-test('Another key, another path and another caller are each on their own', async (t) => {
+test('Keys are separate by text, path and principal', async (t) => {
   const shop = await openShop(t);
   const someone = await shop.createKey({ scopes: ['write:cheeses'] });
   const first = await create(shop, 'a', { name: 'Brie' });
@@ -182,7 +182,7 @@ test('Another key, another path and another caller are each on their own', async
   assert.equal(await total(shop), 3);
 });
 
-test('The quoted form and the bare form are the same key; case makes another', async (t) => {
+test('A key is the same with and without quotes; its case matters', async (t) => {
   const shop = await openShop(t);
   const first = await create(shop, '"a-1"', { name: 'Brie' });
   assert.equal(first.status, 201);
@@ -193,14 +193,14 @@ test('The quoted form and the bare form are the same key; case makes another', a
   assert.ok(isReplay(await create(shop, `"${longest}"`, { name: 'Gouda' })));
 });
 
-test('A quoted key may hold spaces and escapes, as a structured string does', async (t) => {
+test('A quoted key may contain spaces and escapes, as a structured-field string', async (t) => {
   const shop = await openShop(t);
   const first = await create(shop, '"my \\"first\\" attempt"', { name: 'Brie' });
   assert.equal(first.status, 201, first.text);
   assertReplayOf(first, await create(shop, '"my \\"first\\" attempt"', { name: 'Brie' }));
 });
 
-test('A header that is no key is 400 before the body is looked at, and nothing happens', async (t) => {
+test('An invalid key is 400 before the body is validated, and changes nothing', async (t) => {
   const shop = await openShop(t);
   for (const key of [
     '',
@@ -229,12 +229,12 @@ test('A header that is no key is 400 before the body is looked at, and nothing h
   assert.equal(await total(shop), 0);
 });
 
-test('The 400 to a header that is no key is among the answers that the route declares', async (t) => {
+test('The route declares the 400 for an invalid key', async (t) => {
   const shop = await openShop(t);
   assertError(await create(shop, '', { name: 'Brie' }), 400, 'bad_request');
 });
 
-test('GET and DELETE take no notice of the header', async (t) => {
+test('GET and DELETE ignore the header', async (t) => {
   const shop = await openShop(t);
   const { json } = await create(shop, 'once', { name: 'Brie' });
   const headers = { 'idempotency-key': 'once', 'x-confirm-delete': 'true' };
@@ -245,7 +245,7 @@ test('GET and DELETE take no notice of the header', async (t) => {
   assertError(again, 404, 'not_found');
 });
 
-test('What is kept of a request is no digest from which its password could be guessed', async (t) => {
+test('The stored fingerprint of a request is no plain digest, from which its password could be guessed', async (t) => {
   const shop = await openShop(t);
   const raw = JSON.stringify({ username: 'ada', email: 'ada@example.com', password: 'brie' });
   const headers = { 'idempotency-key': 'once' };

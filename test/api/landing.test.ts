@@ -1,4 +1,4 @@
-/** What a browser asks for at the root of the server. */
+/** The landing page and the other files that browsers request at the root. */
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { test } from 'node:test';

@@ -1,4 +1,4 @@
-/** Both limits of a plan at once, on a real database, with a clock of ours, against lists of what passed when. */
+/** Both limits of a plan on a real database with a test clock, against a model: the times of the requests that passed. */
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import fc from 'fast-check';
@@ -23,7 +23,7 @@ const addressLimits = { perMinute: 60_000, accountsPerMinute: 60_000, publicPerM
 
 type Plans = Readonly<Record<string, PlanLimits>>;
 
-/** One process that counts. */
+/** A process that counts requests. */
 interface Server {
   readonly counts: UsageCounter;
   readonly rateLimits: RateLimits;
@@ -42,7 +42,7 @@ function startServer(database: Database, clock: TestClock, plans: Plans): Server
 }
 
 let accounts = 0;
-/** Nobody has seen this account before. */
+/** An account that sent no request before. */
 const freshAccount = () => {
   accounts += 1;
   return accounts;
@@ -71,13 +71,13 @@ async function call(
 
 const within = (times: readonly number[], now: number, ms: number) =>
   times.filter((at) => at > now - ms).length;
-/** Several servers put calls of the same 20 ms together, and let them count until the last of them is a second old. */
+/** Several servers count requests of the same 20 ms together, until the last of them is a second old. */
 const inSecond = (engine: Engine, times: readonly number[], now: number) =>
   times.filter((at) => {
     const latest = Math.max(...times.filter((one) => Math.floor(one / 20) === Math.floor(at / 20)));
     return (engine === 'sqlite' ? at : latest) > now - 1000;
   }).length;
-/** Of the minute that runs and the 60 before it. */
+/** Requests of the current minute and the 60 before it. */
 const counting = (times: readonly number[], now: number) =>
   times.filter((at) => Math.floor(at / minuteMs) > Math.floor(now / minuteMs) - 61).length;
 
@@ -89,7 +89,7 @@ const anyGap = fc.oneof(
 );
 const anyStep = fc.record({
   gap: anyGap,
-  /** How many calls come then. */
+  /** The number of requests at that time. */
   calls: fc.integer({ min: 1, max: 12 }),
   isFree: fc.nat(9).map((number) => number === 0),
   event: fc.nat(40).map((number) => (['close', 'crash', 'change'] as const)[number] ?? 'nothing'),
@@ -103,7 +103,7 @@ const anyLimits = fc.record({
 const runsOf = (engine: Engine) => ({ numRuns: engine === 'sqlite' ? 8 : 4 });
 
 onBothEngines('The limits of a plan', (engine) => {
-  test('hold for one server to the call: it lets through neither more nor fewer, restarts and all', async (t) => {
+  test('are exact on one server, also across restarts', async (t) => {
     const database = await freshDatabase(t, engine);
     const property = fc.asyncProperty(anyLimits, anySteps, fc.nat(minuteMs), async (limits, steps, phase) => {
       const clock = testClock(start + phase);
@@ -116,7 +116,7 @@ onBothEngines('The limits of a plan', (engine) => {
         if (event === 'close') {
           await server.counts.close();
           server = startServer(database, clock, { only: limits });
-          // A server by itself forgets the second.
+          // A single server keeps the second in memory only.
           all = engine === 'sqlite' ? [] : all;
         }
         for (let one = 0; one < calls; one += 1) {
@@ -143,7 +143,7 @@ onBothEngines('The limits of a plan', (engine) => {
     await fc.assert(property, runsOf(engine));
   });
 
-  test('hold for two servers together, through crashes and changes of plan', async (t) => {
+  test('are never exceeded by two servers together, despite crashes and changes of plan', async (t) => {
     const database = await freshDatabase(t, engine);
     const property = fc.asyncProperty(anyLimits, anyLimits, anySteps, async (first, second, steps) => {
       const clock = testClock();
@@ -187,7 +187,7 @@ onBothEngines('The limits of a plan', (engine) => {
     await fc.assert(property, runsOf(engine));
   });
 
-  test('are unmoved by calls that they refuse', async (t) => {
+  test('do not count requests that they refuse', async (t) => {
     const database = await freshDatabase(t, engine);
     const property = fc.asyncProperty(anyLimits, anySteps, async (limits, steps) => {
       const passed = async (repetitions: number) => {
@@ -215,7 +215,7 @@ onBothEngines('The limits of a plan', (engine) => {
     await fc.assert(property, runsOf(engine));
   });
 
-  test('let a call pass once Retry-After is over', async (t) => {
+  test('permit a request after Retry-After', async (t) => {
     const database = await freshDatabase(t, engine);
     const property = fc.asyncProperty(anyLimits, anySteps, async (limits, steps) => {
       const clock = testClock();
@@ -235,7 +235,7 @@ onBothEngines('The limits of a plan', (engine) => {
     await fc.assert(property, runsOf(engine));
   });
 
-  test('let a call pass once Retry-After is over, also where the plan was a larger one before', async (t) => {
+  test('permit a request after Retry-After, also after a change to a smaller plan', async (t) => {
     const clock = testClock();
     const plans = { large: { perHour: 200, burst: 500 }, small: { perHour: 100, burst: 500 } };
     const server = startServer(await freshDatabase(t, engine), clock, plans);
@@ -251,7 +251,7 @@ onBothEngines('The limits of a plan', (engine) => {
     assert.equal(typeof (await call(server, 0, 'small')), 'object', `after ${seconds} s`);
   });
 
-  test('let who comes evenly have 95 of 100, on two servers that restart', async (t) => {
+  test('permit 95 of 100 requests at an even rate, on two servers that restart', async (t) => {
     const database = await freshDatabase(t, engine);
     for (const perHour of [100, 300]) {
       const plans = { only: { perHour, burst: 10 } };
@@ -271,7 +271,7 @@ onBothEngines('The limits of a plan', (engine) => {
     }
   });
 
-  test('cost a caller nothing for what a server took for him and has not used, however seldom he comes', async (t) => {
+  test('return unused leases, also to a caller with few requests', async (t) => {
     const clock = testClock();
     const server = startServer(await freshDatabase(t, engine), clock, { only: { perHour: 1000, burst: 10 } });
     let remaining: number | undefined;
@@ -286,7 +286,7 @@ onBothEngines('The limits of a plan', (engine) => {
     assert.equal(remaining, 990);
   });
 
-  test('hold in every second, whoever else comes meanwhile', async (t) => {
+  test('apply in every second while other accounts send requests', async (t) => {
     const clock = testClock();
     const server = startServer(await freshDatabase(t, engine), clock, { only: { perHour: null, burst: 10 } });
     for (let second = 0; second < 6; second += 1) {
@@ -300,7 +300,7 @@ onBothEngines('The limits of a plan', (engine) => {
     assert.equal(await call(server, 0), 1, 'an eleventh call within a second');
   });
 
-  test('hold where a call that turns out to be free began in the minute before', async (t) => {
+  test('are exact when a refunded request was counted in the minute before', async (t) => {
     const clock = testClock();
     const server = startServer(await freshDatabase(t, engine), clock, { only: { perHour: 2, burst: 10 } });
     clock.advance(minuteMs - 1);
@@ -320,13 +320,13 @@ onBothEngines('The limits of a plan', (engine) => {
     }
   });
 
-  test('hold where calls of two minutes turn out to be free at once', async (t) => {
+  test('are exact when requests of two minutes are refunded at the same time', async (t) => {
     const clock = testClock();
     const server = startServer(await freshDatabase(t, engine), clock, { only: { perHour: 3, burst: 10 } });
     const slow = await call(server, 0);
     clock.advance(minuteMs);
     const quick = await call(server, 0);
-    // What comes while a call is being counted travels together.
+    // Requests that arrive while one is counted are batched.
     const third = call(server, 0);
     (quick as RequestCharge).refund();
     (slow as RequestCharge).refund();

@@ -1,4 +1,4 @@
-/** Which refusal comes first, what the limits are called, and what they cost the server. */
+/** Rate limits: the order of refusals, how limits are published, and their memory. */
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import { setFlagsFromString } from 'node:v8';
@@ -12,7 +12,7 @@ import { assertError, openShop, type Shop, testClock } from '../helper.ts';
 
 const plans = (limits: object) => ({ CURD_PLANS: JSON.stringify(limits) });
 
-/** Uses up the second of the shop's own account, whose plan permits two calls. */
+/** Uses up the burst of the shop's account, whose plan permits two requests a second. */
 async function openSpent(t: Parameters<typeof openShop>[0]): Promise<Shop> {
   const settings = plans({ enterprise: { perHour: 50, burst: 2 } });
   const shop = await openShop(t, { clock: testClock(), settings });
@@ -23,7 +23,7 @@ async function openSpent(t: Parameters<typeof openShop>[0]): Promise<Shop> {
 }
 
 suite('Rate limits', () => {
-  test('come after 404, 405 and 401, and before 403, 415, 400 and 422', async (t) => {
+  test('are checked after 404, 405 and 401, and before 403, 415, 400 and 422', async (t) => {
     const shop = await openSpent(t);
     const as = shop.reader;
     assertError(await shop.request('GET', '/v2/nothing', { as }), 404, 'not_found');
@@ -42,14 +42,14 @@ suite('Rate limits', () => {
     }
   });
 
-  test('do not work for whom they turn away', async (t) => {
+  test('refuse before the handler runs', async (t) => {
     const shop = await openSpent(t);
     const body = { name: 'Brie' };
     assert.equal((await shop.request('POST', '/v2/cheeses', { as: shop.writer, body })).status, 429);
     assert.equal((await shop.app.services.database.all(sql`select id from cheese`)).length, 0);
   });
 
-  test('leave the least to an account whose plan the settings no longer name', async (t) => {
+  test('are the lowest for an account whose plan was removed from the settings', async (t) => {
     const settings = plans({ tiny: { perHour: 7, burst: 3 } });
     const shop = await openShop(t, { clock: testClock(), settings });
     const { keys, contextOf } = shop.app.services;
@@ -64,7 +64,7 @@ suite('Rate limits', () => {
     assert.equal(headers['ratelimit-policy'], '"hour";q=7;w=3600, "burst";q=3;w=1');
   });
 
-  test('are told alike by whoami and by the headers', async (t) => {
+  test('are the same in GET /v2/whoami and in the headers', async (t) => {
     const settings = plans({ enterprise: { perHour: 500, burst: 30 } });
     const clock = testClock();
     const shop = await openShop(t, { clock, settings });
@@ -86,7 +86,7 @@ suite('Rate limits', () => {
     }
   });
 
-  test('are named in full by GET /v2/limits, to anybody', async (t) => {
+  test('are listed by GET /v2/limits, without a credential', async (t) => {
     const local = await openShop(t, {
       settings: plans({ gold: { perHour: null, burst: 7 }, free: { burst: 11 } }),
     });
@@ -118,7 +118,7 @@ suite('Rate limits', () => {
     });
   });
 
-  test('hold for calls that come at once', async (t) => {
+  test('apply to parallel requests', async (t) => {
     const settings = plans({ enterprise: { perHour: 30, burst: 1000 } });
     const shop = await openShop(t, { clock: testClock(), settings });
     const other = await shop.another();
@@ -131,7 +131,7 @@ suite('Rate limits', () => {
     assert.equal(responses.filter(({ status }) => status === 429).length, 70);
   });
 
-  test('keep their memory bounded, however many addresses come', async (t) => {
+  test('need bounded memory for any number of client IPs', async (t) => {
     const database = await open(t, await freshConfig(t, 'sqlite'));
     await migrate(database);
     const clock = testClock();

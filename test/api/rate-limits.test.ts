@@ -1,4 +1,4 @@
-/** What one account or one customer may take: both limits, and what answers say of them. */
+/** Both limits of accounts and customers, and the headers that show them. */
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { type TestContext, test } from 'node:test';
@@ -16,7 +16,7 @@ import {
 import { newApplication, openListeningShop, post, withToken } from '../oauth/flow.ts';
 
 const minuteMs = 60_000;
-/** The plans as they are where nothing is set. */
+/** The default plans. */
 const asShipped = { CURD_PLANS: undefined };
 
 interface Account {
@@ -33,7 +33,7 @@ async function newAccount({ app }: Shop, plan: string): Promise<Account> {
   return { id, name, keys: [await newKey(), await newKey()] };
 }
 
-/** A shop whose clock stands at the beginning of a minute, and an account in it. */
+/** A shop whose clock is at the start of a minute, and an account. */
 async function openWith(t: TestContext, engine: Engine, plan: string, settings = {}) {
   const clock = testClock();
   const shop = await openShop(t, { engine, clock, settings: { ...asShipped, ...settings } });
@@ -43,7 +43,7 @@ async function openWith(t: TestContext, engine: Engine, plan: string, settings =
 const list = (shop: Shop, key: string) => shop.request('GET', '/v2/cheeses', { as: key });
 const whoami = (shop: Shop, key: string) => shop.request('GET', '/v2/whoami', { as: key });
 
-/** How many of the given number of calls pass at this moment. */
+/** How many of `calls` requests pass now. */
 async function passing(shop: Shop, key: string, calls: number): Promise<number> {
   let passed = 0;
   for (let one = 0; one < calls; one += 1) {
@@ -52,7 +52,7 @@ async function passing(shop: Shop, key: string, calls: number): Promise<number> 
   return passed;
 }
 
-/** The fields of a plan with an hour, held against each other. */
+/** Checks that the headers of a plan with an hourly quota agree with each other. */
 function remainingIn({ headers }: TestResponse, clock: TestClock): { hour: number; burst: number } {
   const [, q, burstQ] =
     /^"hour";q=(\d+);w=3600, "burst";q=(\d+);w=1$/.exec(headers['ratelimit-policy'] ?? '') ?? [];
@@ -68,7 +68,7 @@ function remainingIn({ headers }: TestResponse, clock: TestClock): { hour: numbe
   return { hour: Number(r), burst: Number(burstR) };
 }
 
-/** A 429 in the shape of the contract. @returns its Retry-After */
+/** Checks the body of a 429. @returns its Retry-After */
 function refusedFor(response: TestResponse): number {
   assertError(response, 429, 'rate_limit_exceeded');
   assert.equal(response.headers['cache-control'], 'no-store');
@@ -83,7 +83,7 @@ async function logIn(shop: Shop, username: string): Promise<string> {
 }
 
 onBothEngines('The limits of a plan', (engine) => {
-  test('stand on every answer to a valid credential, whatever its status', async (t) => {
+  test('are in the headers of every response to a valid credential, with any status', async (t) => {
     const { clock, shop, account } = await openWith(t, engine, 'pro');
     const as = account.keys[0];
     const made = await shop.request('POST', '/v2/cheeses', { as, body: { name: 'Comté' } });
@@ -116,7 +116,7 @@ onBothEngines('The limits of a plan', (engine) => {
     );
   });
 
-  test('are 10 in a second and 100 in an hour on the plan free', async (t) => {
+  test('are 10 a second and 100 an hour on the plan free', async (t) => {
     const { clock, shop, account } = await openWith(t, engine, 'free');
     const [key] = account.keys;
     for (let second = 0; second < 10; second += 1) {
@@ -140,7 +140,7 @@ onBothEngines('The limits of a plan', (engine) => {
     assert.equal(await passing(shop, key, 11), 10);
   });
 
-  test('let 100 calls pass that are spread over an hour, and tell the one after when to come', async (t) => {
+  test('permit 100 requests spread over an hour, and refuse the next with Retry-After', async (t) => {
     const { clock, shop, account } = await openWith(t, engine, 'free');
     for (let one = 0; one < 100; one += 1) {
       assert.equal(await passing(shop, account.keys[0], 1), 1, String(one));
@@ -152,7 +152,7 @@ onBothEngines('The limits of a plan', (engine) => {
     assert.equal(await passing(shop, account.keys[0], 1), 1);
   });
 
-  test('are shared by all keys and applications of an account, and by nobody else', async (t) => {
+  test('are shared by all API keys and OAuth clients of one account only', async (t) => {
     const clock = testClock(Math.floor(Date.now() / minuteMs) * minuteMs);
     const shop = await openListeningShop(t, { engine, clock, settings: asShipped });
     const account = await newAccount(shop, 'free');
@@ -174,7 +174,7 @@ onBothEngines('The limits of a plan', (engine) => {
     assert.equal(await passing(shop, (await newAccount(shop, 'free')).keys[0], 11), 10);
   });
 
-  test('are those of CURD_SESSION_PLAN for each customer, in all their sessions', async (t) => {
+  test('of a customer are those of CURD_SESSION_PLAN, for all sessions together', async (t) => {
     const { clock, shop, account } = await openWith(t, engine, 'pro', { CURD_SESSION_PLAN: 'free' });
     const ada = await logIn(shop, 'ada');
     const bob = await logIn(shop, 'bob');
@@ -194,7 +194,7 @@ onBothEngines('The limits of a plan', (engine) => {
     assert.equal((await get(bob)).status, 200);
   });
 
-  test('are kept by a server that is closed, and by another on the same database', async (t) => {
+  test('survive a restart of the server', async (t) => {
     const { clock, shop, account } = await openWith(t, engine, 'pro');
     const [key] = account.keys;
     const first = await buildApp(shop.config, clock);
@@ -204,7 +204,7 @@ onBothEngines('The limits of a plan', (engine) => {
     }
     assert.equal(
       remainingIn(await list(shop, key), clock).hour,
-      // A server on SQLite takes a hundredth at a time.
+      // A server on SQLite leases a hundredth of the quota at a time.
       10_000 - (engine === 'sqlite' ? 100 : 30) - 1,
       'what is taken is written',
     );
@@ -217,11 +217,11 @@ onBothEngines('The limits of a plan', (engine) => {
     );
   });
 
-  test('lose a hundredth at most to a server that is killed, and never gain by it', async (t) => {
+  test('lose at most a hundredth of the quota when a server is killed, and never gain', async (t) => {
     const { clock, shop, account } = await openWith(t, engine, 'free');
     let passed = 0;
     for (let round = 0; round < 13; round += 1) {
-      // Nobody closes the one before.
+      // The server before is never closed.
       passed += await passing(await shop.another(), account.keys[round % 2] as string, 10);
       clock.advance(1000);
     }
@@ -230,7 +230,7 @@ onBothEngines('The limits of a plan', (engine) => {
     refusedFor(await list(shop, account.keys[0]));
   });
 
-  test('change with the plan at the next request, here and on another server', async (t) => {
+  test('change with the plan at the next request, on this server and on another', async (t) => {
     const { clock, shop, account } = await openWith(t, engine, 'free');
     const other = await shop.another();
     const { keys, contextOf } = shop.app.services;
@@ -253,7 +253,7 @@ onBothEngines('The limits of a plan', (engine) => {
     assert.equal(remainingIn(await list(shop, key), clock).burst, 9);
   });
 
-  test('charge nothing of the hour for 304 and for replays, and count them for the second', async (t) => {
+  test('refund 304 and replays to the hour, and count them in the second', async (t) => {
     const { clock, shop, account } = await openWith(t, engine, 'free');
     const as = account.keys[0];
     const create = () =>

@@ -1,4 +1,4 @@
-/** Replays of an Idempotency-Key: answered before costly work, and never in place of a check. */
+/** Replays of an Idempotency-Key: returned before costly work, and never instead of a check. */
 import assert from 'node:assert/strict';
 import { readdir } from 'node:fs/promises';
 import { test } from 'node:test';
@@ -14,7 +14,7 @@ function assertReplayOf(first: TestResponse, again: TestResponse): void {
   assert.equal(again.headers['idempotency-replayed'], 'true');
 }
 
-test('The replay of an upload decodes nothing and writes no file', async (t) => {
+test('The replay of an upload decodes no image and writes no file', async (t) => {
   const { shop, upload } = await openImageShop(t, 'sqlite');
   const render = t.mock.method(shop.app.services.imageRenderer, 'render');
   const files = async () => (await readdir(shop.config.dataDir, { recursive: true })).sort();
@@ -76,7 +76,7 @@ onBothEngines('A login under the Idempotency-Key of a successful one', (engine) 
       headers: key('login'),
     });
 
-  test('is replayed with the right password, and limited like any other', async (t) => {
+  test('is replayed with the right password, and counted by the throttle', async (t) => {
     const { shop, first } = await open(t);
     assertReplayOf(first, await logIn(shop, password));
     for (let failures = 0; failures < 3; failures += 1) {

@@ -1,4 +1,4 @@
-/** However many mistakes a request makes, its response stays short. */
+/** The size of a response to a request with many errors is bounded. */
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import { assertError, assertFields, openShop, shared, type TestResponse } from '../helper.ts';
@@ -6,7 +6,7 @@ import { assertError, assertFields, openShop, shared, type TestResponse } from '
 const mebibyte = 1024 * 1024;
 const strict = { prefer: 'handling=strict' };
 
-/** A 422 that lists as many errors as a response may, and says that there are more. */
+/** A 422 that lists the maximum number of errors, and says that there are more. */
 function assertBounded(response: TestResponse): void {
   assertError(response, 422, 'validation_error');
   assert.equal(response.json.errors.length, 100);

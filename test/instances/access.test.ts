@@ -1,4 +1,4 @@
-/** What one instance ends or changes has ended or changed on all others with the very next request. */
+/** Changes and revocations on one instance apply on all others with the next request. */
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import { assertError, shared } from '../helper.ts';
@@ -16,7 +16,7 @@ import {
 
 const rounds = 5;
 
-// Names are new in every test, so that all of them can do with the same instances.
+// Each test uses new names, so that all tests can share the instances.
 const instances = shared((t) => openInstances(t, 3));
 
 type Headers = Record<string, string>;
@@ -24,8 +24,8 @@ type Headers = Record<string, string>;
 const statusesFor = ({ all }: Instances, as: { as?: string; headers?: Headers }) =>
   Promise.all(all.map(async (shop) => (await shop.request('GET', '/v2/whoami', as)).status));
 
-suite('Whoever is turned away by one instance', () => {
-  test('is turned away by all: a key that was revoked', async () => {
+suite('A credential that one instance has ended', () => {
+  test('is refused by all: a revoked API key', async () => {
     const shops = instances();
     for (let round = 0; round < rounds; round += 1) {
       const as = await shops.next().createKey();
@@ -41,7 +41,7 @@ suite('Whoever is turned away by one instance', () => {
     }
   });
 
-  test('is turned away by all: a session that ended, by logging out or with another password', async () => {
+  test('is refused by all: a session that ended by logout or by a new password', async () => {
     const shops = instances();
     const username = newUsername();
     const own = await newCustomer(shops, username);
@@ -65,7 +65,7 @@ suite('Whoever is turned away by one instance', () => {
     }
   });
 
-  test('is turned away by all: a customer who was deleted', async () => {
+  test('is refused by all: the session of a deleted customer', async () => {
     const shops = instances();
     const username = newUsername();
     const url = `/v2/customer/${username}`;
@@ -82,8 +82,8 @@ suite('Whoever is turned away by one instance', () => {
   });
 });
 
-suite('What was read from one instance', () => {
-  test('is current on all others: cheeses, their lists and what they count', async () => {
+suite('Data that was changed on one instance', () => {
+  test('is current on all others: cheeses, lists and totals', async () => {
     const shops = instances();
     const as = shops.writer;
     const list = '/v2/cheeses?category=Soft';
@@ -120,7 +120,7 @@ suite('What was read from one instance', () => {
     }
   });
 
-  test('goes on at any other: pages of cheeses and of orders', async () => {
+  test('can be paged on any other: cheeses and orders', async () => {
     const shops = instances();
     const cheeses: number[] = [];
     const orders: number[] = [];
@@ -146,7 +146,7 @@ suite('What was read from one instance', () => {
       (await walk('/v2/cheeses', '&category=In+pages')).toSorted((a, b) => a - b),
       cheeses,
     );
-    // Nobody else places orders here.
+    // No other test places orders here.
     assert.deepEqual(await walk('/v2/store/orders'), orders.toReversed());
   });
 });

@@ -1,4 +1,4 @@
-/** Customers, sessions and API keys that several instances make at the same instant. */
+/** Customers, sessions and API keys that several instances create at the same time. */
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { suite, test } from 'node:test';
@@ -18,7 +18,7 @@ import {
 
 const rounds = 5;
 
-// Names are new in every test, so that most of them can do with the same instances.
+// Each test uses new names, so that most tests can share the instances.
 const instances = shared((t) => openInstances(t, 3));
 
 async function newAccount(shops: Instances): Promise<string> {
@@ -30,22 +30,22 @@ async function newAccount(shops: Instances): Promise<string> {
 
 const login = (username: string, secret = password) => ({ body: { username, password: secret } });
 
-suite('A customer of several instances', () => {
-  test('has a username and an e-mail address that nobody else has', async () => {
+suite('A customer on several instances', () => {
+  test('has a unique username and e-mail address', async () => {
     const shops = instances();
     for (let round = 0; round < rounds; round += 1) {
       const name = newUsername();
       const registered = await shops.atOnce(4, (shop, index) =>
         shop.request('POST', '/v2/customer', {
           body: {
-            // Compared without a difference of case.
+            // Compared case-insensitively.
             username: index % 2 === 0 ? name : index === 1 ? name.toUpperCase() : `${name}-other`,
             email: `${name}.${index}@example.com`,
             password,
           },
         }),
       );
-      // The fourth has the username of nobody, and its address is taken by nobody either.
+      // The username and the e-mail address of the fourth are free.
       assert.equal(registered.splice(3, 1)[0]?.status, 201);
       assertOneWon(registered, 201, 409, 'conflict');
       const addressed = await shops.atOnce(3, (shop, index) =>
@@ -57,7 +57,7 @@ suite('A customer of several instances', () => {
     }
   });
 
-  test('is changed from what was read, or not at all', async () => {
+  test('is changed only if the ETag still matches', async () => {
     const shops = instances();
     const username = newUsername();
     const url = `/v2/customer/${username}`;
@@ -76,7 +76,7 @@ suite('A customer of several instances', () => {
     }
   });
 
-  test('takes the name of another at the same instant as somebody else, and one of them gets it', async () => {
+  test('gets a username that two customers request at the same time, or the other one does', async () => {
     const shops = instances();
     const names = [newUsername(), newUsername('bob')] as [string, string];
     const emails = names.map((name) => `${name}@example.com`);
@@ -94,7 +94,7 @@ suite('A customer of several instances', () => {
     }
   });
 
-  test('has no favourite that was deleted at the instant in which it was chosen', async () => {
+  test('has no favourite cheese that was deleted while it was chosen', async () => {
     const shops = instances();
     const ada = newUsername();
     const headers = await newCustomer(shops, ada);
@@ -109,7 +109,7 @@ suite('A customer of several instances', () => {
       const fresh = newUsername('bob');
       const changing = shops.call('PUT', `/v2/customer/${ada}`, { headers, body: bodyOf(ada) });
       const registering = shops.call('POST', '/v2/customer', { body: bodyOf(fresh) });
-      // The password takes its time.
+      // Hashing the password takes a while.
       await new Promise((resolve) => setTimeout(resolve, 8 * (round % 6)));
       const deleted = await deleteCheese(shops.next(), shops.writer, id);
       assert.equal(deleted.status, 204, deleted.text);
@@ -127,7 +127,7 @@ suite('A customer of several instances', () => {
     }
   });
 
-  test('has the newest twenty sessions', async () => {
+  test('keeps the newest twenty sessions', async () => {
     const shops = instances();
     const username = newUsername();
     await newCustomer(shops, username);
@@ -143,7 +143,7 @@ suite('A customer of several instances', () => {
     assert.equal(tally(whoami), '20 x 200, 10 x 401');
   });
 
-  test('whose password is guessed has as many tries on all of them together as on one', async (t) => {
+  test('has one limit of failed logins for all instances together', async (t) => {
     const shops = await openInstances(t, 3, {
       settings: { CURD_LOGIN_LIMITS: '{"pair":10,"address":1000,"username":1000}' },
     });
@@ -161,8 +161,8 @@ suite('A customer of several instances', () => {
   });
 });
 
-suite('An account of several instances', () => {
-  test('has three active keys, wherever they are made', async () => {
+suite('An account on several instances', () => {
+  test('has at most three active keys, created on any instance', async () => {
     const shops = instances();
     for (let round = 0; round < 3 * rounds; round += 1) {
       const account = await newAccount(shops);
@@ -175,7 +175,7 @@ suite('An account of several instances', () => {
     }
   });
 
-  test('has one successor of a key that is rotated on several at once', async () => {
+  test('gets one new key when a key is rotated on several instances in parallel', async () => {
     const shops = instances();
     for (let round = 0; round < 3 * rounds; round += 1) {
       const account = await newAccount(shops);

@@ -1,15 +1,15 @@
-/** Instances that listen, behind one address that hands each request to the next of them. */
+/** Instances behind a round-robin load balancer. */
 import { createServer, request } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { cleanUp, type Scope } from '../context.ts';
 import { type Instances, openInstances } from './instances.ts';
 
 export interface Balanced extends Instances {
-  /** Where clients reach them all. */
+  /** The URL of the load balancer. */
   readonly url: string;
-  /** Addresses of the instances themselves. */
+  /** The URLs of the instances. */
   readonly urls: readonly string[];
-  /** Which instance was given which path, in order. */
+  /** The instance and the path of each request, in order. */
   readonly log: readonly { readonly instance: number; readonly path: string }[];
 }
 

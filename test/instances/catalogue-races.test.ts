@@ -1,4 +1,4 @@
-/** Several instances change the same cheese at the same instant: one after the other, whichever came first. */
+/** Several instances change the same cheese at the same time: the changes are serialized. */
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import { nameOf, shown, testImage, upload } from '../files/images.ts';
@@ -16,11 +16,11 @@ import {
 
 const rounds = 6;
 
-// Names are new in every test, so that most of them can do with the same instances.
+// Each test uses new names, so that most tests can share the instances.
 const instances = shared((t) => openInstances(t, 3, { settings: { CURD_APPROVAL_DELAY: '1h' } }));
 
-suite('The catalogue of several instances', () => {
-  test('has a name once in a category, whoever writes it', async () => {
+suite('The catalogue on several instances', () => {
+  test('has a name once in a category, written by any instance', async () => {
     const shops = instances();
     const as = shops.writer;
     const category = { name: 'Soft' };
@@ -41,7 +41,7 @@ suite('The catalogue of several instances', () => {
     assert.equal(json.total, 2 * rounds);
   });
 
-  test('takes one of several changes to what was read, and refuses the others', async () => {
+  test('accepts one of several changes with the same ETag, and refuses the others', async () => {
     const shops = instances();
     const as = shops.writer;
     for (let round = 0; round < rounds; round += 1) {
@@ -65,7 +65,7 @@ suite('The catalogue of several instances', () => {
     }
   });
 
-  test('loses none of several changes to different members', async () => {
+  test('loses no change when different members are patched', async () => {
     const shops = instances();
     const as = shops.writer;
     for (let round = 0; round < rounds; round += 1) {
@@ -83,7 +83,7 @@ suite('The catalogue of several instances', () => {
     }
   });
 
-  test('is counted exactly while all of them write to it', async (t) => {
+  test('has exact totals while all instances write to it', async (t) => {
     const shops = await openInstances(t, 3);
     const as = shops.writer;
     const made = await shops.atOnce(60, (shop, index) =>
@@ -107,7 +107,7 @@ suite('The catalogue of several instances', () => {
     }
   });
 
-  test('never leaves an order with a cheese that was deleted', async (t) => {
+  test('has no open order with a deleted cheese', async (t) => {
     const shops = instances();
     const as = await shops.next().createKey({ scopes: ['write:cheeses', 'write:orders'] });
     let ordered = 0;
@@ -131,7 +131,7 @@ suite('The catalogue of several instances', () => {
     t.diagnostic(`${ordered} of ${6 * rounds} orders came first`);
   });
 
-  test('keeps a cheese that is promised at the instant in which it is deleted, or promises it not', async () => {
+  test('either deletes a cheese or accepts an order of it, when both happen at the same time', async () => {
     const shops = instances();
     for (let round = 0; round < rounds; round += 1) {
       const { id } = await newCheese(shops);
@@ -152,7 +152,7 @@ suite('The catalogue of several instances', () => {
     }
   });
 
-  test('sells nothing after it is marked as sold', async () => {
+  test('accepts no order of a cheese that is sold', async () => {
     const shops = instances();
     const as = shops.admin;
     for (let round = 0; round < 2 * rounds; round += 1) {
@@ -187,8 +187,8 @@ suite('The catalogue of several instances', () => {
   });
 });
 
-suite('Pictures that come to several instances at once', () => {
-  test('are one where they are the same, and in their places where they are not', async () => {
+suite('Images that are uploaded to several instances in parallel', () => {
+  test('are stored once if they are equal, and in order if they differ', async () => {
     const shops = instances();
     const { id } = await newCheese(shops);
     const as = shops.writer;
@@ -212,7 +212,7 @@ suite('Pictures that come to several instances at once', () => {
     }
   });
 
-  test('stay with the one cheese while another with the same is deleted', async () => {
+  test('stay with one cheese while another cheese with the same image is deleted', async () => {
     const shops = instances();
     const [one, other] = shops.all;
     const as = shops.writer;

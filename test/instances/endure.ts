@@ -1,7 +1,7 @@
 /**
- * Three servers on one PostgreSQL, and people who go on shopping while something breaks. Nothing that was answered is
- * lost, nothing is done twice, and soon afterwards all is as it was. Each fault once with every run of the tests; as
- * often as you like with CURD_TEST_FAULTS=20.
+ * Three servers on one PostgreSQL under load while a fault is injected. No confirmed change is lost, none is made twice,
+ * and the servers recover soon afterwards. Each fault occurs once in a run of the tests; CURD_TEST_FAULTS=20 sets how
+ * often.
  */
 import assert from 'node:assert/strict';
 import type { TestContext } from 'node:test';
@@ -15,9 +15,9 @@ import { type SteadyLoad, startLoad } from './steady-load.ts';
 
 export const times = Number(process.env.CURD_TEST_FAULTS ?? 1);
 const quietMs = 400;
-/** A few people with the time to look around show that nothing is lost; a crowd shows it where many faults are asked for. */
+/** Few shoppers in an ordinary run; more where many faults are requested. */
 const crowd = times === 1 ? { shoppers: 4, restMs: 20 } : { shoppers: 12, restMs: 0 };
-/** From the moment at which the database takes connections again. */
+/** Counted from the time when the database accepts connections again. */
 const recoveryMs = 3000;
 
 export interface Fleet {
@@ -27,7 +27,7 @@ export interface Fleet {
   readonly servers: RunningServer[];
   readonly key: string;
   readonly cheeseIds: readonly number[];
-  /** Instances that the balancer knows to be gone. */
+  /** Instances that the load balancer has taken out. */
   readonly gone: Set<number>;
 }
 
@@ -55,7 +55,7 @@ export async function openFleet(t: TestContext): Promise<Fleet> {
   return { t, database, environments, servers, key, cheeseIds, gone: new Set() };
 }
 
-/** Round and round, past those that are known to be gone. */
+/** Round robin over the instances that are not taken out. */
 function balancer({ servers, gone }: Fleet): () => string {
   let turn = 0;
   return () => {
@@ -66,7 +66,7 @@ function balancer({ servers, gone }: Fleet): () => string {
   };
 }
 
-/** Load before, during and after a fault; @param strike comes back when all could work again */
+/** Load before, during and after a fault. @param strike resolves when the servers could work again */
 export async function endure(fleet: Fleet, strike: () => Promise<void>, mayBreak = false): Promise<void> {
   for (let time = 0; time < times; time += 1) {
     const load = startLoad({ ...fleet, ...crowd, next: balancer(fleet), mayBreak });
@@ -111,7 +111,7 @@ export async function requireAlive(server: RunningServer): Promise<void> {
   );
 }
 
-/** Everything that was answered is there, once, and comes to its end without anybody's help. */
+/** Each confirmed change exists once, and each order reaches its final status without help. */
 async function requireWhole({ database: { ask } }: Fleet, load: SteadyLoad): Promise<void> {
   await until(async () => (await ask('select 1 from background_job')).length === 0, 'orders wait');
   const rows = await ask('select id, status, notes, total_cents from orders where id > 10');

@@ -1,4 +1,4 @@
-/** What breaks under three servers: one of them, a connection, their database. See endure.ts for what must hold. */
+/** Faults of three servers: a server, a connection, the database. The invariants are in endure.ts. */
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { suite, test } from 'node:test';
@@ -10,7 +10,7 @@ import { endure, type Fleet, openFleet, requireAlive, times } from './endure.ts'
 const outageMs = 600;
 
 suite('Three servers on one PostgreSQL', () => {
-  test('go on after each fault', { timeout: (times + 1) * 120_000 }, async (t) => {
+  test('recover from each fault', { timeout: (times + 1) * 120_000 }, async (t) => {
     const fleet = await openFleet(t);
     const { database, servers, environments, gone } = fleet;
 
@@ -25,7 +25,7 @@ suite('Three servers on one PostgreSQL', () => {
         async () => {
           victim = (victim + 1) % servers.length;
           assert.equal((await servers[victim]?.stop('SIGKILL'))?.stderr, '');
-          // The balancer takes a moment to notice.
+          // The load balancer notices after a moment.
           await sleep(50);
           gone.add(victim);
           servers[victim] = await serve(t, environments[victim] ?? {});
@@ -66,7 +66,7 @@ suite('Three servers on one PostgreSQL', () => {
   });
 });
 
-/** Commits that wait for a second PostgreSQL, which is not there, are done; and their connections are cut. */
+/** Commits wait for a replica that does not exist: they are done, but their connections are cut before the response. */
 async function unknownOutcome({ database: { ask }, servers, key, cheeseIds }: Fleet): Promise<void> {
   const keys = servers.map(() => randomUUID());
   const send = (server: RunningServer | undefined, notes: string) =>
@@ -87,7 +87,7 @@ async function unknownOutcome({ database: { ask }, servers, key, cheeseIds }: Fl
     await until(async () => (await ask(`select 1 ${waiting}`)).length === servers.length, 'no commit waits');
     await ask(`select pg_terminate_backend(pid) ${waiting}`);
     for (const response of await Promise.all(sent)) {
-      // Whoever has lost sight of it looks whether there is an answer, and may see it this soon.
+      // A client whose connection broke looks for its response, and may find it this soon.
       assert.ok(
         response.status === 503 || response.headers.has('idempotency-replayed'),
         await response.text(),

@@ -1,4 +1,4 @@
-/** The same request sent to several instances under one Idempotency-Key: done once, answered alike. */
+/** The same request with one Idempotency-Key to several instances: it runs once, and all responses are equal. */
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import { sql } from '../../src/database/sql.ts';
@@ -7,10 +7,10 @@ import { type Instances, newCheese, newName, openInstances, password, tally } fr
 
 const rounds = 12;
 
-// Keys and names are new in every test, so that all of them can do with the same instances.
+// Each test uses new keys and names, so that all tests can share the instances.
 const instances = shared((t) => openInstances(t, 3));
 
-/** One was made; the others are told the same, or that it is still being made. @returns those who know */
+/** One request ran; the others got its response, or 409 while it ran. @returns the responses that are not 409 */
 function requireOnce(responses: readonly TestResponse[], status: number): TestResponse[] {
   const known = responses.filter((response) => response.status === status);
   const fresh = known.filter(({ headers }) => headers['idempotency-replayed'] === undefined);
@@ -38,7 +38,7 @@ async function count(shops: Instances, table: 'cheese' | 'orders' | 'customer'):
 }
 
 suite('An Idempotency-Key that is sent to several instances', () => {
-  test('makes one order of it, whichever is asked, then and later', async (t) => {
+  test('places one order, and returns the same response from any instance', async (t) => {
     const shops = instances();
     const { id } = await newCheese(shops);
     const before = await count(shops, 'orders');
@@ -62,7 +62,7 @@ suite('An Idempotency-Key that is sent to several instances', () => {
     t.diagnostic(`${replays} of ${5 * rounds} were answered with the first answer`);
   });
 
-  test('never makes a conflict of two that are the same', async () => {
+  test('never returns 409 for a duplicate of the change itself', async () => {
     const shops = instances();
     const before = { cheeses: await count(shops, 'cheese'), customers: await count(shops, 'customer') };
     for (let round = 0; round < rounds; round += 1) {
@@ -84,7 +84,7 @@ suite('An Idempotency-Key that is sent to several instances', () => {
     assert.equal(await count(shops, 'customer'), before.customers + 1);
   });
 
-  test('with another request is refused, and does nothing', async () => {
+  test('with another request is 422, and changes nothing', async () => {
     const shops = instances();
     const before = await count(shops, 'cheese');
     for (let round = 0; round < rounds; round += 1) {
@@ -102,7 +102,7 @@ suite('An Idempotency-Key that is sent to several instances', () => {
     assert.equal(await count(shops, 'cheese'), before + rounds);
   });
 
-  test('shows a new API key to whoever asks again, on any of them', async () => {
+  test('returns a new API key again, from any instance', async () => {
     const shops = instances();
     const { keys, contextOf } = shops.all[0].app.services;
     await keys.createAccount(contextOf('test'), 'partner');

@@ -1,6 +1,6 @@
 /**
- * Several instances of the shop on one PostgreSQL, as behind a load balancer: each an app with connections and a data
- * folder of its own; the folder of the pictures is shared.
+ * Several instances of the shop on one PostgreSQL, as behind a load balancer: each is an app with separate connections
+ * and a separate data folder; the folder of the images is shared.
  *
  *     const shops = await openInstances(t, 3);
  *     const answers = await shops.atOnce(12, (shop) => shop.call('GET', '/v2/cheeses', { as: shops.reader }));
@@ -21,15 +21,15 @@ import {
 
 export interface Instances {
   readonly all: readonly [Shop, Shop, ...Shop[]];
-  /** Keys of one account. */
+  /** API keys of one account. */
   readonly reader: string;
   readonly writer: string;
   readonly admin: string;
-  /** One after another, round and round. */
+  /** The next instance, round robin. */
   next(): Shop;
-  /** A call to whichever instance is next. */
+  /** Sends a request to the next instance. */
   readonly call: Shop['request'];
-  /** Work for so many instances in turn, all begun at the same instant. */
+  /** Runs `work` so many times in parallel, on the instances in turn. */
   atOnce<T>(times: number, work: (shop: Shop, index: number) => Promise<T>): Promise<T[]>;
 }
 
@@ -50,7 +50,7 @@ export async function openInstances(
   return together(all);
 }
 
-/** Apps that are there already, as one. */
+/** Apps that run already. */
 export function together(all: readonly Shop[]): Instances {
   const [first] = all;
   assert.ok(first !== undefined);
@@ -66,12 +66,12 @@ export function together(all: readonly Shop[]): Instances {
     admin: first.admin,
     next,
     call: (method, url, options) => next().request(method, url, options),
-    // Whoever is first in one round is last in another.
+    // The instance that starts first changes with each round.
     atOnce: (times, work) => Promise.all(Array.from({ length: times }, (_, index) => work(next(), index))),
   };
 }
 
-/** How many answers had each status, as '1 x 201, 2 x 409'. */
+/** The number of responses with each status, as '1 x 201, 2 x 409'. */
 export function tally(responses: readonly TestResponse[]): string {
   const counts = new Map<number, number>();
   for (const { status } of responses) {
@@ -83,7 +83,7 @@ export function tally(responses: readonly TestResponse[]): string {
     .join(', ');
 }
 
-/** One has got it, and all others the error. @returns the answer of the one */
+/** One request succeeded, and all others got the error. @returns the successful response */
 export function assertOneWon(
   responses: readonly TestResponse[],
   won: number,
@@ -101,13 +101,13 @@ export function assertOneWon(
 
 let names = 0;
 
-/** A name that was not there before. */
+/** A new name. */
 export function newName(what = 'Cheese'): string {
   names += 1;
   return `${what} ${names}`;
 }
 
-/** A cheese that was not there before, and the ETag that it has. */
+/** A new cheese with its ETag. */
 export async function newCheese(shops: Instances, more: object = {}): Promise<{ id: number; etag: string }> {
   const body = { name: newName(), pricePerKg: 20, ...more };
   const response = await shops.call('POST', '/v2/cheeses', { as: shops.writer, body });
@@ -126,12 +126,12 @@ export function place(
   return shop.request('POST', '/v2/store/order', { as, headers, body });
 }
 
-/** Takes a cheese out of the catalogue. */
+/** Deletes a cheese. */
 export function deleteCheese(shop: Shop, as: string, id: number): Promise<TestResponse> {
   return shop.request('DELETE', `/v2/cheeses/${id}`, { as, headers: { 'x-confirm-delete': 'true' } });
 }
 
-/** Types of what was written down about something, with the ids that say in which order. */
+/** Types and ids of the events of a subject, in order. */
 export async function eventsOf(
   { all: [{ app }] }: Instances,
   subject: string,
@@ -144,12 +144,12 @@ export async function eventsOf(
 
 export const password = 'Roquefort 9';
 
-/** A username that was not there before. */
+/** A new username. */
 export function newUsername(what = 'ada'): string {
   return newName(what).replace(' ', '-');
 }
 
-/** A customer who is logged in. @returns the fields of a request of theirs */
+/** Registers a customer and logs in. @returns the headers of the session */
 export async function newCustomer(shops: Instances, username: string): Promise<Record<string, string>> {
   const body = { username, email: `${username}@example.com`, password };
   assert.equal((await shops.call('POST', '/v2/customer', { body })).status, 201);

@@ -1,4 +1,4 @@
-/** The limits of a plan hold for all instances together, to the call. */
+/** The limits of a plan are exact for all instances together. */
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { suite, type TestContext, test } from 'node:test';
@@ -23,7 +23,7 @@ async function open(t: TestContext, plan: string, clock = testClock()) {
   return { shops, clock, name, as: [await newKey(), await newKey()] as const };
 }
 
-/** So many calls at the same instant, with either key. */
+/** Parallel requests with both API keys in turn. */
 function rush(shops: Instances, as: readonly [string, string], calls: number): Promise<TestResponse[]> {
   return shops.atOnce(calls, (shop, index) =>
     shop.request('GET', '/v2/cheeses', { as: as[index % 2] as string }),
@@ -37,7 +37,7 @@ function leftIn({ headers }: TestResponse): { hour: number; burst: number } {
 }
 
 suite('The limits of a plan, on three instances', () => {
-  test('are those of one: so many in a second, so many in an hour', async (t) => {
+  test('are those of a single one, per second and per hour', async (t) => {
     const { shops, clock, as } = await open(t, 'free');
     for (let second = 0; second < 10; second += 1) {
       const responses = await rush(shops, as, 40);
@@ -63,7 +63,7 @@ suite('The limits of a plan, on three instances', () => {
     assert.equal(tally(await rush(shops, as, 30)), '10 x 200, 20 x 429');
   });
 
-  test('count down from one call to the next, whoever answers', async (t) => {
+  test('decrease with each request, to any instance', async (t) => {
     const { shops, as } = await open(t, 'pro');
     for (let call = 1; call <= 30; call += 1) {
       const response = await shops.call('GET', '/v2/cheeses', { as: as[call % 2] as string });
@@ -71,7 +71,7 @@ suite('The limits of a plan, on three instances', () => {
     }
   });
 
-  test('hold by the time of the database as well', async (t) => {
+  test('also apply with the clock of the database', async (t) => {
     const { shops, as } = await open(t, 'brisk', systemClock as ReturnType<typeof testClock>);
     assert.equal(tally(await rush(shops, as, 150)), '60 x 200, 90 x 429', 'an hour');
     const second = await open(t, 'free', systemClock as ReturnType<typeof testClock>);
@@ -89,7 +89,7 @@ suite('The limits of a plan, on three instances', () => {
     assert.ok(performance.now() - began > 900);
   });
 
-  test('charge nothing of the hour for what the client has already, on any of them', async (t) => {
+  test('refund 304 to the hour, on any of them', async (t) => {
     const { shops, clock, as } = await open(t, 'pro');
     const { id, etag } = await newCheese(shops);
     const read = () =>
@@ -97,7 +97,7 @@ suite('The limits of a plan, on three instances', () => {
     const [first, ...others] = await Promise.all(Array.from({ length: 60 }, read));
     assert.equal(tally([first as TestResponse, ...others]), '60 x 304');
     let calls = 0;
-    // What is given back is under way when the answer is.
+    // The refund is counted after the response was sent.
     await until(
       async () => {
         calls += 1;
@@ -109,7 +109,7 @@ suite('The limits of a plan, on three instances', () => {
     );
   });
 
-  test('change with the plan on all of them at once', async (t) => {
+  test('change with the plan on all of them immediately', async (t) => {
     const { shops, clock, name, as } = await open(t, 'free');
     assert.equal(tally(await rush(shops, as, 20)), '10 x 200, 10 x 429');
     for (const [plan, policy] of [

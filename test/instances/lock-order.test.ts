@@ -1,6 +1,6 @@
 /**
  * The order in which transactions on PostgreSQL lock rows: cheeses, customers, jobs, orders, and rows of one table by
- * their keys. Each test holds one lock, lets a request run into it, and looks at what the request has locked by then.
+ * their keys. Each test takes one lock, sends a request that waits for it, and checks what the request has locked.
  */
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
@@ -22,7 +22,7 @@ const instances = shared((t) => openInstances(t, 2));
 
 const databaseOf = ({ all: [, { app }] }: Instances) => app.services.database;
 
-/** Until so many transactions wait for a lock. */
+/** Waits until so many transactions wait for a lock. */
 function untilWaiting(shops: Instances, transactions: number): Promise<void> {
   return until(async () => {
     const row = await databaseOf(shops).get<{ waiting: number }>(sql`
@@ -93,7 +93,7 @@ suite('Transactions lock rows in one order:', () => {
     assert.deepEqual([result.status, isFree], [204, true], result.text);
   });
 
-  test('keys by their ids, whichever was used first', async (t) => {
+  test('API keys by their ids, not by their use', async (t) => {
     const shops = await openInstances(t, 2);
     const [shop] = shops.all;
     const keys = [await shop.createKey(), await shop.createKey(), await shop.createKey()];
@@ -122,7 +122,7 @@ test('Batches with the same customers in another order never deadlock', async ()
     shops.all[1].request('POST', '/v2/customer/createMultiple', { body: usernames.map(entry) });
   const { answers: responses } = await database.transaction(async (tx) => {
     const [name, email] = [third, `${third}@example.com`];
-    // The first batch waits for it after its first customer.
+    // The first batch waits for this lock after its first customer.
     await tx.run(sql`
       insert into customer (username, username_key, email, email_key, first_name, last_name, password, tier, created_at)
       values (${name}, ${name}, ${email}, ${email}, '', '', '', 'bronze', '')`);

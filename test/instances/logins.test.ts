@@ -1,4 +1,4 @@
-/** Many logins at once on several instances: what they cost other requests, and each other. */
+/** Many parallel logins on several instances: how long they delay other requests and each other. */
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import { sql } from '../../src/database/sql.ts';
@@ -9,7 +9,7 @@ const logIn = (shop: Shop, username: string, given = password) =>
   shop.request('POST', '/v2/customer/login', { body: { username, password: given } });
 
 suite('200 parallel logins on two instances', () => {
-  test('never deadlock, and other requests are answered in the meantime', async (t) => {
+  test('never deadlock, and other requests get responses in the meantime', async (t) => {
     const shops = await openInstances(t, 2);
     const usernames = Array.from({ length: 8 }, () => newUsername());
     for (const username of usernames) {

@@ -1,4 +1,4 @@
-/** An authorization server of several instances: every step may come to another one of them. */
+/** An authorization server on several instances: each request of a flow may reach another one. */
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import {
@@ -20,13 +20,13 @@ const rounds = 4;
 
 const refreshing = (refresh_token: string) => ({ grant_type: 'refresh_token', refresh_token });
 
-/** The statuses that a token gets from all of them. */
+/** The statuses of requests with a token to all of them. */
 async function statusesFor({ all }: Balanced, token: string, path = '/v2/cheeses'): Promise<number[]> {
   return Promise.all(all.map(async (shop) => (await withToken(shop, token, 'GET', path)).status));
 }
 
-suite('An application of three instances', () => {
-  test('gets, uses, refreshes and revokes tokens with another instance at each step', async (t) => {
+suite('An OAuth client of three instances', () => {
+  test('gets, uses, refreshes and revokes tokens, each on another instance', async (t) => {
     const shops = await openBalanced(t, 3);
     await register(shops.all[0], 'ada');
     const app = await newApplication(shops.all[1]);
@@ -63,7 +63,7 @@ suite('An application of three instances', () => {
     }
   });
 
-  test('redeems a code once, and a refresh token once, wherever they are sent at the same instant', async (t) => {
+  test('redeems a code once and a refresh token once, when they are sent to several in parallel', async (t) => {
     const shops = await openBalanced(t, 3);
     await register(shops.all[0], 'ada');
     const confidential = await newApplication(shops.all[1]);
@@ -76,7 +76,7 @@ suite('An application of three instances', () => {
       for (const response of responses.filter(({ status }) => status !== 200)) {
         assertRefused(response, 400, 'invalid_grant');
       }
-      // Whoever used it again may be a thief: then what came of it is of no use either.
+      // A second use can be theft: the tokens that were issued for it are revoked too.
       const later = await post(`${shops.url}/oauth/token`, form, app);
       assertRefused(later, 400, 'invalid_grant');
       for (const { json } of good) {
@@ -96,7 +96,7 @@ suite('An application of three instances', () => {
     }
   });
 
-  test('is refused by all with the request after it was deleted, or its approval or customer are gone', async (t) => {
+  test('is refused by all with the next request after the client, its approval or its customer was deleted', async (t) => {
     const shops = await openBalanced(t, 3);
     const { services } = shops.all[0].app;
     const context = services.contextOf('test');

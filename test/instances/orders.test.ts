@@ -1,4 +1,4 @@
-/** Orders that several instances move on at the same instant: each step is taken once, and counted once. */
+/** Transitions of orders on several instances at the same time: each is made once, and counted once. */
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import { sql, valueList } from '../../src/database/sql.ts';
@@ -17,7 +17,7 @@ import {
 
 const rounds = 10;
 
-/** Instances where nothing is approved by itself, and a cheese to order. */
+/** Instances without automatic approval, and a cheese to order. */
 async function openStore(t: Scope, settings: Record<string, string> = {}) {
   const shops = await openInstances(t, 3, { settings: { CURD_APPROVAL_DELAY: '1h', ...settings } });
   const { id } = await newCheese(shops);
@@ -32,7 +32,7 @@ async function openStore(t: Scope, settings: Record<string, string> = {}) {
   return { shops, placed, step, cancel, typesOf };
 }
 
-/** What must be whole between the tables of a store. */
+/** Invariants between the tables of orders. */
 async function assertWhole({ all: [{ app }] }: Instances): Promise<void> {
   const { database } = app.services;
   const loose = await database.all(sql`
@@ -44,10 +44,10 @@ async function assertWhole({ all: [{ app }] }: Instances): Promise<void> {
 }
 
 suite('An order', () => {
-  // For all that minds only what becomes of its own orders.
+  // Shared by tests that only check their own orders.
   const store = shared((t) => openStore(t));
 
-  test('is approved by one, and cancelled by another at the same instant', async () => {
+  test('is either approved by one, or cancelled by another at the same time', async () => {
     const { shops, placed, step, cancel, typesOf } = store();
     for (let round = 0; round < rounds; round += 1) {
       const order = await placed();
@@ -85,7 +85,7 @@ suite('An order', () => {
     await assertWhole(shops);
   });
 
-  test('is approved, shipped and delivered once each, however many say so', async () => {
+  test('is approved, shipped and delivered once each, with parallel requests', async () => {
     const { placed, step, typesOf } = store();
     for (let round = 0; round < 6; round += 1) {
       const order = await placed();
@@ -97,7 +97,7 @@ suite('An order', () => {
     }
   });
 
-  test('counts once for the tier of its customer, whoever delivers it, and others beside it', async (t) => {
+  test('counts once for the tier of its customer, also with other orders in parallel', async (t) => {
     const { shops, placed, step } = await openStore(t, {
       CURD_TIERS: '{"silver":60,"gold":120,"platinum":240}',
     });
@@ -127,7 +127,7 @@ suite('An order', () => {
     assert.equal(rises.length, 3);
   });
 
-  test('is not placed beyond the limit of an hour', async (t) => {
+  test('is not placed beyond the limit of orders an hour', async (t) => {
     const { shops } = await openStore(t, { CURD_ORDERS_PER_HOUR: '7' });
     const { id } = await newCheese(shops);
     for (let round = 0; round < 3; round += 1) {
@@ -141,7 +141,7 @@ suite('An order', () => {
     }
   });
 
-  test('goes with its customer, who is deleted while it is placed', async () => {
+  test('is deleted with its customer, who is deleted while it is placed', async () => {
     const { shops, placed } = store();
     const { database } = shops.all[0].app.services;
     const { id } = await newCheese(shops);
@@ -170,8 +170,8 @@ suite('An order', () => {
   });
 });
 
-suite('The workers of three instances', () => {
-  test('approve each order once, while others are cancelled and lose their cheeses', async (t) => {
+suite('The job workers of three instances', () => {
+  test('approve each order once, while other orders are cancelled and cheeses deleted', async (t) => {
     const clock = testClock();
     const shops = await openInstances(t, 3, { clock, settings: { CURD_APPROVAL_DELAY: '1s' } });
     const as = shops.admin;

@@ -1,4 +1,4 @@
-/** A PostgreSQL for one test, which keeps what it commits and can be stopped and started while others work with it. */
+/** A durable PostgreSQL for one test, which can be stopped and started while servers use it. */
 import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { chmod, chown, stat, writeFile } from 'node:fs/promises';
@@ -9,18 +9,18 @@ import { cleanUp, type Scope, temporaryFolder } from '../context.ts';
 import { freePort, withoutExitHooks } from '../global-setup.ts';
 
 export interface OwnPostgres {
-  /** Of an empty database. */
+  /** The URL of an empty database. */
   readonly url: string;
-  /** SIGINT cuts all connections and closes the files well; SIGQUIT leaves everything as it is (a crash). */
+  /** SIGINT cuts all connections and closes the files well; SIGQUIT is a crash. */
   stop(signal: 'SIGINT' | 'SIGQUIT'): Promise<void>;
-  /** Comes back when it takes connections. */
+  /** Resolves when it accepts connections. */
   start(): Promise<void>;
-  /** Runs statements, one after another, as its administrator. */
+  /** Runs statements one after the other, as its superuser. */
   // biome-ignore lint/suspicious/noExplicitAny: tests know what to expect in it.
   ask(...statements: string[]): Promise<any[]>;
 }
 
-/** @param tls certificate and key of its server, in PEM; without them it speaks no TLS */
+/** @param tls certificate and key of its server, in PEM; without them it does not support TLS */
 export async function ownPostgres(
   t: Scope,
   tls?: { readonly certificate: string; readonly key: string },
@@ -42,7 +42,7 @@ export async function ownPostgres(
   });
   await server.initialise();
   if (tls !== undefined) {
-    // It reads them only where they belong to its own user.
+    // It reads them only if they belong to its user.
     const { uid, gid } = await stat(join(folder, 'data'));
     for (const [name, text] of [
       ['server.crt', tls.certificate],
@@ -72,7 +72,7 @@ export async function ownPostgres(
           await server.start();
           return;
         } catch (error) {
-          // Processes of the one before may still be going.
+          // Processes of the previous start may still run.
           if (attempts === 50) {
             throw error ?? new Error('PostgreSQL does not start again');
           }

@@ -1,4 +1,4 @@
-/** Servers that start at the same instant on a database where nothing is yet. */
+/** Servers that start at the same time on an empty database. */
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import { buildApp } from '../../src/app/compose.ts';
@@ -8,8 +8,8 @@ import { loadConfig } from '../../src/settings/config.ts';
 import { freshShop, serve } from '../cli/run.ts';
 import { cleanUp, createDatabase, secret } from '../context.ts';
 
-suite('Three servers that start at once on an empty database', () => {
-  test('all come up, with one schema, one catalogue, one first key and the orders for testing', async (t) => {
+suite('Three servers that start in parallel on an empty database', () => {
+  test('all start, with one schema, one catalogue, one first API key and one set of test orders', async (t) => {
     const shared = {
       CURD_DATABASE: await createDatabase(t),
       CURD_SECRET: secret,
@@ -45,7 +45,7 @@ suite('Three servers that start at once on an empty database', () => {
     }
   });
 
-  test('bring it to its schema once, however close they are', async (t) => {
+  test('migrate it once', async (t) => {
     const config = loadConfig(
       await freshShop(t, {
         CURD_DATABASE: await createDatabase(t),

@@ -1,6 +1,6 @@
 /**
- * People who go on shopping whatever happens: each sends a request until it is answered, to one instance after another
- * and always under the same Idempotency-Key. What they were told is remembered.
+ * Shoppers that keep sending requests during faults: each repeats a request until it gets a response, on one instance
+ * after the other, with the same Idempotency-Key. Their responses are recorded.
  */
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -10,17 +10,17 @@ const patienceMs = 20_000;
 const pauseMs = 40;
 
 export interface SteadyLoad {
-  /** Totals of orders that were answered, by id. */
+  /** Totals of confirmed orders, by id. */
   readonly orders: ReadonlyMap<number, { readonly total: number; readonly notes: string }>;
-  /** Orders that were answered as cancelled. */
+  /** Orders whose cancellation was confirmed. */
   readonly cancelled: ReadonlySet<number>;
-  /** Answers and broken connections so far, by what they were. */
+  /** Responses and broken connections so far, by kind. */
   readonly counts: Readonly<Record<string, number>>;
-  /** Answers that nobody should get. */
+  /** Unexpected responses. */
   readonly faults: readonly string[];
-  /** Good answers so far. */
+  /** Successful responses so far. */
   good(): number;
-  /** Lets everybody finish what they have begun. */
+  /** Waits until all shoppers have finished their last request. */
   stop(): Promise<void>;
 }
 
@@ -30,7 +30,7 @@ interface Options {
   readonly key: string;
   readonly cheeseIds: readonly number[];
   readonly shoppers: number;
-  /** Between two visits of a shopper. */
+  /** The pause of a shopper between two orders. */
   readonly restMs: number;
   /** Connections may break: an instance may be killed. */
   readonly mayBreak: boolean;
@@ -49,8 +49,8 @@ export function startLoad(options: Options): SteadyLoad {
     counts[what] = (counts[what] ?? 0) + 1;
   }
 
-  /** Sends until there is an answer with the status. @returns its body; undefined after what nobody should get */
-  // biome-ignore lint/suspicious/noExplicitAny: whoever asks knows what to expect in it.
+  /** Sends until a response has the status. @returns its body; undefined after an unexpected response */
+  // biome-ignore lint/suspicious/noExplicitAny: the caller knows its type.
   async function insist(status: number, method: string, path: string, body?: object): Promise<any> {
     const headers = {
       'X-API-Key': key,

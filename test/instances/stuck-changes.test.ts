@@ -1,14 +1,14 @@
-/** A lock that is held for long, on PostgreSQL: changes that need it are refused after a while, and reads go on. */
+/** A long lock on PostgreSQL: changes that need it are refused after a while, and reads still work. */
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import { createSlots } from '../../src/database/slots.ts';
 import { sql } from '../../src/database/sql.ts';
 import { assertError, bern, openShop, type Shop } from '../helper.ts';
 
-/** More than an instance has connections. */
+/** More than the connections of an instance. */
 const changesAtOnce = 14;
 
-/** Holds what `lock` locks until `work` has ended. */
+/** Keeps the lock of `lock` until `work` has ended. */
 async function holding(other: Shop, lock: ReturnType<typeof sql>, work: () => Promise<void>): Promise<void> {
   await other.app.services.database.transaction(async (tx) => {
     await tx.run(lock);
@@ -17,7 +17,7 @@ async function holding(other: Shop, lock: ReturnType<typeof sql>, work: () => Pr
 }
 
 suite('While another instance holds a lock', () => {
-  test('on the catalogue, changes are 503 with Retry-After, and reads and readiness go on', async (t) => {
+  test('on the catalogue, changes are 503 with Retry-After, and reads and readiness still work', async (t) => {
     const shop = await openShop(t, { engine: 'postgres' });
     const other = await shop.another();
     const { json: cheese } = await shop.request('POST', '/v2/cheeses', {
@@ -75,7 +75,7 @@ suite('While another instance holds a lock', () => {
     assert.equal((await shop.request('DELETE', '/v2/customer/ada', { headers })).status, 204);
   });
 
-  test('commands that go over whole tables wait for it', async (t) => {
+  test('commands that change whole tables wait for it', async (t) => {
     const shop = await openShop(t, { engine: 'postgres' });
     const other = await shop.another();
     const { database } = shop.app.services;
@@ -90,7 +90,7 @@ suite('While another instance holds a lock', () => {
 });
 
 suite('Slots', () => {
-  test('go to the first in line, whether the work before succeeds or fails', async () => {
+  test('are assigned in order, after work that succeeds or fails', async () => {
     const slots = createSlots(2, 60_000);
     const [events, ends]: [string[], (() => void)[]] = [[], []];
     const work = (name: string, fails = false) =>
@@ -120,7 +120,7 @@ suite('Slots', () => {
     assert.equal(await slots.during(async () => 'free'), 'free');
   });
 
-  test('are refused after the wait, and the place in line is given up', async () => {
+  test('are refused after the maximum wait, which also leaves the queue', async () => {
     const slots = createSlots(1, 20);
     let end: () => void = () => {};
     const first = slots.during(

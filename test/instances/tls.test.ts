@@ -13,7 +13,7 @@ import { ownPostgres } from './own-postgres.ts';
 
 const hasOpenssl = spawnSync('openssl', ['version']).status === 0;
 
-/** A CA of its own, and a certificate that it issued for the names. */
+/** A new CA, and a certificate that it issued for the names. */
 async function issue(t: Scope, names: string) {
   const folder = await temporaryFolder(t);
   const openssl = (line: string) => execFileSync('openssl', line.split(' '), { cwd: folder, stdio: 'pipe' });
@@ -41,7 +41,7 @@ async function isEncrypted(url: string): Promise<boolean> {
   }
 }
 
-suite('A PostgreSQL that speaks TLS', { skip: hasOpenssl ? false : 'certificates need openssl' }, () => {
+suite('A PostgreSQL with TLS', { skip: hasOpenssl ? false : 'certificates need openssl' }, () => {
   const opened = shared(async (t) => {
     const [own, other] = [await issue(t, 'DNS:localhost'), await issue(t, 'DNS:localhost')];
     const { url } = await ownPostgres(t, own);
@@ -49,7 +49,7 @@ suite('A PostgreSQL that speaks TLS', { skip: hasOpenssl ? false : 'certificates
   });
   const notVerified = /certificate of the database server could not be verified/;
 
-  test('is used with sslmode=require where its CA is named, and with the host of the certificate only', async () => {
+  test('is used with sslmode=require if its CA is given, and only with a host of the certificate', async () => {
     const { url, ca } = opened();
     for (const mode of ['require', 'verify-full', 'verify-ca']) {
       assert.equal(await isEncrypted(`${url}?sslmode=${mode}&sslrootcert=${ca}&max=1`), true, mode);
@@ -59,7 +59,7 @@ suite('A PostgreSQL that speaks TLS', { skip: hasOpenssl ? false : 'certificates
     assert.equal(await isEncrypted(`${byAddress}?sslmode=verify-ca&sslrootcert=${ca}`), true);
   });
 
-  test('is refused where its CA is unknown or another one', async () => {
+  test('is refused if its CA is unknown or another one', async () => {
     const { url, otherCa } = opened();
     for (const parameters of [
       'sslmode=require',
@@ -71,14 +71,14 @@ suite('A PostgreSQL that speaks TLS', { skip: hasOpenssl ? false : 'certificates
     }
   });
 
-  test('is used without verification with no-verify, and without TLS with disable or nothing', async () => {
+  test('is used without verification with no-verify, and without TLS with disable or no sslmode', async () => {
     const { url } = opened();
     assert.equal(await isEncrypted(`${url}?sslmode=no-verify`), true);
     assert.equal(await isEncrypted(`${url}?sslmode=disable`), false);
     assert.equal(await isEncrypted(url), false);
   });
 
-  test('gives a server a reason not to start, with the remedy', async (t) => {
+  test('that is refused ends the server with the reason and the remedy', async (t) => {
     const { url } = opened();
     const refused = async (parameters: string, ...says: RegExp[]) => {
       const shop = await freshShop(t, { CURD_SECRET: secret, CURD_DATABASE: `${url}?${parameters}` });

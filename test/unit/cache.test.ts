@@ -1,11 +1,11 @@
-/** What a cache keeps, and how much memory that takes at most. */
+/** What the cache keeps, and the bound of its memory. */
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import fc from 'fast-check';
 import { createCache } from '../../src/database/cache.ts';
 
 suite('A cache', () => {
-  test('keeps what fits: values, and that there is none', () => {
+  test('keeps what fits: values, and the fact that there is none', () => {
     const cache = createCache<{ body: string } | undefined>(100_000);
     const row = { body: 'x' };
     cache.set('one', row);
@@ -17,14 +17,14 @@ suite('A cache', () => {
     assert.deepEqual([cache.has('one'), cache.has('none')], [false, false]);
   });
 
-  test('does not keep a value that would fill much of it, nor an older one under the same key', () => {
+  test('drops a value that would fill much of it, and the older one under the same key', () => {
     const cache = createCache<string>(100_000);
     cache.set('one', 'small');
     cache.set('one', 'x'.repeat(10_000));
     assert.equal(cache.has('one'), false);
   });
 
-  test('never keeps more bytes than it may, however keys are reused', () => {
+  test('never exceeds its bound of bytes, also when keys are reused', () => {
     const bytesMax = 40_000;
     const entries = fc.array(fc.tuple(fc.nat(30), fc.nat(1500)), { maxLength: 200 });
     fc.assert(
@@ -43,7 +43,7 @@ suite('A cache', () => {
     );
   });
 
-  test('is not emptied by one key that is written again and again', () => {
+  test('is not emptied by one key that is written repeatedly', () => {
     const cache = createCache<string>(100_000);
     cache.set('other', 'kept');
     for (let one = 0; one < 10_000; one += 1) {

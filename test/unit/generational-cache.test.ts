@@ -1,4 +1,4 @@
-/** A memory of bounded size, against one that forgets nothing. */
+/** The generational cache against a model that forgets nothing. */
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import fc from 'fast-check';
@@ -14,8 +14,8 @@ const step = fc.record({
   name: fc.constantFrom('a', 'b', 'c', 'd', 'e'),
 });
 
-suite('A memory of who came by lately', () => {
-  test('holds twice its size at most, of a million names', () => {
+suite('A generational cache', () => {
+  test('has at most twice its size of entries, after a million names', () => {
     const recent = createGenerationalCache<number>(1000, keptMs, testClock());
     let most = 0;
     for (let name = 0; name < 1_000_000; name += 1) {
@@ -29,7 +29,7 @@ suite('A memory of who came by lately', () => {
     assert.equal(recent.get('5'), undefined);
   });
 
-  test('keeps who came by within the time, whoever else comes, and forgets who did not', () => {
+  test('keeps entries that were used within the time, and forgets others', () => {
     fc.assert(
       fc.property(fc.array(step, { maxLength: 60 }), (steps) => {
         const clock = testClock();
@@ -41,7 +41,7 @@ suite('A memory of who came by lately', () => {
           const known = last.get(name);
           const found = recent.get(name);
           if (known !== undefined && now - known.at < keptMs) {
-            assert.equal(found, known.value, `${name} was here ${now - known.at} ms ago`);
+            assert.equal(found, known.value, `${name} was used ${now - known.at} ms ago`);
           }
           const value = found ?? recent.set(name, {});
           last.set(name, { at: now, value });
@@ -49,7 +49,7 @@ suite('A memory of who came by lately', () => {
             const stale = [...recent.entries()].filter(
               ([one]) => now - (last.get(one)?.at ?? 0) >= 3 * keptMs,
             );
-            assert.deepEqual(stale, [], 'nobody asks for these any more');
+            assert.deepEqual(stale, [], 'these were not used for three times as long');
           }
         }
       }),
@@ -57,7 +57,7 @@ suite('A memory of who came by lately', () => {
     );
   });
 
-  test('keeps whom fewer others than its size have followed', () => {
+  test('keeps an entry until as many others as its size were used', () => {
     const namesMax = 10;
     fc.assert(
       fc.property(fc.array(fc.integer({ min: 0, max: 30 }), { maxLength: 200 }), (names) => {
@@ -79,7 +79,7 @@ suite('A memory of who came by lately', () => {
     );
   });
 
-  test('names everybody it holds once, with the newest value', () => {
+  test('lists each entry once, with the newest value', () => {
     const clock = testClock();
     const recent = createGenerationalCache<number>(100, keptMs, clock);
     recent.set('a', 1);

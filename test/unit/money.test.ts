@@ -1,11 +1,11 @@
-/** Sums of money against another way to work them out, and the life cycle against its list of transitions. */
+/** Sums of money against a second algorithm, and the status of an order against the list of transitions. */
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import fc from 'fast-check';
 import { dollars, type Line, totalCents } from '../../src/orders/money.ts';
 import { allowedFrom, nextStatusText, orderStatuses } from '../../src/orders/order-status.ts';
 
-/** A price as it is written: whole digits, and how many of them stand behind the point. */
+/** A price as text: its digits, and how many of them are decimals. */
 interface Price {
   readonly digits: bigint;
   readonly decimals: number;
@@ -13,15 +13,15 @@ interface Price {
 
 const numberOf = ({ digits, decimals }: Price) => Number(`${digits}e-${decimals}`);
 
-/** Up to 1,000,000.000000, none of which a double blurs. */
+/** Up to 1,000,000.000000, which a double represents without loss. */
 const usualPrices = fc
   .nat(6)
   .chain((decimals) =>
     fc.bigInt(0n, 1_000_000n * 10n ** BigInt(decimals)).map((digits): Price => ({ digits, decimals })),
   );
-/** Such that JavaScript writes them as 1.5e-7. */
+/** Small enough that JavaScript writes them as 1.5e-7. */
 const tinyPrices = fc.record({ digits: fc.bigInt(1n, 999_999n), decimals: fc.integer({ min: 12, max: 20 }) });
-/** Often just at half a cent. */
+/** Often exactly half a cent. */
 const halfCents = fc.bigInt(0n, 10n ** 8n).map((cents): Price => ({ digits: cents * 10n + 5n, decimals: 3 }));
 const prices = fc.oneof(usualPrices, tinyPrices, halfCents);
 const quantities = fc.integer({ min: 1, max: 100 });
@@ -30,7 +30,7 @@ const orders = fc.array(fc.record({ price: prices, quantity: quantities }), { mi
 const linesOf = (order: readonly { price: Price; quantity: number }[]): Line[] =>
   order.map(({ price, quantity }) => ({ quantity, pricePerKg: numberOf(price) }));
 
-/** In units of 10^-20 dollars, of which a cent has 10^18; what remains is weighed against half a cent. */
+/** In units of 10^-20 dollars: a cent has 10^18 of them. The rest is compared with half a cent. */
 function expectedCents(order: readonly { price: Price; quantity: number }[]): bigint {
   let units = 0n;
   for (const { price, quantity } of order) {
@@ -44,7 +44,7 @@ function expectedCents(order: readonly { price: Price; quantity: number }[]): bi
 }
 
 suite('totalCents', () => {
-  test('is the exact sum, rounded once with half a cent upwards', () => {
+  test('is the exact sum, rounded once, half a cent up', () => {
     fc.assert(
       fc.property(orders, (order) => {
         assert.equal(BigInt(totalCents(linesOf(order))), expectedCents(order));
@@ -53,7 +53,7 @@ suite('totalCents', () => {
     );
   });
 
-  test('is the same in any order of the lines, and with a line split in two', () => {
+  test('does not depend on the order of the lines, nor on splitting one', () => {
     fc.assert(
       fc.property(orders, quantities, (order, quantity) => {
         const lines = linesOf(order);
@@ -65,7 +65,7 @@ suite('totalCents', () => {
     );
   });
 
-  test('sums what doubles get wrong', () => {
+  test('is right for sums that doubles get wrong', () => {
     const table: [lines: [price: number, quantity: number][], cents: number][] = [
       [[], 0],
       [[[0.1, 3]], 30],
@@ -91,7 +91,7 @@ suite('totalCents', () => {
 });
 
 suite('dollars', () => {
-  test('are written with two decimals at most, and mean the same cents', () => {
+  test('have at most two decimals, and the same value in cents', () => {
     fc.assert(
       fc.property(fc.integer({ min: 0, max: 1_000_000_000_000 }), (cents) => {
         const text = String(dollars(cents));
@@ -117,7 +117,7 @@ suite('The status of an order', () => {
     assert.deepEqual(known.sort(), all.toSorted());
   });
 
-  test('is explained with what may come next, and nothing else', () => {
+  test('is explained with its possible transitions only', () => {
     for (const from of orderStatuses) {
       const words: readonly string[] = nextStatusText(from).match(/\w+/g) ?? [];
       for (const to of orderStatuses.filter((status) => status !== from)) {

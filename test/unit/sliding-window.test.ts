@@ -1,4 +1,4 @@
-/** The window that limits count in, against a list of what came when. */
+/** The sliding window against a model: the list of all times. */
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import fc from 'fast-check';
@@ -11,7 +11,7 @@ const gap = fc.oneof(
   { weight: 4, arbitrary: fc.integer({ min: 0, max: 8 }) },
   { weight: 1, arbitrary: fc.integer({ min: 0, max: 300 }) },
 );
-/** And sometimes the clock is put back. */
+/** Sometimes the clock is set back. */
 const anyGap = fc.oneof(
   { weight: 9, arbitrary: gap },
   { weight: 1, arbitrary: fc.integer({ min: -200, max: -1 }) },
@@ -27,8 +27,8 @@ const shape = fc
   .map((one) => ({ ...one, windowMs: one.slotMs * one.slots }));
 
 suite('A sliding window', () => {
-  test('with slots of a millisecond counts exactly, also where the clock is put back', () => {
-    const step = fc.record({ gap: anyGap, act: fc.constantFrom('add', 'add', 'take back', 'look') });
+  test('with slots of a millisecond counts exactly, also when the clock is set back', () => {
+    const step = fc.record({ gap: anyGap, act: fc.constantFrom('add', 'add', 'refund', 'look') });
     fc.assert(
       fc.property(fc.integer({ min: 1, max: 100 }), fc.array(step, { maxLength: 120 }), (windowMs, steps) => {
         const window = new SlidingWindow(windowMs, 1);
@@ -46,7 +46,7 @@ suite('A sliding window', () => {
           latest = Math.max(latest, now);
           if (act === 'add') {
             happened.push({ at: latest, slot: window.add(now) });
-          } else if (act === 'take back' && happened.length > 0) {
+          } else if (act === 'refund' && happened.length > 0) {
             window.refund(happened.splice(happened.length >> 1, 1)[0]?.slot ?? 0);
           }
           happened = happened.filter(({ at }) => at > latest - windowMs);
@@ -62,7 +62,7 @@ suite('A sliding window', () => {
     );
   });
 
-  test('lets through no more than the limit, wherever a window begins', () => {
+  test('never permits more than the limit within any window', () => {
     fc.assert(
       fc.property(shape, fc.array(gap, { maxLength: 300 }), ({ windowMs, slotMs, limit, phase }, gaps) => {
         const window = new SlidingWindow(windowMs, slotMs);
@@ -84,7 +84,7 @@ suite('A sliding window', () => {
     );
   });
 
-  test('says when fewer will count: never too early, and at most a slot late', () => {
+  test('returns when the count will be lower: never too early, and at most a slot late', () => {
     fc.assert(
       fc.property(shape, fc.array(gap, { maxLength: 100 }), ({ windowMs, slotMs, limit, phase }, gaps) => {
         const window = new SlidingWindow(windowMs, slotMs);
@@ -109,7 +109,7 @@ suite('A sliding window', () => {
     );
   });
 
-  test('lets who comes evenly have 95 of 100 at least', () => {
+  test('permits at least 95 of 100 requests at an even rate', () => {
     const limits = fc.integer({ min: 20, max: 2000 });
     const shapes = fc.constantFrom([60_000, 1000] as const, [3_600_000, 60_000] as const);
     fc.assert(
@@ -129,7 +129,7 @@ suite('A sliding window', () => {
     );
   });
 
-  test('with coarse slots takes back what was added, and nothing that has left', () => {
+  test('with coarse slots refunds what still counts, and nothing older', () => {
     fc.assert(
       fc.property(shape, fc.array(gap, { minLength: 1, maxLength: 60 }), ({ windowMs, slotMs }, gaps) => {
         const window = new SlidingWindow(windowMs, slotMs);
@@ -154,7 +154,7 @@ suite('A sliding window', () => {
     );
   });
 
-  test('holds as many in one slot as any setting permits', () => {
+  test('counts as many in one slot as any setting permits', () => {
     const window = new SlidingWindow(1000, 1);
     for (let call = 0; call < 60_000; call += 1) {
       window.add(start);

@@ -1,4 +1,4 @@
-/** Calls without a valid credential, which are counted by the address that they come from. */
+/** Requests without a valid credential, which are counted by client IP. */
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { assertError, onBothEngines, openShop, type Shop, type TestResponse, testClock } from '../helper.ts';
@@ -20,7 +20,7 @@ function openLimited(t: TestContext, settings = {}, perMinute = 3): Promise<Shop
 const from = (address: string) => ({ headers: { 'x-forwarded-for': address } });
 const ask = (shop: Shop, options = {}) => shop.request('GET', '/v2/limits', options);
 
-/** How many of the given number of calls get something else than 429. */
+/** How many of `calls` requests get another status than 429. */
 async function passing(calls: number, call: () => Promise<{ status: number }>): Promise<number> {
   let passed = 0;
   for (let one = 0; one < calls; one += 1) {
@@ -44,7 +44,7 @@ function assertTooMany(response: TestResponse, limit: number): number {
 }
 
 onBothEngines('The limits of an address', (engine) => {
-  test('count calls without a credential and with a wrong one, which are told so until then', async (t) => {
+  test('count requests without a credential and with a wrong one, which get 401 up to the limit', async (t) => {
     const clock = testClock();
     const shop = await openShop(t, { engine, clock, settings: limits(4) });
     assert.equal((await ask(shop)).status, 200);
@@ -66,7 +66,7 @@ onBothEngines('The limits of an address', (engine) => {
     assert.equal((await ask(shop)).status, 200);
   });
 
-  test('are not used up by valid credentials', async (t) => {
+  test('do not count requests with a valid credential', async (t) => {
     const shop = await openShop(t, { engine, clock: testClock(), settings: limits(2) });
     const call = () => shop.request('GET', '/v2/cheeses', { as: shop.reader });
     assert.equal(await passing(20, call), 20);
@@ -74,7 +74,7 @@ onBothEngines('The limits of an address', (engine) => {
   });
 });
 
-test('Behind a trusted proxy each IPv4 address and each IPv6 network of 64 bits counts for itself', async (t) => {
+test('Behind a trusted proxy, each IPv4 address and each IPv6 network of 64 bits is counted separately', async (t) => {
   const shop = await openLimited(t, behindProxy, 2);
   assert.equal(await passing(3, () => ask(shop, from('192.0.2.1'))), 2);
   assert.equal(await passing(3, () => ask(shop, from('192.0.2.2'))), 2);
@@ -85,7 +85,7 @@ test('Behind a trusted proxy each IPv4 address and each IPv6 network of 64 bits 
   assert.equal(await passing(1, () => ask(shop, from('198.51.100.1, 192.0.2.1'))), 0, 'the last is the word');
 });
 
-test('Without a trusted proxy X-Forwarded-For changes nothing', async (t) => {
+test('Without a trusted proxy, X-Forwarded-For is ignored', async (t) => {
   const shop = await openLimited(t);
   let last = 0;
   const passed = await passing(6, () => {
@@ -95,7 +95,7 @@ test('Without a trusted proxy X-Forwarded-For changes nothing', async (t) => {
   assert.equal(passed, 3);
 });
 
-test('In production 60 a minute may log in or register, and 600 may call', async (t) => {
+test('In production the limit is 60 logins and registrations a minute, and 600 requests', async (t) => {
   const shop = await openLimited(t, { ...production, ...behindProxy, CURD_ADDRESS_LIMITS: undefined });
   const visitor = (url: string) => () => shop.request('POST', url, { ...from('192.0.2.1'), raw: 'no JSON' });
   const urls = ['/v2/customer', '/v2/customer/createMultiple', '/v2/customer/login'];
@@ -112,7 +112,7 @@ test('In production 60 a minute may log in or register, and 600 may call', async
   assertTooMany(await shop.request('POST', '/v2/customer/login', other), 600);
 });
 
-test('Each entry of POST /customer/createMultiple counts as a registration, where no valid credential came', async (t) => {
+test('Each entry of POST /customer/createMultiple counts as a registration, without a valid credential', async (t) => {
   const clock = testClock();
   const settings = { CURD_ADDRESS_LIMITS: '{"perMinute":100,"accountsPerMinute":5}' };
   const shop = await openShop(t, { clock, settings });
@@ -131,7 +131,7 @@ test('Each entry of POST /customer/createMultiple counts as a registration, wher
   assertTooMany(await send(batch(1)), 5);
   assert.equal((await send(batch(3), { as: shop.reader })).status, 200);
   clock.advance(61_000);
-  // More than are permitted in a minute pass by themselves, and then count.
+  // A batch larger than the limit passes if nothing else was counted, and is counted then.
   const repeated = { headers: { 'idempotency-key': 'batch' } };
   const large = batch(8);
   assert.equal((await send(large, repeated)).status, 200);
@@ -153,7 +153,7 @@ const publicPaths = [
   '/oauth/style.css',
 ];
 
-test('Public paths have a limit of their own, which no credential lifts', async (t) => {
+test('Public paths have a separate limit, also with a valid credential', async (t) => {
   const publicPerMinute = publicPaths.length * 3;
   const limited = { CURD_ADDRESS_LIMITS: JSON.stringify({ perMinute: 1, publicPerMinute }) };
   const shop = await openLimited(t, limited);
@@ -200,7 +200,7 @@ test('OPTIONS is never counted', async (t) => {
   assert.equal(await passing(2, () => ask(shop)), 1);
 });
 
-test('The endpoints of OAuth answer 429 in its shape and in ours', async (t) => {
+test('The OAuth endpoints return 429 with the members of OAuth and of this API', async (t) => {
   const shop = await openListeningShop(t, { settings: limits(4) });
   const app = await newApplication(shop);
   const urls = ['token', 'revoke', 'introspect', '../v2/oauth/token'].map(
@@ -221,7 +221,7 @@ test('The endpoints of OAuth answer 429 in its shape and in ours', async (t) => 
   }
 });
 
-test('The pages of OAuth answer 429 with a page', async (t) => {
+test('The OAuth pages return 429 as a page', async (t) => {
   const shop = await openListeningShop(t, { settings: limits(5, 2) });
   const app = await newApplication(shop);
   const urls = [
@@ -252,7 +252,7 @@ test('The pages of OAuth answer 429 with a page', async (t) => {
   assert.deepEqual(tooMany, [false, false, false, false, true, false, true, true], String(statuses));
 });
 
-test('Authorization requests, which are stored, count like logins', async (t) => {
+test('Authorization requests, which are stored, count as logins', async (t) => {
   const shop = await openListeningShop(t, { settings: limits(100, 2) });
   const app = await newApplication(shop);
   const statuses: number[] = [];
