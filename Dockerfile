@@ -1,13 +1,13 @@
 # An image of Curd on SQLite, or on PostgreSQL by CURD_DATABASE. Build: docker build -t curd .
 # Run: docker run -p 8080:8080 -v curd:/data -e CURD_PUBLIC_URL=http://localhost:8080 curd
-# A tag can move. To build on exactly the image that you have checked, name its digest, which "docker buildx imagetools
-# inspect node:26-slim" shows: docker build --build-arg NODE_IMAGE=node:26-slim@sha256:... -t curd .
+# A tag can change. To build on exactly the image that you have checked, name its digest, which "docker buildx imagetools
+# inspect node:26-slim" prints: docker build --build-arg NODE_IMAGE=node:26-slim@sha256:... -t curd .
 ARG NODE_IMAGE=node:26-slim
 
 FROM $NODE_IMAGE AS packages
 WORKDIR /curd
 COPY package.json package-lock.json .npmrc ./
-# No install script is needed, and the Node that Curd brings along for machines with an older one is in this image already.
+# No install script is needed. The Node packages of Curd are for machines with an older Node, so they are removed.
 RUN npm ci --omit=dev --ignore-scripts && rm -rf node_modules/node-linux-* node_modules/.bin
 
 FROM $NODE_IMAGE
@@ -22,7 +22,7 @@ RUN mkdir /data && chown node:node /data
 USER node
 VOLUME /data
 EXPOSE 8080
-HEALTHCHECK --start-period=10s CMD ["node", "-e", "fetch('http://127.0.0.1:' + (process.env.CURD_PORT ?? 8080) + '/healthz').then((answer) => process.exit(answer.ok ? 0 : 1), () => process.exit(1))"]
-# Any command goes behind it: docker run ... curd keys create --account local
+HEALTHCHECK --start-period=10s CMD ["node", "-e", "fetch('http://127.0.0.1:' + (process.env.CURD_PORT ?? 8080) + '/healthz').then((response) => process.exit(response.ok ? 0 : 1), () => process.exit(1))"]
+# Other commands follow the image name: docker run ... curd keys create --account local
 ENTRYPOINT ["node", "bin/curd.js"]
 CMD ["serve"]

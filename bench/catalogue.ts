@@ -1,9 +1,8 @@
-/** A catalogue of any size, made up but shaped like a real one; the same for the same size. */
-
+/** A generated catalogue of any size, similar to a real one. The same size gives the same catalogue. */
 import type { Services } from '../src/app/services.ts';
 import type { CheeseInput } from '../src/cheeses/schemas.ts';
 
-/** An import touches most pages of every index; the more rows it brings, the fewer times each page is written. */
+/** An import changes most pages of every index, so larger batches write each page fewer times. */
 const batchSize = 50_000;
 
 const categories = [
@@ -33,7 +32,7 @@ const families = [
   'Chèvre',
   'Raclette',
 ];
-const manners = [
+const styles = [
   'Affiné',
   'Ancien',
   'Blanc',
@@ -87,17 +86,17 @@ function pick<T>(options: readonly T[], number: number): T {
   return options[Math.floor(number) % options.length] as T;
 }
 
-/** One of 8,000 made-up names of places: real catalogues repeat the words of their names, too. */
+/** One of 8,000 generated place names. Real catalogues repeat the words of their names too. */
 function place(number: number): string {
   return pick(syllables, number) + pick(syllables, number / 20) + pick(syllables, number / 400);
 }
 
-/** Cheese number `index` (from 0): each number always gives the same cheese. */
+/** Cheese number `index`, from 0. The same number always gives the same cheese. */
 function cheeseAt(index: number): CheeseInput {
-  // A mixed-up number in place of a random one, so that neighbours differ.
+  // A hash of the index instead of a random number, so that neighbors differ.
   const random = Math.imul(index + 1, 2_654_435_761) >>> 0;
   return {
-    name: `${pick(families, index)} ${pick(manners, index / families.length)} ${place(index / (families.length * manners.length))}`,
+    name: `${pick(families, index)} ${pick(styles, index / families.length)} ${place(index / (families.length * styles.length))}`,
     category: { name: pick(categories, random >>> 7) },
     photoUrls: [`https://photos.example.com/${index}.jpg`],
     tags: [{ name: pick(milks, random >>> 13) }, { name: pick(treatments, random >>> 17) }],
@@ -109,7 +108,7 @@ function cheeseAt(index: number): CheeseInput {
   };
 }
 
-/** Fills an empty catalogue up to `size` cheeses by the same verb that imports use. */
+/** Fills an empty catalogue with `size` cheeses, in the same way as an import. */
 export async function fillCatalogue(
   services: Services,
   size: number,

@@ -1,9 +1,9 @@
 /**
  * `node bench/compare.ts <commit> [--engine sqlite|postgres|both] [--rounds 9] [--seconds 2] [--json]`
  *
- * Compares the processor time of a request in this checkout with that of another commit, on one machine, in turns.
- * A row holds where the median of this checkout is at most 1.02 times that of the commit. The commit is measured
- * twice: where its own two medians differ by more than 2 %, the machine is too busy for the row to tell anything.
+ * Compares the CPU time of a request in this checkout with that of another commit, in turns on one machine. A row is
+ * "ok" when the median of this checkout is at most 1.02 times that of the commit. The commit is measured twice: when its
+ * two medians differ by more than 2 %, the machine is too busy and the row is "NOISY".
  */
 import { execFileSync } from 'node:child_process';
 import { mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
@@ -36,7 +36,7 @@ const cheeses = 1000;
 const root = fileURLToPath(new URL('..', import.meta.url));
 const password = 'a password for the bench';
 
-/** One side of the comparison: a checkout with a server of its own on data of its own. */
+/** One side of the comparison: a checkout with its own server and data. */
 interface Side {
   readonly name: 'before' | 'before again' | 'now';
   readonly server: Running;
@@ -56,7 +56,7 @@ function median(values: readonly number[]): number {
   return values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? Number.NaN;
 }
 
-/** Runs a command of a checkout that prints one JSON value. */
+/** Runs a command of a checkout with --json and returns what it prints. */
 function curdJson(checkout: string, environment: Record<string, string>, ...args: string[]) {
   const output = execFileSync(process.execPath, [join(checkout, 'bin/curd.js'), ...args, '--json'], {
     env: { ...process.env, ...environment },
@@ -65,7 +65,7 @@ function curdJson(checkout: string, environment: Record<string, string>, ...args
   return JSON.parse(output);
 }
 
-/** The same for every side: made by each checkout itself, as its schema may differ. */
+/** Creates the same shop for every side. Each checkout creates its own, because their database schemas may differ. */
 async function openSide(
   name: Side['name'],
   checkout: string,
@@ -104,7 +104,7 @@ async function openSide(
 }
 
 let databases = 0;
-/** A PNG of one pixel: decoding it costs next to nothing, so what is compared is the rest of an upload. */
+/** A PNG of one pixel takes almost no time to decode, so the rest of an upload is compared. */
 const image = Buffer.from(
   'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==',
   'base64',
@@ -120,11 +120,11 @@ async function createDatabase(): Promise<string> {
   return `${url}/${name}`;
 }
 
-/** The requests of each row, for a key. */
-function requestsOf(work: string, key: string): Buffer[] {
+/** The requests of a row. */
+function requestsOf(workload: string, key: string): Buffer[] {
   const headers = { 'X-API-Key': key };
   const ids = Array.from({ length: 100 }, (_, index) => index + 1);
-  switch (work) {
+  switch (workload) {
     case 'GET by id':
       return ids.map((id) => httpRequest('GET', `/v2/cheeses/${id}`, headers));
     case 'list':
@@ -162,7 +162,7 @@ function requestsOf(work: string, key: string): Buffer[] {
   }
 }
 
-const works = ['GET by id', 'list', 'order', 'login', 'upload'] as const;
+const workloads = ['GET by id', 'list', 'order', 'login', 'upload'] as const;
 
 async function compareOn(engine: Engine, before: string, scratch: string): Promise<Row[]> {
   const sides = [
@@ -182,17 +182,17 @@ async function compareOn(engine: Engine, before: string, scratch: string): Promi
       unit,
     });
   };
-  rowOf('start to first answer', 'ms', ({ server }) => server.startMs);
+  rowOf('start to first response', 'ms', ({ server }) => server.startMs);
   rowOf('memory idle', 'MB', ({ server }) => server.memoryMb());
-  for (const work of works) {
+  for (const workload of workloads) {
     const times = new Map<Side, number[]>(sides.map((side) => [side, []]));
     for (let round = -1; round < rounds; round += 1) {
       for (const side of sides) {
         const cpuBefore = side.server.cpuSeconds();
         const { requests } = await runLoad({
           port: side.server.port,
-          requests: requestsOf(work, side.key),
-          connections: work === 'login' || work === 'upload' ? 4 : 32,
+          requests: requestsOf(workload, side.key),
+          connections: workload === 'login' || workload === 'upload' ? 4 : 32,
           seconds: round < 0 ? 1 : seconds,
           pauseMs: 0,
         });
@@ -201,7 +201,7 @@ async function compareOn(engine: Engine, before: string, scratch: string): Promi
         }
       }
     }
-    rowOf(work, 'us CPU', (side) => median(times.get(side) ?? []));
+    rowOf(workload, 'us CPU', (side) => median(times.get(side) ?? []));
   }
   rowOf('memory after the load', 'MB', ({ server }) => server.memoryMb());
   for (const { server } of sides) {
@@ -214,7 +214,7 @@ function shown({ engine, work, before, beforeAgain, now, unit }: Row): string {
   const reference = (before + beforeAgain) / 2;
   const ratio = now / reference;
   const noise = Math.abs(before - beforeAgain) / reference;
-  const verdict = noise > ratioMax - 1 ? 'NOISY' : ratio <= ratioMax ? 'holds' : 'FALLS';
+  const verdict = noise > ratioMax - 1 ? 'NOISY' : ratio <= ratioMax ? 'ok   ' : 'SLOW ';
   return `${verdict}  ${engine.padEnd(8)} ${work.padEnd(22)} ${before.toFixed(1)} and ${beforeAgain.toFixed(1)} before, ${now.toFixed(1)} now ${unit}, ratio ${ratio.toFixed(3)}`;
 }
 

@@ -1,6 +1,7 @@
 /**
- * What a second instance on one PostgreSQL adds. On a machine whose cores the bench fills anyway it could add nothing,
- * so each instance is held to a share of a core, as on machines of its own, by stopping it for the rest of the time.
+ * Throughput of two instances on one PostgreSQL compared with one. The bench uses all cores of the machine, so a second
+ * instance could add nothing. So each instance is limited to a share of a core by SIGSTOP and SIGCONT, as if each ran on
+ * its own machine.
  */
 import { readdirSync, readFileSync } from 'node:fs';
 import { httpRequest, type LoadResult, runLoad } from './load.ts';
@@ -8,11 +9,11 @@ import { cpuSecondsOf, type Running, startCurd } from './process.ts';
 import { postOrders, prepareOrders, type Shop, type Tools } from './store.ts';
 
 const connections = 64;
-/** Of a core, to each instance; the rest is for PostgreSQL and the load. */
+/** Share of a core for each instance. The rest is for PostgreSQL and the load. */
 const share = 0.2;
 const cycleMs = 25;
 
-/** Reads and orders through one instance and through two; and what each takes of Curd's and PostgreSQL's processors. */
+/** Reads and orders through one and two instances, and the CPU time of Curd and PostgreSQL for each request. */
 export async function benchInstances(shop: Shop, tools: Tools): Promise<void> {
   const { key, bodies } = await prepareOrders(shop);
   const orders = postOrders('/v2/store/order', bodies, { 'X-API-Key': key });
@@ -43,12 +44,12 @@ async function benchWork(
   const rates: { one: number; two: number }[] = [];
   for (let round = -1; round < rounds; round += 1) {
     const before = { curd: first.cpuSeconds(), postgres: postgresSeconds() };
-    const { requests: answered } = await load([first], requests, round < 0 ? 1 : seconds);
+    const { requests: served } = await load([first], requests, round < 0 ? 1 : seconds);
     const cost = {
-      curd: ((first.cpuSeconds() - before.curd) * 1e6) / answered,
-      postgres: ((postgresSeconds() - before.postgres) * 1e6) / answered,
+      curd: ((first.cpuSeconds() - before.curd) * 1e6) / served,
+      postgres: ((postgresSeconds() - before.postgres) * 1e6) / served,
     };
-    const release = instances.map(({ pid }) => hold(pid));
+    const release = instances.map(({ pid }) => limitCpu(pid));
     const one = await load([first], requests, seconds);
     const two = await load(instances, requests, seconds);
     for (const one of release) {
@@ -62,16 +63,16 @@ async function benchWork(
   const cost = (of: 'curd' | 'postgres') => Math.round(median(costs.map((one) => one[of])));
   record({
     engine: 'postgres',
-    work: `${work} through two instances, each held to ${share} of a core, against one`,
-    measured: `${Math.round(median(rates.map(({ two }) => two)))}/s; unheld ${cost('curd')} us CPU in Curd, ${cost('postgres')} us in PostgreSQL`,
+    work: `${work} through two instances, each limited to ${share} of a core, compared with one`,
+    measured: `${Math.round(median(rates.map(({ two }) => two)))}/s; without that limit ${cost('curd')} us CPU in Curd, ${cost('postgres')} us in PostgreSQL`,
     limit: `${Math.round(median(rates.map(({ one }) => one)))}/s`,
     ratio: median(rates.map(({ one, two }) => two / one)),
     target: 'none',
-    holds: true,
+    isMet: true,
   });
 }
 
-/** The same load, on one instance or on several at once. */
+/** Sends the same load to one or several instances. */
 async function load(
   instances: readonly Running[],
   requests: readonly Buffer[],
@@ -79,7 +80,7 @@ async function load(
 ): Promise<Pick<LoadResult, 'requests' | 'requestsPerSecond'>> {
   const results = await Promise.all(
     instances.map(({ port }) =>
-      // With a pause the load sleeps while it waits: processors are what is scarce here.
+      // With a pause the load sleeps while it waits, because cores are scarce here.
       runLoad({ port, requests, connections: connections / instances.length, seconds, pauseMs: 1 }),
     ),
   );
@@ -89,8 +90,8 @@ async function load(
   };
 }
 
-/** Lets a process run for its share of every cycle only, until the returned function is called. */
-function hold(pid: number): () => void {
+/** Lets a process run for its share of every cycle, until the returned function is called. */
+function limitCpu(pid: number): () => void {
   const stop = () => process.kill(pid, 'SIGSTOP');
   const go = () => process.kill(pid, 'SIGCONT');
   stop();
@@ -104,7 +105,7 @@ function hold(pid: number): () => void {
   };
 }
 
-/** Processor seconds of every PostgreSQL process of this machine (Linux; 0 elsewhere). */
+/** CPU seconds of all PostgreSQL processes of this machine (Linux; 0 elsewhere). */
 function postgresSeconds(): number {
   try {
     return readdirSync('/proc')

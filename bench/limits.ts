@@ -1,6 +1,6 @@
 /**
- * The limits that Curd is held against: a bare Fastify that sends the same bytes, alone or after one call of a bare
- * driver. Run as a process of its own; prints its port.
+ * The limits that Curd is compared with: Fastify alone, which sends the same bytes, on PostgreSQL after one query of the
+ * driver. Runs as a separate process and prints its port.
  */
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -22,7 +22,7 @@ const {
   databaseUrl: string | null;
   /** A JPEG in base64. */
   photo?: string;
-  /** To order: each with the one after it. */
+  /** Cheeses to order, each together with the next id. */
   cheeseIds?: number[];
 };
 
@@ -51,7 +51,7 @@ if (databaseUrl !== null) {
   });
 }
 
-/** The same two outputs in as many slots as Curd has: pictures a second. */
+/** Renders the same two images with the same number of slots as Curd. Returns images per second. */
 app.get<{ Querystring: { seconds: string } }>('/sharp', async (request) => {
   const { default: sharp } = await import('sharp');
   sharp.concurrency(1);
@@ -99,7 +99,7 @@ app.post('/echo', { schema: { body: orderSchema } }, (request, reply) => {
   reply.code(201).send(request.body);
 });
 
-/** What an order comes to, as text: about as long as ours. */
+/** The texts of an order, about as long as those of Curd. */
 const items = JSON.stringify([
   { cheeseId: 1, cheeseName: 'Tomme Noir kelisor', quantity: 2, pricePerKg: 61.25 },
   { cheeseId: 2, cheeseName: 'Brie Vieux zerlunba', quantity: 1, pricePerKg: 12.4 },
@@ -114,7 +114,7 @@ const event = JSON.stringify({ id: 100_000, status: 'placed', total: 134.9, reas
 const now = '2026-06-01T12:00:00.000Z';
 const later = '2099-06-01T13:00:00.000Z';
 
-/** The rows of an order and a commit, again and again: orders a second. */
+/** Inserts the rows of an order and commits, repeatedly. Returns orders per second. */
 function ordersOnSqlite(seconds: number): number {
   const folder = mkdtempSync(join(tmpdir(), 'curd-limit-'));
   const database = new DatabaseSync(join(folder, 'orders.sqlite'));
@@ -131,7 +131,7 @@ function ordersOnSqlite(seconds: number): number {
   const job = database.prepare(
     "insert into background_job (kind, key, due_at) values ('order.approval', ?, ?)",
   );
-  const happened = database.prepare(
+  const insertEvent = database.prepare(
     "insert into event (type, subject, data, actor, created_at) values ('order.placed', ?, ?, 'key:1', ?)",
   );
   let orders = 0;
@@ -142,7 +142,7 @@ function ordersOnSqlite(seconds: number): number {
     open.run(orders % 1000, id);
     open.run((orders % 1000) + 1, id);
     job.run(String(id), later);
-    happened.run(`order:${id}`, event, now);
+    insertEvent.run(`order:${id}`, event, now);
     database.exec('commit');
     orders += 1;
   }
@@ -151,12 +151,12 @@ function ordersOnSqlite(seconds: number): number {
   return orders / seconds;
 }
 
-/** The statements of an order by the driver alone, 64 at a time over its ten connections: orders a second. */
+/** Runs the statements of an order with the driver alone, 64 at a time on ten connections. Returns orders per second. */
 async function ordersOnPostgres(url: string, ids: readonly number[], seconds: number): Promise<number> {
   const sql = postgres(url, { max: 10, onnotice: () => {} });
   let orders = 0;
   const end = performance.now() + seconds * 1000;
-  async function lane(): Promise<void> {
+  async function placeOrders(): Promise<void> {
     while (performance.now() < end) {
       const id = ids[orders % ids.length] ?? 1;
       orders += 1;
@@ -187,7 +187,7 @@ async function ordersOnPostgres(url: string, ids: readonly number[], seconds: nu
       });
     }
   }
-  await Promise.all(Array.from({ length: 64 }, lane));
+  await Promise.all(Array.from({ length: 64 }, placeOrders));
   await sql.end();
   return orders / seconds;
 }
@@ -200,7 +200,7 @@ app.get<{ Querystring: { seconds: string } }>('/orders', async ({ query }) =>
   ),
 );
 
-/** Passwords checked two at a time: how many a second. */
+/** Verifies passwords, two at a time. Returns how many per second. */
 app.get<{ Querystring: { seconds: string } }>('/argon2', async ({ query }) => {
   const stored = await argon2.hash('a password for the bench', {
     memoryCost: 19_456,

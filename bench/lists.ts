@@ -1,19 +1,20 @@
-/** The same pages of lists at two sizes of one catalogue. */
+/** The same pages of lists in catalogues of two sizes. */
 import { httpRequest } from './load.ts';
 import type { Running } from './process.ts';
 
+/** A server and a key for it. */
 export interface Side {
   readonly server: Running;
   readonly key: string;
 }
 
-/** More than the pages that a server remembers, so that each is read anew. */
+/** More pages than the cache of a server, so that each is read from the database. */
 const differentRequests = 300;
 const usualLimit = 20;
 const limitMax = 100;
 const startsMax = 9;
 
-/** Lists by their queries; one of which few pages can be full at 1,000 cheeses is asked for in several spellings. */
+/** Queries of each list. A list with few full pages at 1,000 cheeses has several spellings of its query. */
 export const lists: Readonly<Record<string, readonly string[]>> = {
   'first page': ['sort=name'],
   'newest first': ['sort=-createdAt'],
@@ -27,7 +28,7 @@ export const lists: Readonly<Record<string, readonly string[]>> = {
   'tag and status': ['tags=cow&status=available'],
 };
 
-/** Every way to mix capitals and small letters: other text, the same search. */
+/** All combinations of upper and lower case. They are different texts of the same search. */
 function spellings(text: string): string[] {
   return [...text].reduce<string[]>(
     (begun, letter) => begun.flatMap((start) => [start + letter, start + letter.toUpperCase()]),
@@ -35,7 +36,7 @@ function spellings(text: string): string[] {
   );
 }
 
-/** What is in a list: where pages start, and how many cheeses follow the first start, as far as it matters. */
+/** The starts of the first pages of a list, and how many cheeses it has, up to 400. */
 interface Walk {
   readonly starts: readonly string[];
   readonly cheeses: number;
@@ -58,8 +59,8 @@ async function walk({ server, key }: Side, query: string): Promise<Walk> {
 }
 
 /**
- * Requests for each side, the same pages in the same order: pages that are full on both sides and have a next one,
- * or else the smaller side would have less to do.
+ * Requests for the same pages on each side, in the same order. Only pages that are full on both sides and have a next
+ * page, because otherwise the smaller side would have less to do.
  */
 export async function samePages(
   sides: readonly Side[],
@@ -82,10 +83,12 @@ export async function samePages(
   return requests;
 }
 
+/** A GET request with a key. */
 export function get(path: string, key: string): Buffer {
   return httpRequest('GET', path, { 'X-API-Key': key });
 }
 
+/** Fetches a path with a key. */
 export async function fetchText(server: Running, path: string, key: string): Promise<string> {
   const response = await fetch(`http://127.0.0.1:${server.port}${path}`, { headers: { 'X-API-Key': key } });
   return response.text();

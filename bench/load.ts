@@ -1,9 +1,10 @@
 /**
- * Load over plain sockets: each connection sends a request, waits for the whole answer, and sends the next. Lighter
- * than any HTTP client, so that the server and not the load is what is measured.
+ * Load over plain sockets: each connection sends a request, waits for the whole response, and sends the next one. This
+ * needs less CPU time than an HTTP client, so the server is the bottleneck.
  */
 import { connect, type Socket } from 'node:net';
 
+/** The result of one run. */
 export interface LoadResult {
   readonly requests: number;
   readonly requestsPerSecond: number;
@@ -12,19 +13,20 @@ export interface LoadResult {
   readonly p99: number;
 }
 
+/** What to send, and how. */
 export interface Load {
   readonly port: number;
-  /** Whole requests; connections take them in turn. */
+  /** Complete requests. The connections send them in turn. */
   readonly requests: readonly Buffer[];
   readonly connections: number;
   readonly seconds: number;
-  /** Between an answer and the next request. The load then sleeps while it waits, and leaves the processor to others. */
+  /** Pause between a response and the next request. With it, this process sleeps while it waits. */
   readonly pauseMs?: number;
 }
 
 const headEnd = Buffer.from('\r\n\r\n');
 
-/** Bytes of a request on a kept-alive connection. */
+/** The bytes of a request on a keep-alive connection. */
 export function httpRequest(
   method: string,
   path: string,
@@ -41,7 +43,7 @@ export function httpRequest(
   return Buffer.from(`${method} ${path} HTTP/1.1\r\n${lines.join('\r\n')}\r\n\r\n${body}`);
 }
 
-/** Sends requests for a while. @throws Error on any answer that is not 2xx */
+/** Sends requests for some seconds. @throws Error on a response that is not 2xx */
 export async function runLoad({ port, requests, connections, seconds, pauseMs }: Load): Promise<LoadResult> {
   const latencies: number[] = [];
   const start = performance.now();
@@ -49,8 +51,8 @@ export async function runLoad({ port, requests, connections, seconds, pauseMs }:
   let turn = 0;
   const next = () => requests[turn++ % requests.length] as Buffer;
   let isRunning = true;
-  // Never asleep: on a virtual machine, a server that has to wake its client pays for that with each answer, and the
-  // slower of two servers pays more often.
+  // Keeps this process awake. On a virtual machine, a server needs CPU time to wake its client for each response, and the
+  // slower of two servers needs it more often.
   const stayAwake = () => isRunning && setImmediate(stayAwake);
   if (pauseMs === undefined) {
     stayAwake();

@@ -1,4 +1,4 @@
-/** Processes that a bench starts: each prints where it listens, and is measured from outside. */
+/** Server processes that a bench starts and measures from outside. Each prints its port. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
@@ -6,11 +6,11 @@ import { fileURLToPath } from 'node:url';
 export interface Running {
   readonly port: number;
   readonly pid: number;
-  /** From the start of the process to the line that says it listens. */
+  /** From the start of the process to the line with its URL. */
   readonly startMs: number;
   /** Resident memory in MB (Linux; NaN elsewhere). */
   memoryMb(): number;
-  /** Processor seconds used so far (Linux; NaN elsewhere): unlike a rate, they do not grow with a busy neighbour. */
+  /** CPU seconds used so far (Linux; NaN elsewhere). Other load on the machine changes them less than a rate. */
   cpuSeconds(): number;
   stop(): Promise<void>;
 }
@@ -18,11 +18,12 @@ export interface Running {
 const curd = fileURLToPath(new URL('../bin/curd.js', import.meta.url));
 const limits = fileURLToPath(new URL('limits.ts', import.meta.url));
 
-/** @param executable of another checkout, where not that of this one */
+/** Starts a server. @param executable bin/curd.js of another checkout */
 export function startCurd(environment: Record<string, string>, executable = curd): Promise<Running> {
   return start([executable, 'serve', '--json', '--port', '0', '--log-level', 'warn'], environment);
 }
 
+/** Starts the process of limits.ts. */
 export function startLimits(input: unknown): Promise<Running> {
   return start([limits], {}, JSON.stringify(input));
 }
@@ -63,7 +64,7 @@ function firstLine(child: ChildProcess): Promise<string> {
         resolve(text.split('\n', 1)[0] ?? '');
       }
     });
-    child.once('exit', (code) => reject(new Error(`the process ended with ${code} before it listened`)));
+    child.once('exit', (code) => reject(new Error(`The process ended with ${code} before it listened.`)));
   });
 }
 
@@ -76,7 +77,7 @@ function residentMb(pid: number): number {
   }
 }
 
-/** Fields 14 and 15 of /proc/<pid>/stat, user and system time in hundredths of a second. */
+/** CPU time from fields 14 and 15 of /proc/<pid>/stat: user and system time in hundredths of a second. */
 export function cpuSecondsOf(pid: number): number {
   try {
     const fields = readFileSync(`/proc/${pid}/stat`, 'utf8')

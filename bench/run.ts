@@ -1,8 +1,8 @@
 /**
  * `npm run bench -- [--engine sqlite|postgres|both] [--seconds 3] [--rounds 3] [--size 1000000] [--json]`
  *
- * Speed as a ratio in one run on one machine. What is compared is measured in turns, round after round, and the
- * median of the rounds' ratios counts: a noisy neighbour then disturbs both sides alike.
+ * Measures speed as a ratio of two programs on one machine. They are measured in turns, and the result is the median of
+ * the ratios of all rounds, so that other load on the machine affects both.
  */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { cpus, tmpdir } from 'node:os';
@@ -41,7 +41,7 @@ interface Row {
   readonly limit: string;
   readonly ratio: number | null;
   readonly target: string;
-  readonly holds: boolean;
+  readonly isMet: boolean;
 }
 
 interface Target {
@@ -56,18 +56,18 @@ function record(row: Row): void {
   if (!options.json) {
     const ratio = row.ratio === null || Number.isNaN(row.ratio) ? '' : `  ratio ${row.ratio.toFixed(2)}`;
     console.log(
-      `${row.holds ? 'holds ' : 'FALLS '} ${row.engine.padEnd(8)} ${row.work}: ${row.measured} (limit ${row.limit})${ratio}  target ${row.target}`,
+      `${row.isMet ? 'met   ' : 'MISSED'} ${row.engine.padEnd(8)} ${row.work}: ${row.measured} (limit ${row.limit})${ratio}  target ${row.target}`,
     );
   }
 }
 
-/** What one target gives: answers a second, and the server's own processor time for one. */
+/** Throughput of a target, and the CPU time of its server for each request. */
 interface Rate {
   readonly perSecond: number;
   readonly cpuMicroseconds: number;
 }
 
-/** Rates of several targets, taken in turns; those of one target by round. */
+/** Measures several targets in turns. Returns the rates of each target by round. */
 async function inTurns(targets: readonly Target[], connections = 64): Promise<Rate[][]> {
   const rates: Rate[][] = targets.map(() => []);
   for (let round = -1; round < rounds; round += 1) {
@@ -98,7 +98,7 @@ function compare(
   [ours = [], limit = []]: readonly (readonly Rate[])[],
   least: number,
 ): void {
-  // Of each round by itself: what disturbed one round disturbed both sides of it.
+  // The ratio of each round, because a disturbance of a round affects both sides.
   const ratio = median(
     ours.map(({ perSecond }, round) => perSecond / (limit[round]?.perSecond ?? Number.NaN)),
   );
@@ -111,7 +111,7 @@ function compare(
     limit: words(limit),
     ratio,
     target: `>= ${least}`,
-    holds: ratio >= least,
+    isMet: ratio >= least,
   });
 }
 
@@ -123,18 +123,18 @@ function atMost(engine: Engine, work: string, value: number, limit: number, unit
     limit: `${limit} ${unit}`,
     ratio: null,
     target: `<= ${limit} ${unit}`,
-    holds: value <= limit,
+    isMet: value <= limit,
   });
 }
 
-/** A filled shop with a key; `environment` starts a server on it. */
+/** Creates a filled shop with a key. A server starts on it with `environment`. */
 async function makeShop(engine: Engine, name: string, size: number) {
   const dataDir = await mkdtemp(join(tmpdir(), 'curd-bench-'));
   const database = engine === 'postgres' ? { CURD_DATABASE: await createDatabase(name) } : {};
   const environment: Record<string, string> = {
     CURD_DATA_DIR: dataDir,
     CURD_SECRET: secret,
-    // Everything is counted, by the hour and by the second, and nobody is turned away.
+    // All limits are counted, but no request is refused.
     CURD_PLANS: '{"enterprise":{"perHour":1000000000,"burst":60000}}',
     ...database,
   };
@@ -151,7 +151,7 @@ async function makeShop(engine: Engine, name: string, size: number) {
     scopes: ['read:cheeses'],
   });
   if (engine === 'postgres') {
-    // As autovacuum does within a minute in any other place.
+    // Autovacuum is off here. Elsewhere it runs this within a minute.
     await services.database.run(sql`analyze`);
   }
   await services.database.close();
@@ -176,10 +176,10 @@ async function createDatabase(name: string): Promise<string> {
 
 async function benchSmall(engine: Engine): Promise<void> {
   const shop = await makeShop(engine, `small_${engine}`, smallSize);
-  // Started once to warm the file cache, then measured.
+  // The first start fills the file cache, the second one is measured.
   await (await startCurd(shop.environment)).stop();
   const server = await startCurd(shop.environment);
-  atMost(engine, 'start to first answer', server.startMs, engine === 'sqlite' ? 500 : 700, 'ms');
+  atMost(engine, 'start to first response', server.startMs, engine === 'sqlite' ? 500 : 700, 'ms');
   const idle = server.memoryMb();
   const ids = Array.from({ length: smallSize }, (_, index) => index + 1);
   const limits = await startLimits({
@@ -215,7 +215,7 @@ async function benchSmall(engine: Engine): Promise<void> {
   await shop.remove();
 }
 
-/** The cursor of a page far into the list, by walking there. */
+/** The cursor of a page far into the list. Reads all pages before it. */
 async function cursorAt(server: Running, key: string, pages: number): Promise<string> {
   let cursor = '';
   for (let page = 0; page < pages; page += 1) {
@@ -239,7 +239,7 @@ async function benchLarge(engine: Engine, size: number): Promise<void> {
       key: large.key,
       deepPages: Math.min(2000, Math.floor(size / 200)),
     },
-    // Page 10,000 of 20 is where 2,000 pages of 100 end; at 1,000 cheeses the middle stands for it.
+    // Page 10,000 of 20 cheeses starts after 2,000 pages of 100. With 1,000 cheeses, a page in the middle is used instead.
     { server: await startCurd(small.environment), key: small.key, deepPages: 5 },
   ];
   const deep = await Promise.all(sides.map(({ server, key, deepPages }) => cursorAt(server, key, deepPages)));
@@ -270,7 +270,7 @@ if (!options.json) {
   console.log(`${machine}; ${rounds} rounds of ${seconds} s in turns, 64 connections\n`);
 }
 if (engines.includes('postgres')) {
-  // What a server of this size is given (a quarter of its memory would be usual); the default is for 128 MB.
+  // A usual value is a quarter of the memory. The default is 128 MB.
   await startPostgres(['shared_buffers=1GB', 'max_wal_size=4GB']);
 }
 for (const engine of engines) {

@@ -1,4 +1,4 @@
-/** The rows of the store and of the login. What they are held against runs in processes of its own (limits.ts). */
+/** Orders and logins. Their limits run in a separate process (limits.ts). */
 import { randomUUID } from 'node:crypto';
 import { openServices } from '../src/app/services.ts';
 import { type Engine, sql } from '../src/database/sql.ts';
@@ -6,7 +6,7 @@ import { loadConfig } from '../src/settings/config.ts';
 import { httpRequest, runLoad } from './load.ts';
 import { type Running, startCurd, startLimits } from './process.ts';
 
-/** What every part of the bench works with: how often and how long (in seconds), and where a row of the result goes. */
+/** Shared by all parts of the bench: the number of rounds, their seconds, and a function that records a result. */
 export interface Tools {
   readonly rounds: number;
   readonly seconds: number;
@@ -18,10 +18,11 @@ export interface Tools {
     limit: string;
     ratio: number;
     target: string;
-    holds: boolean;
+    isMet: boolean;
   }) => void;
 }
 
+/** A shop to start servers on. */
 export interface Shop {
   readonly environment: Readonly<Record<string, string>>;
   readonly databaseUrl: string | null;
@@ -42,7 +43,7 @@ function orderOf(cheeseId: number): string {
   });
 }
 
-/** Orders of two lines each, and a key that may place them. */
+/** Creates orders of two lines each, and a key with the scope to place them. */
 export async function prepareOrders(shop: Shop): Promise<{ key: string; ids: number[]; bodies: string[] }> {
   const services = await openServices(loadConfig(shop.environment));
   const account = await services.keys.createAccount(services.contextOf('bench'), `bench ${randomUUID()}`);
@@ -50,7 +51,7 @@ export async function prepareOrders(shop: Shop): Promise<{ key: string; ids: num
     scopes: ['write:orders'],
   });
   const available = await services.database.all<{ id: number }>(
-    // Two that follow each other, as an order has.
+    // An order has two cheeses with consecutive ids.
     sql`select a.id from cheese a join cheese b on b.id = a.id + 1 where a.status = 'available' and b.status = 'available' limit 100`,
   );
   await services.database.close();
@@ -58,6 +59,7 @@ export async function prepareOrders(shop: Shop): Promise<{ key: string; ids: num
   return { key, ids, bodies: ids.map(orderOf) };
 }
 
+/** Requests that place orders. */
 export function postOrders(
   path: string,
   bodies: readonly string[],
@@ -66,11 +68,11 @@ export function postOrders(
   return bodies.map((body) => httpRequest('POST', path, headers, body));
 }
 
-/** `POST /v2/store/order` by 64 clients, each with two lines, every one on disk before it is answered. */
+/** `POST /v2/store/order` by 64 clients. Each order has two lines and is on disk before its response. */
 export async function benchPlacement(engine: Engine, shop: Shop, tools: Tools): Promise<void> {
   const { rounds, seconds, median, record } = tools;
   const { key, ids, bodies } = await prepareOrders(shop);
-  // Approval is other work, and would begin in the middle of a round.
+  // Approval is other work and would start during a round.
   const server = await startCurd({ ...shop.environment, CURD_APPROVAL_DELAY: '1h' });
   const limits = await startLimits({
     databaseUrl: shop.databaseUrl,
@@ -86,7 +88,7 @@ export async function benchPlacement(engine: Engine, shop: Shop, tools: Tools): 
       requests: postOrders('/v2/store/order', bodies, { 'X-API-Key': key }),
       connections,
       seconds: time,
-      // The bare statements have no load beside them: one that never sleeps would take a core from PostgreSQL.
+      // The bare statements run without a load process. A load that never sleeps would take a core from PostgreSQL.
       ...(engine === 'postgres' ? { pauseMs: 0 } : {}),
     });
     const echoed = await runLoad({
@@ -95,7 +97,7 @@ export async function benchPlacement(engine: Engine, shop: Shop, tools: Tools): 
       connections,
       seconds: time,
     });
-    const written = await askLimit(limits, `/orders?seconds=${time}`);
+    const written = await runLimit(limits, `/orders?seconds=${time}`);
     if (round >= 0) {
       ours.push(placed.requestsPerSecond);
       echoes.push(echoed.requestsPerSecond);
@@ -106,12 +108,12 @@ export async function benchPlacement(engine: Engine, shop: Shop, tools: Tools): 
   const row = (limit: number, what: string, least: number) =>
     record({
       engine,
-      work: `POST /v2/store/order against ${what}`,
+      work: `POST /v2/store/order compared with ${what}`,
       measured: `${Math.round(mine)}/s`,
       limit: `${Math.round(limit)}/s`,
       ratio: mine / limit,
       target: `>= ${least}`,
-      holds: mine / limit >= least,
+      isMet: mine / limit >= least,
     });
   if (engine === 'sqlite') {
     row(orders, 'the same rows with a commit each', 4);
@@ -123,7 +125,7 @@ export async function benchPlacement(engine: Engine, shop: Shop, tools: Tools): 
   await server.stop();
 }
 
-/** Logins against bare argon2 in two slots, and what they do to other requests. */
+/** Logins compared with argon2 alone in two slots, and their effect on the latency of other requests. */
 export async function benchLogin(engine: Engine, shop: Shop, tools: Tools): Promise<void> {
   const { rounds, seconds, median, record } = tools;
   const services = await openServices(loadConfig(shop.environment));
@@ -153,7 +155,7 @@ export async function benchLogin(engine: Engine, shop: Shop, tools: Tools): Prom
       runLoad({ ...logins, connections: loginConnections, seconds: time, pauseMs: 0 }),
       runLoad({ ...reads, seconds: time }),
     ]);
-    const hashes = await askLimit(limits, `/argon2?seconds=${time}`);
+    const hashes = await runLimit(limits, `/argon2?seconds=${time}`);
     if (round >= 0) {
       rates.push(login.requestsPerSecond);
       bare.push(hashes);
@@ -164,28 +166,28 @@ export async function benchLogin(engine: Engine, shop: Shop, tools: Tools): Prom
   const [mine, limit, calm, beside] = [median(rates), median(bare), median(quiet), median(busy)];
   record({
     engine,
-    work: 'login against bare argon2 in as many slots',
+    work: 'login compared with argon2 alone in the same number of slots',
     measured: `${mine.toFixed(1)}/s`,
     limit: `${limit.toFixed(1)}/s`,
     ratio: mine / limit,
     target: '>= 0.9',
-    holds: mine / limit >= 0.9,
+    isMet: mine / limit >= 0.9,
   });
   record({
     engine,
-    work: 'p99 of other requests during logins against their quiet p99',
+    work: 'p99 of other requests during logins compared with their idle p99',
     measured: `${beside.toFixed(2)} ms`,
     limit: `${calm.toFixed(2)} ms`,
     ratio: beside / calm,
     target: '<= 3',
-    holds: beside / calm <= 3,
+    isMet: beside / calm <= 3,
   });
   await limits.stop();
   await server.stop();
 }
 
-/** Times a second, as the limit itself has counted. */
-async function askLimit({ port }: Running, path: string): Promise<number> {
+/** Runs a limit. Returns its rate per second. */
+async function runLimit({ port }: Running, path: string): Promise<number> {
   const response = await fetch(`http://127.0.0.1:${port}${path}`);
   return Number(await response.text());
 }

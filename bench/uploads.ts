@@ -1,4 +1,4 @@
-/** The rows of photos: uploads a second against what sharp does by itself in as many slots, and memory meanwhile. */
+/** Uploads of images: throughput compared with sharp alone in the same number of slots, and memory during uploads. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { Agent, request } from 'node:http';
 import sharp from 'sharp';
@@ -13,7 +13,7 @@ const atOnce = 32;
 const cheeses = 500;
 const boundary = 'bench-of-curd';
 
-/** About 5 MiB of twelve megapixels, as a telephone makes them. */
+/** About 5 MiB and twelve megapixels, like an image of a phone. */
 async function createImage(): Promise<Buffer> {
   const noise = { type: 'gaussian', mean: 128, sigma: 33 } as const;
   return sharp({ create: { width: 4032, height: 3024, channels: 3, background: '#888', noise } })
@@ -26,7 +26,7 @@ function formOf(image: Buffer): Buffer {
   return Buffer.concat([Buffer.from(head), image, Buffer.from(`\r\n--${boundary}--\r\n`)]);
 }
 
-/** Uploads of a JPEG of 5 MiB, on whichever engine: the database has next to nothing to do with it. */
+/** Uploads of a JPEG of 5 MiB. The database hardly matters here. */
 export async function benchUploads(
   engine: Engine,
   shop: { readonly environment: Readonly<Record<string, string>> },
@@ -36,7 +36,7 @@ export async function benchUploads(
   const services = await openServices(loadConfig(shop.environment));
   const account = await services.keys.createAccount(services.contextOf('bench'), 'bench photos');
   const scopes = ['write:cheeses'];
-  // Each may have only some uploads at once.
+  // A credential has a limit of parallel uploads.
   const keys = await Promise.all(
     [1, 2].map(() => services.keys.create(services.contextOf('bench'), account.id, { scopes })),
   );
@@ -63,7 +63,7 @@ export async function benchUploads(
           .on('end', () =>
             response.statusCode === 200
               ? resolve()
-              : reject(new Error(`upload answered ${response.statusCode}`)),
+              : reject(new Error(`The upload returned ${response.statusCode}.`)),
           );
       });
       sending.on('error', reject).end(form);
@@ -90,7 +90,7 @@ export async function benchUploads(
 
   const ours: number[] = [];
   const bare: number[] = [];
-  // Few pictures fit in a second: longer rounds than others.
+  // Few images finish in a second, so these rounds are longer.
   for (let round = -1; round < rounds; round += 1) {
     const time = round < 0 ? 2 : seconds * 3;
     const uploaded = await uploadFor(time);
@@ -103,12 +103,12 @@ export async function benchUploads(
   const ratio = median(ours.map((rate, round) => rate / (bare[round] ?? Number.NaN)));
   record({
     engine,
-    work: `upload of a photo of ${(image.length / 1024 / 1024).toFixed(1)} MiB, ${uploaders} clients`,
+    work: `upload of an image of ${(image.length / 1024 / 1024).toFixed(1)} MiB, ${uploaders} clients`,
     measured: `${median(ours).toFixed(2)}/s`,
     limit: `sharp alone ${median(bare).toFixed(2)}/s`,
     ratio,
     target: '>= 0.85',
-    holds: ratio >= 0.85,
+    isMet: ratio >= 0.85,
   });
 
   let peak = 0;
@@ -119,19 +119,19 @@ export async function benchUploads(
   clearInterval(watch);
   record({
     engine,
-    work: `memory during ${atOnce} uploads at once, helper processes included`,
+    work: `memory during ${atOnce} uploads at once, with worker processes`,
     measured: `${Math.round(peak)} MB`,
     limit: '350 MB',
     ratio: Number.NaN,
     target: '<= 350 MB',
-    holds: peak <= 350,
+    isMet: peak <= 350,
   });
   agent.destroy();
   await limits.stop();
   await server.stop();
 }
 
-/** Of a process and its children, pages that they share counted once (Linux; NaN elsewhere). */
+/** Memory of a process and its children. Shared pages count once (Linux; NaN elsewhere). */
 function memoryMbOf(pid: number): number {
   try {
     const children = readdirSync('/proc')

@@ -1,19 +1,19 @@
-// Where Node keeps compiled code between starts. Whoever can write there decides what runs, and Node checks neither
-// owner nor permissions, so the default below the shared temporary folder is no place for it.
+// The folder of Node's compile cache. A user who can write there can change what runs, and Node checks neither owner nor
+// permissions, so the default folder below the shared temporary folder is not safe.
 import { existsSync, lstatSync, mkdirSync, realpathSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { dirname, join } from 'node:path';
 
 /**
- * A folder that only this user can change, made if it does not exist; null where that is impossible. On Windows, where
- * profiles are private, nothing is checked.
+ * Returns a folder that only this user can change. Creates it if necessary. null when that is impossible. On Windows
+ * nothing is checked, because profiles are private.
  * @param {string} [home] the user's home folder, which must exist
  * @returns {string | null}
  */
 export function compileCacheFolder(home) {
   try {
     const folder = join(realpathSync(home ?? homedir()), '.cache', 'curd', 'compiled');
-    // First the parents: nothing is made in a folder of another user.
+    // Checks the parents first, so that no folder is created inside a folder of another user.
     if (!isUnderControl(existing(folder))) {
       return null;
     }

@@ -3,10 +3,10 @@ import './needs-node.js';
 import module from 'node:module';
 import { compileCacheFolder } from './compile-cache.js';
 
-// Whatever the process writes, only its user may read.
+// Files that the process creates are readable for its user only.
 process.umask(0o077);
 
-// Compiled code is kept between starts: it takes a good part off the time to the first answer.
+// The compile cache makes the start faster.
 const folder = compileCacheFolder();
 if (folder !== null) {
   module.enableCompileCache(folder);

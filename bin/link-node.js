@@ -1,6 +1,6 @@
-// Runs after "npm install" and "npm ci", on any Node: links the Node of our platform package as node_modules/.bin/node.
-// npm 11 has done so already. npm 10 removes the link again, with the packages of other platforms, which have the same
-// command. Plain JavaScript without dependencies.
+// Runs after "npm install" and "npm ci", on any version of Node. Links the Node of our platform package as
+// node_modules/.bin/node. npm 11 does that itself. npm 10 removes the link together with the packages of other platforms,
+// which have the same command. Plain JavaScript without dependencies.
 import { existsSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
@@ -16,7 +16,7 @@ const file = `${packages[`${platform}-${arch}`]}/bin/node${platform === 'win32' 
 const modules = new URL('../node_modules/', import.meta.url);
 const folder = new URL('.bin/', modules);
 
-// Left out on purpose (--omit=optional), or a platform without a package: bin/needs-node.js says what to do.
+// There is no package with --omit=optional and on other platforms. bin/needs-node.js then prints what to do.
 if (existsSync(new URL(file, modules))) {
   mkdirSync(folder, { recursive: true });
   if (platform === 'win32') {

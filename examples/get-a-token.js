@@ -1,6 +1,6 @@
 /**
- * An application on a person's own machine gets a token by OAuth 2.0: authorization code with PKCE, and a redirect to a
- * port of this machine (RFC 8252). No package needed. Register it once, then run it and open the address it prints:
+ * An application on the machine of a customer gets a token by OAuth 2.0: authorization code with PKCE, and a redirect to
+ * a port of this machine (RFC 8252). It needs no package. Register it once, then run it and open the URL that it prints:
  *
  *     CLIENT_ID=$(npx curd clients create "My first application" --account local --native --public \
  *       --scope "read:cheeses read:profile" --redirect-uri http://127.0.0.1/callback)
@@ -16,14 +16,14 @@ const url = process.argv[2] || CURD_PUBLIC_URL || `http://127.0.0.1:${CURD_PORT 
 const shop = url.replace(/\/$/, '');
 const clientId = process.env.CLIENT_ID;
 if (clientId === undefined) {
-  console.error('Set CLIENT_ID to what "curd clients create" has printed.');
+  console.error('Set CLIENT_ID to the value that "curd clients create" printed.');
   process.exit(1);
 }
 
-// Where everything is, the server says itself (RFC 8414).
+// The metadata of the server contains all URLs (RFC 8414).
 const server = await (await fetch(`${shop}/.well-known/oauth-authorization-server`)).json();
 
-// The secret of this one login (RFC 7636): its hash goes out now, itself only with the code.
+// The secret of this login (RFC 7636). Its hash is sent now, the secret itself only with the code.
 const verifier = randomBytes(32).toString('base64url');
 const challenge = createHash('sha256').update(verifier).digest('base64url');
 const state = randomBytes(16).toString('base64url');
@@ -41,9 +41,9 @@ const query = new URLSearchParams({
   code_challenge: challenge,
   code_challenge_method: 'S256',
 });
-console.log(`Open this address in a browser:\n\n  ${server.authorization_endpoint}?${query}\n`);
+console.log(`Open this URL in a browser:\n\n  ${server.authorization_endpoint}?${query}\n`);
 
-const answer = await new Promise((resolve) => {
+const callback = await new Promise((resolve) => {
   listener.on('request', (request, response) => {
     const url = new URL(request.url, redirectUri);
     if (url.pathname !== '/callback') {
@@ -57,19 +57,19 @@ const answer = await new Promise((resolve) => {
 listener.close();
 listener.closeAllConnections();
 
-// Only an answer to our own question, and from the server that we asked (RFC 9207).
-if (answer.get('state') !== state || answer.get('iss') !== server.issuer) {
-  throw new Error('This answer belongs to another login.');
+// The response must belong to this request and come from this server (RFC 9207).
+if (callback.get('state') !== state || callback.get('iss') !== server.issuer) {
+  throw new Error('The response belongs to another login.');
 }
-if (answer.has('error')) {
-  throw new Error(`${answer.get('error')}: ${answer.get('error_description')}`);
+if (callback.has('error')) {
+  throw new Error(`${callback.get('error')}: ${callback.get('error_description')}`);
 }
 
 const response = await fetch(server.token_endpoint, {
   method: 'POST',
   body: new URLSearchParams({
     grant_type: 'authorization_code',
-    code: answer.get('code'),
+    code: callback.get('code'),
     redirect_uri: redirectUri,
     client_id: clientId,
     code_verifier: verifier,

@@ -1,6 +1,6 @@
 /**
- * A day in a cheese shop, over HTTP: a customer registers, looks around, orders, and becomes silver; another order is
- * cancelled, and at the end the account is deleted. Needs a running server and a key that may do it all:
+ * A day in a cheese shop, over HTTP: a customer registers, lists cheeses, orders, and becomes silver; another order is
+ * canceled, and at the end the customer is deleted. Needs a running server and a key with these scopes:
  *
  *     WRITER=$(npx curd keys create --account local --scope "write:cheeses write:orders admin")   # unless set
  *     KEY=$WRITER node examples/shop-day.js [http://127.0.0.1:8080]
@@ -16,7 +16,7 @@ if (key === undefined) {
   process.exit(1);
 }
 
-/** Sends one request; anything but 2xx ends the day with what the server said. */
+/** Sends one request. @throws Error with the response when it is not 2xx */
 async function call(method, path, { body, token, asShop = true } = {}) {
   const response = await fetch(shop + path, {
     method,
@@ -29,7 +29,7 @@ async function call(method, path, { body, token, asShop = true } = {}) {
   });
   const text = await response.text();
   if (!response.ok) {
-    throw new Error(`${method} ${path} was answered with ${response.status}: ${text}`);
+    throw new Error(`${method} ${path} returned ${response.status}: ${text}`);
   }
   return text === '' ? null : JSON.parse(text);
 }
@@ -41,7 +41,7 @@ const username = `ada-${Date.now().toString(36)}`;
 const password = 'correct horse battery staple';
 const shippingAddress = { street: 'Gerechtigkeitsgasse 1', city: 'Bern', zipCode: '3011', country: 'CH' };
 
-// Nobody needs a credential to register or to log in.
+// Registration and login need no credential.
 const ada = await call('POST', '/customer', {
   body: { username, email: `${username}@example.com`, password, firstName: 'Ada' },
   asShop: false,
@@ -53,7 +53,7 @@ console.log('She logs in; the session is good for 24 hours.');
 const { items: cheeses, total } = await call('GET', '/cheeses?category=Hard&status=available&limit=2');
 console.log(`Of ${total} hard cheeses she picks ${cheeses.map(({ name }) => name).join(' and ')}.`);
 
-// The shop's key permits the order, the session says whose it is.
+// The API key of the shop permits the order. The session names the customer.
 const items = cheeses.map(({ id }) => ({ cheeseId: id, quantity: 10 }));
 let order = await call('POST', '/store/order', { body: { items, shippingAddress }, token });
 console.log(`She orders ten kilograms of each for ${dollars(order.total)}: the order is ${order.status}.`);

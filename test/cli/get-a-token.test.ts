@@ -75,6 +75,6 @@ test('A customer who follows docs/get-a-token.md', async (following) => {
     const { code, stdout, stderr } = await run;
     assert.deepEqual([code, stderr], [0, '']);
     const promised = /```text\n(.*?)```/s.exec(guide)?.[1];
-    assert.equal(stdout, `Open this address in a browser:\n\n  ${address}\n\n${promised}`);
+    assert.equal(stdout, `Open this URL in a browser:\n\n  ${address}\n\n${promised}`);
   });
 });
