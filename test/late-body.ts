@@ -27,10 +27,10 @@ export async function sendHeaders(
       const response = once(sending, 'response');
       sending.end(body);
       const [message] = await response;
-      const answer = await text(message);
+      const content = await text(message);
       return {
         status: message.statusCode,
-        json: answer === '' ? undefined : JSON.parse(answer),
+        json: content === '' ? undefined : JSON.parse(content),
         headers: message.headers,
       };
     },

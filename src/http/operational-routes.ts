@@ -67,12 +67,12 @@ export function operationalRoutes({ requireReady, describe, metrics, figures }: 
       path: '/readyz',
       operationId: 'getReadiness',
       tag,
-      summary: 'The server can process requests: the database answers, and the disk has space',
+      summary: 'The server can process requests: the database responds, and the disk has space',
       access: 'operational',
       rateLimitGroup: 'health',
       responses: {
         200: { description: 'Ready', schema: Status },
-        ...notReady('The database does not answer, or the disk is full'),
+        ...notReady('The database does not respond, or the disk is full'),
       },
       handle: async () => {
         await requireReady();

@@ -109,7 +109,10 @@ onBothEngines('A body', (engine) => {
     const lists = `"photoUrls": [${nul}], "tags": [{"name": ${nul}}]`;
     const response = await send(`{"name": "A", "category": {"name": ${nul}}, ${lists}}`);
     assertFields(response, ['category.name', 'photoUrls[0]', 'tags[0].name']);
-    assert.equal((await send(`{"name": "with NUL in what nobody reads", "other": ${nul}}`)).status, 201);
+    assert.equal(
+      (await send(`{"name": "with NUL in a member that is ignored", "other": ${nul}}`)).status,
+      201,
+    );
     assert.equal((await list()).length, 2);
     assert.deepEqual((await list())[0], cheese);
   });

@@ -146,9 +146,9 @@ test('With a list of origins only scripts of those can read responses, and Vary 
       assert.match(response.headers.vary ?? '', /\bOrigin\b/);
     }
     for (const origin of ['https://shop.example.evil', 'http://shop.example', 'null', '*', '']) {
-      const answer = await ask(method, path, { origin, ...preflight });
-      assert.equal(answer.headers[corsName], undefined, origin);
-      assert.match(answer.headers.vary ?? '', /\bOrigin\b/);
+      const response = await ask(method, path, { origin, ...preflight });
+      assert.equal(response.headers[corsName], undefined, origin);
+      assert.match(response.headers.vary ?? '', /\bOrigin\b/);
     }
   }
   const { headers } = await ask('GET', '/v2/cheeses', { origin: 'https://shop.example' });
@@ -316,10 +316,10 @@ test('An unexpected error is 500 with a fixed text and a request id, without its
 
 test('The reference page finds its script, with and without a trailing slash in its URL', async (t) => {
   const shop = await openShop(t);
-  for (const address of ['/docs', '/docs/']) {
-    const { payload } = await shop.app.server.inject(address);
+  for (const path of ['/docs', '/docs/']) {
+    const { payload } = await shop.app.server.inject(path);
     const source = /<script src="([^"]+)"/.exec(payload)?.[1] ?? '';
-    const script = await shop.app.server.inject(new URL(source, `http://shop.example${address}`).pathname);
+    const script = await shop.app.server.inject(new URL(source, `http://shop.example${path}`).pathname);
     assert.equal(script.statusCode, 200, source);
     assert.match(String(script.headers['content-type']), /javascript/);
   }

@@ -15,7 +15,7 @@ function exchange(t: TestContext, port: number, bytes: string | readonly string[
   return new Promise((resolve, reject) => {
     const socket = connect(port, '127.0.0.1');
     cleanUp(t, () => socket.destroy());
-    socket.setTimeout(5000, () => socket.destroy(new Error('no answer in 5 s')));
+    socket.setTimeout(5000, () => socket.destroy(new Error('no response in 5 s')));
     let text = '';
     socket.setEncoding('utf8').on('data', (chunk) => {
       text += chunk;

@@ -241,7 +241,7 @@ onBothEngines('Metrics', (engine) => {
       'sk_live_',
       'sk_test_',
     ]) {
-      assert.ok(!text.includes(word), `${word} is told`);
+      assert.ok(!text.includes(word), `the metrics contain ${word}`);
     }
     for (const { labels } of families.get(requests)?.samples ?? []) {
       assert.match(String(labels.route), /^(none|\*|(\/v2)?\/[a-zA-Z/.:_]*)$/, 'a path with an id');
@@ -307,7 +307,7 @@ onBothEngines('Metrics', (engine) => {
     const application = await newApplication(shop, request);
     const form = { grant_type: 'client_credentials', scope: 'admin' };
     const asked = await post(`${shop.url}/oauth/token`, form, application);
-    assert.equal(asked.status, 400, 'nobody has approved it yet');
+    assert.equal(asked.status, 400, 'it is not approved yet');
     const { approvals, contextOf } = shop.app.services;
     const [approval] = await approvals.list();
     await approvals.approve(contextOf('test'), Number(approval?.id));

@@ -29,7 +29,7 @@ test('The OpenAPI document lists every method of every path in the route table, 
   assert.deepEqual(
     documented.filter((one) => !table.includes(one)),
     [],
-    'the server does not answer these',
+    'the server has no route for these',
   );
   // Each GET has HEAD, and every path has OPTIONS. Other entries return 405 where a parameter of another path would match.
   for (const entry of table.filter((one) => !documented.includes(one))) {

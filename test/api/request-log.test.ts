@@ -215,8 +215,8 @@ test('The summary of refused requests has at most 20 routes, however many were r
 });
 
 /** A proxy in front of a database, whose connections a test can close. */
-async function openWire(t: TestContext, address: string) {
-  const target = new URL(address);
+async function openWire(t: TestContext, databaseUrl: string) {
+  const target = new URL(databaseUrl);
   const sockets = new Set<Socket>();
   let isCut = false;
   const wire = createServer((socket) => {
@@ -247,16 +247,16 @@ async function openWire(t: TestContext, address: string) {
     cut(true);
     wire.close();
   });
-  const place = new URL(address);
+  const place = new URL(databaseUrl);
   place.port = String((wire.address() as { port: number }).port);
-  return { address: place.href, cut };
+  return { url: place.href, cut };
 }
 
 test('During an outage the log has one line per second for each reason, with the number of omitted lines', async (t) => {
   const wire = await openWire(t, await createDatabase(t, 'template_curd'));
   const environment = await freshShop(t, {
     CURD_SECRET: secret,
-    CURD_DATABASE: wire.address,
+    CURD_DATABASE: wire.url,
     CURD_LOG_LEVEL: 'warn',
   });
   await curdJson(environment, 'accounts', 'create', 'shop');
@@ -293,14 +293,14 @@ test('During an outage the log has one line per second for each reason, with the
   const byReason = Map.groupBy(lines, ({ msg }) => msg);
   assert.ok(byReason.has('The database does not respond.'), [...byReason.keys()].join());
   assert.ok(byReason.size >= 2 && byReason.size <= 6, [...byReason.keys()].join());
-  let told = 0;
+  let logged = 0;
   for (const [reason, some] of byReason) {
     assert.ok(some.length <= 5, `${reason}: ${some.length} lines in three seconds`);
     assert.equal(some[0]?.before, undefined);
-    told += some.reduce((sum, { before = 0 }) => sum + 1 + before, 0);
+    logged += some.reduce((sum, { before = 0 }) => sum + 1 + before, 0);
   }
   assert.ok([...byReason.values()].some((some) => some.slice(1).some(({ before = 0 }) => before > 0)));
   // Omitted lines after the last one are counted in the next line, which was not written.
-  assert.ok(told <= refused && told > refused / 3, `${told} of ${refused}`);
+  assert.ok(logged <= refused && logged > refused / 3, `${logged} of ${refused}`);
   assert.ok(!stderr.includes(key) && !stderr.includes(secret));
 });

@@ -68,11 +68,14 @@ test('Secrets are in no log, no error and no file, also when they were sent in t
       body: text,
       redirect: 'manual',
     });
-    const answer = await response.text();
+    const responseText = await response.text();
     if (response.status >= 400) {
-      said.push(answer, JSON.stringify([...response.headers]));
+      said.push(responseText, JSON.stringify([...response.headers]));
     }
-    return { status: response.status, json: answer.startsWith('{') ? JSON.parse(answer) : undefined };
+    return {
+      status: response.status,
+      json: responseText.startsWith('{') ? JSON.parse(responseText) : undefined,
+    };
   }
 
   const password = made('password');
@@ -176,10 +179,10 @@ test('Secrets are in no log, no error and no file, also when they were sent in t
   const file = new DatabaseSync(join(folder, 'curd.sqlite'));
   file.exec('alter table customer rename to gone');
   file.close();
-  const after = { username: 'mal', email: 'mal@example.com', password: made('password-in-a-fault') };
+  const after = { username: 'mal', email: 'mal@example.com', password: made('password-in-an-error') };
   assert.equal((await send('POST', '/v2/customer', once, { ...after, username: 'x' })).status, 422);
-  const fault = await send('POST', '/v2/customer', {}, after);
-  assert.equal(fault.status, 500);
+  const failed = await send('POST', '/v2/customer', {}, after);
+  assert.equal(failed.status, 500);
   await send('POST', '/v2/customer/login', {}, after);
   await send('GET', '/v2/customer/ada', session);
 
@@ -191,7 +194,7 @@ test('Secrets are in no log, no error and no file, also when they were sent in t
     assert.ok(text.length > 15, name);
     assert.ok(!stderr.includes(text), `${name} is in the log`);
     assert.ok(!kept.includes(text), `${name} is stored`);
-    assert.ok(!said.join('\n').includes(text), `${name} is in an answer about a mistake`);
+    assert.ok(!said.join('\n').includes(text), `${name} is in a response with an error`);
     assert.ok(text === first || !server.greeting.includes(text), `${name} is in the greeting`);
   }
 });
@@ -209,16 +212,14 @@ test('The password of a database is in no error, for any error in its URL', asyn
   const nowhere = new URL(real);
   nowhere.pathname = '/nowhere';
   const runs = await Promise.all(
-    [nobody.href, nowhere.href].map((address) =>
-      curd({ ...shop, CURD_DATABASE: address }, 'serve', '--port', '0'),
-    ),
+    [nobody.href, nowhere.href].map((url) => curd({ ...shop, CURD_DATABASE: url }, 'serve', '--port', '0')),
   );
   for (const run of runs) {
     assert.equal(run.code, 1);
     assert.ok(!run.stderr.includes(password), run.stderr);
   }
   const folder = await temporaryFolder(t);
-  for (const address of [
+  for (const url of [
     `mysql://curd:${password}@127.0.0.1/x`,
     `postgres//curd:${password}@127.0.0.1/x`,
     `postgres://curd:${password}@127.0.0.1:99999/x`,
@@ -228,7 +229,7 @@ test('The password of a database is in no error, for any error in its URL', asyn
   ]) {
     let message = '';
     try {
-      loadConfig({ CURD_DATA_DIR: folder, CURD_SECRET: 'x'.repeat(32), CURD_DATABASE: address });
+      loadConfig({ CURD_DATA_DIR: folder, CURD_SECRET: 'x'.repeat(32), CURD_DATABASE: url });
     } catch (error) {
       message = error instanceof Error ? error.message : String(error);
     }

@@ -170,7 +170,7 @@ suite('Time', { concurrency: 4 }, () => {
       assert.ok(performance.now() - began < 500, 'others wait');
     }
     const grownMiB = (process.memoryUsage().rss - before) / 1024 / 1024;
-    assert.ok(grownMiB < 120, `${Math.round(grownMiB)} MiB for 2,000 answers of which none is read`);
+    assert.ok(grownMiB < 120, `${Math.round(grownMiB)} MiB for 2,000 responses that are not read`);
     const closed = new Promise((resolve) => socket.once('close', resolve));
     socket.resume();
     socket.end();

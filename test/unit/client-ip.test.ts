@@ -7,9 +7,9 @@ import { clientNetwork } from '../../src/http/client-ip.ts';
 suite('clientNetwork', () => {
   test('returns one text for an IPv4 address in any spelling', () => {
     fc.assert(
-      fc.property(fc.ipV4(), fc.integer({ min: 1, max: 65_535 }), (address, port) => {
-        for (const text of [address, `${address}:${port}`, `::ffff:${address}`, `::FFFF:${address}`]) {
-          assert.equal(clientNetwork(text), address);
+      fc.property(fc.ipV4(), fc.integer({ min: 1, max: 65_535 }), (ip, port) => {
+        for (const text of [ip, `${ip}:${port}`, `::ffff:${ip}`, `::FFFF:${ip}`]) {
+          assert.equal(clientNetwork(text), ip);
         }
       }),
     );

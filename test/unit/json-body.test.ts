@@ -10,7 +10,7 @@ const parse = (text: string) => parseJson(Buffer.from(text));
 const nested = (levels: number) => `${'{"a":'.repeat(levels)}1${'}'.repeat(levels)}`;
 
 /** The message of the only error, which is about the body as a whole. */
-function faultOf(bytes: Uint8Array): string {
+function messageOf(bytes: Uint8Array): string {
   try {
     parseJson(bytes);
   } catch (error) {
@@ -23,7 +23,7 @@ function faultOf(bytes: Uint8Array): string {
   assert.fail(`it was taken: ${Buffer.from(bytes)}`);
 }
 
-const faultOfText = (text: string) => faultOf(Buffer.from(text));
+const messageOfText = (text: string) => messageOf(Buffer.from(text));
 
 suite('parseJson', () => {
   test('reads everything that JSON.stringify writes', () => {
@@ -49,7 +49,7 @@ suite('parseJson', () => {
         try {
           parseJson(body);
         } catch {
-          assert.notEqual(faultOf(body), '');
+          assert.notEqual(messageOf(body), '');
         }
       }),
       { numRuns: 1000 },
@@ -58,7 +58,7 @@ suite('parseJson', () => {
 
   test('reports that a body is required when it is empty', () => {
     for (const text of ['', ' ', '\r\n\t']) {
-      assert.match(faultOfText(text), /is required/);
+      assert.match(messageOfText(text), /is required/);
     }
   });
 
@@ -78,9 +78,9 @@ suite('parseJson', () => {
   test('accepts 64 levels and no more, counting only brackets outside of strings', () => {
     parse(nested(64));
     parse('['.repeat(64) + ']'.repeat(64));
-    assert.match(faultOfText(nested(65)), /deeper than 64/);
-    assert.match(faultOfText('['.repeat(65) + ']'.repeat(65)), /deeper than 64/);
-    assert.match(faultOfText('['.repeat(500_000)), /deeper than 64/);
+    assert.match(messageOfText(nested(65)), /deeper than 64/);
+    assert.match(messageOfText('['.repeat(65) + ']'.repeat(65)), /deeper than 64/);
+    assert.match(messageOfText('['.repeat(500_000)), /deeper than 64/);
     parse(JSON.stringify({ [`${'{['.repeat(100)}"\\`]: `\\"${'['.repeat(100)}` }));
     parse(JSON.stringify(`"${'['.repeat(100)}`));
     parse(JSON.stringify(Array(100).fill([[]])));
@@ -93,9 +93,9 @@ suite('parseJson', () => {
       [0x22, 0xed, 0xa0, 0x80, 0x22],
       [0x22, 0xc0, 0x80, 0x22],
     ]) {
-      assert.match(faultOf(Uint8Array.from(bytes)), /not valid UTF-8/);
+      assert.match(messageOf(Uint8Array.from(bytes)), /not valid UTF-8/);
     }
-    assert.notEqual(faultOf(Buffer.from('\uFEFF{"a":1}', 'utf16le')), '');
+    assert.notEqual(messageOf(Buffer.from('\uFEFF{"a":1}', 'utf16le')), '');
   });
 
   test('accepts a byte order mark at the beginning', () => {
@@ -110,7 +110,7 @@ suite('parseJson', () => {
       '{"\\ud83e":1}',
       '"\\uddc0\\ud83e"',
     ]) {
-      assert.match(faultOfText(text), /surrogate/);
+      assert.match(messageOfText(text), /surrogate/);
     }
     assert.equal(parse('"\\ud83e\\uddc0"'), '🧀');
     assert.equal(parse('"\\\\ud83e"'), '\\ud83e');
@@ -130,7 +130,7 @@ suite('parseJson', () => {
       ['{"a":"b\nc"}', 'line 1, column 8'],
     ];
     for (const [text, place] of table) {
-      assert.ok(faultOfText(text).endsWith(`, at ${place}`), `${text}: ${faultOfText(text)}`);
+      assert.ok(messageOfText(text).endsWith(`, at ${place}`), `${text}: ${messageOfText(text)}`);
     }
   });
 
@@ -152,7 +152,7 @@ suite('parseJson', () => {
         const lines = text.slice(0, at).split('\n');
         const place = `at line ${lines.length}, column ${(lines.at(-1)?.length ?? 0) + 1}`;
         const broken = `${text.slice(0, at)}\u0001${text.slice(at)}`;
-        assert.ok(faultOfText(broken).endsWith(place), `${broken}: ${faultOfText(broken)}, not ${place}`);
+        assert.ok(messageOfText(broken).endsWith(place), `${broken}: ${messageOfText(broken)}, not ${place}`);
       }),
     );
   });

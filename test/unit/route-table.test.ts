@@ -4,7 +4,7 @@ import { suite, test } from 'node:test';
 import fc from 'fast-check';
 import { createRouteTable } from '../../src/http/route-table.ts';
 
-const addresses = createRouteTable([
+const table = createRouteTable([
   { method: 'GET', path: '/v2/cheeses' },
   { method: 'HEAD', path: '/v2/cheeses' },
   { method: 'POST', path: '/v2/cheeses' },
@@ -18,66 +18,58 @@ const addresses = createRouteTable([
 
 suite('methodsOf', () => {
   test('returns the sorted methods of a path, with OPTIONS', () => {
-    assert.deepEqual(addresses.methodsOf('/v2/cheeses'), ['GET', 'HEAD', 'OPTIONS', 'POST']);
-    assert.deepEqual(addresses.methodsOf('/v2/cheeses/7'), ['DELETE', 'GET', 'OPTIONS', 'POST']);
-    assert.deepEqual(addresses.methodsOf('/v2/cheeses/7/uploadImage'), ['OPTIONS', 'POST']);
+    assert.deepEqual(table.methodsOf('/v2/cheeses'), ['GET', 'HEAD', 'OPTIONS', 'POST']);
+    assert.deepEqual(table.methodsOf('/v2/cheeses/7'), ['DELETE', 'GET', 'OPTIONS', 'POST']);
+    assert.deepEqual(table.methodsOf('/v2/cheeses/7/uploadImage'), ['OPTIONS', 'POST']);
   });
 
   test('prefers a literal segment to a parameter', () => {
-    assert.deepEqual(addresses.methodsOf('/v2/cheeses/findByStatus'), ['GET', 'OPTIONS']);
-    assert.deepEqual(addresses.methodsOf('/v2/cheeses/findBystatus'), ['DELETE', 'GET', 'OPTIONS', 'POST']);
+    assert.deepEqual(table.methodsOf('/v2/cheeses/findByStatus'), ['GET', 'OPTIONS']);
+    assert.deepEqual(table.methodsOf('/v2/cheeses/findBystatus'), ['DELETE', 'GET', 'OPTIONS', 'POST']);
   });
 
   test('ignores one trailing slash, and no more', () => {
-    assert.deepEqual(addresses.methodsOf('/v2/cheeses/7/'), addresses.methodsOf('/v2/cheeses/7'));
+    assert.deepEqual(table.methodsOf('/v2/cheeses/7/'), table.methodsOf('/v2/cheeses/7'));
     for (const path of ['/v2/cheeses//', '/v2/cheeses/7//', '//v2/cheeses', '/v2//cheeses']) {
-      assert.deepEqual(addresses.methodsOf(path), [], path);
+      assert.deepEqual(table.methodsOf(path), [], path);
     }
   });
 
   test('returns nothing for an unknown path', () => {
     for (const path of ['', '/', '/v2', '/V2/cheeses', '/v2/cheese', '/v2/cheeses/7/8', '/openapixjson']) {
-      assert.deepEqual(addresses.methodsOf(path), [], path);
+      assert.deepEqual(table.methodsOf(path), [], path);
     }
   });
 
   test('decodes a segment once, and matches none with invalid encoding', () => {
-    assert.deepEqual(addresses.methodsOf('/v2/cheeses/findBy%53tatus'), ['GET', 'OPTIONS']);
-    assert.deepEqual(addresses.methodsOf('/v2/%63heeses'), addresses.methodsOf('/v2/cheeses'));
-    assert.deepEqual(
-      addresses.methodsOf('/v2/cheeses/findBy%2553tatus'),
-      addresses.methodsOf('/v2/cheeses/7'),
-    );
+    assert.deepEqual(table.methodsOf('/v2/cheeses/findBy%53tatus'), ['GET', 'OPTIONS']);
+    assert.deepEqual(table.methodsOf('/v2/%63heeses'), table.methodsOf('/v2/cheeses'));
+    assert.deepEqual(table.methodsOf('/v2/cheeses/findBy%2553tatus'), table.methodsOf('/v2/cheeses/7'));
     for (const path of ['/v2/cheeses/%', '/v2/cheeses/%zz', '/v2/cheeses/%ff']) {
-      assert.deepEqual(addresses.methodsOf(path), [], path);
+      assert.deepEqual(table.methodsOf(path), [], path);
     }
   });
 
   test('treats an encoded slash as part of a segment', () => {
-    assert.deepEqual(addresses.methodsOf('/v2/cheeses/7%2FuploadImage'), [
-      'DELETE',
-      'GET',
-      'OPTIONS',
-      'POST',
-    ]);
+    assert.deepEqual(table.methodsOf('/v2/cheeses/7%2FuploadImage'), ['DELETE', 'GET', 'OPTIONS', 'POST']);
   });
 
   test('matches any value of any parameter, and never fails', () => {
     const segment = fc.string({ minLength: 1 }).map(encodeURIComponent);
     fc.assert(
       fc.property(segment, (one) => {
-        assert.ok(addresses.methodsOf(`/v2/cheeses/${one}`).includes('GET'));
-        assert.ok(addresses.methodsOf(`/v2/cheeses/${one}/uploadImage`).includes('POST'));
-        assert.deepEqual(addresses.methodsOf(`/${one}/x/y/z`), []);
+        assert.ok(table.methodsOf(`/v2/cheeses/${one}`).includes('GET'));
+        assert.ok(table.methodsOf(`/v2/cheeses/${one}/uploadImage`).includes('POST'));
+        assert.deepEqual(table.methodsOf(`/${one}/x/y/z`), []);
       }),
     );
-    fc.assert(fc.property(fc.string(), (path) => assert.ok(Array.isArray(addresses.methodsOf(path)))));
+    fc.assert(fc.property(fc.string(), (path) => assert.ok(Array.isArray(table.methodsOf(path)))));
   });
 });
 
 suite('shadowed', () => {
   test('returns each method that a parameter has and a literal path has not', () => {
-    assert.deepEqual(addresses.shadowed(), [
+    assert.deepEqual(table.shadowed(), [
       { method: 'POST', path: '/v2/cheeses/findByStatus' },
       { method: 'DELETE', path: '/v2/cheeses/findByStatus' },
     ]);
