@@ -18,7 +18,7 @@ interface WithImages {
 
 /** Finds image URLs with a loopback host when the configured host is another one. */
 export async function inspectImageUrls(database: Sql, urlOf: UrlOf): Promise<Finding[]> {
-  const faults = new Findings(
+  const findings = new Findings(
     'cheeses with image URLs that work on the machine of the server only',
     'run "curd images rebase" with the settings of the server',
   );
@@ -27,12 +27,12 @@ export async function inspectImageUrls(database: Sql, urlOf: UrlOf): Promise<Fin
       for (const { id, body, names } of cheeses) {
         const url = photosOf(body).find((one) => isOurs(one, names) && isLoopback(new URL(one).hostname));
         if (url !== undefined) {
-          faults.add(`cheese ${id}: ${url}`);
+          findings.add(`cheese ${id}: ${url}`);
         }
       }
     }
   }
-  return faults.found();
+  return findings.found();
 }
 
 /** Replaces the URLs of uploaded images by URLs with the configured host. Returns the ids of changed cheeses. */

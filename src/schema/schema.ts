@@ -32,7 +32,7 @@ export interface Schema {
   readonly readOnly?: boolean;
   readonly examples?: readonly unknown[];
   readonly additionalProperties?: boolean | Schema;
-  /** Any one of these; in answers only. */
+  /** One of these schemas; in responses only. */
   readonly anyOf?: readonly Schema[];
   /** Each element is validated by itself and becomes a `BatchEntry`; see `batchOf`. */
   readonly isBatch?: boolean;

@@ -1,4 +1,4 @@
-/** DELETE /cheeses/{id} where the cheese is in orders: what was only placed is cancelled, what was promised is kept. */
+/** DELETE /cheeses/{id} of a cheese in orders: placed orders are cancelled, approved and shipped ones prevent it. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setImmediate as nextTurn } from 'node:timers/promises';
@@ -15,7 +15,7 @@ function place(shop: Shop, as: string, ...cheeseIds: number[]): Promise<TestResp
   return shop.request('POST', '/v2/store/order', { as, body: { items, shippingAddress: bern } });
 }
 
-/** Places an order and takes it through steps; `cancel` ends it. */
+/** Places an order and requests transitions of it, or `cancel`. */
 async function ordered(shop: Shop, cheeseIds: readonly number[], ...steps: string[]): Promise<number> {
   const { id } = (await place(shop, shop.admin, ...cheeseIds)).json;
   for (const step of steps) {
@@ -34,7 +34,7 @@ const remove = (shop: Shop, id: number, as: string) =>
 const read = async (shop: Shop, id: number, more = '') =>
   (await shop.request('GET', `/v2/store/order/${id}${more}`, { as: shop.reader })).json;
 
-/** Everything that is stored of orders, the catalogue and what happened. */
+/** All stored orders, cheeses and events. */
 async function stored(shop: Shop): Promise<string> {
   const { database } = shop.app.services;
   return JSON.stringify([
@@ -47,13 +47,13 @@ async function stored(shop: Shop): Promise<string> {
   ]);
 }
 
-/** Cheeses of open orders that no catalogue holds. */
+/** Cheeses of open orders that are not in the catalogue. */
 const orphans = (shop: Shop) =>
   shop.app.services.database.all<{ order_id: number }>(sql`
     select order_id from open_order_cheese where cheese_id not in (select id from cheese)`);
 
 onBothEngines('DELETE /cheeses/{id}', (engine) => {
-  test('answers 204 and cancels orders that were only placed, which keep what they were of', async (t) => {
+  test('returns 204 and cancels placed orders, which keep their items', async (t) => {
     const shop = await openShop(t, { engine });
     const comte = await cheese(shop, 'Comté');
     const brie = await cheese(shop, 'Brie');
@@ -90,7 +90,7 @@ onBothEngines('DELETE /cheeses/{id}', (engine) => {
   });
 
   for (const steps of [['approve'], ['approve', 'ship']]) {
-    test(`answers 409 naming the orders after ${steps.join(' and ')}, and changes nothing`, async (t) => {
+    test(`returns 409 with the orders after ${steps.join(' and ')}, and changes nothing`, async (t) => {
       const shop = await openShop(t, { engine });
       const comte = await cheese(shop, 'Comté');
       const placed = await ordered(shop, [comte]);
@@ -105,7 +105,7 @@ onBothEngines('DELETE /cheeses/{id}', (engine) => {
     });
   }
 
-  test('names some orders and counts the rest where many hold the cheese', async (t) => {
+  test('names some orders and counts the others when many contain the cheese', async (t) => {
     const shop = await openShop(t, { engine });
     const comte = await cheese(shop, 'Comté');
     for (let index = 0; index < 7; index += 1) {
@@ -115,7 +115,7 @@ onBothEngines('DELETE /cheeses/{id}', (engine) => {
     assert.match(message, /\b11\b.*\b15\b.*\b2 more/);
   });
 
-  test('minds no order that is delivered or cancelled', async (t) => {
+  test('ignores delivered and cancelled orders', async (t) => {
     const shop = await openShop(t, { engine });
     const comte = await cheese(shop, 'Comté');
     const ids = [
@@ -128,14 +128,14 @@ onBothEngines('DELETE /cheeses/{id}', (engine) => {
     assert.deepEqual(await Promise.all(ids.map((id) => read(shop, id))), before);
   });
 
-  test('leaves no open order of a cheese that is gone, also where one is placed at the same time', async (t) => {
+  test('leaves no open order of a deleted cheese when one is placed concurrently', async (t) => {
     const shop = await openShop(t, { engine });
     const other = await shop.another();
     for (let round = 0; round < 20; round += 1) {
       const id = await cheese(shop, `Cheese ${round}`);
       const where = round % 2 === 0 ? shop : other;
       const placing = Array.from({ length: 3 }, () => place(shop, shop.admin, id));
-      // The deletion comes in later each time.
+      // The deletion is sent later each time.
       for (let turn = 0; turn < round / 2; turn += 1) {
         await nextTurn();
       }
@@ -152,7 +152,7 @@ onBothEngines('DELETE /cheeses/{id}', (engine) => {
     }
   });
 
-  test('keeps the cheese or cancels the order where one is approved at the same time', async (t) => {
+  test('keeps the cheese or cancels the order when one is approved concurrently', async (t) => {
     const shop = await openShop(t, { engine });
     for (let round = 0; round < 6; round += 1) {
       const id = await cheese(shop, `Cheese ${round}`);

@@ -1,4 +1,4 @@
-/** Cheeses that are made: each field to its edge and one beyond. */
+/** POST /cheeses: defaults, references, and the bounds of each field. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import {
@@ -13,7 +13,7 @@ import {
 const strict = { prefer: 'handling=strict' };
 let made = 0;
 
-/** Sends a cheese that is fine but for what is given; its name is new unless given. */
+/** Sends a valid cheese with the given members. The name is new unless it is given. */
 function create(shop: Shop, cheese: object, headers: Record<string, string> = {}): Promise<TestResponse> {
   made += 1;
   return shop.request('POST', '/v2/cheeses', {
@@ -31,7 +31,7 @@ const url = (length: number) => 'https://example.com/'.padEnd(length, 'x');
 const many = <T>(length: number, make: (index: number) => T): T[] =>
   Array.from({ length }, (_, index) => make(index));
 
-/** Values at the edges of each field, which come back as they were sent. */
+/** Values at the bounds of each field, which are returned unchanged. */
 const edges: readonly (readonly [field: string, values: readonly unknown[]])[] = [
   ['name', ['C', 'x'.repeat(255), '🧀'.repeat(255), ' Comté\u3000', '0', 'null', '%_"\\\'', '👨‍👩‍👧']],
   ['origin', ['F', '🧀'.repeat(100), null, ' Côte d’Ivoire ']],
@@ -42,7 +42,7 @@ const edges: readonly (readonly [field: string, values: readonly unknown[]])[] =
   ['photoUrls', [[], ['x'], many(100, (index) => url(30 + index)), [url(2048)], ['/a.jpg', '/a.jpg']]],
 ];
 
-/** Values just beyond, with the field that the error names where it is not the field itself. */
+/** Values just beyond the bounds, with the field that the error names if it is another one. */
 const beyond: readonly (readonly [field: string, values: readonly unknown[], named?: string])[] = [
   ['name', ['', ' ', '\u3000 ', 'x'.repeat(256), '🧀'.repeat(256), null, 7, true, [], {}]],
   ['name', ['\t', 'Com\nté', 'Com\u0000té', 'Com\u001fté', 'Com\u007fté', 'Com\u0085té']],
@@ -71,7 +71,7 @@ const beyond: readonly (readonly [field: string, values: readonly unknown[], nam
 ];
 
 onBothEngines('POST /cheeses', (engine) => {
-  test('answers 201 with the cheese, its address and its ETag', async (t) => {
+  test('returns 201 with the cheese, its Location and its ETag', async (t) => {
     const shop = await openShop(t, { engine });
     const response = await shop.request('POST', '/v2/cheeses', {
       as: shop.writer,
@@ -91,7 +91,7 @@ onBothEngines('POST /cheeses', (engine) => {
     assert.deepEqual(read.json, response.json);
   });
 
-  test('answers 201 with defaults for all that is left out or null, and leaves out what has none', async (t) => {
+  test('returns 201 with defaults for absent and null fields, without fields that have no default', async (t) => {
     const shop = await openShop(t, { engine });
     const { json } = await create(shop, { name: 'Comté' });
     const { id, createdAt, updatedAt, ...rest } = json;
@@ -108,7 +108,7 @@ onBothEngines('POST /cheeses', (engine) => {
     assert.equal(byName.json.category.name, 'Hard');
   });
 
-  test('answers 201 at the edge of every field, and 422 naming the field one beyond', async (t) => {
+  test('returns 201 at the bound of every field, and 422 with the field beyond it', async (t) => {
     const shop = await openShop(t, { engine });
     for (const [field, values] of edges) {
       for (const value of values) {
@@ -141,7 +141,7 @@ onBothEngines('POST /cheeses', (engine) => {
     assertFields(await send('{"name": "B", "ageMonths": 1e400}'), ['ageMonths']);
   });
 
-  test('answers 422 with all errors at once, in the order of the schema', async (t) => {
+  test('returns 422 with all errors at once, in the order of the schema', async (t) => {
     const shop = await openShop(t, { engine });
     const response = await create(shop, {
       organic: 'no',
@@ -164,14 +164,14 @@ onBothEngines('POST /cheeses', (engine) => {
     assert.equal(await totalOf(shop), 0);
   });
 
-  test('answers 422 with every unknown reference, once the body is well-formed', async (t) => {
+  test('returns 422 with every unknown reference, once the body is well-formed', async (t) => {
     const shop = await openShop(t, { engine });
     const references = { category: { id: 999_999 }, tags: [{ name: 'cow' }, { id: 999_999 }] };
     assertFields(await create(shop, references), ['category.id', 'tags[1].id']);
     assertFields(await create(shop, { ...references, name: '', ageMonths: 121 }), ['name', 'ageMonths']);
   });
 
-  test('answers 422 when the id of a reference is beyond what is ever handed out', async (t) => {
+  test('returns 422 when the id of a reference is larger than any id', async (t) => {
     const shop = await openShop(t, { engine });
     for (const id of ['9007199254740993', '9223372036854775807', '1e300']) {
       const raw = `{"name": "B", "category": {"id": ${id}}, "tags": [{"id": ${id}}]}`;
@@ -180,7 +180,7 @@ onBothEngines('POST /cheeses', (engine) => {
     }
   });
 
-  test('ignores unknown fields, and answers 422 for them under strict handling', async (t) => {
+  test('ignores unknown fields, and returns 422 for them with strict handling', async (t) => {
     const shop = await openShop(t, { engine });
     const odd = { colour: 'blue', category: { name: 'Hard', colour: 1 }, tags: [{ name: 'cow', colour: 1 }] };
     const response = await create(shop, odd);
@@ -198,7 +198,7 @@ onBothEngines('POST /cheeses', (engine) => {
     }
   });
 
-  test('ignores what the server supplies, under strict handling too', async (t) => {
+  test('ignores fields that the server supplies, also with strict handling', async (t) => {
     const shop = await openShop(t, { engine });
     const supplied = { id: 4711, createdAt: '1999-01-01T00:00:00.000Z', updatedAt: 'never' };
     const response = await create(shop, supplied);
@@ -208,7 +208,7 @@ onBothEngines('POST /cheeses', (engine) => {
     assert.equal((await create(shop, supplied, strict)).status, 201);
   });
 
-  test('knows categories and tags by name, or by the id of one that exists', async (t) => {
+  test('accepts categories and tags by name, or by the id of an existing one', async (t) => {
     const shop = await openShop(t, { engine });
     const { json: first } = await create(shop, { category: { name: 'Hard' }, tags: [{ name: 'cow' }] });
     const { category, tags } = first;
@@ -234,7 +234,7 @@ onBothEngines('POST /cheeses', (engine) => {
     assert.deepEqual(again.category, other.category);
   });
 
-  test('collapses repeated tags and keeps their order', async (t) => {
+  test('removes duplicate tags and keeps their order', async (t) => {
     const shop = await openShop(t, { engine });
     const named = (...names: string[]) => ({ tags: names.map((name) => ({ name })) });
     const namesOf = ({ json }: TestResponse) => json.tags.map(({ name }: { name: string }) => name);
@@ -246,7 +246,7 @@ onBothEngines('POST /cheeses', (engine) => {
     assert.deepEqual(namesOf(await create(shop, named(...hundred))), hundred);
   });
 
-  test('answers 409 when the name exists in the category, and writes nothing', async (t) => {
+  test('returns 409 when the name exists in the category, and writes nothing', async (t) => {
     const shop = await openShop(t, { engine });
     for (const place of [{ category: { name: 'Hard' } }, {}]) {
       assert.equal((await create(shop, { name: 'Comt\u00e9', ...place })).status, 201);
@@ -266,7 +266,7 @@ onBothEngines('POST /cheeses', (engine) => {
     assert.equal(json.total, 0);
   });
 
-  test('answers one 201 and otherwise 409 when the same cheese comes many times at once', async (t) => {
+  test('returns 201 once and 409 otherwise when the same cheese is sent many times concurrently', async (t) => {
     const shop = await openShop(t, { engine });
     const shops = [shop, await shop.another()];
     const cheeses = many(8, (index) => ({

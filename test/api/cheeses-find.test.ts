@@ -1,4 +1,4 @@
-/** The older ways to find cheeses: by status and by tags. */
+/** GET /cheeses/findByStatus and GET /cheeses/findByTags. */
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { gunzipSync } from 'node:zlib';
@@ -10,7 +10,7 @@ import { assertError, onBothEngines, openShop, type Shop, type TestResponse } fr
 const named = (...names: string[]) => names.map((name) => ({ name }));
 const namesOf = ({ json }: TestResponse) => json.map(({ name }: { name: string }) => name);
 
-/** Cheeses whose order by name is not that of their ids. */
+/** Cheeses whose order by name differs from the order of their ids. */
 const few: readonly CheeseInput[] = [
   { name: 'e', status: 'sold', tags: named('cow', 'raw milk') },
   { name: 'd', status: 'available', tags: named('goat', 'cow') },
@@ -48,7 +48,7 @@ async function follow(shop: Shop, url: string): Promise<string[]> {
 }
 
 onBothEngines('GET /cheeses/findByStatus', (engine) => {
-  test('answers 200 with every match once, ordered by id, for commas and repeats alike', async (t) => {
+  test('returns 200 with every match once, sorted by id, for values with commas and repeated parameters', async (t) => {
     const { shop, find } = await openWith(t, engine, few);
     for (const [query, names] of [
       ['sold', 'eb'],
@@ -74,7 +74,7 @@ onBothEngines('GET /cheeses/findByStatus', (engine) => {
     assert.equal((await find('findByStatus?status=pending')).text, '[]');
   });
 
-  test('answers 400 when the status is missing, empty or not exactly one of the three', async (t) => {
+  test('returns 400 when the status is missing, empty or not exactly one of the three', async (t) => {
     const { find } = await openWith(t, engine, few);
     for (const status of ['', '?status=', '?status', '?Status=sold', '?tags=cow', '?limit=1']) {
       await assertRefused(find, `findByStatus${status}`);
@@ -103,7 +103,7 @@ onBothEngines('GET /cheeses/findByStatus', (engine) => {
     }
   });
 
-  test('answers 401 without a credential and 403 to an API key without the scope', async (t) => {
+  test('returns 401 without a credential and 403 to an API key without the scope', async (t) => {
     const { shop } = await openWith(t, engine, few);
     for (const url of ['/v2/cheeses/findByStatus', '/v2/cheeses/findByTags']) {
       assertError(await shop.request('GET', url), 401, 'unauthorized');
@@ -111,7 +111,7 @@ onBothEngines('GET /cheeses/findByStatus', (engine) => {
     }
   });
 
-  test('answers so many as limit says, and links to the next until all were there', async (t) => {
+  test('returns as many as limit says, and links to the next page until the last', async (t) => {
     const { shop, find } = await openWith(t, engine, few);
     for (const limit of [1, 2, 3, 4, 5, 100]) {
       const url = `/v2/cheeses/findByStatus?status=pending,sold&limit=${limit}`;
@@ -136,7 +136,7 @@ onBothEngines('GET /cheeses/findByStatus', (engine) => {
     }
   });
 
-  test('answers a HEAD with the headers of the GET alone, and 304 for a copy that is current', async (t) => {
+  test('returns only the headers of GET for HEAD, and 304 when If-None-Match is current', async (t) => {
     const { shop, find } = await openWith(t, engine, few);
     for (const url of ['findByStatus?status=sold', 'findByTags?tags=cow', 'findByTags?tags=nobody']) {
       const get = await find(url);
@@ -156,17 +156,17 @@ onBothEngines('GET /cheeses/findByStatus', (engine) => {
     }
   });
 
-  test('answers 400 for what is not valid, to a client whose copy is current as well', async (t) => {
+  test('returns 400 for invalid parameters, also when If-None-Match is current', async (t) => {
     const { find } = await openWith(t, engine, few);
     for (const query of ['status=x', 'status=sold&limit=0', 'status=sold&cursor=x']) {
       assertError(await find(`findByStatus?${query}`, { 'if-none-match': '*' }), 400, 'bad_request');
     }
   });
 
-  test('streams more matches than fit into one page, complete, in order and as valid JSON', async (t) => {
+  test('streams more matches than fit on one page, complete, in order and as valid JSON', async (t) => {
     const cheeses = Array.from({ length: 1203 }, (_, index): CheeseInput => {
       const name = `${(index * 7919) % 1203} "Äpler" \\ ${index}`;
-      // 500 fill one page of the stream exactly, 501 take a second one.
+      // 500 fill one page of the stream exactly, 501 need a second one.
       const status = index < 500 ? 'sold' : index < 1001 ? 'pending' : 'available';
       return { name, status, tags: index % 2 ? named('cow', 'raw milk') : named('raw milk') };
     });
@@ -196,7 +196,7 @@ onBothEngines('GET /cheeses/findByStatus', (engine) => {
 });
 
 onBothEngines('GET /cheeses/findByTags', (engine) => {
-  test('takes thousands of tags, up to the length of the request line', async (t) => {
+  test('accepts thousands of tags, up to the length of the request line', async (t) => {
     const cheeses = Array.from(
       { length: 700 },
       (_, index): CheeseInput => ({
@@ -233,7 +233,7 @@ onBothEngines('GET /cheeses/findByTags', (engine) => {
     }
   });
 
-  test('answers 200 with every cheese that has any of the tags, once and ordered by id', async (t) => {
+  test('returns 200 with every cheese that has one of the tags, once and sorted by id', async (t) => {
     const { find } = await openWith(t, engine, few);
     for (const [query, names] of [
       ['cow', 'ed'],
@@ -253,7 +253,7 @@ onBothEngines('GET /cheeses/findByTags', (engine) => {
     }
   });
 
-  test('answers 400 when a tag is missing, empty, too long or holds control characters', async (t) => {
+  test('returns 400 when a tag is missing, empty, too long or contains control characters', async (t) => {
     const { find } = await openWith(t, engine, few);
     for (const query of ['', '?tags=', '?tags', '?status=sold', '?tag=cow', '?limit=1']) {
       await assertRefused(find, `findByTags${query}`);
@@ -264,9 +264,9 @@ onBothEngines('GET /cheeses/findByTags', (engine) => {
     }
   });
 
-  test('says that it is deprecated, and where its successor is, which finds the same', async (t) => {
+  test('returns Deprecation and a link to its successor, which finds the same cheeses', async (t) => {
     const { shop, find } = await openWith(t, engine, few);
-    // A date (RFC 9745): that of the release which deprecates it.
+    // RFC 9745: the date of the release that deprecated it.
     const [, releaseDate = ''] = /^## 0\.1\.0 \((2026-\d\d-\d\d)\)$/m.exec(read('CHANGELOG.md')) ?? [];
     for (const url of ['findByTags?tags=cow', 'findByTags?tags=nobody', 'findByTags?tags=cow&limit=1']) {
       const { headers } = await find(url);
@@ -282,7 +282,7 @@ onBothEngines('GET /cheeses/findByTags', (engine) => {
     }
   });
 
-  test('answers so many as limit says, and links to the next until all were there', async (t) => {
+  test('returns as many as limit says, and links to the next page until the last', async (t) => {
     const { shop } = await openWith(t, engine, few);
     for (const limit of [1, 2, 3, 100]) {
       const url = `/v2/cheeses/findByTags?tags=raw+milk,cow&limit=${limit}`;

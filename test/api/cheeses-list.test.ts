@@ -1,4 +1,4 @@
-/** Lists of cheeses: sorted, filtered, searched, and page by page. */
+/** GET /cheeses: sorts, filters, search and pagination. */
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { gunzipSync } from 'node:zlib';
@@ -7,7 +7,7 @@ import type { Engine } from '../../src/database/sql.ts';
 import { assertError, onBothEngines, openShop, type Shop } from '../helper.ts';
 
 const sorts = ['name', '-name', 'createdAt', '-createdAt'];
-/** Words of names, each with the words that a search sees in it. */
+/** Words of names, each with its words in the search index. */
 const vocabulary = `Gruyère=gruyere GRUYE\u0300RE=gruyere gruau=gruau Bleu=bleu ﬁn=fin d’Auvergne=d,auvergne
   Œuf=oeuf Straße=strasse Ærø=aero Łódź=lodz (1%)=1 🧀= \uffe6=`
   .split(/\s+/)
@@ -27,7 +27,7 @@ function list(shop: Shop, query: string, headers: Record<string, string> = {}, m
   return shop.request(method, `/v2/cheeses?${query}`, { as: shop.reader, headers });
 }
 
-/** A shop with many cheeses, some of the same name, written in three goes, and what a search sees in the names. */
+/** A shop with many cheeses, some with equal names, created in three parts, and the indexed words of each name. */
 async function openFilled(t: TestContext, engine: Engine) {
   const shop = await openShop(t, { engine });
   let state = 1;
@@ -52,7 +52,7 @@ async function openFilled(t: TestContext, engine: Engine) {
   return { shop, cheeses: await pages(shop, 'limit=100'), seenIn };
 }
 
-/** All cheeses of a list, page by page; every page is full but the last, and counts the same total. */
+/** All cheeses of a list, read page by page. Every page but the last must be full, and all totals equal. */
 async function pages(shop: Shop, query: string, then?: string): Promise<Cheese[]> {
   const found: Cheese[] = [];
   const limit = Number(/limit=(\d+)/.exec(query)?.[1] ?? 20);
@@ -68,7 +68,7 @@ async function pages(shop: Shop, query: string, then?: string): Promise<Cheese[]
   return found;
 }
 
-/** The order of the contract: by code point, which is that of UTF-8, then id; descending the exact reverse. */
+/** The documented order: by code point, which is the order of UTF-8, then by id. Descending is the exact reverse. */
 function sorted(cheeses: readonly Cheese[], sort = 'name'): Cheese[] {
   const key = ({ name, createdAt }: Cheese) => Buffer.from(sort.endsWith('name') ? name : createdAt);
   const ascending = cheeses.toSorted((a, b) => Buffer.compare(key(a), key(b)) || a.id - b.id);
@@ -80,7 +80,7 @@ async function assertList(shop: Shop, query: string, sort: string, expected: Che
   assert.deepEqual(idsOf(found), idsOf(sorted(expected, sort)), `${query} ${sort}`);
 }
 
-/** Sends each of the queries, which stand between blanks, with `before` in front. */
+/** Sends each of the queries, which are separated by spaces, with the prefix `before`. */
 async function assertRefused(shop: Shop, before: string, queries: string, headers?: Record<string, string>) {
   for (const query of queries.trim().split(/\s+/)) {
     const response = await list(shop, `${before}${query}`, headers);
@@ -90,7 +90,7 @@ async function assertRefused(shop: Shop, before: string, queries: string, header
 }
 
 onBothEngines('GET /cheeses', (engine) => {
-  test('answers pages that together are one sorted list, in each of the four sorts', async (t) => {
+  test('returns pages that together are one sorted list, in each of the four sorts', async (t) => {
     const { shop, cheeses } = await openFilled(t, engine);
     assert.ok(cheeses.length > 120 && new Set(cheeses.map(({ name }) => name)).size < cheeses.length - 20);
     const first = await list(shop, '');
@@ -114,7 +114,7 @@ onBothEngines('GET /cheeses', (engine) => {
     });
   });
 
-  test('answers under every combination of filters what a plain look at each cheese finds', async (t) => {
+  test('returns for every combination of filters what a test of each single cheese finds', async (t) => {
     const { shop, cheeses, seenIn } = await openFilled(t, engine);
     type Filter = readonly [query: string, matches: (cheese: Cheese) => boolean];
     const any: Filter = ['', () => true];
@@ -141,7 +141,7 @@ onBothEngines('GET /cheeses', (engine) => {
       combinations = combinations.flatMap((before) => filters.map((filter) => [...before, filter]));
     }
     for (const [index, filters] of combinations.entries()) {
-      // There, two of seven meet each filter, sort and limit as well: seven goes into the number of none of them.
+      // Two of seven still cover each filter, sort and limit, because seven divides none of their numbers.
       if (engine === 'postgres' && index % 7 > 1) {
         continue;
       }
@@ -157,7 +157,7 @@ onBothEngines('GET /cheeses', (engine) => {
     }
   });
 
-  test('finds by the beginnings of words, of however many and however long words', async (t) => {
+  test('finds names by beginnings of words, for any number and length of words', async (t) => {
     const shop = await openShop(t, { engine });
     const letters = [...'abcdefghijklmnopqrstuvwxyzéß0123'];
     const others = named('Agra', 'Brie', 'Gouda (gr)', 'G', ...letters.map((letter) => `x${letter}`));
@@ -187,7 +187,7 @@ onBothEngines('GET /cheeses', (engine) => {
     }
   });
 
-  test('finds Greek names in either case, whichever sigma ends the word', async (t) => {
+  test('finds Greek names in either case, with either sigma at the end of a word', async (t) => {
     const shop = await openShop(t, { engine });
     await fill(shop, named('Κασέρι', 'Τυρός'));
     for (const q of ['ΚΑΣ', 'κας', 'ΤΥΡΟΣ', 'τυροσ']) {
@@ -195,7 +195,7 @@ onBothEngines('GET /cheeses', (engine) => {
     }
   });
 
-  test('neither repeats nor skips a cheese when others come and go between pages', async (t) => {
+  test('neither repeats nor skips a cheese when others are created and deleted between pages', async (t) => {
     const shop = await openShop(t, { engine });
     const deleting = { as: shop.writer, headers: { 'x-confirm-delete': 'true' } };
     for (const sort of sorts) {
@@ -206,7 +206,7 @@ onBothEngines('GET /cheeses', (engine) => {
       for (let round = 0; query !== '' && round < 50; round += 1) {
         const { json } = await list(shop, query);
         seen.push(...idsOf(json.items).filter((id) => before.includes(id)));
-        // The last cheese of the page, which the cursor stands for, and one that is yet to come.
+        // The last cheese of the page, whose position the cursor contains, and one of a later page.
         const unseen = before.filter((id) => !seen.includes(id) && !deleted.includes(id));
         for (const id of [...idsOf(json.items).slice(-1), ...unseen.slice(-1)]) {
           deleted.push(id);
@@ -220,7 +220,7 @@ onBothEngines('GET /cheeses', (engine) => {
     }
   });
 
-  test('answers 400 for a parameter that is not valid, and for an unknown one under strict handling', async (t) => {
+  test('returns 400 for a parameter that is not valid, and for an unknown one with strict handling', async (t) => {
     const shop = await openShop(t, { engine });
     const long = 'x'.repeat(101);
     const refused = `
@@ -235,7 +235,7 @@ onBothEngines('GET /cheeses', (engine) => {
     await assertRefused(shop, '', 'colour=blue limit=1&Sort=name', { prefer: 'handling=strict' });
   });
 
-  test('is empty for an id that no category has, up to the largest int64', async (t) => {
+  test('returns no cheeses for an id that no category has, up to the largest int64', async (t) => {
     const shop = await openShop(t, { engine });
     await fill(shop, named('Comté', 'Brie'), { category: { name: 'Soft' } });
     for (const id of ['4711', '9007199254740991', '9007199254740993', '9223372036854775807']) {
@@ -246,7 +246,7 @@ onBothEngines('GET /cheeses', (engine) => {
     await assertRefused(shop, '', 'categoryId=9223372036854775808 categoryId=0 categoryId=-1');
   });
 
-  test('takes a cursor only as it was given, with the query that it belongs to', async (t) => {
+  test('accepts only unchanged cursors, with the query that they belong to', async (t) => {
     const shop = await openShop(t, { engine });
     await fill(shop, named('gra', 'grb', 'grc', 'x'), { tags: named('cow') });
     const query = ['sort=-name', 'status=sold,available', 'tags=goat,cow', 'q=gr'];
@@ -259,14 +259,14 @@ onBothEngines('GET /cheeses', (engine) => {
     }
   });
 
-  test('takes every cursor that it gave, however long the filters are', async (t) => {
+  test('accepts every cursor that it returned, for filters of any length', async (t) => {
     const shop = await openShop(t, { engine });
     const tags = Array.from({ length: 20 }, (_, index) => `${index}`.padEnd(100, 'x'));
     await fill(shop, named('🧀'.repeat(254), '🧀'.repeat(255)), { tags: named(...tags) });
     assert.equal((await pages(shop, `limit=1&tags=${tags}`)).length, 2);
   });
 
-  test('answers within two seconds under as many tags as it takes', async (t) => {
+  test('responds within two seconds with the maximum number of tags', async (t) => {
     const shop = await openShop(t, { engine });
     const tags = Array.from({ length: 20 }, (_, index) => `tag ${index}`);
     await fill(shop, [{ name: 'Comté', tags: named(...tags) }]);
@@ -277,7 +277,7 @@ onBothEngines('GET /cheeses', (engine) => {
     }
   });
 
-  test('answers 304 while the catalogue stands still, 400 all the same for what is not valid', async (t) => {
+  test('returns 304 while the catalogue does not change, and still 400 for invalid parameters', async (t) => {
     const shop = await openShop(t, { engine });
     await fill(shop, named(...Array.from({ length: 50 }, (_, index) => `Cheese ${index}`)));
     const first = await list(shop, 'limit=50');

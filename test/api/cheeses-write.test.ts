@@ -1,4 +1,4 @@
-/** Cheeses that are replaced, changed in part, and deleted. */
+/** PUT, POST and DELETE of cheeses. */
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import type { Engine } from '../../src/database/sql.ts';
@@ -13,7 +13,7 @@ import {
   testClock,
 } from '../helper.ts';
 
-/** Ids that no cheese has: the last ones would be rounded onto others. */
+/** Ids that no cheese has. As numbers, the last ones would be rounded to other ids. */
 const unknownIds = ['0', '-1', '4711', '9007199254740991', '9007199254740993', '9223372036854775807'];
 const form = 'application/x-www-form-urlencoded';
 const multipart = 'multipart/form-data; boundary=cut';
@@ -30,7 +30,7 @@ const full = {
 };
 type Headers = Record<string, string>;
 
-/** A shop with one cheese, ways to change it, and a clock that moves by a second with each of them. */
+/** A shop with one cheese, functions that change it, and a clock that each of them advances by a second. */
 async function openWithCheese(t: TestContext, engine: Engine) {
   const clock = testClock();
   const shop = await openShop(t, { engine, clock });
@@ -59,7 +59,7 @@ const assertMissing = (response: TestResponse) => assertError(response, 404, 'no
 const assertTaken = (response: TestResponse) => assertError(response, 409, 'conflict');
 const assertStale = (response: TestResponse) => assertError(response, 412, 'precondition_failed');
 
-/** How many cheeses there are by every counter that is shown: totals of lists, and the inventory. */
+/** All counters that the API returns: totals of lists, and the inventory. */
 async function countersOf(shop: Shop): Promise<readonly unknown[]> {
   const counters: unknown[] = [];
   for (const query of ['', 'status=sold', 'category=Hard', 'category=Soft', 'tags=cow', 'q=com', 'q=tomme']) {
@@ -71,7 +71,7 @@ async function countersOf(shop: Shop): Promise<readonly unknown[]> {
 }
 
 onBothEngines('PUT /cheeses', (engine) => {
-  test('answers 200 with a full replacement: what is left out returns to its default', async (t) => {
+  test('returns 200 and replaces the cheese: absent fields get their defaults', async (t) => {
     const { put, cheese, etag, assertStored } = await openWithCheese(t, engine);
     const { id, createdAt } = cheese;
     const response = await put({ id, name: 'Beaufort', status: 'sold' });
@@ -85,7 +85,7 @@ onBothEngines('PUT /cheeses', (engine) => {
     await assertStored(response.json, response.headers.etag);
   });
 
-  test('changes nothing, neither updatedAt nor any ETag, when the cheese is the same', async (t) => {
+  test('changes neither updatedAt nor any ETag when the cheese is the same', async (t) => {
     const { shop, put, cheese, etag, assertUntouched } = await openWithCheese(t, engine);
     const listTag = async () => (await shop.request('GET', '/v2/cheeses', { as: shop.reader })).headers.etag;
     const before = await listTag();
@@ -105,13 +105,13 @@ onBothEngines('PUT /cheeses', (engine) => {
     assert.equal(reordered.json.createdAt, cheese.createdAt);
   });
 
-  test('takes a whole Cheese as it was read, under strict handling too', async (t) => {
+  test('accepts a whole Cheese as it was read, also with strict handling', async (t) => {
     const { put, cheese } = await openWithCheese(t, engine);
     const response = await put(cheese, { prefer: 'handling=strict' });
     assert.equal(response.status, 200, response.text);
   });
 
-  test('answers 422 before 404, naming every field that failed', async (t) => {
+  test('returns 422 before 404, with every field that is not valid', async (t) => {
     const { put, send, cheese, assertUntouched } = await openWithCheese(t, engine);
     assertFields(await put({}), ['id', 'name', 'status']);
     assertFields(await put({ id: null, name: null, status: null }), ['id', 'name', 'status']);
@@ -124,7 +124,7 @@ onBothEngines('PUT /cheeses', (engine) => {
     await assertUntouched();
   });
 
-  test('answers 404 when no cheese has the id, however large it is', async (t) => {
+  test('returns 404 when no cheese has the id, for ids of any size', async (t) => {
     const { send, assertUntouched } = await openWithCheese(t, engine);
     for (const id of [...unknownIds, '-9223372036854775808', '1e300']) {
       const raw = `{"id": ${id}, "name": "Comté", "status": "sold", "category": {"name": "Hard"}}`;
@@ -133,7 +133,7 @@ onBothEngines('PUT /cheeses', (engine) => {
     await assertUntouched();
   });
 
-  test('answers 412 unless If-Match names the version that is stored', async (t) => {
+  test('returns 412 unless If-Match names the version that is stored', async (t) => {
     const { put, cheese, etag, assertUntouched } = await openWithCheese(t, engine);
     const body = { ...cheese, origin: 'Switzerland' };
     for (const stale of ['"0"', `W/${etag}`, '"0", "2"']) {
@@ -147,7 +147,7 @@ onBothEngines('PUT /cheeses', (engine) => {
     assert.equal((await put(cheese, { 'if-match': '*' })).status, 200);
   });
 
-  test('answers 409 when another cheese of the category has the name, and 412 before that', async (t) => {
+  test('returns 409 when another cheese of the category has the name, and 412 before that', async (t) => {
     const { shop, add, put, cheese, assertUntouched } = await openWithCheese(t, engine);
     await add({ name: 'Tomme\u0301', category: { name: 'Soft' } });
     await add({ name: 'Tomme\u0301' });
@@ -163,7 +163,7 @@ onBothEngines('PUT /cheeses', (engine) => {
 });
 
 onBothEngines('POST /cheeses/{id}', (engine) => {
-  test('answers 200 and changes the named fields only, from a query, JSON or a form', async (t) => {
+  test('returns 200 and changes the named fields only, from a query, JSON or a form', async (t) => {
     const { send, cheese, url, assertStored } = await openWithCheese(t, engine);
     const part = (name: string, value: string) =>
       `--cut\r\nContent-Disposition: form-data; name="${name}"\r\n\r\n${value}\r\n`;
@@ -186,7 +186,7 @@ onBothEngines('POST /cheeses/{id}', (engine) => {
     }
   });
 
-  test('answers 200 and changes nothing when no field is given, or nothing differs', async (t) => {
+  test('returns 200 and changes nothing when no field is given, or nothing differs', async (t) => {
     const { write, url, cheese, etag, assertUntouched } = await openWithCheese(t, engine);
     const same = [`?status=${cheese.status}`, { name: cheese.name }] as const;
     const nothing = { name: null, status: null, colour: 'blue' };
@@ -200,7 +200,7 @@ onBothEngines('POST /cheeses/{id}', (engine) => {
     assert.equal(json.createdAt, cheese.createdAt);
   });
 
-  test('answers 422 when a value is not valid, or differs between query and body', async (t) => {
+  test('returns 422 when a value is not valid, or differs between query and body', async (t) => {
     const { write, send, url, assertUntouched } = await openWithCheese(t, engine);
     const change = (query: string, body?: unknown, headers?: Headers) =>
       write('POST', `${url}?${query}`, body, headers);
@@ -225,7 +225,7 @@ onBothEngines('POST /cheeses/{id}', (engine) => {
     await assertUntouched();
   });
 
-  test('answers 422 for each field of a cheese that it cannot change, and ignores unknown names', async (t) => {
+  test('returns 422 for each field of a cheese that it cannot change, and ignores unknown names', async (t) => {
     const { write, send, url, cheese, assertUntouched } = await openWithCheese(t, engine);
     const { id, name, status, createdAt, updatedAt, ...others } = cheese;
     const fields = Object.keys(others).toSorted();
@@ -249,7 +249,7 @@ onBothEngines('POST /cheeses/{id}', (engine) => {
     assert.deepEqual([changed.status, changed.json.id, changed.json.status], [200, id, 'sold'], status);
   });
 
-  test('answers 404 for unknown ids, 422 before that, 412 by If-Match and 409 for a taken name', async (t) => {
+  test('returns 404 for unknown ids, 422 before that, 412 by If-Match and 409 for a taken name', async (t) => {
     const { write, add, url, etag, assertUntouched } = await openWithCheese(t, engine);
     for (const id of [...unknownIds, '9223372036854775808', 'abc', '1.5', '1e0', '01', '%31%20']) {
       assertMissing(await write('POST', `/v2/cheeses/${id}?status=sold`));
@@ -264,7 +264,7 @@ onBothEngines('POST /cheeses/{id}', (engine) => {
 });
 
 onBothEngines('DELETE /cheeses/{id}', (engine) => {
-  test('answers 204: gone from everywhere, the name free, the id never given again', async (t) => {
+  test('returns 204, frees the name, and never assigns the id again', async (t) => {
     const { shop, write, put, remove, cheese, url } = await openWithCheese(t, engine);
     const response = await remove(url, { 'x-confirm-delete': 'TRUE' });
     assert.deepEqual([response.status, response.text], [204, '']);
@@ -283,7 +283,7 @@ onBothEngines('DELETE /cheeses/{id}', (engine) => {
     assertMissing(await shop.request('GET', url, { as: shop.reader }));
   });
 
-  test('answers 400 unless X-Confirm-Delete is true: after credentials, before the look-up', async (t) => {
+  test('returns 400 unless X-Confirm-Delete is true: after 401 and 403, before 404', async (t) => {
     const { shop, write, remove, url, etag, assertUntouched } = await openWithCheese(t, engine);
     for (const value of ['1', 'yes', 'false', 'FALSE', '', 'truee', 'true, true', '"true"']) {
       assertError(await remove(url, { 'x-confirm-delete': value }), 400, 'bad_request');
@@ -303,7 +303,7 @@ onBothEngines('DELETE /cheeses/{id}', (engine) => {
 });
 
 onBothEngines('Every write', (engine) => {
-  test('shows at once in the inventory and in the totals of lists', async (t) => {
+  test('is visible at once in the inventory and in the totals of lists', async (t) => {
     const { shop, add, put, write, remove, cheese, url } = await openWithCheese(t, engine);
     const { id } = cheese;
     /** Totals: all, sold, Hard, Soft, cow, com, tomme. Inventory: available, pending, sold. */

@@ -1,10 +1,10 @@
-/** Cursors of lists: each is good for the list and the query that it was given with, and for no other. */
+/** Cursors: each is valid only for the list and the query that returned it. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { assertError, bern, onBothEngines, openShop, type Shop } from '../helper.ts';
 
 onBothEngines('A cursor', (engine) => {
-  test('of one list is refused by the other', async (t) => {
+  test('of one list is refused by the other list', async (t) => {
     const shop = await openShop(t, { engine });
     const as = await shop.createKey({ scopes: ['write:cheeses', 'write:orders'] });
     for (const name of ['Brie', 'Comté']) {
@@ -24,7 +24,7 @@ onBothEngines('A cursor', (engine) => {
     assertError(await shop.request('GET', `/v2/cheeses?cursor=${orders}`, { as }), 400, 'bad_request');
   });
 
-  test('of orders goes on whatever the order of its statuses, and dates that are none are refused', async (t) => {
+  test('of orders is valid for statuses in any order, and invalid dates are refused', async (t) => {
     const shop = await openShop(t, { engine });
     const list = (query: string) => shop.request('GET', `/v2/store/orders?${query}`, { as: shop.reader });
     for (const date of [
@@ -49,8 +49,8 @@ onBothEngines('A cursor', (engine) => {
   });
 });
 
-// What is wrong with a cursor shows before anything is asked of the database.
-test('A cursor that was altered, or comes with another query or to another shop, is refused', async (t) => {
+// Cursors are checked before the database is read, so one engine is enough.
+test('A cursor that was altered, or is sent with another query or to another shop, is refused', async (t) => {
   const shop = await openShop(t);
   for (const name of ['gra', 'grb']) {
     const body = { name, tags: [{ name: 'cow' }] };

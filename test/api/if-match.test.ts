@@ -1,4 +1,4 @@
-/** If-Match: a change is made only at a version that the client named, on every route that changes one resource. */
+/** If-Match on every route that changes one resource: a change needs a version that the client named. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { newCustomer, newSession } from '../auth/holders.ts';
@@ -14,7 +14,7 @@ import {
   type TestResponse,
 } from '../helper.ts';
 
-/** A resource, where its ETag is, and a change to it that succeeds once. */
+/** A resource, the path with its ETag, and a change to it that succeeds once. */
 interface Change {
   readonly operationId: string;
   readonly path: string;
@@ -35,7 +35,7 @@ async function place(shop: Shop, headers: Readonly<Record<string, string>> = {})
   return shop.request('POST', '/v2/store/order', { as: shop.admin, headers, body });
 }
 
-/** An order in a status. */
+/** Creates an order with a status. */
 async function newOrder(shop: Shop, ...steps: readonly string[]): Promise<string> {
   const { json } = await place(shop);
   for (const step of steps) {
@@ -114,13 +114,13 @@ async function changesOf(shop: Shop): Promise<Change[]> {
   ];
 }
 
-/** What has no ETag, or is no resource: keys are only listed, and a logout ends the session that it is sent with. */
+/** Routes without an ETag: keys are only listed, and a logout ends the session of its own credential. */
 const without = ['rotateApiKey', 'revokeApiKey', 'logoutCustomer', 'logoutCustomerSafely'];
 
 onBothEngines('If-Match', (engine) => {
   const opened = shared((t) => openShop(t, { engine }));
 
-  test('makes every change to one resource 412 at another version, and lets it through at this one', async () => {
+  test('returns 412 for every change at another version, and permits it at the current one', async () => {
     const shop = opened();
     const changes = await changesOf(shop);
     for (const { operationId, path, resource, options = {} } of changes) {
@@ -148,7 +148,7 @@ onBothEngines('If-Match', (engine) => {
     }
   });
 
-  test('of an order is judged before its status, and a repeated cancellation has it as well', async () => {
+  test('of an order is checked before its status, also for a repeated cancellation', async () => {
     const shop = opened();
     const shipped = await newOrder(shop, 'approve', 'ship');
     const call = (method: string, path: string, tag: string) =>
@@ -170,7 +170,7 @@ onBothEngines('If-Match', (engine) => {
     assertError(await call('DELETE', '/v2/store/order/999999', '"another"'), 404, 'not_found');
   });
 
-  test('lets one of several transitions at once through', async () => {
+  test('permits one of several concurrent transitions', async () => {
     const shop = opened();
     const other = await shop.another();
     for (let round = 0; round < 5; round += 1) {
@@ -187,7 +187,7 @@ onBothEngines('If-Match', (engine) => {
     }
   });
 
-  test('is no part of a replay: the stored response comes back', async () => {
+  test('is not checked for a replay: the stored response is returned', async () => {
     const shop = opened();
     const order = await newOrder(shop);
     const { headers } = await shop.request('GET', order, { as: shop.admin });

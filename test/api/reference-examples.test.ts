@@ -1,4 +1,4 @@
-/** The reference page is tried with the examples it shows: each of them does what its operation says. */
+/** Sends the examples of the reference page: each of them must return a documented success. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { fillDemoCatalogue } from '../../src/app/demo/demo.ts';
@@ -26,7 +26,7 @@ interface Schema {
   readonly examples?: readonly unknown[];
 }
 
-/** Everything but what ends something, in the order of the document; then that. */
+/** Operations in the order of the document, with those that delete or end something last. */
 const ending = [
   'cancelOrder',
   'deleteCheese',
@@ -37,7 +37,7 @@ const ending = [
   'rotateApiKey',
 ];
 
-/** These need an order with a customer, for which two credentials are sent. */
+/** These need an order of a customer, for which two credentials are sent. */
 const ofCustomers = [
   'getOrderCustomer',
   'getCustomerOrder',
@@ -46,7 +46,7 @@ const ofCustomers = [
 ];
 
 onBothEngines('The reference', (engine) => {
-  test('has an example for every operation that can be tried as it stands', async (t) => {
+  test('has an example for every operation that can be tried without preparation', async (t) => {
     const shop = await openShop(t, { engine });
     const { services } = shop.app;
     const context = services.contextOf('test');
@@ -65,7 +65,7 @@ onBothEngines('The reference', (engine) => {
           ...operation,
         })),
       )
-      // Others need an application or an image.
+      // The others need an OAuth client or an image.
       .filter(({ security, tags }) => security.length > 0 || tags[0] === 'Operation')
       .filter(({ operationId }) => !ofCustomers.includes(operationId));
     const isEnding = ({ operationId }: Operation) => ending.includes(operationId);

@@ -1,11 +1,11 @@
-/** The reference page, as it is served. */
+/** The reference page: its HTML and its caching. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { openShop, shared } from '../helper.ts';
 
 const shop = shared((t) => openShop(t));
 
-test('The reference page names its language, and shows no placeholder that looks like a key', async () => {
+test('The reference page declares its language and contains no placeholder that looks like a key', async () => {
   const { text } = await shop().request('GET', '/docs');
   assert.match(text, /^<!doctype html>\s*<html lang="en">/i);
   const [, script = ''] = /<script src="([^"]+)"/.exec(text) ?? [];
@@ -15,7 +15,7 @@ test('The reference page names its language, and shows no placeholder that looks
   assert.match(code, /placeholder:`Key or token`/);
 });
 
-test('The reference page and the OpenAPI document are revalidated, and sent once to each client', async () => {
+test('The reference page and the OpenAPI document return 304 when If-None-Match is current', async () => {
   for (const path of ['/docs', '/openapi.json', '/v2/openapi.json']) {
     const first = await shop().request('GET', path);
     assert.equal(first.headers['cache-control'], 'private, no-cache', path);
