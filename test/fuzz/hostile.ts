@@ -1,4 +1,4 @@
-/** What nobody should send: as texts, as values, as whole bodies and as headers. */
+/** Hostile input: texts, values, whole bodies and headers. */
 import { bodyOf, boundary, filePart, textPart } from '../api/image-forms.ts';
 
 const deep = (depth: number, open: string, close: string) => open.repeat(depth) + close.repeat(depth);

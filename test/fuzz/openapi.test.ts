@@ -1,6 +1,6 @@
 /**
- * Sends to every operation of our OpenAPI document what it does not want to get. CURD_TEST_SEED repeats a run, and
- * CURD_TEST_FUZZ says how many requests it has.
+ * Sends broken requests to every operation of the OpenAPI document. CURD_TEST_SEED repeats a run, and CURD_TEST_FUZZ is
+ * the number of requests.
  */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -21,17 +21,17 @@ import {
 } from './openapi.ts';
 
 const seed = Number(process.env.CURD_TEST_SEED ?? 20_260_601);
-/** Of both engines together. */
+/** For both engines together. */
 const requests = Number(process.env.CURD_TEST_FUZZ ?? 800);
 
-/** What the operations are about: made when it is first needed, and anew when it was used up. */
+/** Resources for the operations, created when they are first needed, and again after a request has used them up. */
 function createWorld(shop: Shop) {
   let made = 0;
   const kept = new Map<string, Promise<string>>();
 
   const makers: Readonly<Record<string, () => Promise<string>>> = {
     cheeseId: () => idOf('POST', '/v2/cheeses', { name: `Cheese ${made}`, status: 'available' }),
-    // Of the customer, as some operations need it.
+    // It belongs to the customer, because some operations require that.
     orderId: async () => {
       const items = [{ cheeseId: Number(await get('cheeseId')), quantity: 1 }];
       const headers = { authorization: `Bearer ${await get('session')}` };
@@ -78,7 +78,7 @@ function createWorld(shop: Shop) {
 
   return {
     get,
-    /** After a change that went through. */
+    /** Called after a change that succeeded. */
     forget(names: readonly string[]) {
       for (const name of names) {
         kept.delete(name);
@@ -96,7 +96,7 @@ async function credentialsFor({ security }: Operation, shop: Shop, world: World)
     : { 'x-api-key': shop.admin };
 }
 
-/** What a valid request must name. */
+/** Values that a valid request must contain. */
 async function knownTo({ operationId }: Operation, world: World): Promise<Known> {
   switch (operationId) {
     case 'replaceCheese':
@@ -125,7 +125,7 @@ function fits(schema: JsonSchema, value: unknown): boolean {
   return check(value);
 }
 
-/** Formats are for people; what the schema does not name is not there. */
+/** The schema without formats and examples, which permits no undeclared members. */
 function plain(schema: unknown): unknown {
   if (Array.isArray(schema)) {
     return schema.map(plain);
@@ -141,7 +141,7 @@ function plain(schema: unknown): unknown {
   };
 }
 
-/** What the document promises of every answer. */
+/** What the document promises for every response. */
 function assertPromised(operation: Operation, method: string, response: TestResponse): void {
   const { status, headers, text, json } = response;
   assert.ok(status < 500 || status === 503, `${status}`);
@@ -178,15 +178,15 @@ function assertPromised(operation: Operation, method: string, response: TestResp
 const takesCredentials = ({ security }: Operation) => security.length > 0;
 
 onBothEngines('Every operation that takes credentials', (engine) => {
-  test('answers as documented, whatever is sent to it', async (t) => {
+  test('returns only documented responses to broken requests', async (t) => {
     const shop = await openShop(t, { engine });
     const { json: document } = await shop.request('GET', '/openapi.json');
-    // The others get garbage in the test below.
+    // The next test sends garbage to the others.
     const operations = operationsOf(document).filter(takesCredentials);
     const world = createWorld(shop);
     const image = await imageIn('png');
     const good = new Set<string>();
-    /** One of each kind. */
+    /** One resource of each kind. */
     const faults = new Map<string, string>();
     const rounds = Math.ceil(requests / 2 / operations.length);
 
@@ -215,10 +215,10 @@ onBothEngines('Every operation that takes credentials', (engine) => {
         if (response.status < 300 && draft.method === operation.method) {
           good.add(operation.operationId);
           if (operation.method !== 'GET' || operation.path.endsWith('logout')) {
-            // An order goes on from approved to shipped and delivered.
-            const isStep = /\/(approve|ship)$/.test(operation.path);
+            // The next transitions of the order are shipped and delivered.
+            const isTransition = /\/(approve|ship)$/.test(operation.path);
             const others = 'username' in values ? ['orderId'] : [];
-            world.forget(isStep ? [] : [...Object.keys(values), ...others, 'session', 'account']);
+            world.forget(isTransition ? [] : [...Object.keys(values), ...others, 'session', 'account']);
           }
         }
       } catch (error) {
@@ -242,7 +242,7 @@ onBothEngines('Every operation that takes credentials', (engine) => {
   });
 });
 
-test('No garbage at the pages, the endpoints of OAuth and the operational routes is a fault of ours', async (t) => {
+test('The pages, the OAuth endpoints and the operational routes return no 5xx to garbage', async (t) => {
   const shop = await openListeningShop(t);
   const { json: document } = await shop.request('GET', '/openapi.json');
   const others = operationsOf(document).filter((operation) => !takesCredentials(operation));

@@ -1,11 +1,11 @@
 /**
- * Requests made from our own OpenAPI document: valid ones from its schemas, and what becomes of them when somebody sends
- * anything but that. The same seed gives the same requests.
+ * Requests generated from the OpenAPI document: valid ones from its schemas, and broken ones from those. The same seed
+ * generates the same requests.
  */
 import { bodyOf, boundary, filePart } from '../api/image-forms.ts';
 import { hostileBodies, hostileForms, hostileHeaders, hostileTexts, hostileValues } from './hostile.ts';
 
-/** What we read of a JSON Schema. */
+/** The members of a JSON Schema that these tests use. */
 export interface JsonSchema {
   readonly [member: string]: unknown;
   readonly $ref?: string;
@@ -43,7 +43,7 @@ export interface Operation {
   >;
 }
 
-/** The operations of a document, with every reference followed. */
+/** The operations of a document, with every reference resolved. */
 export function operationsOf(document: unknown): Operation[] {
   const { paths } = followed(document, document) as { paths: Record<string, Record<string, Operation>> };
   return Object.entries(paths).flatMap(([path, methods]) =>
@@ -71,7 +71,7 @@ function followed(part: unknown, document: unknown): unknown {
   return Object.fromEntries(Object.entries(part).map(([name, one]) => [name, followed(one, document)]));
 }
 
-/** A schema with no room for members that it does not name. */
+/** The schema without undeclared members. */
 export function closed(schema: unknown): unknown {
   if (Array.isArray(schema)) {
     return schema.map(closed);
@@ -95,7 +95,7 @@ export interface Random {
   chance(share: number): boolean;
 }
 
-/** Mulberry32: small, and the same everywhere. */
+/** Mulberry32, a pseudorandom number generator: the same seed gives the same numbers on every machine. */
 export function randomOf(seed: number): Random {
   let state = seed >>> 0;
   const next = () => {
@@ -108,7 +108,7 @@ export function randomOf(seed: number): Random {
   return { below, chance: (share) => next() < share, pick: (from) => from[below(from.length)] as never };
 }
 
-/** A request before it goes out. */
+/** A request before it is sent. */
 export interface Draft {
   method: string;
   path: Record<string, string>;
@@ -117,11 +117,11 @@ export interface Draft {
   /** The value of a JSON body or of a form; text or bytes are sent as they are. */
   body: unknown;
   raw: string | Uint8Array | undefined;
-  /** What was done to it, for whoever reads a failure. */
+  /** What was changed, for the message of a failure. */
   changes: string[];
 }
 
-/** Values that name something which is there, by the name of the member or parameter. */
+/** Values of existing resources, by the name of the member or parameter. */
 export type Known = Readonly<Record<string, unknown>>;
 
 /** A value that the schema permits. */
@@ -166,7 +166,7 @@ function exampleOf(schema: JsonSchema, random: Random, known: Known, name = ''):
 const unique = (random: Random) =>
   `x${random.below(2 ** 31).toString(36)}${random.below(2 ** 31).toString(36)}`;
 
-/** A request that the operation takes, as far as its schema can tell. */
+/** A request that is valid according to its schema. */
 export function draftOf(operation: Operation, random: Random, known: Known, image: Uint8Array): Draft {
   const draft: Draft = {
     method: operation.method,
@@ -197,7 +197,7 @@ export function draftOf(operation: Operation, random: Random, known: Known, imag
   return draft;
 }
 
-/** Breaks a request, in one to three places. */
+/** Breaks a request in one to three places. */
 export function spoil(draft: Draft, operation: Operation, random: Random): void {
   const isForm = String(draft.headers['content-type']).startsWith('multipart/');
   const takesBody = operation.requestBody !== undefined;
@@ -248,7 +248,7 @@ const spoilBody: Spoil = (draft, _operation, random, isForm) => {
   draft.changes.push('body');
 };
 
-/** Replaces, removes or adds somewhere in the value of the body. */
+/** Replaces, removes or adds a value somewhere in the body. */
 const spoilValue: Spoil = (draft, _operation, random) => {
   const places: { in: Record<string, unknown>; name: string }[] = [];
   const walk = (value: unknown) => {
@@ -277,7 +277,7 @@ const spoilValue: Spoil = (draft, _operation, random) => {
   }
 };
 
-/** The address, with `values` where nothing hostile stands. */
+/** The path and query, with `values` for parameters that were not replaced. */
 export function urlOf({ path: replaced, query }: Draft, { path }: Operation, values: Record<string, string>) {
   const filled = path.replace(/\{(\w+)\}/g, (_, name: string) => replaced[name] ?? values[name] ?? '1');
   return query.length === 0 ? filled : `${filled}?${new URLSearchParams(query)}`;

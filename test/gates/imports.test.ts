@@ -1,10 +1,10 @@
-/** Layers: who may import whom. */
+/** Imports between files of src follow the layers. */
 import assert from 'node:assert/strict';
 import { posix } from 'node:path';
 import { suite, test } from 'node:test';
 import { filesIn, read } from './sources.ts';
 
-/** From the top to the bottom: a file imports from its own layer and from those below it. */
+/** From top to bottom: a file imports from its own layer and from those below it. */
 const layers: readonly RegExp[] = [
   /^src\/main\.ts$/,
   /^src\/cli\//,
@@ -22,11 +22,11 @@ const queries = /(^|[/-])queries\.ts$/;
 interface Import {
   readonly from: string;
   readonly to: string;
-  /** Loaded when it is first needed, and not with the file. */
+  /** A dynamic import, which is not loaded with the file. */
   readonly isLazy: boolean;
 }
 
-/** Every import of one file of ours by another, types included. */
+/** All imports of files in src, type imports included. */
 function importsOf(path: string): Import[] {
   return [...read(path).matchAll(/(from|import)\s*(\(?)\s*'(\.[^']+\.ts)'/g)].map(
     ([, , bracket, to = '']) => ({
@@ -43,7 +43,7 @@ const layerOf = (path: string) => layers.findIndex((pattern) => pattern.test(pat
 const shown = (some: readonly Import[]) => some.map(({ from, to }) => `${from} -> ${to}`);
 
 suite('Imports', () => {
-  test('are seen by this gate', () => {
+  test('are found by this gate', () => {
     assert.ok(imports.length > files.length);
     assert.ok(shown(imports).includes('src/app/compose.ts -> src/app/services.ts'));
     assert.ok(shown(imports).includes('src/cli/commands.ts -> src/cli/serve.ts'));
@@ -51,20 +51,20 @@ suite('Imports', () => {
     assert.deepEqual(shown(dangling), []);
   });
 
-  test('know a layer for every file', () => {
+  test('belong to files with a layer', () => {
     assert.deepEqual(
       files.filter((path) => layerOf(path) === -1),
       [],
-      'say in layers where these belong',
+      'add these files to layers',
     );
   });
 
-  test('run one way, from main down to errors, config and clock', () => {
+  test('lead only to the same layer or a lower one', () => {
     const upward = imports.filter(({ from, to }) => layerOf(to) < layerOf(from));
     assert.deepEqual(shown(upward), []);
   });
 
-  test("of one area never reach another area's queries: it may receive the other's service", () => {
+  test("of one area never lead to another area's queries: it receives the other's service", () => {
     const crossing = imports.filter(({ from, to }) => {
       const [area] = areas.exec(from) ?? [];
       return area !== undefined && areas.test(to) && !to.startsWith(area) && queries.test(to);
@@ -95,12 +95,12 @@ suite('Imports', () => {
     assert.deepEqual(shown(direct), []);
   });
 
-  test('form no circle, but for what is loaded on demand', () => {
-    const circles: string[] = [];
+  test('form no cycle, except for dynamic imports', () => {
+    const cycles: string[] = [];
     const done = new Set<string>();
     const visit = (path: string, trail: readonly string[]): void => {
       if (trail.includes(path)) {
-        circles.push([...trail.slice(trail.indexOf(path)), path].join(' -> '));
+        cycles.push([...trail.slice(trail.indexOf(path)), path].join(' -> '));
       } else if (!done.has(path)) {
         for (const { to } of imports.filter(({ from, isLazy }) => from === path && !isLazy)) {
           visit(to, [...trail, path]);
@@ -111,6 +111,6 @@ suite('Imports', () => {
     for (const path of files) {
       visit(path, []);
     }
-    assert.deepEqual(circles, []);
+    assert.deepEqual(cycles, []);
   });
 });

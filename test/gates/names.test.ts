@@ -19,7 +19,7 @@ const exports: readonly Export[] = filesIn('src/**/*.ts').flatMap((path) => {
 /** The words of a name in lower case: `photoUrlRule` is `photo url rule`. */
 const wordsOf = (name: string) => name.replace(/([a-z\d])([A-Z])/g, '$1 $2').toLowerCase();
 
-/** Each of these has a term that engineers search for, or says nothing. */
+/** Words for which there is a term of the field, or that carry no information. */
 const avoided =
   /\b(whoever|whatever|nobody|somebody|anew|likewise|thereof|told|answers?|pictures?|photos?(?! url)|helpers?|housekeeping|filings?|filed|hold(?:s|er|ing)?|standing|waive|keeper|faults)\b/;
 
@@ -38,10 +38,10 @@ suite('Names', () => {
     const repeated = [...byName].flatMap(([name, files]) =>
       files.length > 1 ? [`${name}: ${files.map(({ path }) => path).join(', ')}`] : [],
     );
-    assert.deepEqual(repeated, [], 'say in each name what it is a name of');
+    assert.deepEqual(repeated, [], 'make each name specific');
   });
 
-  test('of exports contain none of the words that have a plainer one', () => {
+  test('of exports contain no avoided words', () => {
     const found = exports.filter(({ name }) => avoided.test(wordsOf(name)));
     assert.deepEqual(
       found.map(({ name, path }) => `${path} ${name}`),

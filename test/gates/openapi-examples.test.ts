@@ -1,4 +1,4 @@
-/** Examples in the OpenAPI document: for everything that is sent or returned as JSON or a form, valid and realistic. */
+/** Examples in the OpenAPI document: every JSON body and form has one, and all are valid and realistic. */
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import { Compile } from 'typebox/schema';
@@ -24,7 +24,7 @@ type Content = Readonly<Record<string, { readonly schema: JsonSchema; readonly e
 const operations = operationsOf(JSON.parse(read('openapi.json')));
 const nameOf = ({ method, path }: { method: string; path: string }) => `${method} ${path}`;
 
-/** Of bodies; images, pages and files have none. */
+/** Examples of bodies. Images, pages and files have none. */
 const bodies: Example[] = operations.flatMap((operation) => {
   const { requestBody, responses } = operation;
   const contents: [string, Content][] = [
@@ -48,7 +48,7 @@ const parameters = operations.flatMap((operation) =>
   })),
 );
 
-/** Examples of schemas, however deep. */
+/** Examples of a schema and of all schemas in it. */
 function examplesIn(schema: JsonSchema, name: string): Example[] {
   const { examples = [], properties = {}, items, anyOf = [] } = schema;
   return [
@@ -65,7 +65,7 @@ function assertValid({ name, schema, value }: Example): void {
   assert.deepEqual(errors, [], `${name}: ${JSON.stringify(value)} ${JSON.stringify(errors)}`);
 }
 
-/** Every string and number of a value, however deep. */
+/** Every string and number in a value. */
 function leavesOf(value: unknown): unknown[] {
   return value !== null && typeof value === 'object' ? Object.values(value).flatMap(leavesOf) : [value];
 }
@@ -79,13 +79,13 @@ suite('Examples in the OpenAPI document', () => {
     }
   });
 
-  test('of schemas are valid, as deep as they are', () => {
+  test('of schemas are valid at every depth', () => {
     const examples = bodies.flatMap(({ schema, name }) => examplesIn(schema, name));
     assert.ok(examples.length > 100);
     examples.forEach(assertValid);
   });
 
-  test('of an error have the code of its status', () => {
+  test('of errors have the code of their status', () => {
     for (const { name, value } of bodies) {
       const [, status] = / ([45]\d\d) /.exec(name) ?? [];
       if (status !== undefined && value !== undefined && !name.includes('/oauth/')) {
@@ -94,7 +94,7 @@ suite('Examples in the OpenAPI document', () => {
     }
   });
 
-  test('show no placeholders', () => {
+  test('contain no placeholders', () => {
     for (const { name, value } of bodies) {
       for (const leaf of leavesOf(value)) {
         assert.doesNotMatch(String(leaf), /^(string|text|example|foo|bar|user@example\.com|)$/i, name);
@@ -102,7 +102,7 @@ suite('Examples in the OpenAPI document', () => {
     }
   });
 
-  test('of bodies agree with what the reference page sends in the query by itself', () => {
+  test('of bodies agree with the query parameters that the reference page sends by default', () => {
     for (const operation of operations) {
       const body = operation.requestBody?.content['application/json'] as { example?: object } | undefined;
       for (const { name, in: place, schema } of operation.parameters) {
@@ -115,7 +115,7 @@ suite('Examples in the OpenAPI document', () => {
     }
   });
 
-  test('of parameters exist where a request needs them, and nowhere else: the reference page sends them', () => {
+  test('of parameters exist only where they are required, because the reference page sends them', () => {
     for (const { name, in: place, required, example, schema } of parameters) {
       if (required) {
         assert.notEqual(example, undefined, `${name} has no example`);

@@ -1,4 +1,4 @@
-/** The OpenAPI document is what the routes make of it, and complete. */
+/** The OpenAPI document is complete, and openapi.json is current. */
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import { curd } from '../cli/run.ts';
@@ -30,7 +30,7 @@ const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
   })),
 );
 
-/** Every member named `$ref`, however deep. */
+/** All values of members named `$ref`. */
 function referencesIn(value: unknown): string[] {
   if (typeof value !== 'object' || value === null) {
     return [];
@@ -50,7 +50,7 @@ function resolves(reference: string): boolean {
 }
 
 suite('The OpenAPI document', () => {
-  test('stands in the repository as the routes make it', () => {
+  test('is committed as the routes generate it', () => {
     assert.equal(current.code, 0, current.stderr);
     const committed = filesIn('openapi.json').length === 0 ? '' : read('openapi.json');
     assert.ok(
@@ -59,7 +59,7 @@ suite('The OpenAPI document', () => {
     );
   });
 
-  test('is of the version 3.1, with every reference leading somewhere', () => {
+  test('has version 3.1, and all its references can be resolved', () => {
     assert.match(document.openapi, /^3\.1\.\d+$/);
     const references = referencesIn(document);
     assert.ok(references.length > 10);
@@ -69,7 +69,7 @@ suite('The OpenAPI document', () => {
     );
   });
 
-  test('says of every operation what it is called, what it does, where it belongs and what it answers', () => {
+  test('has a name, a summary, a tag and responses for every operation', () => {
     assert.ok(operations.length > 5);
     for (const { name, operation } of operations) {
       assert.match(operation.operationId ?? '', /^[a-z]\w+$/i, name);
@@ -78,18 +78,18 @@ suite('The OpenAPI document', () => {
       const responses = Object.entries(operation.responses ?? {});
       assert.ok(
         responses.some(([status]) => /^[23]\d\d$/.test(status)),
-        `${name} answers nothing`,
+        `${name} has no successful response`,
       );
       for (const [status, { description = '' }] of responses) {
         assert.match(status, /^[2-5]\d\d$/, name);
-        assert.ok(description.length > 3, `${name} ${status} says nothing`);
+        assert.ok(description.length > 3, `${name} ${status} has no description`);
       }
     }
     const ids = operations.map(({ operation }) => operation.operationId);
-    assert.equal(new Set(ids).size, ids.length, 'each operationId stands once');
+    assert.equal(new Set(ids).size, ids.length, 'each operationId is unique');
   });
 
-  test('describes each tag, in the order of its list, and has no tag without operations', () => {
+  test('describes each tag, and has no tag without operations', () => {
     for (const { name, description = '' } of document.tags) {
       assert.match(description, /^[A-Z].{20,}\.$/, name);
     }
@@ -97,7 +97,7 @@ suite('The OpenAPI document', () => {
     assert.deepEqual(document.tags.map(({ name }) => name).sort(), [...used].sort());
   });
 
-  test('declares every parameter of a path, and no credential that is not described', () => {
+  test('declares every parameter of a path, and describes every credential', () => {
     for (const { name, path, operation } of operations) {
       const inPath = [...path.matchAll(/\{(\w+)\}/g)].map(([, parameter]) => parameter);
       const declared = (operation.parameters ?? []).filter((one) => one.in === 'path').map((one) => one.name);

@@ -1,18 +1,18 @@
-/** Clients choose what regular expressions run on: none may take more than linear time. */
+/** Clients choose the input of regular expressions, so each of them must run in linear time. */
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import { createContext, Script } from 'node:vm';
 import { type Literal, literalsIn, pumpedInputs } from './regular-expressions.ts';
 import { filesIn, placesOf, read } from './sources.ts';
 
-/** Backtracking over so many characters in quadratic time takes 5,000,000,000 steps, and in linear time 100,000. */
+/** For so many characters, quadratic backtracking takes 5,000,000,000 steps, and linear matching 100,000. */
 const pumpedLength = 100_000;
 const timeoutMs = 500;
 
 const sandbox = createContext({ text: '', source: '', flags: '' });
 const run = new Script('void text.replace(new RegExp(source, flags), "")');
 
-/** The first input on which the expression is not done in time. */
+/** The first input for which the expression exceeds the time limit. */
 function slowInput(literal: Literal): string | undefined {
   return pumpedInputs(literal, pumpedLength).find((text) => {
     Object.assign(sandbox, { text, source: literal.source, flags: literal.flags });
@@ -42,7 +42,7 @@ suite('Regular expressions', () => {
     );
   });
 
-  test('that take quadratic or exponential time are noticed', () => {
+  test('that take quadratic or exponential time are detected', () => {
     for (const slow of [
       literal('^\\s*([\\w*-]+)\\s*(?:;\\s*q=([\\d.]+))?\\s*$', 'i'),
       literal('(\\d+(?:\\.\\d+)?)\\s*(day|week)'),
@@ -56,7 +56,7 @@ suite('Regular expressions', () => {
     }
   });
 
-  test('of src take linear time on any pumped input', () => {
+  test('of src take linear time for all pumped inputs', () => {
     const literals = filesIn('src/**/*.ts').flatMap((path) =>
       literalsIn(read(path)).map((one) => ({ ...one, place: `${path}:${one.line}` })),
     );
@@ -71,8 +71,8 @@ suite('Regular expressions', () => {
     assert.deepEqual(slow, []);
   });
 
-  test('are all literals, so that none is missed', () => {
-    // The operator chooses the text around a date of fixed length, and the file names that it is matched with.
+  test('are all literals, so that these tests find them', () => {
+    // The operator chooses the text of the expression and the file names that it is matched with.
     const allowed = ['src/cli/backup-names.ts'];
     assert.deepEqual(placesOf(/\bRegExp\(/, allowed), []);
   });

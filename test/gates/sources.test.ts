@@ -1,4 +1,4 @@
-/** What no file of the sources may be or hold. */
+/** Rules for the contents of all source files. */
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync, statSync } from 'node:fs';
@@ -33,7 +33,7 @@ suite('The sources', () => {
     }
   });
 
-  test('hold nothing that looks like an API key, in any file of the repository', (t) => {
+  test('contain nothing that looks like an API key, in any file of the repository', (t) => {
     if (!existsSync(join(root, '.git'))) {
       t.skip('there is no repository');
       return;
@@ -49,8 +49,8 @@ suite('The sources', () => {
       .filter((path) => statSync(join(root, path), { throwIfNoEntry: false })?.isFile());
     assert.ok(paths.includes('package.json'));
     const keyShaped = /sk_(?:live|test)_\w{20,}/;
-    const holding = paths.filter((path) => keyShaped.test(readFileSync(join(root, path), 'latin1')));
-    assert.deepEqual(holding, [], 'scanners for secrets would report these: build such texts in parts');
+    const found = paths.filter((path) => keyShaped.test(readFileSync(join(root, path), 'latin1')));
+    assert.deepEqual(found, [], 'scanners for secrets would report these: build such texts in parts');
   });
 
   test('read the environment in one place', () => {
@@ -58,14 +58,14 @@ suite('The sources', () => {
     assert.deepEqual(places, [], 'make it a setting in src/settings/table.ts');
   });
 
-  test('take time and randomness from the clock alone', () => {
+  test('take time and random values from the clock only', () => {
     const sources =
       /\bDate\.now\b|\bnew Date\(\)|\bMath\.random\b|\brandom(Bytes|UUID|Int|Fill)|\bgetRandomValues\b/;
     const places = placesOf(sources, ['src/clock.ts', 'src/settings/secret.ts']);
-    assert.deepEqual(places, [], 'ask the Clock that is handed in, so that tests can');
+    assert.deepEqual(places, [], 'use the Clock that is passed in, which tests can replace');
   });
 
-  test('write imports with their endings, and built-in modules with node:', () => {
+  test('write imports with file extensions, and built-in modules with node:', () => {
     const places = placesOf(
       /from '(\.[^']*(?<!\.ts|\.json)|(fs|path|crypto|http|url|util|stream|zlib))'/,
       [],

@@ -1,4 +1,4 @@
-/** Cells of CSV: what a spreadsheet would execute is prefixed, and every value survives the round trip. */
+/** Cells of CSV: formulas are prefixed, and every value is read back exactly. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
@@ -12,11 +12,11 @@ test('Every value is read back exactly as it was written', () => {
   fc.assert(fc.property(value, (text) => fromCell(toCell(text)) === text));
 });
 
-test('No cell begins with what a spreadsheet executes, blanks and quotes in front aside', () => {
+test('No cell begins like a formula, after any spaces and quotes', () => {
   fc.assert(fc.property(value, (text) => !/^(?:[\s"]*[=+\-@＝＋－＠]|[\t\r\n])/.test(toCell(text))));
 });
 
-test('A value that no spreadsheet executes is left as it is', () => {
+test('A value that is no formula is not changed', () => {
   for (const text of ['', "'s-Graveland", "'", 'Brie-Camembert', 'a=b', '1+1', ' Brie']) {
     assert.equal(toCell(text), text);
     assert.equal(fromCell(text), text);

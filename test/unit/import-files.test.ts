@@ -1,4 +1,4 @@
-/** Files of cheeses, in the formats that the import reads. */
+/** Files of cheeses: what an export writes, an import reads back. */
 import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -14,14 +14,14 @@ const letters = fc.constantFrom(...'aBé🧀1.-=\'"/; \u0301\u00a0\u2028\uFEFF')
 const textOf = (unit: fc.Arbitrary<string>) => fc.string({ unit, minLength: 1, maxLength: 8 });
 const text = textOf(fc.oneof(letters, fc.constant(',')));
 
-/** Anything that the rules of the API let into the catalogue. */
+/** Any cheese that the API accepts. */
 const cheeses = fc
   .record(
     {
       name: text,
       category: text.map((name) => ({ name })),
       photoUrls: fc.array(text, { maxLength: 3 }),
-      // Tags in a column stand between commas, and blanks around them mean nothing.
+      // A CSV column separates tags by commas and trims the spaces around them.
       tags: fc
         .uniqueArray(
           textOf(letters)
@@ -43,12 +43,12 @@ const cheeses = fc
   )
   .filter((cheese) => validate(CheeseInput, cheese).errors.length === 0);
 
-/** What was read means what was written: an absent origin is none. */
+/** The values that must be equal. An absent origin equals null. */
 const meant = (cheese: object) => ({ origin: null, photoUrls: [], tags: [], ...cheese });
 
 suite('A file of cheeses', () => {
   for (const format of ['csv', 'ndjson', 'json'] as const) {
-    test(`in ${format} reads as it was written, whatever the catalogue holds`, async (t) => {
+    test(`in ${format} is read back as it was written, for any cheeses`, async (t) => {
       const file = join(await temporaryFolder(t), `cheeses.${format}`);
       const writer = writerFor(format);
       await fc.assert(

@@ -1,11 +1,11 @@
-/** Times of ripening as cheese directories write them, in months. */
+/** parseRipening: ages in prose, as months. */
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import fc from 'fast-check';
 import { parseRipening } from '../../src/cheeses/import/ripening.ts';
 
 suite('parseRipening', () => {
-  test('reads what cheese directories write', () => {
+  test('parses ages as cheese directories write them', () => {
     const table: [text: string, months: number | null][] = [
       ['9 Months', 9],
       ['1 Month', 1],
@@ -54,7 +54,7 @@ suite('parseRipening', () => {
     }
   });
 
-  test('answers null for what it does not understand', () => {
+  test('returns null for a text that is no age', () => {
     for (const text of [
       '',
       ' ',
@@ -71,7 +71,7 @@ suite('parseRipening', () => {
     }
   });
 
-  test('gives whole months of every unit, the same with any case and blanks', () => {
+  test('returns whole months for every unit, in any case and with any spaces', () => {
     const units = { month: 1, year: 12 } as const;
     fc.assert(
       fc.property(
@@ -86,7 +86,7 @@ suite('parseRipening', () => {
     );
   });
 
-  test('counts thirty days as a month, without losing one to rounding', () => {
+  test('counts thirty days as a month, without rounding errors', () => {
     for (let months = 0; months <= 120; months += 1) {
       assert.equal(parseRipening(`${months * 30} days`), months);
       assert.equal(parseRipening(`${months * 30 + 29} days`), months);
@@ -96,7 +96,7 @@ suite('parseRipening', () => {
     }
   });
 
-  test('gives a whole number, 0 or more, or null for any text', () => {
+  test('returns a whole number that is not negative, or null, for any text', () => {
     const words = fc.string({
       unit: fc.constantFrom(
         '1',

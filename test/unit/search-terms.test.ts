@@ -1,4 +1,4 @@
-/** Words of names as a search sees them, and the terms under which a cheese is filed. */
+/** Words of names and terms of cheeses in the search index. */
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import fc from 'fast-check';
@@ -11,7 +11,7 @@ import {
   wordLengthMax,
 } from '../../src/cheeses/search-terms.ts';
 
-/** Any text, names as people write them, and words long enough to be cut. */
+/** Any text, realistic names, and words that are long enough to be truncated. */
 const texts = fc.oneof(
   fc.string({ unit: 'binary', maxLength: 80 }),
   fc.string({ unit: 'grapheme', maxLength: 80 }),
@@ -54,8 +54,8 @@ const namesOf = (kind: string, name: string) =>
     .filter(([one]) => one === kind)
     .map(([, term]) => term);
 
-suite('fold', () => {
-  test('takes case and accents away', () => {
+suite('foldText', () => {
+  test('removes case and accents', () => {
     const table: [text: string, folded: string][] = [
       ['Gruyère', 'gruyere'],
       ['GRUYÈRE', 'gruyere'],
@@ -81,11 +81,11 @@ suite('fold', () => {
     }
   });
 
-  test('of a folded text changes nothing', () => {
+  test('changes nothing in a folded text', () => {
     fc.assert(fc.property(texts, (text) => assert.equal(foldText(foldText(text)), foldText(text))));
   });
 
-  test('is the same for all spellings of a text in Unicode', () => {
+  test('returns the same for all Unicode normalization forms of a text', () => {
     fc.assert(
       fc.property(texts, (text) => {
         assert.equal(foldText(text.normalize('NFC')), foldText(text));
@@ -94,7 +94,7 @@ suite('fold', () => {
     );
   });
 
-  test('is the same in upper and lower case, for every letter that has both', () => {
+  test('returns the same for upper and lower case of every letter that has both', () => {
     const differing: string[] = [];
     for (let code = 0; code <= 0x1ffff; code += 1) {
       const letter = String.fromCodePoint(code);
@@ -106,7 +106,7 @@ suite('fold', () => {
     assert.deepEqual(differing, []);
   });
 
-  test('of the beginning of a name begins the folded name', () => {
+  test('returns a prefix of the folded name for a prefix of the name', () => {
     const cased = fc.string({ unit: fc.constantFrom('G', 'r', 'È', 'ø', 'ß', 'Σ', 'ς', 'İ'), maxLength: 12 });
     fc.assert(
       fc.property(cased, fc.nat(12), (name, length) =>
@@ -119,8 +119,8 @@ suite('fold', () => {
   });
 });
 
-suite('wordsOf', () => {
-  test('gives runs of letters and digits, each once, in their order', () => {
+suite('splitWords', () => {
+  test('returns sequences of letters and digits in their order, without duplicates', () => {
     assert.deepEqual(splitWords("Brie de Meaux (lait cru), 60% - L'Étivaz de Meaux"), [
       'brie',
       'de',
@@ -134,7 +134,7 @@ suite('wordsOf', () => {
     assert.deepEqual(splitWords(' -- % _ '), []);
   });
 
-  test('never gives a wildcard of LIKE or a blank, whatever the text', () => {
+  test('never returns a wildcard of LIKE or a space', () => {
     fc.assert(
       fc.property(texts, (text) => {
         for (const word of splitWords(text)) {
@@ -146,7 +146,7 @@ suite('wordsOf', () => {
     );
   });
 
-  test('gives words that stand in the search text after a blank', () => {
+  test('returns words that follow a space in the search text', () => {
     fc.assert(
       fc.property(texts, (text) =>
         assert.ok(splitWords(text).every((word) => searchText(text).includes(` ${word}`))),
@@ -155,8 +155,8 @@ suite('wordsOf', () => {
   });
 });
 
-suite('Terms of a cheese', () => {
-  test('holds category and tags as they are, and the words of the name folded', () => {
+suite('createTerms', () => {
+  test('returns category and tags unchanged and the words of the name folded', () => {
     const name = "Époisses d'Ép";
     assert.deepEqual(namesOf('category', name), ['Hard']);
     assert.deepEqual(namesOf('tag', name), ['cow', 'raw milk']);
@@ -175,14 +175,14 @@ suite('Terms of a cheese', () => {
     assert.equal(termsOf(cheeseNamed(name)).length, 1 + 2 + 3 + 9);
   });
 
-  test('holds no category for a cheese without one', () => {
+  test('returns no category for a cheese without one', () => {
     assert.deepEqual(termsOf({ name: 'X', tags: [] }), [
       ['word', 'x'],
       ['prefix', 'x'],
     ]);
   });
 
-  test('holds every beginning of every word, so that whatever is typed of a word finds it', () => {
+  test('returns every prefix of every word, so that any beginning of a word finds it', () => {
     fc.assert(
       fc.property(texts, (name) => {
         const prefixes = new Set(namesOf('prefix', name));
@@ -197,7 +197,7 @@ suite('Terms of a cheese', () => {
     );
   });
 
-  test('holds each term once, and no prefix that begins no word', () => {
+  test('returns each term once, and only prefixes of its words', () => {
     fc.assert(
       fc.property(texts, (name) => {
         const keys = termsOf(cheeseNamed(name)).map(([kind, term]) => JSON.stringify([kind, term]));
@@ -210,7 +210,7 @@ suite('Terms of a cheese', () => {
     );
   });
 
-  test(`holds no word longer than ${wordLengthMax} characters, and no half characters`, () => {
+  test(`returns no word longer than ${wordLengthMax} characters, and no half of a surrogate pair`, () => {
     fc.assert(
       fc.property(texts, (name) => {
         for (const term of [...namesOf('word', name), ...namesOf('prefix', name)]) {

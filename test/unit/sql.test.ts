@@ -1,4 +1,4 @@
-/** Statements as they are put together for either engine, with every value bound. */
+/** SQL statements rendered for either engine, with every value bound. */
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import fc from 'fast-check';
@@ -21,7 +21,7 @@ const values: fc.Arbitrary<Value> = fc.oneof(
   fc.constant(null),
 );
 
-/** Statements of every kind that this module makes, nested at random. */
+/** Statements of every kind that the module creates, nested at random. */
 const { statement: statements } = fc.letrec<{ statement: Statement }>((tie) => ({
   statement: fc.oneof(
     { maxDepth: 4, withCrossShrink: true },
@@ -41,7 +41,7 @@ const { statement: statements } = fc.letrec<{ statement: Statement }>((tie) => (
   ),
 }));
 
-/** One text for both engines, from what they make of it. */
+/** One text for both engines, whose placeholders differ. */
 function neutral(statement: Statement, engine: Engine): { text: string; values: Value[] } {
   const { text, values: bound } = statement.render(engine);
   return { text: text.replace(/\$\d+/g, '?'), values: bound };
@@ -73,7 +73,7 @@ suite('A statement', () => {
     );
   });
 
-  test('renders the same every time, whatever was rendered in between', () => {
+  test('renders the same text again after other statements were rendered', () => {
     fc.assert(
       fc.property(statements, statements, (one, other) => {
         const first = one.render('postgres');
@@ -85,7 +85,7 @@ suite('A statement', () => {
     );
   });
 
-  test('never holds a value in its text', () => {
+  test('never contains a value in its text', () => {
     fc.assert(
       fc.property(fc.string({ minLength: 1 }), fc.maxSafeNat(), (text, number) => {
         const marked = `<<${text}>>`;
@@ -96,7 +96,7 @@ suite('A statement', () => {
     );
   });
 
-  test('of one place in the program takes values and statements in turn', () => {
+  test('from one template accepts values and statements in turn', () => {
     const equal = (part: Value | Statement) => sql`a = ${part}`;
     const parts = fc.oneof(
       values,
@@ -114,7 +114,7 @@ suite('A statement', () => {
     );
   });
 
-  test('reads as it was written', () => {
+  test('is rendered as it was written', () => {
     const nested = sql`select * from cheese where ${allTrue([sql`id > ${1}`, sql`name = ${'Brie'}`])}${forUpdate}`;
     assert.deepEqual(nested.render('sqlite'), {
       text: 'select * from cheese where id > ? and name = ?',
@@ -128,18 +128,18 @@ suite('A statement', () => {
 });
 
 suite('Fragments', () => {
-  test('join puts the separator between statements only', () => {
+  test('join inserts the separator only between statements', () => {
     const one = sql`x`;
     assert.equal(join([], ', ').render('sqlite').text, '');
     assert.equal(join([one], ', ').render('sqlite').text, 'x');
     assert.equal(join([one, one, one], ', ').render('sqlite').text, 'x, x, x');
   });
 
-  test('allOf is true where there are no conditions', () => {
+  test('allTrue returns true without conditions', () => {
     assert.equal(allTrue([]).render('postgres').text, 'true');
   });
 
-  test('rows binds a whole table as one JSON value', () => {
+  test('rowsFromJson binds a whole table as one JSON value', () => {
     fc.assert(
       fc.property(fc.array(fc.array(values)), (table) => {
         for (const engine of ['sqlite', 'postgres'] as const) {

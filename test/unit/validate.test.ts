@@ -1,4 +1,4 @@
-/** Values held against a schema: our own validator against a general one, and the faults that it names. */
+/** validate: compared with a general validator, and its error messages. */
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import fc from 'fast-check';
@@ -23,7 +23,7 @@ function withoutRules({ format: _, rule: _rule, properties, items, ...rest }: Sc
       ? {}
       : {
           properties: Object.fromEntries(
-            // Nor does it know of members that are dropped unread.
+            // It does not drop read-only members either.
             Object.entries(properties)
               .filter(([, one]) => !one.readOnly)
               .map(([name, one]) => [name, withoutRules(one)]),
@@ -37,7 +37,7 @@ const typesOf = ({ type = [] }: Schema): readonly string[] => (typeof type === '
 const isPlainObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** What shape() promises beyond JSON Schema: null for what is not nullable, and unknown members, do not count. */
+/** The rules of validate() beyond JSON Schema: null for a member that is not nullable, and unknown members, are absent. */
 function reduced(schema: Schema, value: unknown): unknown {
   const { properties, items } = schema;
   if (Array.isArray(value) && items !== undefined) {
@@ -59,7 +59,7 @@ const junk = fc.oneof(
   fc.jsonValue({ maxDepth: 2 }),
 );
 
-/** Values that a schema takes, with here and there one that it does not, within and just outside of its bounds. */
+/** Mostly values that a schema accepts, within its bounds and just outside of them. */
 function near(schema: Schema): fc.Arbitrary<unknown> {
   const { minimum = -1e9, maximum = 1e9 } = schema;
   const byType = typesOf(schema).map((type): fc.Arbitrary<unknown> => {
@@ -91,7 +91,7 @@ function nearText({ enum: options, minLength = 0, maxLength = 20 }: Schema): fc.
   if (options !== undefined) {
     return rarely<unknown>(fc.constant('unheard of'), fc.constantFrom(...options));
   }
-  // Each of these is one code point and one grapheme, which is what the oracle counts.
+  // Each of these is one code point and one grapheme, because the reference validator counts graphemes.
   const letters = fc.constantFrom('a', 'é', '🧀', ' ');
   const repeated = (...lengths: number[]) =>
     fc.tuple(letters, fc.constantFrom(...lengths)).map(([letter, length]) => letter.repeat(length));
@@ -112,9 +112,9 @@ function nearObject({ properties = {}, required = [] }: Schema): fc.Arbitrary<un
   return fc.tuple(rarely(partial, whole), unknown).map(([known, more]) => ({ ...known, ...more }));
 }
 
-suite('shape, against a general validator', () => {
+suite('validate, compared with a general validator', () => {
   for (const [name, original] of Object.entries(schemas)) {
-    test(`takes the same values as ${name}, and copies what it takes`, () => {
+    test(`accepts the same values for ${name} and copies them`, () => {
       const schema = withoutRules(original);
       const oracle = Compile(schema as object);
       let taken = 0;
@@ -135,7 +135,7 @@ suite('shape, against a general validator', () => {
     });
   }
 
-  test('leaves the value it was given as it was', () => {
+  test('does not change its argument', () => {
     fc.assert(
       fc.property(near(CheeseInput), (value) => {
         const before = structuredClone(value);
@@ -145,7 +145,7 @@ suite('shape, against a general validator', () => {
     );
   });
 
-  test('gives a copy that is taken again unchanged', () => {
+  test('returns a copy that it accepts again unchanged', () => {
     fc.assert(
       fc.property(near(CheeseInput), (value) => {
         const { value: copy, errors } = validate(CheeseInput, value);
@@ -156,11 +156,11 @@ suite('shape, against a general validator', () => {
   });
 });
 
-suite('shape', () => {
+suite('validate', () => {
   const faultsOf = (value: unknown, isStrict = false) =>
     validate(CheeseInput, value, isStrict).errors.map(({ field, message }) => `${field}: ${message}`);
 
-  test('names every fault with its path, in the order of the schema', () => {
+  test('returns every error with its path, in the order of the schema', () => {
     assert.deepEqual(
       faultsOf({
         organic: 'yes',
@@ -182,13 +182,13 @@ suite('shape', () => {
     );
   });
 
-  test('calls what is no object a fault of the whole body', () => {
+  test('reports a value that is no object as an error of the whole body', () => {
     for (const value of [null, [], 'x', 1, true]) {
       assert.deepEqual(faultsOf(value), [': must be an object']);
     }
   });
 
-  test('takes null for an absent member, unless it is required', () => {
+  test('treats null as an absent member, unless it is required', () => {
     const { value, errors } = validate(CheeseInput, {
       name: 'Brie',
       origin: null,
@@ -201,7 +201,7 @@ suite('shape', () => {
     assert.deepEqual(faultsOf({}), ['name: is required']);
   });
 
-  test('drops unknown members, and names them when strict', () => {
+  test('drops unknown members, and reports them when strict', () => {
     const value = { name: 'Brie', nmae: 1, tags: [{ name: 'cow', weight: 2 }] };
     assert.deepEqual(validate(CheeseInput, value).value, { name: 'Brie', tags: [{ name: 'cow' }] });
     assert.deepEqual(faultsOf(value, true), [
@@ -210,13 +210,13 @@ suite('shape', () => {
     ]);
   });
 
-  test('is not misled by members of prototypes', () => {
+  test('ignores members of prototypes', () => {
     const value = JSON.parse('{"name":"Brie","__proto__":{"status":"sold"},"constructor":1}');
     assert.deepEqual(validate(CheeseInput, value), { value: { name: 'Brie' }, errors: [] });
     assert.deepEqual(validate(CheeseInput, Object.create({ name: 'Brie' })).errors.length, 1);
   });
 
-  test('counts characters by code points, up to the bound and not beyond', () => {
+  test('counts the length of texts in code points', () => {
     for (const letter of ['a', 'é', '🧀', 'e\u0301'.at(0) ?? '']) {
       assert.deepEqual(faultsOf({ name: letter.repeat(255) }), []);
       assert.deepEqual(faultsOf({ name: letter.repeat(256) }), ['name: must have at most 255 characters']);
@@ -230,13 +230,13 @@ suite('shape', () => {
     assert.equal(validate(pair, '🧀🧀🧀').errors.length, 1);
   });
 
-  test('looks into no element of an array that is too long', () => {
+  test('does not validate the elements of an array that is too long', () => {
     const tags = Array.from({ length: 101 }, () => ({ name: '' }));
     assert.deepEqual(faultsOf({ name: 'Brie', tags }), ['tags: must have at most 100 elements']);
     assert.equal(faultsOf({ name: 'Brie', tags: tags.slice(1) }).length, 100);
   });
 
-  test('refuses addresses that carry a script or a local file, however they are written', () => {
+  test('refuses URLs with a script or of a local file, in every spelling', () => {
     for (const url of ['javascript:alert(1)', ' JavaScript:x', 'data:text/html,x', 'FILE:///etc', 'a\tb']) {
       assert.equal(faultsOf({ name: 'Brie', photoUrls: [url] }).length, 1, url);
     }
