@@ -39,7 +39,7 @@ export interface Manifest {
 }
 
 /** The checksum of a manifest: a backup that was cut off or edited has another. */
-export function sealOf({ curd, createdAt, database, images }: Omit<Manifest, 'seal'>): string {
+export function manifestChecksum({ curd, createdAt, database, images }: Omit<Manifest, 'seal'>): string {
   return hash('sha256', JSON.stringify([curd, createdAt, database, images]));
 }
 
@@ -88,7 +88,10 @@ export async function runBackup(target: string, options: OptionsOf<typeof backup
       database: await sha256OfFile(copy),
       images: images.written,
     };
-    await writeFile(join(folder, manifestEntry), JSON.stringify({ ...manifest, seal: sealOf(manifest) }));
+    await writeFile(
+      join(folder, manifestEntry),
+      JSON.stringify({ ...manifest, seal: manifestChecksum(manifest) }),
+    );
     const unfinished = join(folder, 'tar');
     const entries = [databaseEntry, ...(images.written > 0 ? [imagesEntry] : []), manifestEntry];
     await create({ file: unfinished, cwd: folder, portable: true, mode: 0o600 } as never, entries);

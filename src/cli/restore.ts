@@ -13,7 +13,7 @@ import { openFolder } from '../files/folder.ts';
 import { storedFiles } from '../images/service.ts';
 import type { Environment } from '../settings/config.ts';
 import { ConfigError } from '../settings/parsers.ts';
-import { databaseEntry, imagesEntry, type Manifest, manifestEntry, sealOf } from './backup.ts';
+import { databaseEntry, imagesEntry, type Manifest, manifestChecksum, manifestEntry } from './backup.ts';
 import type { CommandOptions } from './options.ts';
 import { pluralize, printResult } from './output.ts';
 import { progressBar } from './progress.ts';
@@ -133,7 +133,7 @@ async function unpack(source: string, folder: string): Promise<{ manifest: Manif
       throw damaged(`the checksum of the image ${name} is wrong`);
     }
   }
-  if (manifest.seal !== sealOf(manifest)) {
+  if (manifest.seal !== manifestChecksum(manifest)) {
     throw damaged('the checksum of its manifest is wrong');
   }
   return { manifest, images };

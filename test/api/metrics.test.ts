@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import packageJson from '../../package.json' with { type: 'json' };
 import { sql } from '../../src/database/sql.ts';
 import { restoreTestOrders } from '../../src/orders/test-orders.ts';
-import { did, liveOn, orderOf } from '../cli/life.ts';
+import { openFilledShop, orderOf, requestOk } from '../cli/filled-shop.ts';
 import {
   assertError,
   onBothEngines,
@@ -131,7 +131,7 @@ onBothEngines('Metrics', (engine) => {
     const shop = await openShop(t, { engine });
     const first = await look(shop);
     assert.equal(first.counted('GET', '/metrics', 200), 0, 'it is not answered yet');
-    const { id } = await did(shop, 'POST', '/v2/cheeses', { as: shop.writer, body: { name: 'Brie' } });
+    const { id } = await requestOk(shop, 'POST', '/v2/cheeses', { as: shop.writer, body: { name: 'Brie' } });
     for (const [times, method, url, as] of [
       [3, 'GET', `/v2/cheeses/${id}`, shop.reader],
       [2, 'GET', '/v2/cheeses/99', shop.reader],
@@ -205,8 +205,8 @@ onBothEngines('Metrics', (engine) => {
   });
 
   test('count orders by status and work in progress, and contain no secret, no name and no id', async (t) => {
-    const life = await liveOn(t, engine);
-    const { shop, orderer } = life;
+    const filled = await openFilledShop(t, engine);
+    const { shop, orderer } = filled;
     // Test orders have no customer.
     await restoreTestOrders(shop.app.services.contextOf('test'));
     const { text, families, figure } = await look(shop);
@@ -233,7 +233,7 @@ onBothEngines('Metrics', (engine) => {
       shop.reader,
       shop.admin,
       orderer,
-      life.session.authorization,
+      filled.session.authorization,
       'ada',
       'bob',
       'Comt',
@@ -251,12 +251,12 @@ onBothEngines('Metrics', (engine) => {
     const { promise: asked, resolve: letGo } = Promise.withResolvers<void>();
     const { promise: held, resolve: hold } = Promise.withResolvers<void>();
     const holding = shop.app.services.database.transaction(async (tx) => {
-      await tx.run(sql`update cheese set version = version where id = ${life.cheeses[0]}`);
+      await tx.run(sql`update cheese set version = version where id = ${filled.cheeses[0]}`);
       hold();
       await asked;
     });
     await held;
-    const body = orderOf(life.cheeses[0]);
+    const body = orderOf(filled.cheeses[0]);
     const many = Array.from({ length: 5 }, () =>
       shop.request('POST', '/v2/store/order', { as: orderer, body }),
     );

@@ -14,8 +14,8 @@ import { checkImages } from '../../src/images/consistency-check.ts';
 import { loadConfig } from '../../src/settings/config.ts';
 import { newCheese, testImage, upload } from '../files/images.ts';
 import { openShop, temporaryFolder } from '../helper.ts';
-import { environmentOf } from './life.ts';
-import { assertRefused, curd, curdJson, type Environment, ended, inShop, start } from './run.ts';
+import { environmentOf } from './filled-shop.ts';
+import { assertRefused, curd, curdJson, type Environment, inShop, resultOf, start } from './run.ts';
 
 const imageCount = 40;
 
@@ -172,7 +172,7 @@ test('A backup', async (suite) => {
     async (t) => {
       const home = await oldShop(t);
       const restoring = start(['restore', whole], home);
-      const run = ended(restoring);
+      const run = resultOf(restoring);
       while (!existsSync(join(home.CURD_DATA_DIR ?? '', 'images'))) {
         await sleep(1);
       }

@@ -10,7 +10,7 @@ import { gzipSync } from 'node:zlib';
 import { create, extract } from 'tar';
 import { secret } from '../context.ts';
 import { createDatabase, temporaryFolder } from '../helper.ts';
-import { liveOn } from './life.ts';
+import { openFilledShop } from './filled-shop.ts';
 import {
   accountWithKey,
   assertEachRefused,
@@ -57,7 +57,7 @@ interface Backup {
 }
 
 async function aBackup(t: TestContext): Promise<Backup> {
-  const { environment } = await liveOn(t, 'sqlite');
+  const { environment } = await openFilledShop(t, 'sqlite');
   const file = join(await temporaryFolder(t), 'good.tar');
   await curdJson(environment, 'backup', file);
   const content = await temporaryFolder(t);

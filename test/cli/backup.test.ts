@@ -12,8 +12,9 @@ import { createLoad, type Load, type Memory } from '../faults/load.ts';
 import { awsSettings, bucket, openBucket } from '../files/bucket.ts';
 import { assertWhole, nameOf, namesIn, testImage, uploaded } from '../files/images.ts';
 import { temporaryFolder } from '../helper.ts';
-import { liveOn } from './life.ts';
+import { openFilledShop } from './filled-shop.ts';
 import {
+  createStock,
   curd,
   curdJson,
   type Environment,
@@ -21,7 +22,6 @@ import {
   inShop,
   type RunningServer,
   serve,
-  stocked,
 } from './run.ts';
 
 const settings = {
@@ -34,7 +34,7 @@ const stock = {
   prices: [41.5, 0.01, 19.999, undefined],
   scopes: ['write:orders', 'write:cheeses'],
 } as const;
-type Stock = Awaited<ReturnType<typeof stocked>>;
+type Stock = Awaited<ReturnType<typeof createStock>>;
 /** Enough to place orders during the whole backup. */
 const placers = 4;
 
@@ -139,7 +139,7 @@ async function assertWell(environment: Environment): Promise<void> {
 test('A backup of a busy shop', async (backup) => {
   const environment = await freshShop(backup, settings);
   const folder = environment.CURD_DATA_DIR ?? '';
-  const stocks = await stocked(environment, stock);
+  const stocks = await createStock(environment, stock);
   const load = createLoad(stocks.key, stocks.cheeses, placers);
   const shop = { load, key: stocks.key };
   const server = await serve(backup, environment);
@@ -209,7 +209,7 @@ test('A backup of images in a bucket is restored into a folder and into another 
   const aws = awsSettings(endpoint);
   const place = { CURD_IMAGES: `s3://${bucket}/one`, ...aws };
   const environment = await freshShop(t, { ...settings, ...place });
-  const stocks = await stocked(environment, stock);
+  const stocks = await createStock(environment, stock);
   const server = await serve(t, environment);
   const addresses = await show(server, stocks, 3);
   const file = join(await temporaryFolder(t), 'bucket.tar');
@@ -233,7 +233,7 @@ test('A backup of images in a bucket is restored into a folder and into another 
 });
 
 test('A shop that is restored over a later state is consistent and has the same file permissions', async (t) => {
-  const { shop, environment, cheeses } = await liveOn(t, 'sqlite');
+  const { shop, environment, cheeses } = await openFilledShop(t, 'sqlite');
   const file = join(await temporaryFolder(t), 'a.tar');
   await curdJson(environment, 'backup', file);
   await uploaded(shop, cheeses[0], await testImage(778));

@@ -2,14 +2,14 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { suite, test } from 'node:test';
-import { curd, type Environment, ended, freshShop, type Run, start } from './run.ts';
+import { curd, type Environment, freshShop, type Run, resultOf, start } from './run.ts';
 
 const csi = '\u001b[';
 const hasScript = spawnSync('script', ['--version']).status === 0;
 
 /** Runs a command on a new terminal. Everything that it prints is on standard output. */
 function onTerminal(environment: Environment, ...args: string[]): Promise<Run> {
-  return ended(start(args, environment, ['sh', '-c', 'script -qec "$*" /dev/null', 'sh']));
+  return resultOf(start(args, environment, ['sh', '-c', 'script -qec "$*" /dev/null', 'sh']));
 }
 
 suite('Colors', () => {

@@ -13,6 +13,7 @@ import { createDatabase, engines, temporaryFolder } from '../helper.ts';
 import {
   assertEachRefused,
   assertRefused,
+  createStock,
   curd,
   curdJson,
   type Environment,
@@ -21,7 +22,6 @@ import {
   runInProcess,
   serve,
   start,
-  stocked,
 } from './run.ts';
 
 const settings = {
@@ -40,7 +40,7 @@ for (const [from, to] of [engines, engines.toReversed()] as [Engine, Engine][]) 
       ...settings,
       ...(from === 'postgres' ? { CURD_DATABASE: await createDatabase(t) } : {}),
     });
-    const { key, cheeses } = await stocked(environment, stock);
+    const { key, cheeses } = await createStock(environment, stock);
     const load = createLoad(key, cheeses, placers);
     const server = await serve(t, environment);
     const working = load.run(server.url);
@@ -90,7 +90,7 @@ for (const [from, to] of [engines, engines.toReversed()] as [Engine, Engine][]) 
 
 test('A copy to the wrong database is refused and changes nothing', async (t) => {
   const environment = await freshShop(t, settings);
-  await stocked(environment, stock);
+  await createStock(environment, stock);
   const folder = environment.CURD_DATA_DIR ?? '';
   const own = `sqlite:${folder}/curd.sqlite`;
   const detour = `sqlite:${folder}/../${basename(folder)}/curd.sqlite`;
@@ -122,7 +122,7 @@ test('A copy to the wrong database is refused and changes nothing', async (t) =>
 test('A copy of a shop on PostgreSQL onto itself, by another URL, is refused and loses nothing', async (t) => {
   const url = await createDatabase(t);
   const environment = await freshShop(t, { ...settings, CURD_DATABASE: url });
-  await stocked(environment, stock);
+  await createStock(environment, stock);
   const copy = () => runInProcess(environment, 'copy', [], { to: `${url}?max=5`, overwrite: true });
   await inShop(environment, async ({ database }) => {
     const known = await contentsOf(database);

@@ -23,7 +23,7 @@ import {
   register,
   tokensOf,
 } from '../oauth/flow.ts';
-import { did, liveOn, orderOf } from './life.ts';
+import { openFilledShop, orderOf, requestOk } from './filled-shop.ts';
 import { curd, curdJson, inShop, runInProcess } from './run.ts';
 
 const quietly = () => {};
@@ -34,7 +34,7 @@ async function openedShop(t: TestContext) {
   await register(shop, 'ada');
   await register(shop, 'bob');
   const sessionOf = async (username: string) => {
-    const { token } = await did(shop, 'POST', '/v2/customer/login', { body: { username, password } });
+    const { token } = await requestOk(shop, 'POST', '/v2/customer/login', { body: { username, password } });
     return { authorization: `Bearer ${token}` };
   };
   const session = await sessionOf('ada');
@@ -43,13 +43,17 @@ async function openedShop(t: TestContext) {
   const writer = await shop.createKey({ scopes: ['write:cheeses', 'write:orders'] });
   const cheese = { name: 'Gruyère', pricePerKg: 30 };
   const once = { as: writer, body: cheese, headers: { 'idempotency-key': 'once' } };
-  const { id: cheeseId } = await did(shop, 'POST', '/v2/cheeses', once);
+  const { id: cheeseId } = await requestOk(shop, 'POST', '/v2/cheeses', once);
   const { imageUrl } = await uploaded(shop, cheeseId, await testImage(1));
   const order = orderOf(cheeseId);
-  const placed = await did(shop, 'POST', '/v2/store/order', { as: writer, headers: session, body: order });
+  const placed = await requestOk(shop, 'POST', '/v2/store/order', {
+    as: writer,
+    headers: session,
+    body: order,
+  });
   // The newest customer is deleted, and its id must not be used again.
   const lastCustomer = (await idOf(shop.app.services.database, 'bob')) ?? 0;
-  await did(shop, 'DELETE', '/v2/customer/bob', { headers: await sessionOf('bob') });
+  await requestOk(shop, 'DELETE', '/v2/customer/bob', { headers: await sessionOf('bob') });
   const access = { authorization: `Bearer ${tokens.access_token}` };
   return { shop, session, access, writer, cheese, cheeseId, imageUrl, order, placed, lastCustomer };
 }
@@ -186,7 +190,7 @@ suite('A shop', () => {
 
   for (const engine of engines) {
     test(`replaces another shop with other accounts, keys and images (${engine})`, async (t) => {
-      const { shop, environment } = await liveOn(t, 'sqlite');
+      const { shop, environment } = await openFilledShop(t, 'sqlite');
       const other = await openShop(t, { engine });
       await uploaded(other, await newCheese(other), await testImage(777));
       const place = other.config.database;

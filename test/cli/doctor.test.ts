@@ -18,8 +18,8 @@ import { checkCredits, checkOrders } from '../../src/orders/consistency-check.ts
 import { secret } from '../context.ts';
 import { nameOf, testImage, uploaded } from '../files/images.ts';
 import { createDatabase, engines } from '../helper.ts';
-import { type Life, liveOn } from './life.ts';
-import { assertRefused, curd, freshShop, stocked } from './run.ts';
+import { type FilledShop, openFilledShop } from './filled-shop.ts';
+import { assertRefused, createStock, curd, freshShop } from './run.ts';
 
 interface Result {
   readonly check: string;
@@ -29,7 +29,7 @@ interface Result {
 const checks = ['settings', 'clock', 'database', 'catalogue', 'orders', 'customers', 'pictures'];
 
 /** Statements that make a shop inconsistent, with the expected example and remedy. */
-function faultsOf({ orders, cheeses }: Life): [Statement, RegExp, RegExp][] {
+function faultsOf({ orders, cheeses }: FilledShop): [Statement, RegExp, RegExp][] {
   const { placed, approved, delivered, cancelled } = orders;
   const [comte, brie] = cheeses;
   const cow = sql`(select id from term where kind = 'tag' and name = 'cow')`;
@@ -137,8 +137,8 @@ function faultsOf({ orders, cheeses }: Life): [Statement, RegExp, RegExp][] {
 const aside = new Error('put back');
 
 /** The findings after a statement, which is then rolled back. */
-async function findingsAfter(database: Database, life: Life, fault: Statement): Promise<Finding[]> {
-  const files = await openFiles(life.shop.config, systemClock);
+async function findingsAfter(database: Database, filled: FilledShop, fault: Statement): Promise<Finding[]> {
+  const files = await openFiles(filled.shop.config, systemClock);
   let found: Finding[] = [];
   const trying = database.transaction(async (tx) => {
     assert.ok((await tx.run(fault)) > 0, fault.render('sqlite').text);
@@ -164,10 +164,10 @@ function assertFound(found: readonly Finding[], example: RegExp, remedy: RegExp,
 
 for (const engine of engines) {
   test(`A shop that is checked (${engine})`, async (look) => {
-    const life = await liveOn(look, engine);
-    const { shop, environment, cheeses, orders } = life;
+    const filled = await openFilledShop(look, engine);
+    const { shop, environment, cheeses, orders } = filled;
     const { database } = shop.app.services;
-    const lost = nameOf(life.imageUrl);
+    const lost = nameOf(filled.imageUrl);
 
     await look.test('is well after all that can happen to it, and while it is open', async () => {
       const stdout = checks.map((check) => `ok      ${check}\n`).join('');
@@ -175,8 +175,8 @@ for (const engine of engines) {
     });
 
     await look.test('has every fault named that was made by hand, with what to do', async () => {
-      for (const [fault, example, remedy] of faultsOf(life)) {
-        const found = await findingsAfter(database, life, fault);
+      for (const [fault, example, remedy] of faultsOf(filled)) {
+        const found = await findingsAfter(database, filled, fault);
         assertFound(found, example, remedy, fault.render('sqlite').text);
       }
     });
@@ -252,7 +252,7 @@ for (const engine of engines) {
 
 suite('curd doctor', { concurrency: 2 }, () => {
   test('continues when a cheese and an order are not JSON, and names them', async (t) => {
-    const { shop, environment, orders, cheeses } = await liveOn(t, 'sqlite');
+    const { shop, environment, orders, cheeses } = await openFilledShop(t, 'sqlite');
     const { database } = shop.app.services;
     await database.run(sql`update cheese set body = '{' where id = ${cheeses[1]}`);
     await database.run(sql`update orders set items = '[' where id = ${orders.placed}`);
@@ -270,7 +270,7 @@ suite('curd doctor', { concurrency: 2 }, () => {
 
   test('finds a damaged page of the database and advises to restore a backup', async (t) => {
     const environment = await freshShop(t, { CURD_SECRET: secret });
-    await stocked(environment, { prices: [1, 2, 3], scopes: [] });
+    await createStock(environment, { prices: [1, 2, 3], scopes: [] });
     spoilCheeses(join(environment.CURD_DATA_DIR ?? '', 'curd.sqlite'));
     const { code, stdout, stderr } = await curd(environment, 'doctor');
     assert.deepEqual([code, stderr], [2, '']);
@@ -278,7 +278,7 @@ suite('curd doctor', { concurrency: 2 }, () => {
   });
 
   test('reports no image that is uploaded during the check', async (t) => {
-    const { shop, environment, cheeses } = await liveOn(t, 'sqlite');
+    const { shop, environment, cheeses } = await openFilledShop(t, 'sqlite');
     let isOver = false;
     let uploads = 0;
     async function uploadOnAndOn(): Promise<void> {

@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url';
 import sharp from 'sharp';
 import { temporaryFolder } from '../context.ts';
 import { read } from '../gates/sources.ts';
-import { cheesesIn, type Environment, ended, inShop, serve } from './run.ts';
+import { cheesesIn, type Environment, inShop, resultOf, serve } from './run.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const pages = [
@@ -86,7 +86,7 @@ suite('The documents', { skip: !hasShell }, () => {
     const server = await serve(t, shop);
     const script = [prelude, ...pages.map(scriptOf)].join('\n');
     const { CURD_TEST_POSTGRES: _, NODE_TEST_CONTEXT: _context, ...inherited } = process.env;
-    const run = await ended(
+    const run = await resultOf(
       spawn('bash', ['-c', script], {
         cwd: folder,
         env: {

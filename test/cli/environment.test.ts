@@ -10,7 +10,7 @@ import { sql } from '../../src/database/sql.ts';
 import { restoreTestOrders } from '../../src/orders/test-orders.ts';
 import { createDatabase, onBothEngines, secret } from '../context.ts';
 import { assertError, openShop } from '../helper.ts';
-import { environmentOf, liveOn } from './life.ts';
+import { environmentOf, openFilledShop } from './filled-shop.ts';
 import {
   assertEachRefused,
   assertRefused,
@@ -248,7 +248,7 @@ test('A change of the environment is refused without a shop, or with invalid set
 
 onBothEngines('Image URLs', (engine) => {
   test('with a loopback host are reported by doctor and repaired by rebase, foreign ones stay', async (t) => {
-    const { shop, cheeses, environment } = await liveOn(t, engine);
+    const { shop, cheeses, environment } = await openFilledShop(t, engine);
     const foreign = 'https://elsewhere.example/photo.jpg';
     const [first] = cheeses;
     const read = async () => (await shop.request('GET', `/v2/cheeses/${first}`, { as: shop.reader })).json;

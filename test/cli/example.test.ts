@@ -2,13 +2,13 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { read } from '../gates/sources.ts';
-import { accountWithKey, ended, freshShop, serve, startExample } from './run.ts';
+import { accountWithKey, freshShop, resultOf, serve, startExample } from './run.ts';
 
 test('examples/shop-day.js prints the output in the README', async (t) => {
   const shop = await freshShop(t, { CURD_APPROVAL_DELAY: '300ms' });
   const { key } = await accountWithKey(shop, ['write:orders', 'admin']);
   const server = await serve(t, shop);
-  const { code, stdout, stderr } = await ended(
+  const { code, stdout, stderr } = await resultOf(
     startExample('shop-day.js', { KEY: key, CURD_PORT: new URL(server.url).port }),
   );
   assert.equal(code, 0, stderr);

@@ -5,7 +5,7 @@ import { type TestContext, test } from 'node:test';
 import { read } from '../gates/sources.ts';
 import { cleanUp } from '../helper.ts';
 import { openBrowser } from '../oauth/flow.ts';
-import { curdJson, type Environment, ended, freshShop, type Run, serve, startExample } from './run.ts';
+import { curdJson, type Environment, freshShop, type Run, resultOf, serve, startExample } from './run.ts';
 
 const guide = read('docs/get-a-token.md');
 const password = 'correct horse battery staple';
@@ -30,7 +30,7 @@ async function begin(
     child.kill();
     await closed;
   });
-  const run = ended(child);
+  const run = resultOf(child);
   let printed = '';
   const address = Promise.withResolvers<string>();
   child.stdout.on('data', (piece) => {

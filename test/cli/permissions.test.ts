@@ -4,7 +4,7 @@ import { chmodSync, mkdirSync, readdirSync, statSync, writeFileSync } from 'node
 import { join } from 'node:path';
 import { suite, test } from 'node:test';
 import { secret } from '../context.ts';
-import { type Environment, ended, freshShop, inShop, serve, start } from './run.ts';
+import { type Environment, freshShop, inShop, resultOf, serve, start } from './run.ts';
 
 const openToAll = ['sh', '-c', 'umask 000 && exec "$0" "$@"'];
 
@@ -33,7 +33,7 @@ suite('Other users of the machine', { concurrency: 2 }, () => {
       ['backup', 'shop.tar'],
       ['export', 'cheeses', 'cheeses.csv'],
     ]) {
-      const { code, stderr } = await ended(start(args, shop, openToAll));
+      const { code, stderr } = await resultOf(start(args, shop, openToAll));
       assert.equal(code, 0, stderr);
     }
     assert.ok(readdirSync(folder, { recursive: true }).length > 20);
@@ -82,7 +82,7 @@ suite('Other users of the machine', { concurrency: 2 }, () => {
     const file = join(folder, 'curd.sqlite');
     chmodSync(file, 0o666);
     const asOther = ['setpriv', '--reuid=65534', '--clear-groups'];
-    const { code, stderr } = await ended(
+    const { code, stderr } = await resultOf(
       start(['accounts', 'list'], { ...shop, CURD_SECRET: secret }, asOther),
     );
     assert.match(stderr, /Every user of this machine can access .*curd\.sqlite.*chmod 600 "[^"]+"\n$/);

@@ -8,18 +8,18 @@ import { secret } from '../context.ts';
 import { shown } from '../files/images.ts';
 import { assertError, createDatabase, engines, type Shop } from '../helper.ts';
 import { newApplication } from '../oauth/flow.ts';
-import { did, liveOn, orderOf } from './life.ts';
+import { openFilledShop, orderOf, requestOk } from './filled-shop.ts';
 import {
   accountWithKey,
   assertEachRefused,
   assertRefused,
   cheesesIn,
+  createStock,
   curd,
   curdJson,
   freshShop,
   inShop,
   runInProcess,
-  stocked,
   storeEnvironmentOf,
 } from './run.ts';
 
@@ -37,7 +37,7 @@ async function seen(shop: Shop) {
   const { json } = await shop.request('GET', '/v2/cheeses?limit=100&withTotal=true', { as: shop.reader });
   const tests = await Promise.all(
     Array.from({ length: 10 }, async (_, index) => {
-      const order = await did(shop, 'GET', `/v2/store/order/${index + 1}`, { as: shop.admin });
+      const order = await requestOk(shop, 'GET', `/v2/store/order/${index + 1}`, { as: shop.admin });
       return `${order.id} ${order.status} ${order.total}`;
     }),
   );
@@ -70,11 +70,11 @@ const emptied = [
 const lastIdBefore = 5;
 
 async function resetLife(t: TestContext, engine: Engine) {
-  const life = await liveOn(t, engine);
+  const life = await openFilledShop(t, engine);
   const { shop, environment, cheeses, imageUrl } = life;
   const application = await newApplication(shop);
   for (const url of [...lists, `/v2/cheeses/${cheeses[0]}`, '/v2/store/inventory']) {
-    await did(shop, 'GET', url, { as: shop.reader });
+    await requestOk(shop, 'GET', url, { as: shop.reader });
   }
   assert.equal((await shown(shop, imageUrl)).status, 200);
   const known = await countsIn(shop.app.services.database);
@@ -105,7 +105,7 @@ for (const engine of engines) {
         emptied.map((name) => [name, 0]),
       );
       assert.equal(counts.orders, 10);
-      const { scopes } = await did(shop, 'GET', '/v2/whoami', { as: orderer });
+      const { scopes } = await requestOk(shop, 'GET', '/v2/whoami', { as: orderer });
       assert.ok(scopes.includes('write:orders'));
       const { clientId } = life.application;
       assert.ok((await clients.list()).some((client) => client.clientId === clientId));
@@ -113,7 +113,7 @@ for (const engine of engines) {
 
     await reset.test('is seen to be empty of what was in it with the next request', async () => {
       for (const url of lists.slice(1)) {
-        const { items } = await did(shop, 'GET', url, { as: shop.reader });
+        const { items } = await requestOk(shop, 'GET', url, { as: shop.reader });
         assert.ok(items.length > 0 || url.includes('cow'), url);
         assert.ok(
           items.every(({ id }: { id: number }) => id > lastIdBefore),
@@ -144,7 +144,7 @@ for (const engine of engines) {
         ['placed', 'approved', 'shipped', 'delivered', 'cancelled'].flatMap((status) => [status, status]),
       );
       const again = { as: orderer, headers: { 'idempotency-key': 'once' }, body: orderOf(now.ids[0] ?? 0) };
-      const placed = await did(shop, 'POST', '/v2/store/order', again);
+      const placed = await requestOk(shop, 'POST', '/v2/store/order', again);
       assert.ok(placed.id > Math.max(...Object.values(orders)), 'ids go on, and a key is free again');
       const doctor = await curd(environment, 'doctor');
       assert.deepEqual([doctor.code, doctor.stderr], [0, ''], doctor.stdout);
@@ -153,7 +153,7 @@ for (const engine of engines) {
     await reset.test('is reset once more by a machine: the same again, with ids that go on', async () => {
       const before = await seen(shop);
       const category = await newCategory(shop, 'Smoked');
-      await did(shop, 'DELETE', '/v2/store/order/1', { as: shop.admin });
+      await requestOk(shop, 'DELETE', '/v2/store/order/1', { as: shop.admin });
       assert.deepEqual(await curdJson(environment, 'reset', '--yes'), { reset: true });
       const now = await seen(shop);
       assert.deepEqual(
@@ -168,7 +168,7 @@ for (const engine of engines) {
 
 /** The id of the category of a new cheese. */
 async function newCategory(shop: Shop, name: string): Promise<number> {
-  const made = await did(shop, 'POST', '/v2/cheeses', {
+  const made = await requestOk(shop, 'POST', '/v2/cheeses', {
     as: shop.writer,
     body: { name, category: { name } },
   });
@@ -193,7 +193,7 @@ test('A reset of a sandbox that was never started has the result of a first star
 });
 
 test('A reset of a busy shop leaves no order without its cheeses, and no job without its order', async (t) => {
-  const { shop, environment, orderer } = await liveOn(t, 'postgres', { CURD_APPROVAL_DELAY: '0ms' });
+  const { shop, environment, orderer } = await openFilledShop(t, 'postgres', { CURD_APPROVAL_DELAY: '0ms' });
   let isOver = false;
   async function buy(): Promise<void> {
     while (!isOver) {
@@ -216,7 +216,7 @@ test('A reset of a busy shop leaves no order without its cheeses, and no job wit
 
 test('A production shop is not reset, and no shop without --yes', async (t) => {
   const environment = await freshShop(t, { CURD_SECRET: secret });
-  await stocked(environment, { prices: [41.5], scopes: ['admin'] });
+  await createStock(environment, { prices: [41.5], scopes: ['admin'] });
   const counted = () => inShop(environment, ({ database }) => countsIn(database));
   const known = await counted();
   const production = {

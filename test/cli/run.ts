@@ -71,11 +71,11 @@ function inherited(): Record<string, string | undefined> {
 
 /** Runs a command until it ends. */
 export function curd(environment: Environment, ...args: string[]): Promise<Run> {
-  return ended(start(args, environment));
+  return resultOf(start(args, environment));
 }
 
 /** The output and exit status of a started command when it has ended. */
-export async function ended(child: ReturnType<typeof start>): Promise<Run> {
+export async function resultOf(child: ReturnType<typeof start>): Promise<Run> {
   const [stdout, stderr, [code]] = await Promise.all([
     text(child.stdout),
     text(child.stderr),
@@ -188,7 +188,7 @@ export function accountWithKey(
 }
 
 /** Creates cheeses with these prices per kilogram, and a key with these scopes. */
-export async function stocked(
+export async function createStock(
   environment: Environment,
   { prices, scopes }: { readonly prices: readonly (number | undefined)[]; readonly scopes: readonly Scope[] },
 ): Promise<{ readonly key: string; readonly cheeses: readonly number[] }> {

@@ -18,10 +18,10 @@ import {
   cheesesIn,
   curd,
   type Environment,
-  ended,
   freshShop,
   inShop,
   type RunningServer,
+  resultOf,
   serve,
   start,
 } from './run.ts';
@@ -158,7 +158,7 @@ suite('curd serve', { concurrency: 2 }, () => {
   test('ends with status 0 when a signal arrives while it writes the demo, and the next start completes it', async (t) => {
     const shop = await freshShop(t);
     const child = start(['serve', '--port', '0'], { ...shop, CURD_LOG_LEVEL: 'warn' });
-    const run = ended(child);
+    const run = resultOf(child);
     const file = join(shop.CURD_DATA_DIR ?? '', 'curd.sqlite');
     await until(async () => hasCheeses(file), 'the catalogue was not filled');
     child.kill('SIGTERM');

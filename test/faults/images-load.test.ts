@@ -8,7 +8,7 @@ import { connect } from 'node:net';
 import { join } from 'node:path';
 import { suite, type TestContext, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { freshShop, serve, stocked } from '../cli/run.ts';
+import { createStock, freshShop, serve } from '../cli/run.ts';
 import { until } from '../context.ts';
 import { awsSettings, bucket, openBucket } from '../files/bucket.ts';
 import {
@@ -232,7 +232,7 @@ const canMount = (() => {
 async function serveOnSmallDisk(t: TestContext, name: string, kilobytes: number) {
   const environment = await freshShop(t, { CURD_LOG_LEVEL: 'silent' });
   const stock = { prices: [undefined], scopes: ['write:cheeses'] } as const;
-  const { key, cheeses } = await stocked(environment, stock);
+  const { key, cheeses } = await createStock(environment, stock);
   const disk = join(environment.CURD_DATA_DIR ?? '', name);
   mkdirSync(disk, { recursive: true });
   const script = `mount -t tmpfs -o size=${kilobytes}k tmpfs "$1" && shift && exec "$@"`;

@@ -19,7 +19,7 @@ import { openServices } from '../../src/app/services.ts';
 import { sql } from '../../src/database/sql.ts';
 import { createUploads } from '../../src/http/uploads.ts';
 import { loadConfig } from '../../src/settings/config.ts';
-import { type Environment, freshShop, type RunningServer, serve, stocked } from '../cli/run.ts';
+import { createStock, type Environment, freshShop, type RunningServer, serve } from '../cli/run.ts';
 import * as photos from '../files/images.ts';
 import { assertWhole, type ImageUrls, nameOf, namesIn, noise, testImage } from '../files/images.ts';
 import { assertError, openShop, temporaryFolder, testClock } from '../helper.ts';
@@ -33,7 +33,10 @@ const linuxOnly = { skip: isLinux ? false : 'processes and open files are found 
 async function shopWith(t: TestContext, count: number) {
   const environment = await freshShop(t, { CURD_LOG_LEVEL: 'warn' });
   const prices = Array.from({ length: count }, () => undefined);
-  const { key, cheeses } = await stocked(environment, { prices, scopes: ['write:cheeses', 'read:cheeses'] });
+  const { key, cheeses } = await createStock(environment, {
+    prices,
+    scopes: ['write:cheeses', 'read:cheeses'],
+  });
   return { environment, key, ids: cheeses };
 }
 

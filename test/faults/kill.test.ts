@@ -13,7 +13,7 @@ import { type Engine, sql } from '../../src/database/sql.ts';
 import { dollars } from '../../src/orders/money.ts';
 import { firstRealId, type OrderRow } from '../../src/orders/queries.ts';
 import { type Config, loadConfig } from '../../src/settings/config.ts';
-import { freshShop, type RunningServer, serve, stocked } from '../cli/run.ts';
+import { createStock, freshShop, type RunningServer, serve } from '../cli/run.ts';
 import { secret } from '../context.ts';
 import { createDatabase } from '../helper.ts';
 import { createLoad, type Load, type Memory, type OrderResponse, pick } from './load.ts';
@@ -47,7 +47,7 @@ async function killAgainAndAgain(t: TestContext, engine: Engine, times: number):
     ...(engine === 'postgres' ? { CURD_DATABASE: await createDatabase(t) } : {}),
   });
   const config = loadConfig(environment);
-  const { key, cheeses } = await stocked(environment, stock);
+  const { key, cheeses } = await createStock(environment, stock);
   const load = createLoad(key, cheeses, placers);
   const { memory } = load;
   let unanswered = 0;

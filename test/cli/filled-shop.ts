@@ -11,7 +11,7 @@ import type { Environment } from './run.ts';
 const password = 'correct horse battery staple';
 const shippingAddress = { street: 'Gasse 1', city: 'Bern', zipCode: '3011', country: 'CH' };
 
-export interface Life {
+export interface FilledShop {
   readonly shop: Shop;
   /** Settings with which commands open the same shop. */
   readonly environment: Environment;
@@ -28,8 +28,13 @@ export interface Life {
 }
 
 /** Sends a request that must succeed. */
-// biome-ignore lint/suspicious/noExplicitAny: tests know what to expect in it.
-export async function did(shop: Shop, method: string, url: string, options: RequestOptions): Promise<any> {
+export async function requestOk(
+  shop: Shop,
+  method: string,
+  url: string,
+  options: RequestOptions,
+  // biome-ignore lint/suspicious/noExplicitAny: tests know what to expect in it.
+): Promise<any> {
   const { status, text, json } = await shop.request(method, url, options);
   assert.ok(status < 300, `${method} ${url}: ${status} ${text}`);
   return json;
@@ -49,7 +54,11 @@ export function orderOf(...cheeseIds: readonly number[]) {
 }
 
 /** Creates the shop through its API. */
-export async function liveOn(t: TestContext, engine: Engine, settings: RawSettings = {}): Promise<Life> {
+export async function openFilledShop(
+  t: TestContext,
+  engine: Engine,
+  settings: RawSettings = {},
+): Promise<FilledShop> {
   const shop = await openShop(t, {
     engine,
     settings: { CURD_SECRET: secret, CURD_APPROVAL_DELAY: '1h', ...settings },
@@ -58,7 +67,7 @@ export async function liveOn(t: TestContext, engine: Engine, settings: RawSettin
   const as = shop.writer;
   const context = services.contextOf('test');
   const make = async (name: string, more: object): Promise<number> =>
-    (await did(shop, 'POST', '/v2/cheeses', { as, body: { name, ...more } })).id;
+    (await requestOk(shop, 'POST', '/v2/cheeses', { as, body: { name, ...more } })).id;
   const hard = { category: { name: 'Hard' }, tags: [{ name: 'cow' }, { name: 'raw milk' }] };
   const comte = await make('Comté', { ...hard, pricePerKg: 41.5, origin: 'Jura' });
   const brie = await make('Brie', {
@@ -69,23 +78,26 @@ export async function liveOn(t: TestContext, engine: Engine, settings: RawSettin
   const unpriced = await make('Käse ohne Preis', {});
   const doomed = await make('Stinking Bishop', { ...hard, pricePerKg: 30 });
   const renamed = await make('Old name', { ...hard, pricePerKg: 10 });
-  await did(shop, 'PUT', '/v2/cheeses', { as, body: { id: renamed, name: 'New name', status: 'sold' } });
+  await requestOk(shop, 'PUT', '/v2/cheeses', {
+    as,
+    body: { id: renamed, name: 'New name', status: 'sold' },
+  });
   const { imageUrl } = await uploaded(shop, comte, await testImage(1));
   await uploaded(shop, brie, await testImage(1));
   await uploaded(shop, doomed, await testImage(2));
 
   const login = async (username: string) => {
-    await did(shop, 'POST', '/v2/customer', {
+    await requestOk(shop, 'POST', '/v2/customer', {
       body: { username, email: `${username}@example.com`, password },
     });
-    const { token } = await did(shop, 'POST', '/v2/customer/login', { body: { username, password } });
+    const { token } = await requestOk(shop, 'POST', '/v2/customer/login', { body: { username, password } });
     return { authorization: `Bearer ${token}` };
   };
   const session = await login('ada');
   const leaving = await login('bob');
   const orderer = await shop.createKey({ scopes: ['write:orders'] });
   const place = async (headers: Record<string, string>, ...ids: number[]): Promise<number> =>
-    (await did(shop, 'POST', '/v2/store/order', { as: orderer, headers, body: orderOf(...ids) })).id;
+    (await requestOk(shop, 'POST', '/v2/store/order', { as: orderer, headers, body: orderOf(...ids) })).id;
   const placed = await place(session, comte, brie);
   await place({}, unpriced);
   await place({}, comte, comte);
@@ -107,9 +119,9 @@ export async function liveOn(t: TestContext, engine: Engine, settings: RawSettin
       await transition(context, id);
     }
   }
-  await did(shop, 'DELETE', `/v2/store/order/${cancelled}`, { as: orderer });
+  await requestOk(shop, 'DELETE', `/v2/store/order/${cancelled}`, { as: orderer });
   await deleteCheese(shop, doomed);
-  await did(shop, 'DELETE', '/v2/customer/bob', { headers: leaving });
+  await requestOk(shop, 'DELETE', '/v2/customer/bob', { headers: leaving });
   return {
     shop,
     environment: environmentOf(shop),
