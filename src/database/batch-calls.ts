@@ -1,6 +1,6 @@
 /**
- * What comes while a statement is under way travels together in the next: at 64 connections to PostgreSQL a look-up
- * was measured at 12 us of our CPU that way, against 55 us one by one.
+ * Calls that arrive while a statement runs are batched into the next one. Measured at 64 connections to PostgreSQL: a
+ * lookup takes 12 us of CPU, against 55 us for one statement per lookup.
  */
 interface Waiting<In, Out> {
   readonly input: In;
@@ -8,7 +8,7 @@ interface Waiting<In, Out> {
   readonly reject: (error: unknown) => void;
 }
 
-/** A function that hands its inputs to `run` in batches, one batch at a time; `run` answers them in their order. */
+/** Returns a function that passes its inputs to `run` in batches, one at a time. `run` returns results in order. */
 export function batchCalls<In, Out>(
   run: (inputs: readonly In[]) => Promise<readonly Out[]>,
 ): (input: In) => Promise<Out> {

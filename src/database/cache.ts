@@ -1,17 +1,17 @@
-/** A cache whose memory is bounded in bytes: the number of its entries says little, as rows differ in size a thousandfold. */
+/** A cache bounded in bytes, because rows differ in size by a factor of a thousand. */
 
 export interface Cache<T> {
   has(key: string): boolean;
   get(key: string): T | undefined;
-  /** A value that takes more than a sixteenth of the cache is not kept. */
+  /** A value larger than a sixteenth of the cache is not stored. */
   set(key: string, value: T): void;
   clear(): void;
 }
 
-/** Of an entry without its texts: measured at 150 to 250. */
+/** Size of an entry without its texts: measured at 150 to 250 bytes. */
 const entryBytes = 250;
 
-/** Holds at most `bytesMax` bytes, and is emptied when they are used up. */
+/** A cache of at most `bytesMax` bytes. It is cleared when they are used up. */
 export function createCache<T>(bytesMax: number): Cache<T> {
   const values = new Map<string, T>();
   let bytes = 0;
@@ -43,7 +43,7 @@ export function createCache<T>(bytesMax: number): Cache<T> {
   };
 }
 
-/** Of the texts in a row; V8 takes up to two bytes for a character. */
+/** Size of the texts in a row. V8 uses up to two bytes for a character. */
 function textBytes(value: unknown): number {
   if (typeof value === 'string') {
     return value.length * 2;

@@ -1,4 +1,4 @@
-/** What every service verb that writes receives: a function that opens a transaction, and the origin of the change. */
+/** Context of a change: every service verb that writes receives one. */
 import type { Transaction } from './database.ts';
 
 /** Who caused a change, as events record it. */

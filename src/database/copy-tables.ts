@@ -1,6 +1,6 @@
 /**
- * Makes the tables of one database the same as those of another, whichever engine either runs on. What is the same
- * already stays: so a copy that was interrupted goes on where it was, and one that is made again writes what changed.
+ * Makes the tables of one database equal to those of another, on either engine. Rows that are equal are not written, so
+ * an interrupted copy continues where it stopped, and a second copy writes only what changed.
  */
 import { AppError } from '../errors.ts';
 import { ConstraintError, type Database, type Sql } from './database.ts';
@@ -18,16 +18,14 @@ import {
 
 const removedAtOnce = 1000;
 
-/**
- * Not copied: schemas are made by migrations, and calls of the last hour are counted in another way on each engine.
- */
+/** Not copied: migrations create the schema, and each engine counts requests in another way. */
 const leftOut = new Set(['migration', 'quota']);
 
-/** What became of one table. */
+/** The result for one table. */
 export interface CopiedTable {
   readonly name: string;
   readonly rows: number;
-  /** Rows that were not there before, or not the same, and others that are there no longer. */
+  /** Rows that were inserted or updated; `removed` were deleted. */
   readonly written: number;
   readonly removed: number;
 }
@@ -35,9 +33,8 @@ export interface CopiedTable {
 export type Progress = (done: number, total: number, note: string) => void;
 
 /**
- * Copies the rows of `source`, which should not change meanwhile (see Database.snapshot), and compares all of them
- * afterwards.
- * @throws Error where the two still differ then, and where rows have exchanged among themselves what must be unique
+ * Copies the rows of `source`, which must not change meanwhile (see Database.snapshot), and compares them afterwards.
+ * @throws Error when the databases still differ, or when rows have exchanged unique values among themselves
  */
 export async function copyTables(
   source: Sql,
@@ -61,7 +58,7 @@ export async function copyTables(
   for (const table of tables) {
     passes.push(await write(source, target, table, (rows) => advance(rows, `copying ${table.name}`)));
   }
-  // Rows go after those that refer to them.
+  // In reverse order: a row is deleted after the rows that refer to it.
   for (const { table, extra } of passes.toReversed()) {
     await remove(target, table, extra);
   }
@@ -71,7 +68,7 @@ export async function copyTables(
   const lastIds = await readLastIds(source, sourceEngine);
   await target.transaction((tx) => writeLastIds(tx, target.engine, lastIds));
   for (const { table, written, extra } of passes) {
-    // What was the same is so still: the source is of one moment, and nobody else writes to the target.
+    // Tables without changes are still equal: the source is a snapshot, and no other process writes to the target.
     if (written + extra.length > 0) {
       await verify(source, target, table, (rows) => advance(rows, `comparing ${table.name}`));
     }
@@ -84,13 +81,13 @@ export async function copyTables(
   }));
 }
 
-/** What became of a table when its rows were written. */
+/** The state of a table after its rows were written. */
 interface Pass {
   readonly table: Table;
   readonly written: number;
-  /** Rows that the source does not have, still to be removed. */
+  /** Rows that the source does not have. They are deleted later. */
   readonly extra: TableRow[];
-  /** Rows that could not be written before others are removed or changed. */
+  /** Rows that can only be written after others are deleted or changed. */
   readonly waiting: TableRow[];
 }
 
@@ -118,7 +115,7 @@ async function write(
       if (error instanceof AppError) {
         throw error;
       }
-      // A name that another row still has, or a row to refer to that waits itself.
+      // Another row still has a unique value, or a referenced row is not written yet.
       waiting.push(...different, ...missing);
     }
     advance(found.compared);
@@ -136,14 +133,14 @@ async function remove(target: Database, table: Table, extra: readonly TableRow[]
   }
 }
 
-/** What takes a name that another row still has comes after that row. */
+/** Writes rows one by one, so that a row comes after the one that still has its unique value. */
 async function writeWaiting(target: Database, table: Table, rows: readonly TableRow[]): Promise<void> {
   let waiting = rows;
   while (waiting.length > 0) {
     const refused = await writeOneByOne(target, table, waiting);
     if (refused.length === waiting.length) {
       throw new Error(
-        `Rows of ${table.name} have exchanged names that are unique (${waiting.length}): copy into an empty database instead.`,
+        `Rows of ${table.name} have exchanged unique values (${waiting.length}). Copy into an empty database instead.`,
       );
     }
     waiting = refused;
@@ -187,29 +184,29 @@ async function verify(
     const count = missing.length + different.length + extra.length;
     if (count > 0) {
       throw new Error(
-        `Rows of ${table.name} differ after the copy (${count}): is somebody else writing to the target? Stop them, and copy again.`,
+        `Rows of ${table.name} differ after the copy (${count}). Another process may be writing to the target: stop it and copy again.`,
       );
     }
     advance(compared);
   }
 }
 
-/** In the table of migrations: one that no schema has. */
+/** A number in the table `migration` that no migration has. */
 const unfinished = 0;
 
-/** Marks a database as one that is being copied into, until `endCopy`. */
+/** Marks a database as the target of an unfinished copy, until `endCopy`. */
 export async function beginCopy(target: Database, from: string): Promise<void> {
   await target.run(sql`
     insert into migration (number, name) values (${unfinished}, ${`copying from ${from}`})
     on conflict (number) do nothing`);
 }
 
-/** From now on a server may start on it. */
+/** Removes the mark, so that a server can start. */
 export async function endCopy(target: Database): Promise<void> {
   await target.run(sql`delete from migration where number = ${unfinished}`);
 }
 
-/** Whether a copy into it was begun and has not ended. */
+/** Whether a copy into the database began and has not ended. */
 export async function hasUnfinishedCopy(database: Sql): Promise<boolean> {
   return (await database.get(sql`select number from migration where number = ${unfinished}`)) !== undefined;
 }

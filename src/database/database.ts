@@ -2,23 +2,23 @@
 import type { Config } from '../settings/config.ts';
 import type { Engine, Statement, Value } from './sql.ts';
 
-/** Runs statements, alone or within a transaction. The type of a row is promised by whoever writes the statement. */
+/** Runs statements, alone or within a transaction. The author of a statement declares the type of its rows. */
 export interface Sql {
   all<Row>(statement: Statement): Promise<Row[]>;
-  /** The first row, if there is one. */
+  /** The first row; undefined when there is none. */
   get<Row>(statement: Statement): Promise<Row | undefined>;
-  /** How many rows changed. */
+  /** Returns the number of changed rows. */
   run(statement: Statement): Promise<number>;
-  /** Inserts many rows as fast as the engine can. Table and columns are names of ours, never input. */
+  /** Inserts many rows as fast as the engine can. Table and columns are constants, never input. */
   insert(table: string, columns: readonly string[], rows: readonly (readonly Value[])[]): Promise<void>;
 }
 
 /**
- * Runs `work` in a transaction and answers when it is on disk. Whatever `work` throws rolls it back.
- * Only database work may be awaited inside, and `work` may be run again after a deadlock: it changes nothing else.
- * @throws AppError unavailable where the database cannot be reached; where that happens while it commits, the change may
- * have been made or not
- * Uniqueness violations come out as ConstraintError.
+ * Runs `work` in a transaction and resolves when the commit is on disk. An error thrown by `work` rolls it back.
+ * `work` must only await statements and have no other effects, because it is run again after a deadlock.
+ * @throws AppError unavailable when the database cannot be reached. If that happens during the commit, the change may
+ * have been made or not.
+ * @throws ConstraintError for violations of a unique index
  */
 export type Transaction = <T>(work: (sql: Sql) => Promise<T>) => Promise<T>;
 
@@ -26,26 +26,26 @@ export interface Database extends Sql {
   readonly engine: Engine;
   readonly transaction: Transaction;
   /**
-   * A number that changes with every commit of any process, asked for at most once in a turn of the event loop; null
-   * where the engine cannot tell as cheaply. A request is handled in the turn in which it is read or a later one, so
-   * what is remembered under an unchanged stamp is as fresh as a read.
+   * A number that changes with every commit of any process, read at most once in a turn of the event loop; null on an
+   * engine without a cheap one. A request is handled in the turn in which it is read or in a later one, so a row that
+   * was cached under the same number is as fresh as a read.
    */
   dataVersion(): number | null;
   /**
-   * What was done since the start and how long it took, and what waits: on SQLite commits of changes, each of a group;
-   * on PostgreSQL statements and transactions.
+   * How many were completed since the start, in how many seconds, and how many wait: group commits on SQLite,
+   * statements and transactions on PostgreSQL.
    */
   stats(): { readonly done: number; readonly seconds: number; readonly waiting: number };
   /**
-   * Whether a write within the last minute failed because the disk or a quota was full, and none has succeeded since.
-   * Always false on PostgreSQL, which has a disk of its own.
+   * Whether a write in the last minute failed because the disk or a quota was full, and no write has succeeded since.
+   * Always false on PostgreSQL, whose disk is on another machine.
    */
   isFull(): boolean;
-  /** Shows the database as it is at one moment, however long `work` takes. It only reads. */
+  /** Runs `work`, which only reads, on a snapshot of the database. */
   snapshot<T>(work: (sql: Sql) => Promise<T>): Promise<T>;
   /**
-   * A transaction without the bounds on time that hold for requests, one at a time among all processes: for migrations,
-   * and for commands that go over whole tables. `runScript` takes several statements at once.
+   * A transaction without the time limits of requests, one at a time among all processes: for migrations and for
+   * commands that change whole tables. `runScript` runs several statements.
    */
   exclusiveTransaction<T>(
     work: (sql: Sql, runScript: (script: string) => Promise<void>) => Promise<T>,
@@ -53,7 +53,7 @@ export interface Database extends Sql {
   close(): Promise<void>;
 }
 
-/** Queries of one area, put together once for each connection or transaction that they run on. */
+/** Makes the queries of one folder once for each connection or transaction that they run on. */
 export function queriesOn<Q>(make: (sql: Sql) => Q): (sql: Sql) => Q {
   const made = new WeakMap<Sql, Q>();
   return (sql) => {
@@ -66,9 +66,9 @@ export function queriesOn<Q>(make: (sql: Sql) => Q): (sql: Sql) => Q {
   };
 }
 
-/** A unique index refused a row. The caller knows which rule the index stands for. */
+/** A unique index refused a row. The caller knows which rule the index enforces. */
 export class ConstraintError extends Error {
-  /** Name of the index on PostgreSQL; on SQLite the columns or the index, as SQLite names them. */
+  /** Name of the index on PostgreSQL; on SQLite the columns or the index, as its message names them. */
   readonly constraint: string;
 
   constructor(constraint: string, cause: unknown) {
@@ -77,7 +77,7 @@ export class ConstraintError extends Error {
   }
 }
 
-/** Opens the database of the settings; neither engine's code is loaded where the other is used. */
+/** Opens the database of the settings. Only the code of its engine is loaded. */
 export async function openDatabase({ database: place }: Pick<Config, 'database'>): Promise<Database> {
   if (place.engine === 'sqlite') {
     const { openSqlite } = await import('./sqlite.ts');

@@ -1,4 +1,4 @@
-/** The environment of a shop: stored at its first start, so that settings of another one cannot open it by mistake. */
+/** The environment of a shop, stored at its first start, so that settings of another environment cannot open it. */
 import { ConfigError, type Environment } from '../settings/parsers.ts';
 import type { Database, Sql } from './database.ts';
 import { sql } from './sql.ts';
@@ -36,7 +36,10 @@ export async function requireEnvironment(
   }
 }
 
-/** Settings of one environment for a shop of another one. @param stored null where only that much is known */
+/**
+ * The error for settings of another environment than that of the shop.
+ * @param stored null when it is only known that the shop is not a production shop
+ */
 export function anotherEnvironment(environment: Environment, stored: Environment | null): ConfigError {
   const [shop, remedy] =
     stored === null

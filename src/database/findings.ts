@@ -1,17 +1,17 @@
-/** Faults that an inspection of the database finds: what they are, some of them by name, and what to do. */
+/** Findings of a consistency check: what is wrong, some examples, and what to do. */
 export interface Finding {
   readonly fault: string;
   readonly count: number;
-  /** A few of them. */
+  /** At most five. */
   readonly examples: readonly string[];
   readonly remedy: string;
-  /** Worth knowing, and no fault. */
+  /** True for information that is not an error. */
   readonly isNote: boolean;
 }
 
 const examplesMax = 5;
 
-/** Collects faults of one kind. */
+/** Collects findings of one kind. */
 export class Findings {
   #count = 0;
   readonly #examples: string[] = [];
@@ -32,14 +32,14 @@ export class Findings {
     }
   }
 
-  /** One finding, or none. */
+  /** One finding, or none when nothing was added. */
   found(): Finding[] {
     const [fault, remedy, isNote] = [this.#fault, this.#remedy, this.#isNote];
     return this.#count === 0 ? [] : [{ fault, count: this.#count, examples: this.#examples, remedy, isNote }];
   }
 }
 
-/** Rows in the order of an id, read some thousands at a time; `read` gives those after an id. */
+/** Rows in the order of their ids, 2,000 at a time. `read` returns the rows after an id. */
 export async function* readInPages<Row extends { readonly id: number }>(
   read: (after: number, limit: number) => Promise<Row[]>,
 ): AsyncGenerator<Row[]> {
@@ -56,7 +56,7 @@ export async function* readInPages<Row extends { readonly id: number }>(
   }
 }
 
-/** JSON of ours; undefined where it is none. */
+/** Parses stored JSON; undefined when it is not valid. */
 export function tryParseJson<T>(text: string): T | undefined {
   try {
     return JSON.parse(text) as T;

@@ -1,8 +1,8 @@
 /**
- * Point reads that every request needs, at a fraction of their price and never staler than the request.
+ * Reads by key that every request needs, cheap and never staler than the request.
  *
- * On PostgreSQL they travel in batches. On SQLite rows are remembered as long as no process has committed anything: a
- * read takes 6 us in a loop, and 30 between requests, when its pages and its code have left the processor's cache.
+ * On PostgreSQL they are batched. On SQLite rows are cached until any process commits: a read takes 6 us in a loop, but
+ * 30 us between requests, when its pages and code have left the CPU cache.
  */
 import type { MaybePromise } from '../maybe-promise.ts';
 import { batchCalls } from './batch-calls.ts';
@@ -10,7 +10,7 @@ import { createCache } from './cache.ts';
 import type { Database } from './database.ts';
 import type { Statement } from './sql.ts';
 
-/** Of the rows of one lookup: tens of thousands of most kinds. */
+/** For the rows of one lookup: tens of thousands of most kinds. */
 const cachedBytesMax = 16 * 1024 * 1024;
 
 interface LookupStatements<Row> {
@@ -19,7 +19,7 @@ interface LookupStatements<Row> {
   readonly keyOf: (row: Row) => string;
 }
 
-/** A function from a key to its row, which answers at once where the row is remembered. */
+/** Returns a function from a key to its row. It returns a cached row synchronously. */
 export function createLookup<Row>(
   database: Database,
   { one, many, keyOf }: LookupStatements<Row>,
@@ -36,7 +36,7 @@ function remembering<Row>(
 
   async function read(key: string, now: number | null): Promise<Row | undefined> {
     const row = await database.get<Row>(one(key));
-    // A commit may have come in between: another call then has begun anew, and this row is not for it.
+    // After a commit during the read, the cache was cleared for a newer version: this row must not enter it.
     if (stamp === now) {
       rows.set(key, row);
     }

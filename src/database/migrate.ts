@@ -1,6 +1,6 @@
 /**
- * Brings a database to the schema of this program: numbered pairs of SQL files, forward only, each applied once.
- * Two starters are safe (the second waits, then finds nothing to do), and a newer schema is refused.
+ * Migrates a database to the schema of this version: numbered pairs of SQL files, forward only, each applied once. Two
+ * processes may start at once: the second waits and then has nothing to apply. A newer schema is refused.
  */
 import { readdirSync, readFileSync } from 'node:fs';
 import type { Database } from './database.ts';
@@ -27,8 +27,8 @@ export function listMigrations(engine: Engine): Migration[] {
 }
 
 /**
- * Applies what is missing and returns the names of what was applied.
- * @throws Error with advice where the database was written by a newer version of Curd
+ * Applies the missing migrations and returns their names.
+ * @throws Error when the database was migrated by a newer version of Curd
  */
 export async function migrate(
   database: Database,
@@ -42,7 +42,7 @@ export async function migrate(
     const current = row?.number ?? 0;
     if (current > newest) {
       throw new Error(
-        `The database is at migration ${current} and this version of Curd knows ${newest}: start the newer version.`,
+        `The database is at migration ${current} and this version of Curd knows only ${newest}: start the newer version.`,
       );
     }
     for (const migration of migrations.filter(({ number }) => number > current)) {

@@ -7,7 +7,7 @@ const SERIALIZATION_FAILURE = '40001';
 const DEADLOCK_DETECTED = '40P01';
 const LOCK_NOT_AVAILABLE = '55P03';
 const DISK_FULL = '53100';
-/** Class of what is outside of PostgreSQL: its disk, its files. */
+/** Class of errors outside of PostgreSQL: its disk, its files. */
 const SYSTEM_ERRORS = '58';
 
 /** The SQLSTATE, or the code of the driver or the operating system; empty where there is none. */
@@ -15,17 +15,17 @@ export function codeOf(error: unknown): string {
   return error instanceof Error && 'code' in error ? String(error.code) : '';
 }
 
-/** The connection is no more: cut, or closed by a server that stops (class 57P). */
+/** The connection was lost: cut, or closed by a server that stops (class 57P). */
 export function isLost(error: unknown): boolean {
   return /^(CONNECTION_(CLOSED|DESTROYED|ENDED)|ECONNRESET|EPIPE|57P0[1245])$/.test(codeOf(error));
 }
 
-/** Whether the transaction was rolled back because of others, and can be run again. */
+/** Whether the transaction was rolled back because of concurrent ones, and can be run again. */
 export function isRetryable(error: unknown): boolean {
   return [SERIALIZATION_FAILURE, DEADLOCK_DETECTED].includes(codeOf(error));
 }
 
-/** The error that the rest of the program understands, or the same error. */
+/** Translates an error of the driver to an AppError or ConstraintError; returns other errors unchanged. */
 export function translatePostgresError(error: unknown): unknown {
   const code = codeOf(error);
   if (code === LOCK_NOT_AVAILABLE) {
@@ -35,7 +35,7 @@ export function translatePostgresError(error: unknown): unknown {
     return unavailable('The disk of the database is full: nothing was changed.', 60, error);
   }
   if (code.startsWith(SYSTEM_ERRORS)) {
-    // It has rolled the transaction back. Where that is impossible it stops, and the connection is lost.
+    // PostgreSQL has rolled the transaction back. If it could not, it would stop, and the connection would be lost.
     return diskFault(error, false);
   }
   const tls = tlsFault(error);
@@ -50,7 +50,7 @@ export function translatePostgresError(error: unknown): unknown {
     : error;
 }
 
-/** What is wrong with TLS, and what to do; null where it is something else. */
+/** What is wrong with TLS and what to do; null for other errors. */
 function tlsFault(error: unknown): string | null {
   const { message = '' } = error as Error;
   if (message.includes('before secure TLS connection')) {
@@ -62,8 +62,8 @@ function tlsFault(error: unknown): string | null {
 }
 
 /**
- * Refused or cut connections; a server that starts, stops, stands by, is full or took too long (classes 08, 53, 57 and
- * 25006 of PostgreSQL).
+ * Refused or cut connections; a server that starts, stops, is a standby, is full or took too long (classes 08, 53, 57
+ * and 25006 of PostgreSQL).
  */
 function isOutOfReach(error: unknown): boolean {
   return /^(CONNECTION_|CONNECT_TIMEOUT|ECONN|EPIPE|ENOTFOUND|EAI_AGAIN|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH|08|25006|53|57)/.test(

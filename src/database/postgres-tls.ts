@@ -1,4 +1,4 @@
-/** TLS to PostgreSQL, as the URL of the database says: `sslmode` and `sslrootcert`, with the names of libpq. */
+/** TLS to PostgreSQL by two parameters of the database URL, with the names of libpq: `sslmode` and `sslrootcert`. */
 import { readFileSync } from 'node:fs';
 import { isIP } from 'node:net';
 import { type ConnectionOptions, checkServerIdentity } from 'node:tls';
@@ -9,7 +9,7 @@ import { reasonOf } from '../system-errors.ts';
 const modes = ['disable', 'require', 'verify-full', 'verify-ca', 'no-verify'];
 
 export interface TlsSettings {
-  /** The URL without the parameters of TLS, which the driver would not verify. */
+  /** The URL without the TLS parameters: with them, the driver would not verify the certificate. */
   readonly url: string;
   /** false: no TLS. */
   readonly ssl: ConnectionOptions | false;
@@ -45,7 +45,7 @@ export function tlsOf(databaseUrl: string): TlsSettings {
         if (mode === 'verify-ca') {
           return undefined;
         }
-        // The driver gives no name where the host is an IP address; Node then says localhost.
+        // The driver passes no server name when the host is an IP address; Node then uses localhost.
         const candidates = hosts.includes(name) ? [name] : hosts.filter((host) => isIP(host) !== 0);
         const errors = candidates.map((host) => checkServerIdentity(host, certificate));
         return errors.includes(undefined) ? undefined : (errors[0] ?? checkServerIdentity(name, certificate));

@@ -1,8 +1,8 @@
 /**
- * One server for each SQLite database: a lock that the operating system releases when the process ends, however it
- * ends. So there is no stale lock after SIGKILL, and process ids, which containers reuse, play no part. Node has no
- * file locks, but SQLite does: the server keeps a transaction open on an empty database beside the real one. Commands
- * open the real one only, so they work beside a server.
+ * One server for each SQLite database: a lock that the operating system releases when the process ends, also after
+ * SIGKILL. So there is no stale lock, and it does not depend on process ids, which containers reuse. Node has no file
+ * locks, but SQLite does: the server keeps a transaction open on an empty second database. Commands open only the real
+ * one, so they work beside a server.
  */
 import { mkdirSync } from 'node:fs';
 import { dirname } from 'node:path';
@@ -11,7 +11,7 @@ import { AppError } from '../errors.ts';
 import { isBusy } from './sqlite-errors.ts';
 
 /**
- * Returns a function that releases the lock; null where another process has it.
+ * Returns a function that releases the lock; null when another process has it.
  * @param file of the database @throws AppError unavailable
  */
 export function lockServer(file: string): (() => void) | null {
@@ -28,7 +28,7 @@ export function lockServer(file: string): (() => void) | null {
     }
     throw new AppError(
       'unavailable',
-      `The lock of the server, ${lockFile}, cannot be opened: it must be a file that this user may read and write`,
+      `The lock file of the server, ${lockFile}, cannot be opened: this user must be able to read and write it`,
       { cause: error },
     );
   }

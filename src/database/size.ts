@@ -1,4 +1,4 @@
-/** How large a database is. */
+/** The size of a database. */
 import type { Database } from './database.ts';
 import { sql } from './sql.ts';
 
@@ -7,7 +7,7 @@ const statements = {
   postgres: sql`select pg_database_size(current_database()) as bytes`,
 };
 
-/** Bytes on disk, without the log of SQLite, which its settings limit to 64 MiB. PostgreSQL reads the size of each file. */
+/** Bytes on disk, without the log of SQLite, which is limited to 64 MiB. */
 export async function databaseSize(database: Database): Promise<number> {
   const row = await database.get<{ bytes: number | string }>(statements[database.engine]);
   return Number(row?.bytes);

@@ -1,14 +1,14 @@
-/** Bounds how many of something run at once. */
+/** Limits how many tasks run at once. */
 import { unavailable } from '../errors.ts';
 
 export interface Slots {
   /** Runs `work` as soon as there is a slot. @throws AppError unavailable after waiting too long for one */
   during<T>(work: () => Promise<T>): Promise<T>;
-  /** How many wait for a slot. */
+  /** How many tasks wait for a slot. */
   waiting(): number;
 }
 
-/** @param waitMs how long the others wait, first come, first served */
+/** @param waitMs how long a task waits for a slot, in the order of arrival */
 export function createSlots(count: number, waitMs: number): Slots {
   /** In the order of arrival. */
   const line = new Set<() => void>();
@@ -28,7 +28,7 @@ export function createSlots(count: number, waitMs: number): Slots {
     });
   }
 
-  /** The slot goes to the first in line. */
+  /** Passes the slot to the first waiting task. */
   function leave(): void {
     const [next] = line;
     if (next === undefined) {

@@ -1,15 +1,15 @@
 /**
- * SQL as SQL: a tagged template whose values are always bound, never spliced in. One statement serves both
- * engines; the few places where their dialects differ are the fragments at the end of this file.
+ * SQL in a tagged template whose values are always bound, never inserted into the text. One statement works on both
+ * engines. The fragments at the end of this file cover the differences of their dialects.
  *
  *     sql`select body from cheese where id = ${id}`
- *     sql`select * from cheese where ${condition}`      // a nested statement is spliced in, values and all
+ *     sql`select * from cheese where ${condition}`      // a nested statement is inserted with its values
  */
 
 export type Engine = 'sqlite' | 'postgres';
 export type Value = string | number | null;
 
-/** A piece of SQL that reads differently on the two engines. */
+/** SQL that differs between the two engines. */
 class DialectText {
   readonly texts: Readonly<Record<Engine, string>>;
 
@@ -20,7 +20,7 @@ class DialectText {
 
 type Part = Value | Statement | DialectText;
 
-/** Text and values of one statement. The text is made once for each template that nests no other statement. */
+/** Text and values of one statement. The text of a template without nested statements is made once. */
 export class Statement {
   readonly #strings: readonly string[];
   readonly #parts: readonly Part[];
@@ -70,23 +70,23 @@ function isValue(part: Part): part is Value {
   return !(part instanceof Statement || part instanceof DialectText);
 }
 
-/** Makes a statement out of a template; values become bound parameters, statements are nested. */
+/** Makes a statement from a template: values become bound parameters, statements are nested. */
 export function sql(strings: TemplateStringsArray, ...parts: Part[]): Statement {
   return new Statement(strings, parts);
 }
 
-/** SQL as it is: names of tables and columns, which are ours and never input. */
+/** Unchanged SQL text: names of tables and columns, never input. */
 export function rawSql(text: string): Statement {
   return new Statement([text], []);
 }
 
-/** Statements one after another, with `separator` (plain SQL of ours, never input) between them. */
+/** Joins statements with a separator, which is constant SQL, never input. */
 export function join(statements: readonly Statement[], separator: string): Statement {
   const strings = statements.map((_, index) => (index === 0 ? '' : separator));
   return new Statement([...strings, ''], statements);
 }
 
-/** Conditions joined by `and`; true where there are none. */
+/** Conditions joined by `and`; true when there are none. */
 export function allTrue(conditions: readonly Statement[]): Statement {
   return conditions.length === 0 ? sql`true` : join(conditions, ' and ');
 }
@@ -110,37 +110,37 @@ export function rowsFromJson(table: readonly (readonly Value[])[]): Statement {
 /** Locks the rows of a `select` for the rest of the transaction. SQLite has one writer at a time and needs no lock. */
 export const forUpdate: Statement = sql`${new DialectText({ sqlite: '', postgres: ' for update' })}`;
 
-/** The same against changes only: any number of transactions may hold such a lock on one row. */
+/** A shared lock: it blocks changes of the row, but no other shared lock. */
 export const forShare: Statement = sql`${new DialectText({ sqlite: '', postgres: ' for share' })}`;
 
 /**
- * Holds off whoever asks for the same name to the end of the transaction, where there is no row to lock. SQLite has
- * one writer at a time anyway.
+ * Takes an exclusive lock by name until the end of the transaction, for work that has no row to lock. SQLite has one
+ * writer at a time and needs no lock.
  */
 export function advisoryLock(name: string): Statement {
   return sql`select ${new DialectText({ sqlite: 'length(', postgres: 'pg_advisory_xact_lock(hashtextextended(' })}${name}${new DialectText({ sqlite: ')', postgres: ', 0))' })} as locked`;
 }
 
-/** Locks like `forUpdate`, and passes over rows that another transaction has locked. */
+/** Locks like `forUpdate`, but skips rows that another transaction has locked. */
 export const skippingLocked: Statement = sql`${new DialectText({ sqlite: '', postgres: ' for update skip locked' })}`;
 
 /**
- * Deletes rows in the order of their key, so that two statements which delete the same rows cannot deadlock. Names of
- * tables and columns are ours, never input.
+ * Deletes rows in the order of their key, so that two statements that delete the same rows cannot deadlock. Names of
+ * tables and columns are constants, never input.
  */
 export function deleteInOrder(table: string, key: string, condition: Statement): Statement {
   const ordered = sql`select ${rawSql(key)} from ${rawSql(table)} where ${condition} order by ${rawSql(key)}${forUpdate}`;
   return sql`delete from ${rawSql(table)} where (${rawSql(key)}) in (${ordered})`;
 }
 
-/** Deletes rows except those that another transaction has locked: for purges, which come back to them later. */
+/** Deletes rows except those that another transaction has locked: for purges, which run again later. */
 export function deleteUnlocked(table: string, key: string, condition: Statement): Statement {
   const unlocked = sql`select ${rawSql(key)} from ${rawSql(table)} where ${condition}${skippingLocked}`;
   return sql`delete from ${rawSql(table)} where (${rawSql(key)}) in (${unlocked})`;
 }
 
 /**
- * Lets the transaction commit before PostgreSQL has written it to disk: for counters, of which a crash may lose the
- * last milliseconds. SQLite commits in groups and has no such setting.
+ * Lets the transaction commit before PostgreSQL has written it to disk: for counters that may lose the last
+ * milliseconds in a crash. SQLite commits in groups and has no such setting.
  */
 export const asynchronousCommit: Statement = sql`select ${new DialectText({ sqlite: "''", postgres: "set_config('synchronous_commit', 'off', true)" })} as setting`;

@@ -14,7 +14,7 @@ function errorCode(error: unknown): number | undefined {
   return error instanceof Error && 'errcode' in error ? Number(error.errcode) : undefined;
 }
 
-/** The low byte of a code; the rest says which of its kind it is. */
+/** The low byte of a code is its class; the other bytes say more. */
 function primaryCode(error: unknown): number {
   return (errorCode(error) ?? 0) & 0xff;
 }
@@ -33,8 +33,8 @@ export function isDiskFull(failure: unknown): boolean {
 }
 
 /**
- * The error that the rest of the program understands, or the same error.
- * @param isCommit thrown by a commit: where the disk failed, the log may contain all of the change or not
+ * Translates an error of SQLite to an AppError or ConstraintError; returns other errors unchanged.
+ * @param isCommit thrown by a commit: after a disk failure, the change may be in the log or not
  */
 export function translateSqliteError(error: unknown, isCommit = false): unknown {
   switch (errorCode(error)) {

@@ -1,4 +1,4 @@
-/** What is done with the file of an embedded database as a whole. */
+/** Operations on the whole file of an SQLite database. */
 import { chmodSync, existsSync, linkSync, renameSync, rmSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
@@ -6,7 +6,7 @@ import { fsyncPath } from '../files/folder.ts';
 import { restrict } from '../permissions.ts';
 import type { Environment } from '../settings/config.ts';
 
-/** Writes the database as it is at this moment to a new file, while others read and write it. */
+/** Writes a snapshot of the database to a new file. Other processes may read and write meanwhile. */
 export function copyDatabaseFile(file: string, target: string): void {
   const connection = new DatabaseSync(file, { timeout: 10_000 });
   try {
@@ -16,7 +16,7 @@ export function copyDatabaseFile(file: string, target: string): void {
   }
 }
 
-/** What is wrong with the file; empty where it is whole. */
+/** Errors in the file; empty when there are none. */
 export function integrityErrors(file: string): string[] {
   let connection: DatabaseSync | undefined;
   try {
@@ -34,26 +34,26 @@ export function integrityErrors(file: string): string[] {
   }
 }
 
-/** The environment of the shop in the file; null where it is unknown, or there is no file. */
+/** The environment of the shop in the file; null when it is unknown or there is no file. */
 export function environmentIn(file: string): Environment | null {
   if (!existsSync(file)) {
     return null;
   }
   let connection: DatabaseSync | undefined;
   try {
-    // Not read-only: such a connection would leave the files of the log behind.
+    // Not read-only: such a connection would leave the log files behind.
     connection = new DatabaseSync(file);
     const row = connection.prepare('select environment from shop').get();
     return (row?.environment ?? null) as Environment | null;
   } catch {
-    // No database, an older one, or a damaged one.
+    // Not a database, an older one, or a damaged one.
     return null;
   } finally {
     connection?.close();
   }
 }
 
-/** Whether another process has the database open: then it cannot be taken out of WAL mode. */
+/** Whether another process has the database open: its WAL mode cannot be ended then. */
 export function isInUse(file: string): boolean {
   if (!existsSync(file)) {
     return false;
@@ -66,21 +66,21 @@ export function isInUse(file: string): boolean {
     if (/locked|busy/.test((error as Error).message)) {
       return true;
     }
-    // Damaged: nobody uses it, and it is about to be replaced.
+    // Damaged: no process can use it, and it is about to be replaced.
     return false;
   } finally {
     connection.close();
   }
 }
 
-/** Puts `source` in the place of `file` in one step, and keeps what was there under the name `kept`. */
+/** Replaces `file` by `source` in one step, and keeps the old file under the name `kept`. */
 export async function replaceDatabaseFile(file: string, source: string, kept: string): Promise<void> {
   for (const log of [`${file}-wal`, `${file}-shm`]) {
     rmSync(log, { force: true });
   }
   const isThere = existsSync(file);
   restrict(file);
-  // As open to others as the one before; the first is its owner's alone.
+  // With the permissions of the old file; a new one is only for its owner.
   chmodSync(source, isThere ? statSync(file).mode : 0o600);
   await fsyncPath(source);
   if (isThere) {

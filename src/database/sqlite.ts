@@ -1,9 +1,9 @@
 /**
- * The embedded engine: node:sqlite in WAL mode, one connection that reads and one that writes.
+ * The embedded engine: node:sqlite in WAL mode, with one connection that reads and one that writes.
  *
- * Writes are committed in groups. They wait in a queue; a flush opens one transaction, gives each waiting write a
- * savepoint of its own, and commits once, with one fsync, before any of them is answered. What was answered is on
- * disk, as with a commit each, at many times the rate.
+ * Writes are committed in groups. They wait in a queue. A flush opens one transaction, runs each waiting write in a
+ * savepoint, and commits once, with one fsync, before any of them resolves. So a write that has resolved is on disk, as
+ * with one commit each, at many times the rate.
  */
 import { mkdirSync } from 'node:fs';
 import { dirname } from 'node:path';
@@ -15,14 +15,14 @@ import type { Database, Sql, Transaction } from './database.ts';
 import type { Statement, Value } from './sql.ts';
 import { isBusy, isDiskFull, translateSqliteError } from './sqlite-errors.ts';
 
-/** Another process (an import, say) may hold the write lock; we wait for it without blocking reads. */
+/** Another process, such as an import, may have the write lock. Reads are not blocked meanwhile. */
 const lockWaitMs = 10_000;
 const groupSizeMax = 256;
 const cachedStatementsMax = 500;
-/** One statement for so many rows takes a fifth less than one for each. */
+/** One statement for so many rows takes 20 % less time than one for each. */
 const rowsAtOnce = 50;
 
-/** How long a full disk is remembered: without requests, no write shows that there is space again. */
+/** How long `isFull` stays true after a failed write: without requests, no write shows that there is space again. */
 const fullMs = 60_000;
 
 interface Write {
@@ -31,7 +31,7 @@ interface Write {
   readonly reject: (error: unknown) => void;
 }
 
-/** Opens (and creates, folder included) the database file. */
+/** Opens the database file; creates it and its folder when they do not exist. */
 export function openSqlite(file: string): Database {
   const writer = create(file);
   const reader = connect(file);
@@ -46,7 +46,7 @@ export function openSqlite(file: string): Database {
   let lastStamp: number | undefined;
   let commits = 0;
   let commitMs = 0;
-  /** When a write last found the disk full, by performance.now(); null where a later one succeeded. */
+  /** When a write last failed on a full disk, by performance.now(); null when a later one succeeded. */
   let fullAt: number | null = null;
   let flushing: Promise<void> | undefined;
 
@@ -57,7 +57,7 @@ export function openSqlite(file: string): Database {
     });
 
   async function flush(): Promise<void> {
-    // One turn of the event loop lets every request that is already here join the group.
+    // After one turn of the event loop, every request that has arrived is in the group.
     await nextTurn();
     while (queue.length > 0) {
       const startedAt = performance.now();
@@ -65,7 +65,7 @@ export function openSqlite(file: string): Database {
       commits += 1;
       commitMs += performance.now() - startedAt;
     }
-    // In the same step as the look at the queue: a write that comes later starts a flush of its own.
+    // In the same turn as the check of the queue: a write that arrives later starts another flush.
     flushing = undefined;
   }
 
@@ -76,7 +76,7 @@ export function openSqlite(file: string): Database {
     try {
       rollBack();
       await begin(writer);
-      // Alone, a write needs no savepoint, which keeps a second copy of every page that an import changes.
+      // A single write needs no savepoint, which would copy every page that an import changes.
       const run = group.length === 1 ? runAlone : runInSavepoint;
       for (const write of group) {
         responses.push(await run(write));
@@ -87,7 +87,7 @@ export function openSqlite(file: string): Database {
       try {
         rollBack();
       } catch {
-        // The disk fails now: the next group tries again.
+        // The disk fails: the next group tries again.
       }
       const failure = translateSqliteError(error, isCommit);
       noteFull(failure);
@@ -122,7 +122,7 @@ export function openSqlite(file: string): Database {
     return () => write.resolve(value);
   }
 
-  /** Runs one write and says how to answer it once the group is on disk. */
+  /** Runs one write and returns a function that resolves it after the commit of the group. */
   async function runInSavepoint(write: Write): Promise<() => void> {
     savepoint.run();
     try {
@@ -179,9 +179,9 @@ function create(file: string): DatabaseSync {
   restrict(file, `${file}-wal`, `${file}-shm`);
   let what = `The data folder ${dirname(file)} cannot be written`;
   try {
-    // Of nobody else: in it are the addresses of customers.
+    // Only for its owner: the database contains shipping addresses of customers.
     mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
-    what = `The database ${file} cannot be opened: it must be a file that this user may read and write`;
+    what = `The database ${file} cannot be opened: this user must be able to read and write it`;
     return connect(file);
   } catch (error) {
     throw new AppError('unavailable', what, { cause: error });
@@ -191,7 +191,7 @@ function create(file: string): DatabaseSync {
 function connect(file: string): DatabaseSync {
   const connection = new DatabaseSync(file, { timeout: 0 });
   retryWhileBusy(() => connection.exec('pragma journal_mode = wal'));
-  // FULL: a commit returns only when the log is on disk, so an answered write survives a power cut.
+  // FULL: a commit returns when the log is on disk, so a write that has resolved survives a power cut.
   connection.exec(`
     pragma synchronous = full;
     pragma foreign_keys = on;
@@ -203,7 +203,7 @@ function connect(file: string): DatabaseSync {
   return connection;
 }
 
-/** Switching to WAL is the one step that a second starter can find locked; it lasts milliseconds. */
+/** The switch to WAL locks the database for milliseconds, and a second process may start meanwhile. */
 function retryWhileBusy(step: () => void): void {
   for (let attempt = 1; ; attempt += 1) {
     try {
@@ -267,7 +267,7 @@ function statementsOn(connection: DatabaseSync): Sql {
       execute(statement, (one, values) => one.get(...values) as Row | undefined),
     run: async (statement) => execute(statement, (one, values) => Number(one.run(...values).changes)),
     insert: async (table, columns, rows) => {
-      // Whoever sees it fail gives the whole write up; to undo its rows alone, it would first copy every page.
+      // A failure rolls back the whole write. To undo only this statement, SQLite would first copy every page.
       try {
         let done = 0;
         for (; done + rowsAtOnce <= rows.length; done += rowsAtOnce) {
@@ -283,7 +283,7 @@ function statementsOn(connection: DatabaseSync): Sql {
   };
 }
 
-/** `or fail` leaves out the copy of pages by which a statement could be undone alone: what fails is rolled back whole. */
+/** `or fail` avoids the copy of pages that undoes a single statement: a failure rolls back the whole write anyway. */
 function insertOf(table: string, columns: readonly string[], rows: number): string {
   const row = `(${columns.map(() => '?').join(', ')})`;
   return `insert or fail into ${table} (${columns.join(', ')}) values ${Array(rows).fill(row).join(', ')}`;

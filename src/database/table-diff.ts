@@ -1,11 +1,11 @@
-/** One table in two databases, row by row. */
+/** Compares one table of two databases row by row. */
 import type { Sql } from './database.ts';
 import type { Value } from './sql.ts';
 import { keyOf, readTableRows, type Table, type TableRow } from './tables.ts';
 
 const rowsAtOnce = 5000;
 
-/** Rows of two tables that are not the same, of some thousands that were compared. */
+/** Differences among the next thousands of compared rows. */
 export interface Differences {
   compared: number;
   readonly missing: TableRow[];
@@ -15,7 +15,7 @@ export interface Differences {
 
 const noDifferences = (): Differences => ({ compared: 0, missing: [], different: [], extra: [] });
 
-/** Goes through both tables in the order of the key, side by side, some thousands of rows at a time. */
+/** Compares both tables in the order of the key, some thousands of rows at a time. */
 export async function* diffTables(source: Sql, target: Sql, table: Table): AsyncGenerator<Differences> {
   const ours = new Reader(source, table);
   const theirs = new Reader(target, table);
@@ -65,7 +65,7 @@ class Reader {
     this.#table = table;
   }
 
-  /** The row that comes next, where it was read already. */
+  /** The next row, if it is in memory. */
   get head(): TableRow | undefined {
     return this.#rows[this.#place];
   }
@@ -74,7 +74,7 @@ class Reader {
     this.#place += 1;
   }
 
-  /** The row that comes next; undefined at the end. */
+  /** The next row; undefined at the end. */
   async read(): Promise<TableRow | undefined> {
     if (!this.#isOver) {
       this.#rows = await readTableRows(this.#database, this.#table, this.#last, rowsAtOnce);
@@ -87,7 +87,7 @@ class Reader {
   }
 }
 
-/** As both engines sort: numbers by value, text by its bytes. */
+/** The sort order of both engines: numbers by value, text by its bytes. */
 function orderOf(a: readonly Value[], b: readonly Value[]): number {
   for (const [place, one] of a.entries()) {
     const other = b[place] as Value;

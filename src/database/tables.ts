@@ -1,4 +1,4 @@
-/** What the tables of a database are, asked of the database itself: for work that treats them all alike. */
+/** The tables of a database, read from its schema: for code that treats all tables in the same way. */
 import type { Sql } from './database.ts';
 import { type Engine, rawSql, type Statement, sql, type Value } from './sql.ts';
 
@@ -12,11 +12,11 @@ export interface Table {
 interface ColumnRow {
   readonly table_name: string;
   readonly column_name: string;
-  /** Place in the primary key, from 1; 0 for other columns. */
+  /** Position in the primary key, from 1; 0 for other columns. */
   readonly key_place: number;
 }
 
-/** Every table, each after those that its rows refer to. */
+/** All tables, each after those that it refers to. */
 export async function listTables(database: Sql, engine: Engine): Promise<Table[]> {
   const rows = await database.all<ColumnRow>(engine === 'sqlite' ? columnsOnSqlite : columnsOnPostgres);
   const tables = Map.groupBy(rows, ({ table_name }) => table_name);
@@ -30,7 +30,7 @@ export async function listTables(database: Sql, engine: Engine): Promise<Table[]
   }));
 }
 
-// In the order of their creation: a table can only refer to one that was there before.
+// In the order of creation: a table can only refer to an older one.
 const columnsOnSqlite = sql`
   select t.name as table_name, c.name as column_name, c.pk as key_place
   from sqlite_schema t join pragma_table_info(t.name) c
@@ -46,7 +46,7 @@ const columnsOnPostgres = sql`
 /** Values in the order of the table's columns. */
 export type TableRow = readonly Value[];
 
-/** The next rows in the order of the key, after the one with the given key. */
+/** The next rows in the order of the key, after a given key. */
 export async function readTableRows(
   database: Sql,
   { name, columns, key }: Table,
@@ -84,8 +84,8 @@ function separated(values: readonly Value[]): Statement {
 }
 
 /**
- * The last id that each table gave out, of those that remember it. What was given out once is not given out again.
- * On SQLite a table of which nothing was ever written is not among them.
+ * The last id that each table with generated ids has used. Ids are never used again. On SQLite a table without any
+ * insert so far is missing.
  */
 export async function readLastIds(database: Sql, engine: Engine): Promise<Map<string, number>> {
   const rows = await database.all<{ name: string; last: number }>(
@@ -101,7 +101,7 @@ const lastIdsOnPostgres = sql`
     join pg_sequence s on s.seqrelid = pg_get_serial_sequence(t.oid::regclass::text, c.attname)::regclass
   where t.relkind = 'r' and t.relnamespace = 'public'::regnamespace`;
 
-/** Goes on where `lastIds` or the rows that are there end, whichever is further. */
+/** Lets generated ids continue after `lastIds` or after the largest stored id, whichever is larger. */
 export async function writeLastIds(
   database: Sql,
   engine: Engine,
@@ -130,7 +130,7 @@ export async function writeLastIds(
   }
 }
 
-/** Holds off all changes of others to the end of the transaction. SQLite has one writer at a time anyway. */
+/** Blocks changes of other transactions until this one ends. SQLite has one writer at a time and needs no lock. */
 export async function lockTables(tx: Sql, engine: Engine, tables: readonly Table[]): Promise<void> {
   if (engine === 'postgres') {
     await tx.run(rawSql(`lock table ${tables.map(({ name }) => name).join(', ')} in exclusive mode`));
