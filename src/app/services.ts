@@ -104,8 +104,8 @@ export async function openServices(
   const throttle = createLoginThrottle({ database, clock, limits: config.loginLimits, secret });
   const networks = createKnownNetworks({ database, clock, secret });
   const firstId = firstIdIn(environment);
-  const steps = createTransitions(clock, config.shippingTimeMs, firstId);
-  const release = createOrderOnDelete(clock, steps);
+  const transitions = createTransitions(clock, config.shippingTimeMs, firstId);
+  const release = createOrderOnDelete(clock, transitions);
   const cheeses = createCheeseService({
     database,
     clock,
@@ -138,7 +138,7 @@ export async function openServices(
     clock,
     cheeses,
     customers,
-    steps,
+    transitions,
     settings: config,
     firstId,
   });

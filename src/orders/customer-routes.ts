@@ -1,4 +1,4 @@
-/** The orders of one customer over HTTP. Here a customer's session is a credential; under /store it is not. */
+/** Routes for the orders of one customer. They accept a customer's session alone; those under /store do not. */
 import { anyOf, apiKey, oauth, session } from '../auth/access.ts';
 import type { Principal } from '../auth/principal.ts';
 import type { CustomerFinder } from '../customers/customer-finder.ts';
@@ -22,21 +22,21 @@ const noCustomer = notFoundResponse('There is no customer with this username');
 const noOrder = notFoundResponse(
   'There is no customer with this username, or the customer has no such order',
 );
-/** The first order that is not for testing. */
+/** The first order that is not a test order. */
 const examples = { orderId: 11 };
 
 interface Dependencies {
   readonly customerFinder: CustomerFinder;
   readonly orders: OrderService;
-  readonly history: OrderReader;
+  readonly orderReader: OrderReader;
 }
 
-export function customerOrderRoutes({ customerFinder, orders, history }: Dependencies): Route[] {
-  /** The id of the order, if it is one of the customer and the caller reaches it. */
+export function customerOrderRoutes({ customerFinder, orders, orderReader }: Dependencies): Route[] {
+  /** The id of the order, if it is one of the customer's and the caller has access. */
   async function ownOrder(params: Readonly<Record<string, string>>, principal: Principal): Promise<number> {
     const customerId = await customerFinder.idOf(params.username ?? '', principal);
     const id = orderId(params);
-    await history.requireOf(customerId, id);
+    await orderReader.requireOf(customerId, id);
     return id;
   }
 
@@ -59,7 +59,7 @@ export function customerOrderRoutes({ customerFinder, orders, history }: Depende
       handle: async ({ params, query, principal }) => {
         const { username = '' } = params;
         const customerId = await customerFinder.idOf(username, principal);
-        const page = await history.listOf(customerId, principal, requestOf(query));
+        const page = await orderReader.listOf(customerId, principal, requestOf(query));
         return shownPage(page, `/v2/customer/${encodeURIComponent(username)}/orders`, query.limit);
       },
     }),
@@ -81,13 +81,13 @@ export function customerOrderRoutes({ customerFinder, orders, history }: Depende
       operationId: 'getCustomerOrderTimeline',
       examples,
       tag,
-      summary: 'What happened to an order of a customer, when, and who did it',
+      summary: 'Read the timeline of an order of a customer',
       access,
-      responses: { 200: { description: 'The steps so far', schema: Timeline }, ...noOrder },
+      responses: { 200: { description: 'The transitions so far', schema: Timeline }, ...noOrder },
       handle: async ({ params, principal }) => ({
         status: 200,
         headers: { 'Cache-Control': 'private, no-cache' },
-        body: { items: await history.timeline(await ownOrder(params, principal), principal) },
+        body: { items: await orderReader.timeline(await ownOrder(params, principal), principal) },
       }),
     }),
     route({

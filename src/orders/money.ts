@@ -1,4 +1,4 @@
-/** Sums of money, exactly: prices are decimal numbers of US dollars, totals are whole cents. */
+/** Exact sums of money: prices are decimal numbers of US dollars, totals are whole cents. */
 
 export interface Line {
   /** Kilograms. */
@@ -13,7 +13,7 @@ interface Decimal {
   readonly scale: number;
 }
 
-/** The decimal number that JavaScript writes for a double, which is the one that was sent. */
+/** The shortest decimal number of a double, which is the one that the client sent. */
 function decimalOf(number: number): Decimal {
   const [mantissa = '', exponent = '0'] = String(number).split('e');
   const [whole = '', fraction = ''] = mantissa.split('.');
@@ -22,13 +22,13 @@ function decimalOf(number: number): Decimal {
   return scale >= 0 ? { digits, scale } : { digits: digits * 10n ** BigInt(-scale), scale: 0 };
 }
 
-/** Quantity times price of all lines, rounded once: half a cent goes up. */
+/** The sum of quantity times price over all lines, rounded once: half a cent is rounded up. */
 export function totalCents(lines: readonly Line[]): number {
   const amounts = lines.map(({ quantity, pricePerKg }) => {
     const { digits, scale } = decimalOf(pricePerKg);
     return { digits: digits * BigInt(quantity), scale };
   });
-  // At least thousandths, so that there is a half to round.
+  // At least three digits after the point, so that half a cent can be added.
   const scale = Math.max(3, ...amounts.map((amount) => amount.scale));
   const sum = amounts.reduce(
     (total, amount) => total + amount.digits * 10n ** BigInt(scale - amount.scale),
@@ -38,7 +38,7 @@ export function totalCents(lines: readonly Line[]): number {
   return Number((sum + cent / 2n) / cent);
 }
 
-/** Cents as the API shows them: a number of US dollars. */
+/** Cents as a number of US dollars, as in responses. */
 export function dollars(cents: number): number {
   return cents / 100;
 }

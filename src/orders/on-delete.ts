@@ -1,4 +1,4 @@
-/** What becomes of orders when a cheese or a customer is deleted: in that transaction, and it may say no. */
+/** Changes orders when a cheese or a customer is deleted, in the same transaction, and may refuse the deletion. */
 import { type Clock, timestamp } from '../clock.ts';
 import type { Context } from '../database/context.ts';
 import type { Sql } from '../database/database.ts';
@@ -11,36 +11,36 @@ import type { Transitions } from './transitions.ts';
 const namedMax = 5;
 
 export interface OrderOnDelete {
-  /** Cancels orders that were only placed. @throws AppError conflict where more was promised */
+  /** Cancels placed orders of the cheese. @throws AppError conflict when orders of it are approved or shipped */
   onCheeseDelete(
     tx: Sql,
     context: Context,
     cheese: { readonly id: number; readonly name: string },
   ): Promise<void>;
-  /** Cancels what has not shipped, and parts the rest from the person. */
+  /** Cancels the customer's orders that have not shipped, and removes personal data from all of them. */
   onCustomerDelete(tx: Sql, context: Context, customerId: number): Promise<void>;
 }
 
-export function createOrderOnDelete(clock: Clock, steps: Transitions): OrderOnDelete {
+export function createOrderOnDelete(clock: Clock, transitions: Transitions): OrderOnDelete {
   return {
     async onCheeseDelete(tx, context, { id, name }) {
       const open = await orderQueries(tx).listOpenWith(id);
-      const promised = open.filter(({ status }) => status !== 'placed');
-      if (promised.length > 0) {
-        const some = promised.slice(0, namedMax).map((order) => `${order.id} (${order.status})`);
-        const more = promised.length > namedMax ? ` and ${promised.length - namedMax} more` : '';
+      const active = open.filter(({ status }) => status !== 'placed');
+      if (active.length > 0) {
+        const some = active.slice(0, namedMax).map((order) => `${order.id} (${order.status})`);
+        const more = active.length > namedMax ? ` and ${active.length - namedMax} more` : '';
         throw new AppError(
           'conflict',
           `The cheese is in active orders: ${some.join(', ')}${more}. Deliver or cancel them first.`,
         );
       }
       for (const order of open) {
-        // It is still placed: whoever approves holds the cheeses first, and this one is ours.
-        await steps.transition(
+        // It is still placed: an approval locks the cheeses first, and this transaction has locked this one.
+        await transitions.transition(
           tx,
           context,
           order.id,
-          steps.cancellation(`${name} was taken out of the catalogue`),
+          transitions.cancellation(`${name} was taken out of the catalogue`),
         );
       }
     },
@@ -50,7 +50,12 @@ export function createOrderOnDelete(clock: Clock, steps: Transitions): OrderOnDe
       const orders = await queries.listOfCustomer(customerId);
       for (const { id, status } of orders) {
         if (allowedFrom('cancelled').includes(status)) {
-          await steps.tryTransition(tx, context, id, steps.cancellation('the customer was deleted'));
+          await transitions.tryTransition(
+            tx,
+            context,
+            id,
+            transitions.cancellation('the customer was deleted'),
+          );
         }
       }
       if (orders.length > 0) {
@@ -61,7 +66,7 @@ export function createOrderOnDelete(clock: Clock, steps: Transitions): OrderOnDe
   };
 }
 
-/** The country stays, for the books. */
+/** The country stays, for accounting. */
 function anonymizeAddress(address: string): string {
   const { country } = JSON.parse(address) as ShippingAddress;
   return JSON.stringify({ street: '', city: '', state: null, country } satisfies ShippingAddress);

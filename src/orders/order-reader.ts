@@ -1,4 +1,4 @@
-/** Orders read back: lists of them, and what happened to one. */
+/** Reads orders: lists, counts, and the timeline of an order. */
 
 import type { Principal } from '../auth/principal.ts';
 import { type Cursors, canonicalFilters, requireSameQuery } from '../cursor.ts';
@@ -10,7 +10,7 @@ import { type OrderStatus, orderStatuses } from './order-status.ts';
 import { type OrderFilters, orderQueries } from './queries.ts';
 
 export interface OrderPage {
-  /** JSON of the orders, separated by commas: the inside of an array. */
+  /** JSON of the orders, separated by commas, without the brackets of an array. */
   readonly items: string;
   readonly nextCursor: string | null;
   readonly hasMore: boolean;
@@ -30,24 +30,24 @@ export interface OrderRequest extends OrderFilters {
 }
 
 export interface OrderReader {
-  /** The newest first; without test orders. @throws AppError badRequest where the cursor is of another query */
+  /** Newest first, without test orders. @throws AppError badRequest when the cursor belongs to another query */
   list(principal: Principal, request: OrderRequest): Promise<OrderPage>;
-  /** The same of one customer, for a caller who reaches their orders. */
+  /** The same for one customer; the caller must have access to the customer's orders. */
   listOf(customerId: number, principal: Principal, request: OrderRequest): Promise<OrderPage>;
-  /** An order that is not in a customer's list does not exist for them. @throws AppError notFound */
+  /** @throws AppError notFound when the order is not one of the customer's */
   requireOf(customerId: number, id: number): Promise<void>;
-  /** Whose order it is; null where it has no customer. @throws AppError notFound, forbidden */
+  /** The id of the customer of an order; null when it has none. @throws AppError notFound, forbidden */
   customerOf(id: number, principal: Principal): Promise<number | null>;
   /** @throws AppError notFound, forbidden */
   timeline(id: number, principal: Principal): Promise<TimelineEntry[]>;
-  /** Orders in each status, test orders left out. */
+  /** Counts the orders in each status, without test orders. */
   countByStatus(): Promise<Record<OrderStatus, number>>;
 }
 
-/** Where a page ends, and what it was a page of. */
+/** The position that a cursor contains. */
 interface Position {
   readonly filters: OrderFilters;
-  /** null: from the newest on. */
+  /** The id before which the next page begins; null for the newest orders. */
   readonly before: number | null;
 }
 
@@ -55,27 +55,27 @@ interface Position {
 export function createOrderReader(database: Database, cursors: Cursors, firstId: number): OrderReader {
   const queries = orderQueries(database);
 
-  function continued(cursor: string | undefined, given: OrderFilters): Position {
+  function positionOf(cursor: string | undefined, requested: OrderFilters): Position {
     if (cursor === undefined) {
-      return { filters: given, before: null };
+      return { filters: requested, before: null };
     }
     const position = cursors.decode(cursor) as Position;
-    requireSameQuery(position.filters, given, { statuses: 'status' });
+    requireSameQuery(position.filters, requested, { statuses: 'status' });
     return position;
   }
 
-  const history: OrderReader = {
+  const reader: OrderReader = {
     async list(principal, { cursor, limit, ...rest }) {
-      const { filters, before } = continued(cursor, canonicalFilters(rest));
+      const { filters, before } = positionOf(cursor, canonicalFilters(rest));
       const owner = ownerOf(principal);
       const [rows, total] = await Promise.all([
         queries.list(owner, filters, before, limit + 1),
         queries.count(owner, filters),
       ]);
-      const shown = rows.slice(0, limit);
-      const last = rows.length > limit ? shown.at(-1) : undefined;
+      const page = rows.slice(0, limit);
+      const last = rows.length > limit ? page.at(-1) : undefined;
       return {
-        items: shown.map((row) => toOrder(row).body).join(','),
+        items: page.map((row) => toOrder(row).body).join(','),
         nextCursor:
           last === undefined ? null : cursors.encode({ filters, before: last.id } satisfies Position),
         hasMore: last !== undefined,
@@ -84,7 +84,7 @@ export function createOrderReader(database: Database, cursors: Cursors, firstId:
     },
 
     listOf: (customerId, principal, request) =>
-      history.list({ ...principal, confinedTo: customerId }, request),
+      reader.list({ ...principal, confinedTo: customerId }, request),
 
     async requireOf(customerId, id) {
       const row = await queries.find(id);
@@ -116,5 +116,5 @@ export function createOrderReader(database: Database, cursors: Cursors, firstId:
       });
     },
   };
-  return history;
+  return reader;
 }

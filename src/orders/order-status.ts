@@ -1,4 +1,4 @@
-/** The life of an order: which status may follow which. */
+/** The statuses of an order and the allowed transitions. */
 
 export const orderStatuses = ['placed', 'approved', 'shipped', 'delivered', 'cancelled'] as const;
 export type OrderStatus = (typeof orderStatuses)[number];
@@ -11,15 +11,13 @@ const next: Readonly<Record<OrderStatus, readonly OrderStatus[]>> = {
   cancelled: [],
 };
 
-/** The statuses from which an order may come to `status`. */
+/** The statuses from which a transition to `status` is allowed. */
 export function allowedFrom(status: OrderStatus): OrderStatus[] {
   return orderStatuses.filter((from) => next[from].includes(status));
 }
 
-/** In words, for whoever asked for something else. */
+/** The allowed transitions from a status, for error messages. */
 export function nextStatusText(status: OrderStatus): string {
   const words = next[status].join(' or ');
-  return words === ''
-    ? `An order that is ${status} stays so.`
-    : `From ${status} it can only become ${words}.`;
+  return words === '' ? `This status is final.` : `The next status can only be ${words}.`;
 }

@@ -1,4 +1,4 @@
-/** An order as it is answered, and who may see it. */
+/** The JSON of an order, and who may see it. */
 import type { Principal } from '../auth/principal.ts';
 import type { Sql } from '../database/database.ts';
 import { AppError } from '../errors.ts';
@@ -8,12 +8,12 @@ import { dollars } from './money.ts';
 import { firstRealId, type OrderRow, type Owner, orderQueries } from './queries.ts';
 import type { OrderItem } from './schemas.ts';
 
-/** The first order that exists for callers: production has no test orders, whatever its table contains. */
+/** The first id of an order that requests can read: production has no test orders, even if its table contains some. */
 export function firstIdIn(environment: Environment): number {
   return environment === 'production' ? firstRealId : 1;
 }
 
-/** Lines and address are stored as the JSON that answers for them. */
+/** Lines and shipping address are stored as the JSON of responses. */
 export function toOrder(row: OrderRow): Versioned {
   const { id, status, notes, total_cents, ship_date, created_at, updated_at } = row;
   const rest = JSON.stringify({
@@ -28,7 +28,7 @@ export function toOrder(row: OrderRow): Versioned {
   return { id, version: row.version, body };
 }
 
-/** Ids of the cheeses of an order, each once. */
+/** The distinct ids of the cheeses of an order. */
 export function cheesesOf(lines: readonly Pick<OrderItem, 'cheeseId'>[]): number[] {
   return [...new Set(lines.map(({ cheeseId }) => cheeseId))];
 }
@@ -42,7 +42,7 @@ export async function findRow(sql: Sql, id: number, firstId: number): Promise<Or
   return row;
 }
 
-/** Test orders are open to all callers. @throws AppError forbidden where the caller may not see the order */
+/** Test orders are open to all callers. @throws AppError forbidden when the caller may not see the order */
 export function requireOwner({ id, customer_id, placed_by }: OrderRow, principal: Principal): void {
   const owner = ownerOf(principal);
   const isOwn =
@@ -58,7 +58,7 @@ export function requireOwner({ id, customer_id, placed_by }: OrderRow, principal
   }
 }
 
-/** Whose orders the caller sees. API keys and admins see every order, unless they act for a customer. */
+/** The owner whose orders the caller can see. API keys and admins see all orders, unless they act for a customer. */
 export function ownerOf({ kind, id, scopes, customerId, confinedTo }: Principal): Owner {
   if (confinedTo !== null) {
     return { customerId: confinedTo };
@@ -69,7 +69,7 @@ export function ownerOf({ kind, id, scopes, customerId, confinedTo }: Principal)
   return customerId === null ? { placedBy: id } : { customerId };
 }
 
-/** Approves, ships and delivers: no customer may. @throws AppError forbidden for a request that acts for a customer */
+/** Only operators approve, ship and deliver. @throws AppError forbidden for a request that acts for a customer */
 export function requireOperator({ confinedTo }: Principal): void {
   if (confinedTo !== null) {
     throw new AppError(

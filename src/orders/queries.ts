@@ -3,18 +3,18 @@ import { queriesOn } from '../database/database.ts';
 import { advisoryLock, allTrue, rowsFromJson, type Statement, sql, valueList } from '../database/sql.ts';
 import type { OrderStatus } from './order-status.ts';
 
-/** Orders below are for testing; real ones begin here. */
+/** Orders with lower ids are test orders. */
 export const firstRealId = 11;
 
 export interface OrderRow {
   readonly id: number;
   readonly status: OrderStatus;
-  /** The principal that placed it. */
+  /** Id of the principal that placed it. */
   readonly placed_by: string;
   readonly customer_id: number | null;
   /** JSON of the lines. */
   readonly items: string;
-  /** JSON of the address. */
+  /** JSON of the shipping address. */
   readonly address: string;
   readonly notes: string | null;
   readonly total_cents: number;
@@ -31,12 +31,12 @@ export type TestOrderRow = Pick<
   'id' | 'status' | 'ship_date' | 'items' | 'address' | 'notes' | 'total_cents' | 'created_at'
 >;
 
-/** Whose orders: everybody's, a customer's, or those that a credential without a customer placed. */
+/** An owner of orders: a customer, a credential without a customer, or null for all orders. */
 export type Owner = { readonly customerId: number } | { readonly placedBy: string } | null;
 
 export interface StatusChange {
   readonly status: OrderStatus;
-  /** undefined leaves it as it is. */
+  /** undefined keeps the stored date. */
   readonly shipDate: string | null | undefined;
   readonly now: string;
 }
@@ -55,7 +55,7 @@ const columns = sql`id, status, placed_by, customer_id, items, address, notes, t
 const newestFirst = sql`order by id desc`;
 
 export const orderQueries = queriesOn((tx) => ({
-  /** What the database supplies is the id: the rest is not read back. */
+  /** Only the id comes from the database: the other columns are known. */
   insert: async (order: NewOrderRow): Promise<OrderRow> => {
     const row = await tx.get<{ id: number }>(sql`
       insert into orders (status, placed_by, customer_id, items, address, notes, total_cents, created_at, updated_at)
@@ -74,7 +74,7 @@ export const orderQueries = queriesOn((tx) => ({
 
   find: (id: number) => tx.get<OrderRow>(sql`select ${columns} from orders where id = ${id}`),
 
-  /** Moves an order on, if it is where it may come from; of several who try at once, one does. */
+  /** Changes the status if it is one of `from`: of several concurrent updates, one succeeds. */
   updateStatus: (id: number, from: readonly OrderStatus[], change: StatusChange) =>
     tx.get<OrderRow>(sql`
       update orders set status = ${change.status},
@@ -85,12 +85,12 @@ export const orderQueries = queriesOn((tx) => ({
   list: (owner: Owner, filters: OrderFilters, before: number | null, limit: number) =>
     tx.all<OrderRow>(sql`
       select ${columns} from orders
-      where ${allTrue([...chosen(owner, filters), ...(before === null ? [] : [sql`id < ${before}`])])}
+      where ${allTrue([...conditionsOf(owner, filters), ...(before === null ? [] : [sql`id < ${before}`])])}
       ${newestFirst} limit ${limit}`),
 
   count: async (owner: Owner, filters: OrderFilters) => {
     const row = await tx.get<{ total: number }>(
-      sql`select count(*) as total from orders where ${allTrue(chosen(owner, filters))}`,
+      sql`select count(*) as total from orders where ${allTrue(conditionsOf(owner, filters))}`,
     );
     return row?.total ?? 0;
   },
@@ -99,10 +99,10 @@ export const orderQueries = queriesOn((tx) => ({
     tx.all<{ status: OrderStatus; orders: number }>(sql`
       select status, count(*) as orders from orders where id >= ${firstRealId} group by status`),
 
-  /** Other placements by the credential wait until the transaction ends. */
+  /** Locks placements by a credential until the transaction ends. */
   lockPlacer: (placedBy: string) => tx.get(advisoryLock(`orders of ${placedBy}`)),
 
-  /** Creation times of a credential's orders between two moments, the oldest first. */
+  /** Creation times of a credential's orders in a period, the oldest first. */
   listRecent: (placedBy: string, since: string, until: string) =>
     tx.all<{ created_at: string }>(sql`
       select created_at from orders
@@ -111,7 +111,7 @@ export const orderQueries = queriesOn((tx) => ({
   listOfCustomer: (customerId: number) =>
     tx.all<OrderRow>(sql`select ${columns} from orders where customer_id = ${customerId} order by id`),
 
-  /** Parts orders from the person they were for. */
+  /** Removes the customer and personal data from orders. */
   updateAnonymous: (orders: readonly (readonly [id: number, address: string])[], now: string) =>
     tx.run(sql`
       update orders set address = named.address, notes = null, customer_id = null, version = version + 1,
@@ -130,13 +130,13 @@ export const orderQueries = queriesOn((tx) => ({
     tx.run(sql`
       delete from open_order_cheese where order_id = ${orderId} and cheese_id in (${valueList(cheeseIds)})`),
 
-  /** Open orders that a cheese is in. */
+  /** Open orders that contain a cheese. */
   listOpenWith: (cheeseId: number) =>
     tx.all<{ id: number; status: OrderStatus }>(sql`
       select o.id, o.status from open_order_cheese c join orders o on o.id = c.order_id
       where c.cheese_id = ${cheeseId} order by o.id`),
 
-  /** Other transactions that restore test orders wait until this one ends. */
+  /** Locks the restore of test orders until the transaction ends. */
   lockTestOrders: () => tx.get(advisoryLock('test orders')),
 
   listTestOrders: () => tx.all<OrderRow>(sql`select ${columns} from orders where id < ${firstRealId}`),
@@ -146,7 +146,7 @@ export const orderQueries = queriesOn((tx) => ({
 
   deleteTestOrders: () => tx.run(sql`delete from orders where id < ${firstRealId}`),
 
-  /** Puts test orders back to what they shall be. */
+  /** Inserts or overwrites test orders. */
   restore: (orders: readonly TestOrderRow[]) =>
     tx.run(sql`
       insert into orders (id, status, ship_date, items, address, total_cents, created_at, updated_at, placed_by)
@@ -159,7 +159,7 @@ export const orderQueries = queriesOn((tx) => ({
         version = orders.version + 1, updated_at = excluded.updated_at`),
 }));
 
-function chosen(owner: Owner, { statuses, createdFrom, createdBefore }: OrderFilters): Statement[] {
+function conditionsOf(owner: Owner, { statuses, createdFrom, createdBefore }: OrderFilters): Statement[] {
   return [
     sql`id >= ${firstRealId}`,
     ...(owner === null

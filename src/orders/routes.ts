@@ -46,11 +46,11 @@ export const orderListQuery = {
 interface Dependencies {
   readonly cheeses: CheeseService;
   readonly orders: OrderService;
-  readonly history: OrderReader;
+  readonly orderReader: OrderReader;
   readonly customerFinder: CustomerFinder;
 }
 
-export function storeRoutes({ cheeses, orders, history, customerFinder }: Dependencies): Route[] {
+export function storeRoutes({ cheeses, orders, orderReader, customerFinder }: Dependencies): Route[] {
   return [
     route({
       method: 'GET',
@@ -77,7 +77,7 @@ export function storeRoutes({ cheeses, orders, history, customerFinder }: Depend
         ...badRequestResponse('A parameter is not valid'),
       },
       handle: async ({ query, principal }) => {
-        const page = await history.list(principal, requestOf(query));
+        const page = await orderReader.list(principal, requestOf(query));
         return shownPage(page, '/v2/store/orders', query.limit);
       },
     }),
@@ -88,7 +88,7 @@ export function storeRoutes({ cheeses, orders, history, customerFinder }: Depend
       tag,
       summary: 'Place an order',
       description:
-        "All of it or nothing: every cheese must be available. Names and prices are those of now. The order is approved by itself after a moment, unless a cheese has no price; read it again to see. With a customer's session in Authorization beside the key, the order is that customer's.",
+        "Every cheese must be available; otherwise nothing is ordered. Names and prices are the current ones. The server approves the order after a delay, unless a cheese has no price; read the order again to see its status. With a customer's session in Authorization beside the key, the order is that customer's.",
       access: anyOf(oauth('write:orders')),
       body: OrderInput,
       responses: { 201: oneOrder('The order, placed'), ...unprocessableResponse },
@@ -108,7 +108,7 @@ export function storeRoutes({ cheeses, orders, history, customerFinder }: Depend
       tag,
       summary: 'Read an order',
       description:
-        "Outside of production, orders 1 to 10 are there for testing: two of each status. A key beside a customer's session or token reads that customer's orders only.",
+        "Outside of production, orders 1 to 10 are test orders, two of each status. A key beside a customer's session or token reads that customer's orders only.",
       access: anyOf(apiKey, oauth('read:orders')),
       responses: { 200: oneOrder('The order'), ...noOrder },
       handle: async ({ params, principal }) =>
@@ -142,13 +142,13 @@ export function storeRoutes({ cheeses, orders, history, customerFinder }: Depend
       path: '/store/order/:orderId/timeline',
       operationId: 'getOrderTimeline',
       tag,
-      summary: 'What happened to an order, when, and who did it',
+      summary: 'Read the timeline of an order',
       access: anyOf(apiKey, oauth('read:orders')),
-      responses: { 200: { description: 'The steps so far', schema: Timeline }, ...noOrder },
+      responses: { 200: { description: 'The transitions so far', schema: Timeline }, ...noOrder },
       handle: async ({ params, principal }) => ({
         status: 200,
         headers: { 'Cache-Control': 'private, no-cache' },
-        body: { items: await history.timeline(orderId(params), principal) },
+        body: { items: await orderReader.timeline(orderId(params), principal) },
       }),
     }),
     route({
@@ -158,14 +158,14 @@ export function storeRoutes({ cheeses, orders, history, customerFinder }: Depend
       examples: { orderId: 11 },
       tag,
       summary: 'Read the customer of an order',
-      description: 'An order that a key or a client placed without a customer has none.',
+      description: 'An order that a key or client placed without a customer has none.',
       access: anyOf(apiKey, oauth('admin')),
       responses: {
         200: { description: 'The customer', schema: Customer },
         ...notFoundResponse('There is no such order, or it has no customer'),
       },
       handle: async ({ params, principal }) => {
-        const id = await history.customerOf(orderId(params), principal);
+        const id = await orderReader.customerOf(orderId(params), principal);
         const customer = id === null ? undefined : await customerFinder.findById(id);
         if (customer === undefined) {
           throw new AppError('notFound', 'The order has no customer.');
@@ -173,23 +173,28 @@ export function storeRoutes({ cheeses, orders, history, customerFinder }: Depend
         return entityResponse(customer, 200);
       },
     }),
-    step('approve', 'Approve an order', 'Its cheeses must be available.', orders.approve),
-    step('ship', 'Ship an approved order', 'shipDate becomes now.', orders.ship),
-    step('deliver', 'Mark a shipped order as delivered', "Counts for the customer's tier.", orders.deliver),
+    transitionRoute('approve', 'Approve an order', 'Its cheeses must be available.', orders.approve),
+    transitionRoute('ship', 'Ship an approved order', 'shipDate becomes now.', orders.ship),
+    transitionRoute(
+      'deliver',
+      'Mark a shipped order as delivered',
+      "Counts for the customer's tier.",
+      orders.deliver,
+    ),
   ];
 }
 
-/** Test orders from which the step leads on. */
+/** Test orders whose status allows the transition. */
 const examples = { approve: 1, ship: 3, deliver: 5 };
-/** What the step makes of the example of an order. */
-const stepped = {
+/** Changes of the example order by the transition. */
+const afterTransition = {
   approve: { status: 'approved', updatedAt: '2026-01-15T10:05:31.480Z' },
   ship: { status: 'shipped', updatedAt: '2026-01-16T08:00:12.007Z' },
   deliver: { status: 'delivered', updatedAt: '2026-01-17T15:22:48.951Z' },
 };
 
-/** One of the steps that an operator takes with an order. */
-function step(
+/** The route of a transition that operators make. */
+function transitionRoute(
   name: 'approve' | 'ship' | 'deliver',
   summary: string,
   description: string,
@@ -208,10 +213,10 @@ function step(
     responses: {
       200: {
         ...oneOrder('The order as it is now'),
-        example: { ...Order.examples[0], shipDate: '2026-01-16T08:00:12.007Z', ...stepped[name] },
+        example: { ...Order.examples[0], shipDate: '2026-01-16T08:00:12.007Z', ...afterTransition[name] },
       },
       ...noOrder,
-      ...conflictResponse('The order is not where this step begins'),
+      ...conflictResponse('The status of the order does not allow this transition'),
       ...preconditionFailedResponse,
     },
     handle: ({ params, headers, principal, withIdempotency }) => {

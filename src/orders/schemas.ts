@@ -1,4 +1,4 @@
-/** What the store shows and takes. */
+/** Schemas of the store. */
 
 import type { XStatic } from 'typebox/schema';
 import { int64, nullableTimestampSchema, timestampSchema } from '../schema/parts.ts';
@@ -27,7 +27,7 @@ export const Inventory = {
 
 export const OrderItem = {
   title: 'OrderItem',
-  description: 'A line of an order, with the name and price of the cheese as they were then',
+  description: 'A line of an order, with the name and price that the cheese had when the order was placed',
   type: 'object',
   required: ['cheeseId', 'cheeseName', 'quantity', 'pricePerKg'],
   properties: {
@@ -40,7 +40,7 @@ export const OrderItem = {
 } as const;
 export type OrderItem = XStatic<typeof OrderItem>;
 
-/** As it is answered: what became of it when its customer was deleted is empty. */
+/** In responses. All fields but the country are empty after the customer was deleted. */
 export const ShippingAddress = {
   title: 'Address',
   type: 'object',
@@ -143,7 +143,7 @@ export const OrderInput = {
       type: ['string', 'null'],
       maxLength: 1000,
       rule: multilineRule,
-      description: 'Special wishes, kept as they are',
+      description: 'Special wishes, stored unchanged',
       examples: ['Please ring twice'],
     },
   },
@@ -180,12 +180,12 @@ export const Timeline = {
   properties: {
     items: {
       type: 'array',
-      description: 'What happened to the order, in its order',
+      description: 'The transitions of the order, oldest first',
       items: {
         type: 'object',
         required: ['status', 'at', 'by', 'reason'],
         properties: {
-          status: { ...statusText, description: 'The status that the order came to' },
+          status: { ...statusText, description: 'The new status' },
           at: timestampSchema,
           by: {
             type: 'string',

@@ -1,8 +1,8 @@
 /**
- * Orders: what it takes to place one, and how it moves on. history.ts reads them back, worker.ts moves them by itself.
+ * The rules for placing, approving, shipping, delivering and cancelling orders. order-reader.ts reads orders.
  *
- * On PostgreSQL, whoever needs several rows takes them in one order, so that no two wait for each other: the customer,
- * then the cheeses, then the job, then the order.
+ * On PostgreSQL every transaction locks rows in the same order, so that no two deadlock: cheeses, the customer, the
+ * job, the order.
  */
 import type { Principal } from '../auth/principal.ts';
 import { parseCheese } from '../cheeses/schemas.ts';
@@ -23,13 +23,13 @@ import type { Transition, Transitions } from './transitions.ts';
 const hourMs = 60 * 60_000;
 
 export interface OrderService {
-  /** @throws AppError validation where a cheese cannot be ordered, rateLimited */
+  /** @throws AppError validation when a cheese cannot be ordered, rateLimited */
   place(context: Context, principal: Principal, input: OrderInput): Promise<Versioned>;
   /** @throws AppError notFound, forbidden */
   find(id: number, principal: Principal): Promise<Versioned>;
   /**
-   * Cancelling again changes nothing.
-   * @throws AppError notFound, forbidden, preconditionFailed, conflict where it has shipped
+   * Cancelling a cancelled order changes nothing.
+   * @throws AppError notFound, forbidden, preconditionFailed, conflict when it has shipped
    */
   cancel(
     context: Context,
@@ -37,13 +37,13 @@ export interface OrderService {
     principal: Principal | null,
     precondition?: Precondition,
   ): Promise<Versioned>;
-  /** By a person, who may also approve what has no price. @throws AppError notFound, preconditionFailed, conflict */
+  /** By an operator, also for orders without prices. @throws AppError notFound, preconditionFailed, conflict */
   approve(context: Context, id: number, precondition?: Precondition): Promise<Versioned>;
   /** @throws AppError notFound, preconditionFailed, conflict */
   ship(context: Context, id: number, precondition?: Precondition): Promise<Versioned>;
   /** The customer's tier may rise. @throws AppError notFound, preconditionFailed, conflict */
   deliver(context: Context, id: number, precondition?: Precondition): Promise<Versioned>;
-  /** Approves an order whose time has come, or cancels it where a cheese is no longer to be had. */
+  /** Approves an order whose job is due, or cancels it when a cheese is no longer available. */
   approveDue(tx: Sql, context: Context, id: number): Promise<void>;
 }
 
@@ -52,7 +52,7 @@ interface Dependencies {
   readonly clock: Clock;
   readonly cheeses: CheeseService;
   readonly customers: CustomerService;
-  readonly steps: Transitions;
+  readonly transitions: Transitions;
   readonly settings: {
     readonly approvalDelayMs: number;
     readonly requirePrice: boolean;
@@ -63,9 +63,9 @@ interface Dependencies {
 }
 
 export function createOrderService(dependencies: Dependencies): OrderService {
-  const { database, clock, cheeses, customers, steps, settings, firstId } = dependencies;
+  const { database, clock, cheeses, customers, transitions, settings, firstId } = dependencies;
 
-  /** The lines of an order with the names and prices of now. @throws AppError validation */
+  /** The lines of an order with the current names and prices. @throws AppError validation */
   function price(
     lines: OrderInput['items'],
     rows: Awaited<ReturnType<CheeseService['lockForShare']>>,
@@ -99,7 +99,7 @@ export function createOrderService(dependencies: Dependencies): OrderService {
       return;
     }
     await orderQueries(tx).lockPlacer(placedBy);
-    // Orders that are further ahead than an hour were placed while the clock was ahead.
+    // Orders more than an hour in the future were placed while the clock was ahead.
     const [since, until] = [timestamp(clock.now() - hourMs), timestamp(clock.now() + hourMs)];
     const recent = await orderQueries(tx).listRecent(placedBy, since, until);
     const oldest = recent.at(-settings.ordersPerHour);
@@ -107,13 +107,13 @@ export function createOrderService(dependencies: Dependencies): OrderService {
       const retryAfterMs = Date.parse(oldest.created_at) + hourMs - clock.now();
       throw new AppError(
         'rateLimited',
-        `Too many orders within an hour: ${settings.ordersPerHour} are permitted.`,
+        `Too many orders within an hour: the limit is ${settings.ordersPerHour}.`,
         { details: { retryAfterMs } },
       );
     }
   }
 
-  /** Names of cheeses of an order that cannot be had now. Test orders are of cheeses that no catalogue holds. */
+  /** Names of cheeses of an order that are not available now. The cheeses of test orders do not exist. */
   async function missingOf(tx: Sql, { id, items }: OrderRow): Promise<string[]> {
     if (id < firstRealId) {
       return [];
@@ -128,19 +128,19 @@ export function createOrderService(dependencies: Dependencies): OrderService {
   }
 
   /**
-   * Takes a step with an order at the version that the client saw.
-   * @param known the order as it was read without a lock, since the step locks the job first
+   * Makes a transition of an order, if the client knows its version.
+   * @param known the order as read without a lock, because the transition locks the job first
    * @throws AppError preconditionFailed, conflict
    */
   async function move(
     tx: Sql,
     context: Context,
     known: OrderRow,
-    step: Transition,
+    transition: Transition,
     precondition: Precondition | undefined,
   ): Promise<OrderRow> {
     precondition?.(known.version);
-    const row = await steps.transition(tx, context, known.id, step);
+    const row = await transitions.transition(tx, context, known.id, transition);
     // Another transition may have been committed after the order was read.
     precondition?.(row.version - 1);
     return row;
@@ -150,7 +150,7 @@ export function createOrderService(dependencies: Dependencies): OrderService {
     place: (context, principal, input) =>
       context.transaction(async (tx) => {
         const { customerId } = principal;
-        // Cheeses before the customer, as everywhere: their favourite may be deleted right now.
+        // Cheeses before the customer, by the lock order: a favourite cheese may be deleted at the same time.
         const rows = await cheeses.lockForShare(tx, cheesesOf(input.items).filter(Number.isSafeInteger));
         if (customerId !== null && !(await customers.lockForShare(tx, customerId))) {
           throw invalidCredential('The customer of this session is gone.');
@@ -168,12 +168,12 @@ export function createOrderService(dependencies: Dependencies): OrderService {
           total_cents: totalCents(items),
           created_at: timestamp(now),
         });
-        // Sent together: PostgreSQL does one after the other without waiting for us in between.
+        // Sent together: PostgreSQL runs them one after another, without a round trip between them.
         await Promise.all([
           queries.insertOpenCheeses(row.id, cheesesOf(items)),
-          // What has no price waits for a person.
+          // An order without prices waits for an operator.
           isPriced ? addApprovalJob(tx, row.id, timestamp(now + settings.approvalDelayMs)) : null,
-          steps.record(tx, context, row, null),
+          transitions.record(tx, context, row, null),
         ]);
         return toOrder(row);
       }),
@@ -190,11 +190,14 @@ export function createOrderService(dependencies: Dependencies): OrderService {
         requireOwner(known, principal);
       }
       return context.transaction(async (tx) => {
-        const cancelled = await steps.tryTransition(tx, context, id, steps.cancellation(null));
+        const cancelled = await transitions.tryTransition(tx, context, id, transitions.cancellation(null));
         const row = cancelled ?? (await findRow(tx, id, firstId));
         precondition?.(cancelled === undefined ? row.version : row.version - 1);
         if (row.status !== 'cancelled') {
-          throw new AppError('conflict', `The order is ${row.status}: what has shipped cannot be cancelled.`);
+          throw new AppError(
+            'conflict',
+            `The order is ${row.status}. Orders that have shipped cannot be cancelled.`,
+          );
         }
         return toOrder(row);
       });
@@ -208,16 +211,16 @@ export function createOrderService(dependencies: Dependencies): OrderService {
         if (known.status === 'placed' && missing.length > 0) {
           throw new AppError(
             'conflict',
-            `Not available now: ${missing.join(', ')}. Cancel the order, or wait.`,
+            `These cheeses are not available: ${missing.join(', ')}. Cancel the order, or approve it later.`,
           );
         }
-        return toOrder(await move(tx, context, known, steps.approval(), precondition));
+        return toOrder(await move(tx, context, known, transitions.approval(), precondition));
       }),
 
     ship: (context, id, precondition) =>
       context.transaction(async (tx) => {
         const known = await findRow(tx, id, firstId);
-        return toOrder(await move(tx, context, known, steps.shipping(), precondition));
+        return toOrder(await move(tx, context, known, transitions.shipping(), precondition));
       }),
 
     deliver: (context, id, precondition) =>
@@ -225,7 +228,7 @@ export function createOrderService(dependencies: Dependencies): OrderService {
         const known = await findRow(tx, id, firstId);
         const { customer_id } = known;
         const isTheirs = customer_id !== null && (await customers.lockForUpdate(tx, customer_id));
-        const row = await move(tx, context, known, steps.delivery(), precondition);
+        const row = await move(tx, context, known, transitions.delivery(), precondition);
         if (isTheirs) {
           await customers.credit(tx, context, customer_id, row.total_cents);
         }
@@ -235,11 +238,11 @@ export function createOrderService(dependencies: Dependencies): OrderService {
     async approveDue(tx, context, id) {
       const missing = await missingOf(tx, await findRow(tx, id, firstId));
       if (await claimApprovalJob(tx, id, timestamp(clock.now()))) {
-        const step =
+        const transition =
           missing.length === 0
-            ? steps.approval()
-            : steps.cancellation(`no longer available: ${missing.join(', ')}`);
-        await steps.changeStatus(tx, context, id, step);
+            ? transitions.approval()
+            : transitions.cancellation(`no longer available: ${missing.join(', ')}`);
+        await transitions.changeStatus(tx, context, id, transition);
       }
     },
   };

@@ -1,6 +1,6 @@
 /**
- * Orders 1 to 10, for whoever tries a client out: two of each status, so that every answer can be had. They are of
- * cheeses that no catalogue holds, move only when somebody moves them, and are as they were after every start.
+ * Orders 1 to 10, for tests of clients: two of each status, so that a client can get every response. Their cheeses do
+ * not exist, they have no approval jobs, and every start restores them.
  */
 import type { Context } from '../database/context.ts';
 import type { Sql } from '../database/database.ts';
@@ -21,14 +21,14 @@ const address: ShippingAddress = {
   zipCode: '3000',
   country: 'CH',
 };
-/** Ids that the catalogue never comes to. */
+/** Ids that the catalogue never reaches. */
 const items: OrderItem[] = [
   { cheeseId: 9_000_000_000_000_001, cheeseName: 'Test Gruyère', quantity: 2, pricePerKg: 24.5 },
   { cheeseId: 9_000_000_000_000_002, cheeseName: 'Test Brie', quantity: 1, pricePerKg: 18 },
 ];
 
-/** How an order came to its status. */
-const ways: Readonly<Record<OrderStatus, readonly OrderStatus[]>> = {
+/** The statuses that an order has had, up to its current one. */
+const histories: Readonly<Record<OrderStatus, readonly OrderStatus[]>> = {
   placed: ['placed'],
   approved: ['placed', 'approved'],
   shipped: ['placed', 'approved', 'shipped'],
@@ -38,7 +38,7 @@ const ways: Readonly<Record<OrderStatus, readonly OrderStatus[]>> = {
 
 interface TestOrder {
   readonly row: TestOrderRow;
-  /** What its timeline begins with. */
+  /** The first events of its timeline. */
   readonly events: readonly NewEvent[];
 }
 
@@ -57,11 +57,11 @@ const testOrders: readonly TestOrder[] = orderStatuses
       total_cents,
       created_at: placedAt,
     };
-    const events = ways[status].map(
-      (step): NewEvent => ({
-        type: `order.${step}`,
+    const events = histories[status].map(
+      (reached): NewEvent => ({
+        type: `order.${reached}`,
         subject: `order:${id}`,
-        data: JSON.stringify({ id, status: step, total: dollars(total_cents), reason: null }),
+        data: JSON.stringify({ id, status: reached, total: dollars(total_cents), reason: null }),
       }),
     );
     return { row, events };
@@ -69,19 +69,19 @@ const testOrders: readonly TestOrder[] = orderStatuses
 
 const testSubjects = testOrders.map(({ row }) => `order:${row.id}`);
 
-/** Restores the test orders that are missing or were moved, with their timelines. Writes nothing for the others. */
+/** Restores the test orders that are missing or were changed, with their timelines. Writes nothing for the others. */
 export async function restoreTestOrders({ transaction, origin }: Context): Promise<void> {
   await transaction(async (tx) => {
     const queries = orderQueries(tx);
     await queries.lockTestOrders();
     const stored = new Map((await queries.listTestOrders()).map((row) => [row.id, row]));
-    const history = Map.groupBy(await listEvents(tx, testSubjects), ({ subject }) => subject);
+    const storedEvents = Map.groupBy(await listEvents(tx, testSubjects), ({ subject }) => subject);
     const wrong = testOrders.filter(({ row }) => !isSame(row, stored.get(row.id)));
     if (wrong.length > 0) {
       await queries.restore(wrong.map(({ row }) => row));
     }
     for (const { row, events } of testOrders) {
-      const found = history.get(`order:${row.id}`) ?? [];
+      const found = storedEvents.get(`order:${row.id}`) ?? [];
       const isIntact = events.every(({ type }, index) => found[index]?.type === type);
       const extra = found.slice(isIntact ? events.length : 0);
       await deleteEvents(
@@ -105,7 +105,7 @@ export function hasTestOrders(database: Sql): Promise<boolean> {
   return orderQueries(database).hasTestOrders();
 }
 
-/** Removes the test orders with their timelines, and returns how many there were. */
+/** Deletes the test orders with their timelines and returns how many there were. */
 export async function removeTestOrders(tx: Sql): Promise<number> {
   const history = await listEvents(tx, testSubjects);
   await deleteEvents(

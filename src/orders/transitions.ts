@@ -1,4 +1,7 @@
-/** The steps of an order's life, each in one conditional statement with everything that goes along. */
+/**
+ * The transitions of an order: one conditional update each, with the changes and the event that belong to it. Of
+ * several concurrent transitions of an order, one succeeds.
+ */
 import { type Clock, timestamp } from '../clock.ts';
 import type { Context } from '../database/context.ts';
 import type { Sql } from '../database/database.ts';
@@ -12,9 +15,9 @@ import { type OrderRow, orderQueries } from './queries.ts';
 
 export interface Transition {
   readonly to: OrderStatus;
-  /** Shown in the timeline. */
+  /** For the timeline. */
   readonly reason: string | null;
-  /** undefined leaves it as it is. */
+  /** undefined keeps the stored date. */
   readonly shipDate: string | null | undefined;
 }
 
@@ -23,40 +26,40 @@ export interface Transitions {
   readonly shipping: () => Transition;
   readonly delivery: () => Transition;
   readonly cancellation: (reason: string | null) => Transition;
-  /** Writes down what an order has come to. */
+  /** Records the event of an order's new status. */
   record(tx: Sql, context: Context, order: OrderRow, reason: string | null): Promise<void>;
-  /** Undefined where the order is not where the step begins: of several who try at once, one succeeds. */
-  tryTransition(tx: Sql, context: Context, id: number, step: Transition): Promise<OrderRow | undefined>;
+  /** Returns undefined when the status of the order does not allow the transition. */
+  tryTransition(tx: Sql, context: Context, id: number, transition: Transition): Promise<OrderRow | undefined>;
   /** The same for a caller that has claimed the approval job of the order. */
-  changeStatus(tx: Sql, context: Context, id: number, step: Transition): Promise<OrderRow | undefined>;
+  changeStatus(tx: Sql, context: Context, id: number, transition: Transition): Promise<OrderRow | undefined>;
   /** @throws AppError notFound, conflict */
-  transition(tx: Sql, context: Context, id: number, step: Transition): Promise<OrderRow>;
+  transition(tx: Sql, context: Context, id: number, transition: Transition): Promise<OrderRow>;
 }
 
 /** @param shippingTimeMs from the approval to the estimated shipDate @param firstId see `firstIdIn` */
 export function createTransitions(clock: Clock, shippingTimeMs: number, firstId: number): Transitions {
-  const steps: Transitions = {
+  const transitions: Transitions = {
     approval: () => ({ to: 'approved', reason: null, shipDate: timestamp(clock.now() + shippingTimeMs) }),
     shipping: () => ({ to: 'shipped', reason: null, shipDate: timestamp(clock.now()) }),
     delivery: () => ({ to: 'delivered', reason: null, shipDate: undefined }),
     cancellation: (reason) => ({ to: 'cancelled', reason, shipDate: null }),
 
     async record(tx, context, { id, status, total_cents, updated_at }, reason) {
-      // Neither address nor notes: what is personal must be gone when the customer is.
+      // Neither address nor notes: events must not contain personal data, because they outlive the customer.
       const data = JSON.stringify({ id, status, total: dollars(total_cents), reason });
       await recordEvents(tx, context.origin, updated_at, [
         { type: `order.${status}`, subject: `order:${id}`, data },
       ]);
     },
 
-    async tryTransition(tx, context, id, step) {
+    async tryTransition(tx, context, id, transition) {
       if (id < firstId) {
         return undefined;
       }
-      if (step.to === 'approved' || step.to === 'cancelled') {
+      if (transition.to === 'approved' || transition.to === 'cancelled') {
         await deleteApprovalJob(tx, id);
       }
-      return steps.changeStatus(tx, context, id, step);
+      return transitions.changeStatus(tx, context, id, transition);
     },
 
     async changeStatus(tx, context, id, { to, reason, shipDate }) {
@@ -69,12 +72,12 @@ export function createTransitions(clock: Clock, shippingTimeMs: number, firstId:
       if (to === 'delivered' || to === 'cancelled') {
         await queries.deleteOpenCheeses(id, cheesesOf(JSON.parse(row.items)));
       }
-      await steps.record(tx, context, row, reason);
+      await transitions.record(tx, context, row, reason);
       return row;
     },
 
-    async transition(tx, context, id, step) {
-      const row = await steps.tryTransition(tx, context, id, step);
+    async transition(tx, context, id, transition) {
+      const row = await transitions.tryTransition(tx, context, id, transition);
       if (row === undefined) {
         const { status } = await findRow(tx, id, firstId);
         throw new AppError('conflict', `The order is ${status}. ${nextStatusText(status)}`);
@@ -82,5 +85,5 @@ export function createTransitions(clock: Clock, shippingTimeMs: number, firstId:
       return row;
     },
   };
-  return steps;
+  return transitions;
 }

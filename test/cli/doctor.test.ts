@@ -93,7 +93,7 @@ function faultsOf({ orders, cheeses }: FilledShop): [Statement, RegExp, RegExp][
     [sql`delete from open_order_cheese where order_id = ${approved}`, told(approved), restore],
     [
       sql`insert into open_order_cheese (cheese_id, order_id) values (${comte}, 777)`,
-      told(777, ', which is not there'),
+      told(777, ', which does not exist'),
       restore,
     ],
     [
