@@ -1,0 +1,77 @@
+/** The worker pool: time limits, idle processes, and slots of a process. */
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { suite, type TestContext, test } from 'node:test';
+import type { PasswordTask } from '../../src/workers/password-worker.ts';
+import { createWorkerPool, QueueFull, TaskTimedOut, type WorkerPool } from '../../src/workers/pool.ts';
+import { until } from '../context.ts';
+import { cleanUp } from '../helper.ts';
+
+const quick: PasswordTask = {
+  password: 'a',
+  stored: null,
+  cost: { memoryCost: 8, timeCost: 1, parallelism: 1 },
+};
+/** Takes some seconds. */
+const slow: PasswordTask = { ...quick, cost: { memoryCost: 65_536, timeCost: 60, parallelism: 1 } };
+
+type Pool = WorkerPool<PasswordTask, string | boolean, 'only'>;
+
+function openPool(t: TestContext, limits: { idleMs?: number; taskTimeoutMs?: number } = {}): Pool {
+  const pool: Pool = createWorkerPool({
+    file: new URL('../../src/workers/password-worker.ts', import.meta.url),
+    processesMax: 1,
+    slotsPerProcess: 2,
+    lanes: { only: { concurrency: 2, queueMax: 1 } },
+    ...limits,
+  });
+  cleanUp(t, pool.close);
+  return pool;
+}
+
+const linuxOnly = {
+  skip: process.platform === 'linux' ? false : 'child processes are found in /proc, which only Linux has',
+};
+
+/** Ids of the running child processes. */
+function children(): string[] {
+  return readFileSync(`/proc/self/task/${process.pid}/children`, 'utf8').trim().split(' ');
+}
+
+/** Runs one task in a slot. */
+async function run(pool: Pool, task: PasswordTask): Promise<string | boolean> {
+  using slot = await pool.acquire('only');
+  return await slot.run(task);
+}
+
+suite('A worker pool', () => {
+  test('kills the process of a task that takes too long, and runs the next task in a new one', async (t) => {
+    const pool = openPool(t, { taskTimeoutMs: 1000 });
+    await assert.rejects(run(pool, slow), TaskTimedOut);
+    assert.deepEqual(pool.stats(), { running: 0, waiting: 0 });
+    assert.match(String(await run(pool, quick)), /^\$argon2id\$/);
+  });
+
+  test('ends idle processes and starts a new one for the next task', linuxOnly, async (t) => {
+    const pool = openPool(t, { idleMs: 100 });
+    const before = children();
+    await run(pool, quick);
+    const [worker] = children().filter((pid) => !before.includes(pid));
+    assert.ok(worker !== undefined);
+    await until(async () => !children().includes(worker), 'the idle process still runs');
+    assert.match(String(await run(pool, quick)), /^\$argon2id\$/);
+  });
+
+  test('gives out all slots, queues up to the limit of the lane, and refuses more', async (t) => {
+    const pool = openPool(t);
+    const slots = [await pool.acquire('only'), await pool.acquire('only')];
+    const queued = pool.acquire('only');
+    assert.deepEqual(pool.stats(), { running: 2, waiting: 1 });
+    await assert.rejects(pool.acquire('only'), QueueFull);
+    for (const slot of slots) {
+      slot[Symbol.dispose]();
+    }
+    (await queued)[Symbol.dispose]();
+    assert.deepEqual(pool.stats(), { running: 0, waiting: 0 });
+  });
+});
