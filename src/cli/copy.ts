@@ -41,7 +41,7 @@ interface ShopLocation {
 /** Copies a shop to another database, and its images to another location. */
 export async function runCopy(options: CopyOptions): Promise<void> {
   const { from, to } = shopLocations(options);
-  if (isSame(from.database, to.database)) {
+  if (isEqual(from.database, to.database)) {
     throw new ConfigError(sameDatabase);
   }
   requireDatabaseFile(from.database, (file) => `There is no database at ${file}. Set --from to where it is.`);
@@ -55,8 +55,7 @@ export async function runCopy(options: CopyOptions): Promise<void> {
       }
       await migrate(target);
       await prepare(target, nameOf(from.database), options.overwrite);
-      // The mark that was just set in the target is also in the source: one database under two URLs or paths.
-      if (await hasUnfinishedCopy(source)) {
+      if (await isSameDatabase(source)) {
         await endCopy(target);
         throw new ConfigError(sameDatabase);
       }
@@ -77,6 +76,14 @@ export async function runCopy(options: CopyOptions): Promise<void> {
   } finally {
     await source.close();
   }
+}
+
+/**
+ * Whether source and target are one database under two URLs or paths. Texts cannot tell, because of links, host names and
+ * parameters. The target was just marked as an unfinished copy: a source with this mark is the target.
+ */
+function isSameDatabase(source: Sql): Promise<boolean> {
+  return hasUnfinishedCopy(source);
 }
 
 function shopLocations(options: CopyOptions): { from: ShopLocation; to: ShopLocation } {
@@ -123,7 +130,7 @@ async function copyImages(
   from: ImageLocation,
   to: ImageLocation,
 ): Promise<CopiedFiles | null> {
-  if (isSame(from, to)) {
+  if (isEqual(from, to)) {
     return null;
   }
   const files = await storedFiles(snapshot);
@@ -135,7 +142,7 @@ async function copyImages(
   return copyFiles(source, target, files, (done) => bar.show(done, 'copying images')).finally(bar.clear);
 }
 
-function isSame(one: object, other: object): boolean {
+function isEqual(one: object, other: object): boolean {
   return JSON.stringify(one) === JSON.stringify(other);
 }
 

@@ -11,7 +11,7 @@ import { isLoopback } from './urls.ts';
  */
 export type Parser<T> = (text: string, name: string) => T;
 
-/** The same for a JSON object that is laid over the default. */
+/** Parses a JSON object whose members replace those of the default. */
 export type MapParser<T> = (text: string, name: string, context: { readonly defaultText: string }) => T;
 
 export const environments = ['local', 'sandbox', 'production'] as const;

@@ -1,4 +1,4 @@
-/** What the table says about one setting, and how its default is read. */
+/** The columns of the settings table, and the default of a setting. */
 import type { DatabaseLocation, Environment, PlanLimits } from './parsers.ts';
 
 /** Values of settings above, on which settings below depend. */
@@ -7,7 +7,7 @@ export interface SettingContext {
   readonly dataDir: string;
   readonly database: DatabaseLocation;
   readonly plans: Readonly<Record<string, PlanLimits>>;
-  /** The default of the setting that is parsed, as text: a JSON object is laid over it. */
+  /** The default of the setting that is parsed, as text. The members of a JSON object replace those of the default. */
   readonly defaultText: string;
 }
 

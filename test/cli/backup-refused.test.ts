@@ -44,7 +44,7 @@ async function otherShop(t: TestContext): Promise<string> {
     keys.createAccount(contextOf('test'), 'other'),
   );
   await mkdir(join(folder, 'images', 'ab'), { recursive: true });
-  await writeFile(join(folder, 'images', 'ab', 'abc.png'), 'a picture');
+  await writeFile(join(folder, 'images', 'ab', 'abc.png'), 'an image');
   return folder;
 }
 

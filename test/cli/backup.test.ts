@@ -67,7 +67,7 @@ function requireAll(environment: Environment, known: ReturnType<typeof remembere
     const byId = new Map(rows.map((row) => [row.id, row]));
     for (const { id, items, total, notes } of known.orders) {
       const row = byId.get(id);
-      assert.ok(row !== undefined, `order ${id} was answered before the backup, and is not in it`);
+      assert.ok(row !== undefined, `order ${id} had a response before the backup but is not in it`);
       const stored = {
         items: JSON.parse(String(row.items)),
         total: dollars(Number(row.total_cents)),
@@ -112,9 +112,9 @@ async function requireOpen(
   const before = load.memory.attempts.get(known.orders[0]?.id ?? 0);
   assert.ok(before !== undefined);
   const { orders } = load.memory;
-  const answered = orders.size;
+  const sizeBefore = orders.size;
   await load.send(server.url, before);
-  assert.equal(orders.size, answered, 'an order that is sent again is answered as before');
+  assert.equal(orders.size, sizeBefore, 'a repeated order gets its stored response');
   const notes = `new-${Math.random()}`;
   await load.send(server.url, {
     ...before,
@@ -122,7 +122,7 @@ async function requireOpen(
     body: { ...before.body, notes },
   });
   const made = [...orders.values()].find((order) => order.notes === notes);
-  assert.equal(made?.id, lastOrder + 1, 'ids go on');
+  assert.equal(made?.id, lastOrder + 1, 'ids continue');
 }
 
 function assertPrivate(...files: string[]): void {
@@ -164,8 +164,8 @@ test('A backup of a busy shop', async (backup) => {
   const last = remembered(load.memory);
   let lastOrder = 0;
 
-  await backup.test('is one private file, whole or not there, and keeps nobody waiting', () => {
-    assert.ok(later.orders.length > known.orders.length, 'the shop was open meanwhile');
+  await backup.test('is one private file, complete or absent, and does not block requests', () => {
+    assert.ok(later.orders.length > known.orders.length, 'the shop processed orders meanwhile');
     assert.deepEqual(Object.keys(made), ['file', 'bytes', 'createdAt', 'images', 'missing', 'removed']);
     assert.deepEqual(
       [made.file, made.bytes, made.missing, made.removed],
@@ -188,9 +188,9 @@ test('A backup of a busy shop', async (backup) => {
     },
   );
 
-  await backup.test('is put back over the shop as it has become, and keeps that beside it', async (t) => {
+  await backup.test('is restored over a later state of the shop, which is kept beside it', async (t) => {
     // The files of a killed restore.
-    await writeFile(join(folder, 'restoring-half'), 'half a restoration');
+    await writeFile(join(folder, 'restoring-half'), 'half a restore');
     const { kept } = await curdJson(environment, 'restore', file);
     assert.match(kept, /curd\.sqlite\.before-\d{4}-\d\d-\d\dT[\d-]+Z$/);
     assert.equal(await requireAll(environment, known), lastOrder);
@@ -207,8 +207,8 @@ test('A backup of a busy shop', async (backup) => {
 test('A backup of images in a bucket is restored into a folder and into another bucket', async (t) => {
   const { endpoint, folder: objects } = await openBucket(t);
   const aws = awsSettings(endpoint);
-  const place = { CURD_IMAGES: `s3://${bucket}/one`, ...aws };
-  const environment = await freshShop(t, { ...settings, ...place });
+  const imageSettings = { CURD_IMAGES: `s3://${bucket}/one`, ...aws };
+  const environment = await freshShop(t, { ...settings, ...imageSettings });
   const stocks = await createStock(environment, stock);
   const server = await serve(t, environment);
   const addresses = await show(server, stocks, 3);
@@ -225,7 +225,7 @@ test('A backup of images in a bucket is restored into a folder and into another 
     assertWhole(address, readFileSync(path));
   }
   await assertWell(home);
-  const other = await freshShop(t, { ...settings, ...place, CURD_IMAGES: `s3://${bucket}/two` });
+  const other = await freshShop(t, { ...settings, ...imageSettings, CURD_IMAGES: `s3://${bucket}/two` });
   assert.equal((await curdJson(other, 'restore', file)).images, images);
   assert.deepEqual(namesIn(`${objects}/two`), namesIn(`${objects}/one`));
   assert.ok(!existsSync(join(other.CURD_DATA_DIR ?? '', 'images')));

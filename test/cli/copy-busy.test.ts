@@ -48,10 +48,10 @@ for (const [from, to] of [engines, engines.toReversed()] as [Engine, Engine][]) 
     while (load.memory.cancelled.size < 5) {
       await Promise.race([sleep(5), working]);
     }
-    const place =
+    const targetUrl =
       to === 'postgres' ? await createDatabase(t) : `sqlite:${join(await temporaryFolder(t), 'curd.sqlite')}`;
-    const target = { ...settings, CURD_DATA_DIR: await temporaryFolder(t), CURD_DATABASE: place };
-    const args = ['copy', '--to', place, '--to-images', `file:${join(target.CURD_DATA_DIR, 'images')}`];
+    const target = { ...settings, CURD_DATA_DIR: await temporaryFolder(t), CURD_DATABASE: targetUrl };
+    const args = ['copy', '--to', targetUrl, '--to-images', `file:${join(target.CURD_DATA_DIR, 'images')}`];
     const child = start(args, environment);
     const closed = once(child, 'close');
     await sleep(400 + Math.random() * 200);
@@ -60,7 +60,7 @@ for (const [from, to] of [engines, engines.toReversed()] as [Engine, Engine][]) 
     const known = new Set(load.memory.orders.keys());
     const cancelled = new Set(load.memory.cancelled);
     const report = await curdJson(environment, ...args, '--overwrite');
-    assert.ok(load.memory.orders.size > known.size, 'the shop worked meanwhile');
+    assert.ok(load.memory.orders.size > known.size, 'the shop processed orders meanwhile');
     await server.stop('SIGKILL');
     await working;
     assert.deepEqual([report.images.missing], [[]]);

@@ -96,7 +96,7 @@ test('A shop that is copied while a server runs', async (moving) => {
       assert.equal((await ask('GET', '/v2/whoami', access)).statusCode, 200);
       assert.equal((await ask('GET', `/v2/store/order/${placed.id}`, key)).json().total, placed.total);
       const replayed = await ask('POST', '/v2/cheeses', { ...key, 'idempotency-key': 'once' }, opened.cheese);
-      assert.deepEqual([replayed.statusCode, replayed.json().id], [201, cheeseId], 'the answer from before');
+      assert.deepEqual([replayed.statusCode, replayed.json().id], [201, cheeseId], 'the stored response');
       const image = await ask('GET', new URL(opened.imageUrl).pathname, {});
       assert.deepEqual([image.statusCode, image.headers['content-type']], [200, 'image/png']);
       const next = await ask('POST', '/v2/store/order', key, order);
@@ -148,7 +148,7 @@ suite('A shop', () => {
     const tables = await copyTables(source, 'sqlite', target, quietly);
     const accounts = tables.find(({ name }) => name === 'account');
     assert.ok(before !== undefined && before.rows > 0);
-    assert.equal(accounts?.written, 3000 - before.rows, 'what was there is not written again');
+    assert.equal(accounts?.written, 3000 - before.rows, 'existing rows are not written again');
     assert.deepEqual(await contentsOf(target), await contentsOf(source));
   });
 
@@ -193,8 +193,8 @@ suite('A shop', () => {
       const { shop, environment } = await openFilledShop(t, 'sqlite');
       const other = await openShop(t, { engine });
       await uploaded(other, await newCheese(other), await testImage(777));
-      const place = other.config.database;
-      const to = place.engine === 'postgres' ? place.url : `sqlite:${place.file}`;
+      const { database } = other.config;
+      const to = database.engine === 'postgres' ? database.url : `sqlite:${database.file}`;
       const images = `file:${imagesFolder(other)}`;
       await curdJson(environment, 'copy', '--to', to, '--to-images', images, '--overwrite');
       assert.deepEqual(

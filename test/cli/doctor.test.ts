@@ -35,7 +35,7 @@ function faultsOf({ orders, cheeses }: FilledShop): [Statement, RegExp, RegExp][
   const cow = sql`(select id from term where kind = 'tag' and name = 'cow')`;
   const repair = /--repair/;
   const restore = /restore a backup/;
-  const told = (id: number, more = '') => new RegExp(`order ${id}\\b${more}`);
+  const ofOrder = (id: number, more = '') => new RegExp(`order ${id}\\b${more}`);
   return [
     [sql`update cheese set status = 'sold' where id = ${brie}`, new RegExp(`cheese ${brie}\\b`), restore],
     [sql`update cheese set name = 'Bree' where id = ${brie}`, new RegExp(`cheese ${brie}\\b`), restore],
@@ -76,44 +76,44 @@ function faultsOf({ orders, cheeses }: FilledShop): [Statement, RegExp, RegExp][
       repair,
     ],
     [sql`update catalogue set last_cheese_id = 1`, /cheese 5 is beyond the last id, 1/, restore],
-    [sql`update orders set total_cents = total_cents + 1 where id = ${placed}`, told(placed), restore],
+    [sql`update orders set total_cents = total_cents + 1 where id = ${placed}`, ofOrder(placed), restore],
     [
       sql`update orders set status = 'shipped' where id = ${placed}`,
-      told(placed, ': placed; now shipped'),
+      ofOrder(placed, ': placed; now shipped'),
       restore,
     ],
-    [sql`delete from event where subject = ${`order:${approved}`}`, told(approved), restore],
+    [sql`delete from event where subject = ${`order:${approved}`}`, ofOrder(approved), restore],
     [
       sql`delete from event where type = 'order.shipped' and subject = ${`order:${delivered}`}`,
-      told(delivered),
+      ofOrder(delivered),
       restore,
     ],
-    [sql`update orders set items = '[' where id = ${placed}`, told(placed), restore],
-    [sql`delete from background_job where key = ${String(placed)}`, told(placed), /curd orders approve/],
-    [sql`delete from open_order_cheese where order_id = ${approved}`, told(approved), restore],
+    [sql`update orders set items = '[' where id = ${placed}`, ofOrder(placed), restore],
+    [sql`delete from background_job where key = ${String(placed)}`, ofOrder(placed), /curd orders approve/],
+    [sql`delete from open_order_cheese where order_id = ${approved}`, ofOrder(approved), restore],
     [
       sql`insert into open_order_cheese (cheese_id, order_id) values (${comte}, 777)`,
-      told(777, ', which does not exist'),
+      ofOrder(777, ', which does not exist'),
       restore,
     ],
     [
       sql`insert into open_order_cheese (cheese_id, order_id) values (${comte}, ${cancelled})`,
-      told(cancelled),
+      ofOrder(cancelled),
       restore,
     ],
     [
       sql`insert into background_job (kind, key, due_at) values ('order.approval', ${String(approved)}, '')`,
-      told(approved),
+      ofOrder(approved),
       /delete these rows/,
     ],
     [
       sql`insert into background_job (kind, key, due_at) values ('order.approval', '777', '')`,
-      told(777),
+      ofOrder(777),
       /delete these rows/,
     ],
     [
       sql`update background_job set parked_at = '', last_error = 'no disk' where key = ${String(placed)}`,
-      told(placed, ': no disk'),
+      ofOrder(placed, ': no disk'),
       /remove the cause, then approve or cancel them: "curd orders approve <id>"/,
     ],
     [
@@ -169,12 +169,12 @@ for (const engine of engines) {
     const { database } = shop.app.services;
     const lost = nameOf(filled.imageUrl);
 
-    await look.test('is well after all that can happen to it, and while it is open', async () => {
+    await look.test('has no findings after changes of every kind, while a server runs', async () => {
       const stdout = checks.map((check) => `ok      ${check}\n`).join('');
       assert.deepEqual(await curd(environment, 'doctor'), { code: 0, stdout, stderr: '' });
     });
 
-    await look.test('has every fault named that was made by hand, with what to do', async () => {
+    await look.test('gets a finding with a remedy for each inconsistency', async () => {
       for (const [fault, example, remedy] of faultsOf(filled)) {
         const found = await findingsAfter(database, filled, fault);
         assertFound(found, example, remedy, fault.render('sqlite').text);
@@ -211,7 +211,7 @@ for (const engine of engines) {
       }
     });
 
-    await look.test('is mended around a cheese that is no JSON, which is told', async () => {
+    await look.test('is repaired except for a cheese that is not JSON, which is reported', async () => {
       const { database } = shop.app.services;
       const broken = sql`select body from cheese where id = ${cheeses[1]}`;
       const { body } = (await database.get<{ body: string }>(broken)) ?? {};
@@ -222,7 +222,7 @@ for (const engine of engines) {
       await database.run(sql`update cheese set body = ${body ?? ''} where id = ${cheeses[1]}`);
     });
 
-    await look.test('is mended where that follows from its cheeses, and nowhere else', async () => {
+    await look.test('is repaired where data follows from its cheeses, and not elsewhere', async () => {
       const { code, stdout, stderr } = await curd(environment, 'doctor', '--repair', '--json');
       assert.deepEqual([code, stderr], [2, '']);
       const results = JSON.parse(stdout) as Result[];
@@ -292,7 +292,7 @@ suite('curd doctor', { concurrency: 2 }, () => {
     const runs = [await curd(environment, 'doctor'), await curd(environment, 'doctor')];
     isOver = true;
     await uploading;
-    assert.ok(uploads > 0, 'none came meanwhile');
+    assert.ok(uploads > 0, 'no upload ran during the check');
     for (const { code, stdout, stderr } of runs) {
       assert.deepEqual([code, stderr], [0, ''], stdout);
     }

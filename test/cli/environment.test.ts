@@ -258,7 +258,7 @@ onBothEngines('Image URLs', (engine) => {
     const local = environment;
     const findings = async (settings: Environment) =>
       JSON.parse((await curd(settings, 'doctor', '--json')).stdout).at(-1).findings;
-    assert.deepEqual(await findings(local), [], 'on the machine itself they are right');
+    assert.deepEqual(await findings(local), [], 'loopback URLs are right in local');
 
     await storeEnvironment(services.database, 'production');
     const production = { ...local, ...forProduction };

@@ -46,7 +46,7 @@ const request = (line: string, headers: readonly string[] = [], body = '') =>
 
 /** Requests for every kind of response: of routes, of the server around them, of the OAuth library, of Node. */
 function requestsOfEveryKind(key: string): [bytes: string, status: number][] {
-  const form = bodyOf([filePart('no picture')]).toString('latin1');
+  const form = bodyOf([filePart('no image')]).toString('latin1');
   const upload = [`X-API-Key: ${key}`, `Content-Type: multipart/form-data; boundary=${boundary}`];
   const as = [`X-API-Key: ${key}`];
   return [
@@ -92,7 +92,7 @@ function requestsOfEveryKind(key: string): [bytes: string, status: number][] {
   ];
 }
 
-async function assertOnEveryAnswer(
+async function assertOnEveryResponse(
   t: TestContext,
   server: RunningServer,
   key: string,
@@ -127,7 +127,7 @@ suite('An environment', { concurrency: 2 }, () => {
     const server = await serve(t, shop);
     assert.equal(await server.statusFor(key), 200);
     assert.equal(await server.statusFor(live), 200);
-    await assertOnEveryAnswer(t, server, key, {
+    await assertOnEveryResponse(t, server, key, {
       'x-environment': 'local',
       'x-content-type-options': 'nosniff',
       'strict-transport-security': undefined,
@@ -153,7 +153,7 @@ suite('An environment', { concurrency: 2 }, () => {
     });
     const cheeses = await fetch(`${server.url}/v2/cheeses`, { headers: { 'X-API-Key': key } });
     assert.ok(((await cheeses.json()) as { total: number }).total >= 20);
-    await assertOnEveryAnswer(t, server, key, { 'x-environment': 'sandbox' });
+    await assertOnEveryResponse(t, server, key, { 'x-environment': 'sandbox' });
   });
 
   test('production accepts only live keys and sends Strict-Transport-Security with every response', async (t) => {
@@ -169,7 +169,7 @@ suite('An environment', { concurrency: 2 }, () => {
     assert.equal(await server.statusFor(testKey), 401);
     const metadata = await fetch(`${server.url}/.well-known/oauth-authorization-server`);
     assert.equal(((await metadata.json()) as { issuer: string }).issuer, https);
-    await assertOnEveryAnswer(t, server, key, {
+    await assertOnEveryResponse(t, server, key, {
       'x-environment': 'production',
       'strict-transport-security': 'max-age=31536000',
     });

@@ -180,24 +180,20 @@ suite('Wrong arguments', { concurrency: 2 }, () => {
     const rotate = (id: string, overlap: string) => () =>
       runInProcess(shop, 'keys rotate', [id], { overlap });
     await assertEachRefused(t, [
-      [
-        'an account that is there',
-        () => runInProcess(shop, 'accounts create', ['shop']),
-        /account named shop/,
-      ],
+      ['an account that exists', () => runInProcess(shop, 'accounts create', ['shop']), /account named shop/],
       ['an account without a name', () => runInProcess(shop, 'accounts create', ['']), /name/],
       [
-        'a plan that is not there',
+        'an unknown plan',
         () => runInProcess(shop, 'accounts set-plan', ['shop', 'gold']),
         /gold/,
         /free, pro, enterprise/,
       ],
       [
-        'a plan for nobody',
+        'a plan for an unknown account',
         () => runInProcess(shop, 'accounts set-plan', ['nobody', 'free']),
         /no account named nobody/,
       ],
-      ['a key for nobody', create({ account: 'nobody' }), /no account named nobody/],
+      ['a key for an unknown account', create({ account: 'nobody' }), /no account named nobody/],
       ['another type', create({ type: 'dead' }), /dead/, /live, test/],
       ['another scope', create({ scope: 'write:cheese' }), /write:cheese"/, /write:cheeses/],
       ['a lifetime without a unit', create({ expiresIn: '90' }), /--expires-in/, /90d/],
@@ -205,7 +201,7 @@ suite('Wrong arguments', { concurrency: 2 }, () => {
       ['the rotation of a key that is not there', rotate('99', '1d'), /no such API key/],
       ['the rotation of what is no id', rotate('abc', '1d'), /abc/, /keys list/],
       [
-        'the end of a key that is not there',
+        'the revocation of an unknown key',
         () => runInProcess(shop, 'keys revoke', ['99']),
         /no such API key/,
       ],

@@ -166,7 +166,7 @@ test('On a running server, curd', async (suite) => {
           /customer, staff/,
         ],
         [
-          'a role of nobody',
+          'an unknown customer',
           () => runInProcess(shop, 'customers set-role', ['nobody', 'staff']),
           /no customer/,
         ],

@@ -1,4 +1,4 @@
-/** File permissions: other users of the machine can read nothing that a shop stores, whatever existed before. */
+/** File permissions: other users of the machine can read nothing that a shop stores, also of files that existed before. */
 import assert from 'node:assert/strict';
 import { chmodSync, mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -87,7 +87,7 @@ suite('Plans', { concurrency: 2 }, () => {
         names,
       ],
       ['to move to', () => runInProcess(shop, 'accounts set-plan', [account, 'silver']), /silver/, names],
-      ['for nobody', () => runInProcess(shop, 'accounts set-plan', ['nobody', 'gold']), /nobody/],
+      ['for an unknown account', () => runInProcess(shop, 'accounts set-plan', ['nobody', 'gold']), /nobody/],
     ]);
   });
 

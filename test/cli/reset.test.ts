@@ -111,7 +111,7 @@ for (const engine of engines) {
       assert.ok((await clients.list()).some((client) => client.clientId === clientId));
     });
 
-    await reset.test('is seen to be empty of what was in it with the next request', async () => {
+    await reset.test('returns nothing of the old data from the next request on', async () => {
       for (const url of lists.slice(1)) {
         const { items } = await requestOk(shop, 'GET', url, { as: shop.reader });
         assert.ok(items.length > 0 || url.includes('cow'), url);
@@ -131,26 +131,32 @@ for (const engine of engines) {
       assert.equal((await shown(shop, imageUrl)).status, 404);
     });
 
-    await reset.test('is as a first start leaves it, and well, with ids that nobody has seen', async () => {
-      const now = await seen(shop);
-      assert.ok(now.names.length > 50 && now.names.includes('Beaufort') && !now.names.includes('New name'));
-      assert.ok(Math.min(...now.ids) > lastIdBefore);
-      assert.equal(now.photos.length, now.names.length);
-      for (const url of new Set(now.photos)) {
-        assert.equal((await shown(shop, url)).status, 200, url);
-      }
-      assert.deepEqual(
-        now.tests.map((one) => one.split(' ')[1]),
-        ['placed', 'approved', 'shipped', 'delivered', 'cancelled'].flatMap((status) => [status, status]),
-      );
-      const again = { as: orderer, headers: { 'idempotency-key': 'once' }, body: orderOf(now.ids[0] ?? 0) };
-      const placed = await requestOk(shop, 'POST', '/v2/store/order', again);
-      assert.ok(placed.id > Math.max(...Object.values(orders)), 'ids go on, and a key is free again');
-      const doctor = await curd(environment, 'doctor');
-      assert.deepEqual([doctor.code, doctor.stderr], [0, ''], doctor.stdout);
-    });
+    await reset.test(
+      'is like after a first start, consistent, and with ids that were never used',
+      async () => {
+        const now = await seen(shop);
+        assert.ok(now.names.length > 50 && now.names.includes('Beaufort') && !now.names.includes('New name'));
+        assert.ok(Math.min(...now.ids) > lastIdBefore);
+        assert.equal(now.photos.length, now.names.length);
+        for (const url of new Set(now.photos)) {
+          assert.equal((await shown(shop, url)).status, 200, url);
+        }
+        assert.deepEqual(
+          now.tests.map((one) => one.split(' ')[1]),
+          ['placed', 'approved', 'shipped', 'delivered', 'cancelled'].flatMap((status) => [status, status]),
+        );
+        const again = { as: orderer, headers: { 'idempotency-key': 'once' }, body: orderOf(now.ids[0] ?? 0) };
+        const placed = await requestOk(shop, 'POST', '/v2/store/order', again);
+        assert.ok(
+          placed.id > Math.max(...Object.values(orders)),
+          'ids continue, and the idempotency key can be used again',
+        );
+        const doctor = await curd(environment, 'doctor');
+        assert.deepEqual([doctor.code, doctor.stderr], [0, ''], doctor.stdout);
+      },
+    );
 
-    await reset.test('is reset once more by a machine: the same again, with ids that go on', async () => {
+    await reset.test('is reset again with --json: the same result, and ids continue', async () => {
       const before = await seen(shop);
       const category = await newCategory(shop, 'Smoked');
       await requestOk(shop, 'DELETE', '/v2/store/order/1', { as: shop.admin });

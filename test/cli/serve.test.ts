@@ -79,7 +79,7 @@ test('A first start', async (start) => {
   const cheeses = await catalogueOf(first, key);
   const images = new Set<string>();
 
-  await start.test('greets with an address, a reference, and one key, which reads', async () => {
+  await start.test('prints a URL, the reference and one key, which can read', async () => {
     assert.match(first.greeting, /^Curd is listening on http:\/\/127\.0\.0\.1:\d+ \(local\)\n/);
     assert.match(first.greeting, new RegExp(`${first.url}/docs`));
     assert.equal(typeOfKey(key), 'test');
@@ -91,7 +91,7 @@ test('A first start', async (start) => {
     assert.match(await reference.text(), /openapi\.json/);
   });
 
-  await start.test('fills a catalogue with a photo of every cheese, and a thumbnail of each', async () => {
+  await start.test('creates a catalogue with an image and a thumbnail of every cheese', async () => {
     assert.ok(cheeses.length >= 20);
     for (const cheese of cheeses) {
       for (const name of await requirePhoto(first, key, cheese)) {
@@ -100,7 +100,7 @@ test('A first start', async (start) => {
     }
   });
 
-  await start.test('writes into the data folder alone, and no key into the log', async () => {
+  await start.test('writes only into the data folder, and no key into the log', async () => {
     const files = readdirSync(folder).filter((name) => !name.startsWith('curd.sqlite'));
     assert.deepEqual(files.toSorted(), ['images', 'secret']);
     assert.equal(statSync(join(folder, 'secret')).mode & 0o077, 0, 'the secret is for its owner only');
@@ -110,17 +110,20 @@ test('A first start', async (start) => {
     assert.ok(!stderr.includes(key));
   });
 
-  await start.test('is followed by others that show no key, take the first, and add nothing', async (t) => {
-    const counts = await countsIn(shop);
-    const second = await serve(t, shop);
-    assert.equal(second.firstKey, null);
-    assert.match(second.greeting, /\/docs/);
-    assert.deepEqual(await catalogueOf(second, key), cheeses);
-    assert.deepEqual(await second.stop('SIGINT'), { code: 0, stderr: '' });
-    assert.deepEqual(await countsIn(shop), counts);
-    assert.deepEqual(namesIn(join(folder, 'images')), [...images].toSorted());
-    assert.deepEqual(namesIn(join(folder, 'incoming')), []);
-  });
+  await start.test(
+    'is followed by starts that print no key, accept the first key, and add nothing',
+    async (t) => {
+      const counts = await countsIn(shop);
+      const second = await serve(t, shop);
+      assert.equal(second.firstKey, null);
+      assert.match(second.greeting, /\/docs/);
+      assert.deepEqual(await catalogueOf(second, key), cheeses);
+      assert.deepEqual(await second.stop('SIGINT'), { code: 0, stderr: '' });
+      assert.deepEqual(await countsIn(shop), counts);
+      assert.deepEqual(namesIn(join(folder, 'images')), [...images].toSorted());
+      assert.deepEqual(namesIn(join(folder, 'incoming')), []);
+    },
+  );
 });
 
 suite('curd serve', { concurrency: 2 }, () => {
@@ -133,7 +136,7 @@ suite('curd serve', { concurrency: 2 }, () => {
     const refused = await curd({ ...shop, CURD_PORT: port }, 'serve');
     assertRefused(refused, new RegExp(`\\b${port}\\b`), /--port|CURD_PORT/);
     const server = await serve(t, shop);
-    assert.ok(server.firstKey !== null, 'a key was made by the start that failed, and nobody has seen it');
+    assert.ok(server.firstKey !== null, 'the failed start created no key that was not printed');
     assert.equal(await server.statusFor(server.firstKey), 200);
     const cheeses = await catalogueOf(server, server.firstKey);
     assert.ok(cheeses.length >= 20);
