@@ -87,7 +87,7 @@ async function unknownOutcome({ database: { ask }, servers, key, cheeseIds }: Fl
     await until(async () => (await ask(`select 1 ${waiting}`)).length === servers.length, 'no commit waits');
     await ask(`select pg_terminate_backend(pid) ${waiting}`);
     for (const response of await Promise.all(sent)) {
-      // A client whose connection broke looks for its response, and may find it this soon.
+      // A server whose connection broke looks for the stored response, and may find it this soon.
       assert.ok(
         response.status === 503 || response.headers.has('idempotency-replayed'),
         await response.text(),

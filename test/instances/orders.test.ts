@@ -47,7 +47,7 @@ suite('An order', () => {
   // Shared by tests that only check their own orders.
   const store = shared((t) => openStore(t));
 
-  test('is either approved by one, or cancelled by another at the same time', async () => {
+  test('is approved at most once while another instance cancels it', async () => {
     const { shops, placed, step, cancel, typesOf } = store();
     for (let round = 0; round < rounds; round += 1) {
       const order = await placed();
