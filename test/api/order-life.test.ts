@@ -38,11 +38,11 @@ const allowed: Readonly<Record<OrderStatus, Partial<Record<Verb, OrderStatus | '
 };
 /** What a refusal says about what is possible. */
 const saysOf: Readonly<Record<OrderStatus, RegExp>> = {
-  placed: /This status is final/,
-  approved: /This status is final/,
-  shipped: /This status is final/,
-  delivered: /This status is final/,
-  cancelled: /This status is final/,
+  placed: /\bplaced\b.*\bapproved or cancelled\b/,
+  approved: /\bapproved\b.*\bshipped or cancelled\b/,
+  shipped: /\bshipped\b.*\bdelivered\b/,
+  delivered: /\bdelivered\b.*\bfinal\b/,
+  cancelled: /\bcancelled\b.*\bfinal\b/,
 };
 
 interface Store {
