@@ -1,4 +1,4 @@
-/** Requests with an API key and a customer's credential: they reach the orders of that customer and no others. */
+/** Requests with an API key and a customer's credential: they have access to that customer's orders only. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { restoreTestOrders } from '../../src/orders/test-orders.ts';
@@ -53,7 +53,7 @@ onBothEngines('A request that acts for a customer', (engine) => {
       { as: key, headers: sessions.ada },
       { as: shop.admin, headers: sessions.ada },
       { as: key, headers: bearer(await token('read:orders write:orders')) },
-      // It permits nothing by itself, and confines the key all the same.
+      // It has no access by itself, and still confines the key.
       { as: key, headers: bearer(await token('read:cheeses')) },
     ];
     for (const acting of actings) {
@@ -121,7 +121,7 @@ onBothEngines('A request that acts for a customer', (engine) => {
     assert.equal(await statusOf(shop, id), 'delivered');
   });
 
-  test('reaches all orders where the other credential is the token of an admin, or of a client', async () => {
+  test('reaches all orders when the other credential is the token of an admin or a client', async () => {
     const { shop, sessions, bob, client, key, place } = opened();
     await approve(shop, client, bob);
     const [own, other] = [await place(sessions.bob), await place(sessions.ada)];

@@ -1,4 +1,4 @@
-/** Orders that are approved by themselves when their time has come, and steps that are taken at the same time. */
+/** Automatic approvals, and concurrent transitions of an order. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setImmediate as nextTurn } from 'node:timers/promises';
@@ -21,7 +21,7 @@ interface Store {
   cheese(name: string): Promise<number>;
   place(...cheeseIds: number[]): Promise<number>;
   statusOf(id: number): Promise<string>;
-  /** Statuses that an order came to, one after the other. */
+  /** The statuses of an order's timeline. */
   stepsOf(id: number): Promise<string[]>;
   countJobs(): Promise<number>;
   approve(id: number): Promise<number>;
@@ -88,7 +88,7 @@ onBothEngines('The worker that approves orders', (engine) => {
     assert.equal((await shop.request('GET', url, { as: shop.reader })).headers.etag, '"2"');
   });
 
-  test('cancels an order with a cheese that is no longer to be had, and names it', async (t) => {
+  test('cancels an order whose cheese is no longer available, and names the cheese', async (t) => {
     const { shop, clock, cheese, place, statusOf, countJobs } = await openStore(t, { engine });
     const there = await cheese('Abondance');
     const become: [name: string, change: (id: number) => Promise<unknown>][] = [
@@ -122,7 +122,7 @@ onBothEngines('The worker that approves orders', (engine) => {
     assert.equal(await countJobs(), 0);
   });
 
-  test('leaves alone what was cancelled, or approved by an operator before', async (t) => {
+  test('does not change orders that were cancelled, or approved by an operator', async (t) => {
     const { shop, clock, cheese, place, approve, cancel, stepsOf } = await openStore(t, { engine });
     const comte = await cheese('Comté');
     const approved = await place(comte);
@@ -135,7 +135,7 @@ onBothEngines('The worker that approves orders', (engine) => {
     assert.deepEqual(await stepsOf(cancelled), ['placed', 'cancelled']);
   });
 
-  test('and whoever cancels at the same time agree on one course of events', async (t) => {
+  test('and a concurrent cancellation have one order of events', async (t) => {
     const { shop, clock, cheese, place, cancel, stepsOf, statusOf, countJobs } = await openStore(t, {
       engine,
     });
@@ -156,7 +156,7 @@ onBothEngines('The worker that approves orders', (engine) => {
     }
   });
 
-  test('and an operator who approves at the same time approve once', async (t) => {
+  test('and an operator who approves concurrently approve once', async (t) => {
     const { shop, clock, cheese, place, approve, stepsOf, countJobs } = await openStore(t, { engine });
     const comte = await cheese('Comté');
     for (let round = 0; round < 5; round += 1) {
@@ -170,8 +170,8 @@ onBothEngines('The worker that approves orders', (engine) => {
   });
 });
 
-onBothEngines('Of those who move an order at the same time', (engine) => {
-  test('one takes the step, and the others are told where it is', async (t) => {
+onBothEngines('Of concurrent transitions of an order', (engine) => {
+  test('one succeeds, and the others are 409 with the current status', async (t) => {
     const { shop, cheese, place, stepsOf } = await openStore(t, { engine });
     const shops = [shop, await shop.another()];
     const id = await place(await cheese('Comté'));
@@ -186,7 +186,7 @@ onBothEngines('Of those who move an order at the same time', (engine) => {
     }
   });
 
-  test('one ships or one cancels, and the other is refused', async (t) => {
+  test('either shipping or cancelling succeeds, and the other is refused', async (t) => {
     const { shop, cheese, place, approve, cancel, statusOf, stepsOf } = await openStore(t, { engine });
     const comte = await cheese('Comté');
     for (let round = 0; round < 6; round += 1) {

@@ -1,4 +1,4 @@
-/** The life of an order, moved on by hand: every step from every status, and what goes along. order-approval.test.ts has the rest. */
+/** Transitions of orders by requests: every transition from every status. order-approval.test.ts tests automatic approvals. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { sql } from '../../src/database/sql.ts';
@@ -28,7 +28,7 @@ const ways: Readonly<Record<OrderStatus, readonly Verb[]>> = {
 type Verb = 'approve' | 'ship' | 'deliver' | 'DELETE';
 const verbs: readonly Verb[] = ['approve', 'ship', 'deliver', 'DELETE'];
 
-/** The status that a step leads to, where it is taken; `same` is success without a change. */
+/** The status after an allowed transition; `same` is success without a change. */
 const allowed: Readonly<Record<OrderStatus, Partial<Record<Verb, OrderStatus | 'same'>>>> = {
   placed: { approve: 'approved', DELETE: 'cancelled' },
   approved: { ship: 'shipped', DELETE: 'cancelled' },
@@ -36,7 +36,7 @@ const allowed: Readonly<Record<OrderStatus, Partial<Record<Verb, OrderStatus | '
   delivered: {},
   cancelled: { DELETE: 'same' },
 };
-/** What a refusal says about what is possible. */
+/** The message of a refusal names the allowed transitions. */
 const saysOf: Readonly<Record<OrderStatus, RegExp>> = {
   placed: /\bplaced\b.*\bapproved or cancelled\b/,
   approved: /\bapproved\b.*\bshipped or cancelled\b/,
@@ -49,12 +49,12 @@ interface Store {
   readonly shop: Shop;
   readonly clock: TestClock;
   readonly cheeseId: number;
-  /** Places an order and takes it to a status. */
+  /** Places an order and brings it to a status. */
   reach(status?: OrderStatus): Promise<number>;
   take(verb: Verb, id: number | string, headers?: Record<string, string>): Promise<TestResponse>;
   read(id: number): Promise<TestResponse>;
   timeline(id: number): Promise<{ status: OrderStatus; at: string; by: string; reason: string | null }[]>;
-  /** Everything that is stored of an order. */
+  /** All stored rows of an order. */
   stored(id: number): Promise<unknown>;
 }
 
@@ -97,7 +97,7 @@ async function openStore(t: Parameters<typeof openShop>[0], options: ShopOptions
 
 onBothEngines('An order', (engine) => {
   for (const from of orderStatuses) {
-    test(`that is ${from} takes the steps of its life cycle, and no other`, async (t) => {
+    test(`that is ${from} accepts the allowed transitions and refuses all others`, async (t) => {
       const { clock, reach, take, read, timeline, stored } = await openStore(t, { engine });
       for (const verb of verbs) {
         const id = await reach(from);
@@ -136,7 +136,7 @@ onBothEngines('An order', (engine) => {
     });
   }
 
-  test('is in no job once it is approved or cancelled, and holds no cheese once it is over', async (t) => {
+  test('has no job once it is approved or cancelled, and reserves no cheese once it is closed', async (t) => {
     const { shop, reach } = await openStore(t, { engine });
     const ids = new Map<OrderStatus, number>();
     for (const status of orderStatuses) {
@@ -157,7 +157,7 @@ onBothEngines('An order', (engine) => {
     );
   });
 
-  test('has no shipDate at first, an estimate once approved, and the moment of shipping for good', async (t) => {
+  test('has no shipDate when placed, an estimate when approved, and the time of shipping afterwards', async (t) => {
     const settings = { CURD_SHIPPING_TIME: '3d' };
     const { clock, reach, take, read } = await openStore(t, { engine, settings });
     const id = await reach();
@@ -177,7 +177,7 @@ onBothEngines('An order', (engine) => {
     assert.equal((await read(other)).json.shipDate, null);
   });
 
-  test('answers 304 to whoever has this version, and 200 after a step', async (t) => {
+  test('returns 304 for the current version, and 200 after a transition', async (t) => {
     const { shop, reach, take, read } = await openStore(t, { engine });
     const id = await reach();
     const tag = (await read(id)).headers.etag ?? '';
@@ -188,7 +188,7 @@ onBothEngines('An order', (engine) => {
     assert.equal((await shop.request('GET', `/v2/store/order/${id}`, known)).status, 200);
   });
 
-  test('has a timeline of what happened, when, and by whom', async (t) => {
+  test('has a timeline of its transitions with time, actor and reason', async (t) => {
     const { shop, clock, reach, take, timeline } = await openStore(t, { engine });
     const id = await reach();
     for (const verb of ['approve', 'ship', 'deliver'] as const) {
@@ -210,7 +210,7 @@ onBothEngines('An order', (engine) => {
     ]);
   });
 
-  test('is not approved while a cheese is not available, and stays just as it is', async (t) => {
+  test('is not approved and not changed while a cheese is not available', async (t) => {
     const { shop, cheeseId, reach, take, stored } = await openStore(t, { engine });
     const id = await reach();
     const before = await stored(id);
@@ -227,7 +227,7 @@ onBothEngines('An order', (engine) => {
     assert.equal((await take('approve', id)).status, 200);
   });
 
-  test('is answered again under its Idempotency-Key, and moves once', async (t) => {
+  test('is replayed by its Idempotency-Key, and changes once', async (t) => {
     const { reach, take, timeline } = await openStore(t, { engine });
     const id = await reach();
     const first: TestResponse[] = [];
@@ -246,7 +246,7 @@ onBothEngines('An order', (engine) => {
     assert.equal((await timeline(id)).length, 4);
   });
 
-  test('is not found under an id that is none, whatever is asked of it', async (t) => {
+  test('is 404 for every operation when the id is not valid', async (t) => {
     const { shop, take } = await openStore(t, { engine });
     const ids = [
       'abc',

@@ -1,4 +1,4 @@
-/** GET /store/orders: pages, filters and cursors, and whose orders they are. */
+/** GET /store/orders: pages, filters, cursors and ownership. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Scope } from '../../src/auth/access.ts';
@@ -19,7 +19,7 @@ async function place(shop: Shop, cheeseId: number): Promise<number> {
   return (await shop.request('POST', '/v2/store/order', { as: shop.admin, body })).json.id;
 }
 
-/** Places orders one after the other; the cheese is the catalogue's first. */
+/** Places orders one after another, of the first cheese of the catalogue. */
 async function placeSome(shop: Shop, orders: number): Promise<number[]> {
   const cheeseId = await cheese(shop);
   const ids: number[] = [];
@@ -55,7 +55,7 @@ async function assertRefused(shop: Shop, query: string, names: string): Promise<
 }
 
 onBothEngines('GET /store/orders', (engine) => {
-  test('lists every order but test orders, the newest first, just as each is read', async (t) => {
+  test('lists every order except test orders, newest first, with the same bodies as GET by id', async (t) => {
     const shop = await openShop(t, { engine });
     assert.deepEqual(await page(shop), { ids: [], total: 0, cursor: null, link: undefined });
     await restoreTestOrders(shop.app.services.contextOf('system'));
@@ -71,7 +71,7 @@ onBothEngines('GET /store/orders', (engine) => {
     }
   });
 
-  test('pages through all of them once, while new orders come in', async (t) => {
+  test('pages through each order once while new orders are placed', async (t) => {
     const shop = await openShop(t, { engine });
     const ids = await placeSome(shop, 9);
     const seen: number[] = [];
@@ -98,7 +98,7 @@ onBothEngines('GET /store/orders', (engine) => {
     );
   });
 
-  test('takes limits of 1 to 100, and shows 20 by itself', async (t) => {
+  test('accepts limits of 1 to 100; the default is 20', async (t) => {
     const shop = await openShop(t, { engine });
     await placeSome(shop, 21);
     assert.deepEqual((await page(shop)).ids.length, 20);
@@ -131,7 +131,7 @@ onBothEngines('GET /store/orders', (engine) => {
     }
   });
 
-  test('filters from a moment on, and before another, in any offset', async (t) => {
+  test('filters by creation time, with any UTC offset', async (t) => {
     const clock = testClock();
     const shop = await openShop(t, { engine, clock });
     const cheeseId = await cheese(shop);
@@ -173,7 +173,7 @@ onBothEngines('GET /store/orders', (engine) => {
     }
   });
 
-  test('goes on with the filters of the cursor, which may be repeated and not changed', async (t) => {
+  test('continues with the filters of the cursor, which may be repeated but not changed', async (t) => {
     const shop = await openShop(t, { engine });
     const ids = await placeSome(shop, 4);
     await shop.request('DELETE', `/v2/store/order/${ids[1]}`, { as: shop.admin });
@@ -199,7 +199,7 @@ onBothEngines('GET /store/orders', (engine) => {
     }
   });
 
-  test('answers 400 for a cursor that is not ours', async (t) => {
+  test('returns 400 for a cursor with an invalid signature', async (t) => {
     const shop = await openShop(t, { engine });
     await placeSome(shop, 2);
     const cursor = (await page(shop, '?limit=1')).cursor ?? '';
@@ -214,7 +214,7 @@ onBothEngines('GET /store/orders', (engine) => {
     await assertRefused(shop, `cursor=${cursor}&cursor=${cursor}`, 'cursor');
   });
 
-  test('shows everything to any API key, and nothing without a credential', async (t) => {
+  test('returns all orders to any API key, and 401 without a credential', async (t) => {
     const shop = await openShop(t, { engine });
     const ids = await placeSome(shop, 2);
     const stranger = await shop.createKey();
@@ -227,7 +227,7 @@ onBothEngines('GET /store/orders', (engine) => {
 const idsIn = (items: string): number[] => JSON.parse(`[${items}]`).map(({ id }: { id: number }) => id);
 const statusIn = (body: string): string => JSON.parse(body).status;
 
-/** Somebody with a token: on behalf of a customer, or a program of its own. */
+/** The owner of a token: a customer, or a client without a customer. */
 function tokenOf(id: string, customerId: number | null, ...scopes: Scope[]): Principal {
   const account = {
     accountId: 1,
@@ -243,7 +243,7 @@ function tokenOf(id: string, customerId: number | null, ...scopes: Scope[]): Pri
 const isForbidden = (error: unknown) => error instanceof AppError && error.code === 'forbidden';
 
 onBothEngines('Orders', (engine) => {
-  test('belong to the customer, or to the program without one, who placed them', async (t) => {
+  test('belong to the customer, or the client without a customer, that placed them', async (t) => {
     const shop = await openShop(t, { engine });
     const { orders, orderReader, customers, contextOf } = shop.app.services;
     await restoreTestOrders(contextOf('system'));

@@ -1,4 +1,4 @@
-/** POST /store/order: who may place an order and how often, and what holds when much happens at once. */
+/** POST /store/order: who may place an order, how often, and concurrent requests. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setImmediate as nextTurn } from 'node:timers/promises';
@@ -57,7 +57,7 @@ const orderRows = (shop: Shop) =>
 const statusesOf = (responses: readonly TestResponse[]) => responses.map(({ status }) => status);
 
 onBothEngines('POST /store/order', (engine) => {
-  test('answers 401 without a valid credential, and 403 without write:orders', async (t) => {
+  test('returns 401 without a valid credential, and 403 without write:orders', async (t) => {
     const shop = await openShop(t, { engine });
     const id = await cheese(shop);
     const as = await shop.createKey({ scopes: ['write:orders'] });
@@ -76,7 +76,7 @@ onBothEngines('POST /store/order', (engine) => {
     assert.equal((await place(shop, shop.admin, id)).status, 201);
   });
 
-  test('makes the order that of the customer whose session comes along with the key', async (t) => {
+  test('assigns the order to the customer whose session is sent with the key', async (t) => {
     const shop = await openShop(t, { engine });
     const id = await cheese(shop);
     const as = await shop.createKey({ scopes: ['write:orders'] });
@@ -93,7 +93,7 @@ onBothEngines('POST /store/order', (engine) => {
     assert.equal((await orderRows(shop)).length, 2);
   });
 
-  test('takes what has no price for 0, and leaves its approval to an operator', async (t) => {
+  test('uses 0 for a missing price, and leaves the approval to an operator', async (t) => {
     const clock = testClock();
     const shop = await openShop(t, { engine, clock });
     const unpriced = await cheese(shop, {});
@@ -124,7 +124,7 @@ onBothEngines('POST /store/order', (engine) => {
     assert.deepEqual([approved.status, approved.json.status], [200, 'approved']);
   });
 
-  test('answers 422 for what has no price where CURD_REQUIRE_PRICE is true', async (t) => {
+  test('returns 422 for a cheese without a price when CURD_REQUIRE_PRICE is true', async (t) => {
     const shop = await openShop(t, { engine, settings: { CURD_REQUIRE_PRICE: 'true' } });
     const response = await place(shop, shop.admin, await cheese(shop, {}));
     assertError(response, 422, 'validation_error');
@@ -135,7 +135,7 @@ onBothEngines('POST /store/order', (engine) => {
     assert.equal((await place(shop, shop.admin, await cheese(shop, { pricePerKg: 0 }))).status, 201);
   });
 
-  test('answers 429 above CURD_ORDERS_PER_HOUR, until the moment that Retry-After names', async (t) => {
+  test('returns 429 above CURD_ORDERS_PER_HOUR, until the time in Retry-After', async (t) => {
     const clock = testClock();
     const shop = await openShop(t, { engine, clock, settings: { CURD_ORDERS_PER_HOUR: '2' } });
     const id = await cheese(shop);
@@ -161,7 +161,7 @@ onBothEngines('POST /store/order', (engine) => {
     assert.equal((await orderRows(shop)).length, 4);
   });
 
-  test('answers 429 above CURD_ORDERS_PER_HOUR to orders that come at once', async (t) => {
+  test('returns 429 above CURD_ORDERS_PER_HOUR for concurrent orders', async (t) => {
     const shop = await openShop(t, { engine, settings: { CURD_ORDERS_PER_HOUR: '2' } });
     const id = await cheese(shop);
     const as = await shop.createKey({ scopes: ['write:orders'] });
@@ -194,7 +194,7 @@ onBothEngines('POST /store/order', (engine) => {
     assert.equal((await orderRows(shop)).length, 1);
   });
 
-  test('keeps the Idempotency-Keys of the customers of one key apart', async (t) => {
+  test('separates the Idempotency-Keys of the customers of one API key', async (t) => {
     const shop = await openShop(t, { engine });
     const id = await cheese(shop);
     const once = { 'idempotency-key': 'once' };
@@ -209,13 +209,13 @@ onBothEngines('POST /store/order', (engine) => {
     );
   });
 
-  test('leaves no order that came after its cheese was sold, whatever happens at once', async (t) => {
+  test('accepts no order after its cheese was sold, also for concurrent requests', async (t) => {
     const shop = await openShop(t, { engine });
     for (let round = 0; round < 8; round += 1) {
       const id = await cheese(shop);
       const orders: Promise<TestResponse>[] = [];
       let selling: Promise<TestResponse> | undefined;
-      // An order in every turn, and the sale somewhere among them.
+      // An order in every turn of the event loop, and the sale between two of them.
       for (let turn = 0; turn < 12; turn += 1) {
         orders.push(place(shop, shop.admin, id));
         if (turn === round) {
@@ -242,7 +242,7 @@ onBothEngines('POST /store/order', (engine) => {
     }
   });
 
-  test('leaves no order of a customer who was deleted at the same time', async (t) => {
+  test('leaves no order of a customer who was deleted concurrently', async (t) => {
     const shop = await openShop(t, { engine });
     const other = await shop.another();
     const id = await cheese(shop);
@@ -250,7 +250,7 @@ onBothEngines('POST /store/order', (engine) => {
       const { username, session } = await customer(shop);
       const where = round % 2 === 0 ? shop : other;
       const orders = Array.from({ length: 6 }, () => place(shop, shop.admin, id, session));
-      // The deletion comes in later each time.
+      // The deletion starts later each time.
       for (let turn = 0; turn < round; turn += 1) {
         await nextTurn();
       }

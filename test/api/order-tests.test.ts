@@ -1,4 +1,4 @@
-/** Orders 1 to 10, which are there for whoever tries a client out. */
+/** Orders 1 to 10, which exist for tests of clients. */
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import { type Statement, sql } from '../../src/database/sql.ts';
@@ -29,7 +29,7 @@ interface Tests {
   readonly shop: Shop;
   readonly clock: TestClock;
   restore(): Promise<void>;
-  /** The orders as they are read, and the steps of their timelines. */
+  /** The orders in responses, and the statuses of their timelines. */
   snapshot(): Promise<{ order: { status: string; shipDate: string | null }; steps: string[] }[]>;
   take(id: number, step?: string): Promise<number>;
 }
@@ -65,7 +65,7 @@ async function openTests(t: Parameters<typeof openShop>[0], engine: 'sqlite' | '
 }
 
 onBothEngines('Test orders', (engine) => {
-  test('are two of each status, with timelines that fit and a shipDate from the approval on', async (t) => {
+  test('are two of each status, with matching timelines and a shipDate once approved', async (t) => {
     const { snapshot } = await openTests(t, engine);
     const all = await snapshot();
     assert.deepEqual(
@@ -78,7 +78,7 @@ onBothEngines('Test orders', (engine) => {
     }
   });
 
-  test('give every answer that cancelling can have: 204, 204, 409, 409, 204', async (t) => {
+  test('return every status that cancelling can have: 204, 204, 409, 409, 204', async (t) => {
     const { take } = await openTests(t, engine);
     const responses: number[] = [];
     for (const id of ids) {
@@ -90,7 +90,7 @@ onBothEngines('Test orders', (engine) => {
     );
   });
 
-  test('move when somebody moves them, and by nothing else', async (t) => {
+  test('change by requests only, and are never approved automatically', async (t) => {
     const { shop, clock, snapshot, take } = await openTests(t, engine);
     const before = await snapshot();
     clock.advance(365 * 24 * 60 * 60_000);
@@ -107,7 +107,7 @@ onBothEngines('Test orders', (engine) => {
     );
   });
 
-  test('are as they were after the next start, timelines and all', async (t) => {
+  test('are restored by the next start, with their timelines', async (t) => {
     const { shop, restore, snapshot, take } = await openTests(t, engine);
     const before = await snapshot();
     const tagOf = async (id: number) =>
@@ -128,7 +128,7 @@ onBothEngines('Test orders', (engine) => {
     assert.equal(rows?.n, 0);
   });
 
-  test('are not written again by a start that finds them as they were, and only the moved ones by another', async (t) => {
+  test('are written by a start only if they were changed', async (t) => {
     const { shop, restore, take } = await openTests(t, engine);
     const { database } = shop.app.services;
     const rows = async (query: Statement) =>
@@ -144,7 +144,7 @@ onBothEngines('Test orders', (engine) => {
     await take(3);
     await restore();
     const after = await stored();
-    // The events that the move added are gone, and those of the seed are the same rows.
+    // The event of the transition is deleted, and the original events are the same rows.
     assert.deepEqual(after.events, before.events);
     assert.deepEqual(
       after.orders.filter((order, index) => JSON.stringify(order) !== JSON.stringify(before.orders[index])),
@@ -181,7 +181,7 @@ onBothEngines('Test orders', (engine) => {
     assert.equal(order.json.id, 11);
   });
 
-  test('are of cheeses that no catalogue holds, and keep no cheese from being deleted', async (t) => {
+  test('have cheeses that do not exist, and prevent no deletion of a cheese', async (t) => {
     const { shop } = await openTests(t, engine);
     const { json } = await shop.request('GET', '/v2/store/order/3', { as: shop.reader });
     assert.equal(json.total, 67);

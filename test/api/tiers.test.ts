@@ -1,4 +1,4 @@
-/** Customers rise with what was delivered to them. */
+/** The tier of a customer rises with the total of delivered orders. */
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import { sql } from '../../src/database/sql.ts';
@@ -14,10 +14,10 @@ interface Customer {
 interface Counter {
   readonly shop: Shop;
   register(username: string): Promise<Customer>;
-  /** An order of a total, shipped; for nobody where no customer is named. */
+  /** A shipped order of a total, without a customer by default. */
   shipped(total: number, customer?: Customer): Promise<number>;
   deliver(id: number, where?: Shop): Promise<void>;
-  /** Has goods of a total delivered. */
+  /** Places, ships and delivers an order of a total. */
   buy(total: number, customer?: Customer): Promise<void>;
   /** Events about tiers, as [before, after]. */
   changes(customer: Customer): Promise<[string, string][]>;
@@ -104,7 +104,7 @@ onBothEngines('The tier of a customer', (engine) => {
     ]);
   });
 
-  test('leaps over tiers where one delivery is enough, with one event beside that of the delivery', async (t) => {
+  test('skips tiers when one delivery is enough, with one event besides that of the delivery', async (t) => {
     const { shop, register, shipped, deliver, changes } = await openCounter(t, { engine });
     const ada = await register('ada');
     const eve = await register('eve');
@@ -125,7 +125,7 @@ onBothEngines('The tier of a customer', (engine) => {
     assert.equal(events[0]?.actor, events[1]?.actor);
   });
 
-  test('counts a delivery once, also where it is asked for again', async (t) => {
+  test('counts a delivery once, also when the request is repeated', async (t) => {
     const { shop, register, shipped, deliver } = await openCounter(t, { engine });
     const ada = await register('ada');
     const id = await shipped(300, ada);
@@ -139,7 +139,7 @@ onBothEngines('The tier of a customer', (engine) => {
     assert.equal(await ada.tier(), 'silver');
   });
 
-  test('adds up exactly where several orders are delivered at once', async (t) => {
+  test('adds up exactly when several orders are delivered concurrently', async (t) => {
     const { shop, register, shipped, deliver, changes } = await openCounter(t, { engine });
     const other = await shop.another();
     const ada = await register('ada');
@@ -159,8 +159,8 @@ onBothEngines('The tier of a customer', (engine) => {
   });
 });
 
-suite('The tier as the shop counts it', () => {
-  test('shows in the ETag of the profile only where it changes', async (t) => {
+suite('The tier', () => {
+  test('changes the ETag of the profile only when it changes', async (t) => {
     const { shop, register, buy } = await openCounter(t);
     const ada = await register('ada');
     const tag = async () =>
@@ -188,7 +188,7 @@ suite('The tier as the shop counts it', () => {
     assert.equal((await changes(ada)).length, 2);
   });
 
-  test('owes nothing to orders of nobody', async (t) => {
+  test('does not count orders without a customer', async (t) => {
     const { shop, register, buy } = await openCounter(t);
     const ada = await register('ada');
     await buy(20_000);

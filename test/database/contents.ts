@@ -1,8 +1,8 @@
-/** All that a shop has written down, to be held against what another has. */
+/** All rows of a shop, for a comparison with another shop. */
 import type { Database } from '../../src/database/database.ts';
 import { listTables, readTableRows } from '../../src/database/tables.ts';
 
-/** Rows by table, but for what is counted anew and how far the schema is. */
+/** Rows by table, except usage counters and applied migrations. */
 export async function contentsOf(database: Database): Promise<Record<string, readonly unknown[]>> {
   const contents: Record<string, readonly unknown[]> = {};
   for (const table of await listTables(database, database.engine)) {

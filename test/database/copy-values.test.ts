@@ -1,4 +1,4 @@
-/** Values that one engine might treat in another way than the other, copied both ways. */
+/** Copies of values that the two engines might treat differently, in both directions. */
 import assert from 'node:assert/strict';
 import { DatabaseSync } from 'node:sqlite';
 import { suite, test } from 'node:test';
@@ -10,7 +10,7 @@ import { cleanUp, engines } from '../context.ts';
 import { contentsOf } from './contents.ts';
 import { freshConfig, open } from './notes.ts';
 
-/** Texts that one engine might store, sort or give back in another way than the other. */
+/** Texts that the two engines might store, sort or return differently. */
 const odd = [
   '',
   ' ',
@@ -44,7 +44,7 @@ const large = [Number.MAX_SAFE_INTEGER, -Number.MAX_SAFE_INTEGER, 0, 2 ** 31, 2 
 
 suite('Values of every column', () => {
   for (const [from, to] of [engines, engines.toReversed()] as [Engine, Engine][]) {
-    test(`from ${from} to ${to} arrive as they are, odd ones too`, async (t) => {
+    test(`from ${from} to ${to} are copied unchanged`, async (t) => {
       const [source, target] = [
         await open(t, await freshConfig(t, from)),
         await open(t, await freshConfig(t, to)),

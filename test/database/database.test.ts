@@ -1,4 +1,4 @@
-/** What both engines promise of transactions, values and constraints, on a table that has nothing to do with cheeses. */
+/** Guarantees of both engines about transactions, values and constraints, on a table only for tests. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
@@ -8,7 +8,7 @@ import { onBothEngines } from '../context.ts';
 import { insertNote, openNotes, textsIn } from './notes.ts';
 
 onBothEngines('A database', (engine) => {
-  test('keeps nothing of a transaction that throws, and throws the same', async (t) => {
+  test('rolls back a transaction that throws, and throws the same error', async (t) => {
     const database = await openNotes(t, engine);
     const failure = new Error('no');
     const work = database.transaction(async (tx) => {
@@ -20,7 +20,7 @@ onBothEngines('A database', (engine) => {
     assert.deepEqual(await textsIn(database), []);
   });
 
-  test('lets one failing write among many disturb no other', async (t) => {
+  test('isolates a failing write from concurrent ones', async (t) => {
     const database = await openNotes(t, engine);
     const writes = Array.from({ length: 60 }, (_, index) =>
       database.transaction(async (tx) => {
@@ -51,7 +51,7 @@ onBothEngines('A database', (engine) => {
     );
   });
 
-  test('loses no increment of many at once', async (t) => {
+  test('loses no concurrent increment', async (t) => {
     const database = await openNotes(t, engine);
     await database.run(insertNote(1, 'counter', 0));
     const increments = Array.from({ length: 200 }, () =>
@@ -69,7 +69,7 @@ onBothEngines('A database', (engine) => {
     assert.equal(new Set(seen).size, 200);
   });
 
-  test('shows in every read what was answered before it', async (t) => {
+  test('returns committed writes in every later read', async (t) => {
     const database = await openNotes(t, engine);
     for (let id = 0; id < 50; id += 1) {
       await database.transaction((tx) => tx.run(insertNote(id, `note ${id}`)));
@@ -78,7 +78,7 @@ onBothEngines('A database', (engine) => {
     }
   });
 
-  test('shows nobody what is not committed', async (t) => {
+  test('hides uncommitted changes', async (t) => {
     const database = await openNotes(t, engine);
     let rowsSeenOutside = Number.NaN;
     await database.transaction(async (tx) => {
@@ -88,7 +88,7 @@ onBothEngines('A database', (engine) => {
     assert.equal(rowsSeenOutside, 0);
   });
 
-  test('gives back every value as it came', async (t) => {
+  test('returns every value unchanged', async (t) => {
     const database = await openNotes(t, engine);
     const large = 'Époisses 🧀 '.repeat(100_000);
     const table: (readonly [text: Value, number: Value, fraction: Value])[] = [
@@ -123,9 +123,9 @@ onBothEngines('A database', (engine) => {
     await database.insert('note', ['id', 'text'], []);
   });
 
-  test('gives back any text, through parameters and through rows', async (t) => {
+  test('returns any text unchanged, through parameters and through rows', async (t) => {
     const database = await openNotes(t, engine);
-    // No column takes U+0000 on PostgreSQL, and half characters are not text.
+    // PostgreSQL stores no U+0000, and lone surrogates are not text.
     const unit = fc
       .integer({ min: 1, max: 0x10ffff - 0x800 })
       .map((code) => String.fromCodePoint(code < 0xd800 ? code : code + 0x800));
@@ -141,7 +141,7 @@ onBothEngines('A database', (engine) => {
     );
   });
 
-  test('says how many rows changed, and finds nothing as undefined', async (t) => {
+  test('returns the number of changed rows, and undefined for a missing row', async (t) => {
     const database = await openNotes(t, engine);
     await database.insert(
       'note',
@@ -161,7 +161,7 @@ onBothEngines('A database', (engine) => {
     assert.equal((await database.all(sql`select * from note where id = 9`)).length, 0);
   });
 
-  test('answers ConstraintError where a unique index refuses, and nothing of the statement stays', async (t) => {
+  test('throws ConstraintError when a unique index refuses, and keeps nothing of the statement', async (t) => {
     const database = await openNotes(t, engine);
     await database.run(insertNote(1, 'a'));
     const pair = [

@@ -1,4 +1,4 @@
-/** What happened, as the table of events keeps it: in the transaction of the change, or not at all. */
+/** Recorded events: they are written in the transaction of the change. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { timestamp } from '../../src/clock.ts';
@@ -27,7 +27,7 @@ interface EventRow {
   readonly created_at: string;
 }
 
-/** Counts the rows that were there at the time, and gives those that came since. */
+/** Returns a function that reads the events recorded since this call. */
 async function eventsFrom({ app }: Shop): Promise<() => Promise<EventRow[]>> {
   const all = () => app.services.database.all<EventRow>(sql`select * from event order by id`);
   const before = (await all()).length;
@@ -45,13 +45,13 @@ async function actorOf({ app }: Shop, key: string): Promise<string> {
   return `key:${row?.id}`;
 }
 
-function assertTold(event: EventRow | undefined, type: string, subject: string, data: unknown): void {
+function assertEvent(event: EventRow | undefined, type: string, subject: string, data: unknown): void {
   assert.deepEqual([event?.type, event?.subject], [type, subject]);
   assert.deepEqual(JSON.parse(event?.data ?? ''), data);
 }
 
 onBothEngines('Events', (engine) => {
-  test('tell of a cheese that was created, updated and deleted, by whom and in which request', async (t) => {
+  test('record the creation, update and deletion of a cheese, with actor and request', async (t) => {
     const clock = testClock();
     const shop = await openShop(t, { engine, clock });
     const events = await eventsFrom(shop);
@@ -76,10 +76,10 @@ onBothEngines('Events', (engine) => {
     const rows = await events();
     const subject = `cheese:${id}`;
     assert.equal(rows.length, 4);
-    assertTold(rows[0], 'cheese.created', subject, created.json);
+    assertEvent(rows[0], 'cheese.created', subject, created.json);
     const changes = { status: { from: 'available', to: 'sold' } };
-    assertTold(rows[1], 'cheese.updated', subject, { id, name: 'Brie', changes });
-    assertTold(rows[2], 'cheese.updated', subject, {
+    assertEvent(rows[1], 'cheese.updated', subject, { id, name: 'Brie', changes });
+    assertEvent(rows[2], 'cheese.updated', subject, {
       id,
       name: 'Edam',
       changes: {
@@ -88,7 +88,7 @@ onBothEngines('Events', (engine) => {
         tags: { from: ['cow'], to: [] },
       },
     });
-    assertTold(rows[3], 'cheese.deleted', subject, replaced.json);
+    assertEvent(rows[3], 'cheese.deleted', subject, replaced.json);
     const actor = await actorOf(shop, shop.writer);
     for (const [index, row] of rows.entries()) {
       assert.deepEqual([row.actor, row.request_id, row.trace_id], [actor, `r-${index + 1}`, trace]);
@@ -97,7 +97,7 @@ onBothEngines('Events', (engine) => {
     assert.equal(rows[2]?.created_at, replaced.json.updatedAt);
   });
 
-  test('store what an update changed and nothing else, however large the cheese is', async (t) => {
+  test('store only the changed fields of an update, also for a large cheese', async (t) => {
     const shop = await openShop(t, { engine });
     const photoUrls = Array.from(
       { length: 100 },
@@ -118,7 +118,7 @@ onBothEngines('Events', (engine) => {
     });
   });
 
-  test('tell of a key that was created, rotated and revoked, without its secret', async (t) => {
+  test('record the creation, rotation and revocation of a key, without its secret', async (t) => {
     const shop = await openShop(t, { engine });
     const admin = await shop.createKey({ scopes: ['admin'] });
     const events = await eventsFrom(shop);
@@ -155,7 +155,7 @@ onBothEngines('Events', (engine) => {
     assert.ok(![key, newKey].some((secret) => text.includes(secret.slice(8, -6))));
   });
 
-  test('are not written by what fails, by what changes nothing and by a replay', async (t) => {
+  test('are not written by failed requests, requests without a change, and replays', async (t) => {
     const shop = await openShop(t, { engine });
     const admin = await shop.createKey({ scopes: ['admin'] });
     const as = shop.writer;
@@ -194,7 +194,7 @@ onBothEngines('Events', (engine) => {
     assert.deepEqual(await events(), []);
   });
 
-  test('and changes are one: where the event cannot be written, nothing is changed', async (t) => {
+  test('and changes are one transaction: if the event cannot be written, nothing is changed', async (t) => {
     const shop = await openShop(t, { engine });
     const admin = await shop.createKey({ scopes: ['admin'] });
     const { json: cheese } = await shop.request('POST', '/v2/cheeses', {
@@ -237,7 +237,7 @@ onBothEngines('Events', (engine) => {
   });
 });
 
-/** Creates a cheese with the header and gives the trace of its event. */
+/** Creates a cheese with the header and returns the trace id of its event. */
 async function traceOf(shop: Shop, traceparent?: string): Promise<string> {
   const events = await eventsFrom(shop);
   const { app } = shop;

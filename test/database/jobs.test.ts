@@ -1,4 +1,4 @@
-/** Background jobs of a kind of which the worker knows nothing: batches, and jobs that make their batch fail. */
+/** The worker with background jobs of a kind only for tests: batches, failures and parked jobs. */
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { type Clock, timestamp } from '../../src/clock.ts';

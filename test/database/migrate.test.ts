@@ -10,7 +10,7 @@ import { freshConfig, open } from './notes.ts';
 
 const namesOf = (migrations: readonly Migration[]) => migrations.map(({ name }) => name);
 
-/** What two databases of one engine must share to have the same schema, word by word. */
+/** The whole schema of a database, for a comparison on one engine. */
 async function schemaOf(database: Database): Promise<string[]> {
   const statement =
     database.engine === 'sqlite'
@@ -26,7 +26,7 @@ async function schemaOf(database: Database): Promise<string[]> {
   return rows.map(({ line }) => line).sort();
 }
 
-/** Tables and columns as both engines can tell them: name, and whether it may be null. */
+/** Tables and columns in a form that is comparable between engines: name, and whether it may be null. */
 async function columnsOf(database: Database): Promise<string[]> {
   const rows = await database.all<{ line: string }>(
     database.engine === 'sqlite'
@@ -41,7 +41,7 @@ async function columnsOf(database: Database): Promise<string[]> {
   return comparable(rows);
 }
 
-/** One server counts calls in another way than several do: the table `quota` differs. */
+/** The table `quota` differs, because one server counts requests in another way than several. */
 function comparable(rows: readonly { line: string }[]): string[] {
   return rows
     .map(({ line }) => line)
@@ -49,7 +49,7 @@ function comparable(rows: readonly { line: string }[]): string[] {
     .sort();
 }
 
-/** Indexes that have a name of ours: table, name, uniqueness and columns. */
+/** Indexes with a name in the migrations: table, name, uniqueness and columns. */
 async function indexesOf(database: Database): Promise<string[]> {
   const rows = await database.all<{ line: string }>(
     database.engine === 'sqlite'
@@ -86,14 +86,14 @@ onBothEngines('migrate', (engine) => {
     );
   });
 
-  test('is done once by several starters at once', async (t) => {
+  test('applies each migration once when several processes start concurrently', async (t) => {
     const config = await freshConfig(t, engine);
     const starters = await Promise.all(Array.from({ length: 4 }, () => open(t, config)));
     const applied = await Promise.all(starters.map((database) => migrate(database)));
     assert.deepEqual(applied.flat(), namesOf(all));
   });
 
-  test('refuses a schema that is newer than the program, with advice, and leaves it alone', async (t) => {
+  test('refuses a schema that is newer than the program, says what to do, and changes nothing', async (t) => {
     const database = await open(t, await freshConfig(t, engine));
     await migrate(database);
     await database.run(sql`insert into migration (number, name) values (9999, 'of the future')`);
@@ -151,7 +151,7 @@ onBothEngines('migrate', (engine) => {
     assert.ok(!(await schemaOf(database)).some((line) => /\bjob\b/.test(line)));
   });
 
-  test('leaves nothing of a run of which one migration fails', async (t) => {
+  test('rolls back all migrations of a run when one fails', async (t) => {
     const database = await open(t, await freshConfig(t, engine));
     const empty = await schemaOf(database);
     const broken = [...all, { number: 9999, name: 'broken', script: 'create table half (x int); oops;' }];
@@ -187,7 +187,7 @@ suite('The migrations', () => {
     }
   });
 
-  test('define the same tables, columns and indexes on both engines, but for calls, which each counts in its way', async (t) => {
+  test('define the same tables, columns and indexes on both engines, except for the table quota', async (t) => {
     const sqlite = await open(t, await freshConfig(t, 'sqlite'));
     const postgres = await open(t, await freshConfig(t, 'postgres'));
     for (const [index, { name }] of listMigrations('sqlite').entries()) {

@@ -1,18 +1,18 @@
-/** A small table that has nothing to do with cheeses, for tests of the database port itself. */
+/** A small table for tests of the database port. */
 
 import { type Database, openDatabase } from '../../src/database/database.ts';
 import { type Engine, type Statement, sql, type Value } from '../../src/database/sql.ts';
 import { type Config, loadConfig } from '../../src/settings/config.ts';
 import { cleanUp, createDatabase, type Scope, secret, temporaryFolder } from '../context.ts';
 
-/** Settings that lead to a database which is not there yet, or empty. */
+/** Settings with a database that does not exist yet or is empty. */
 export async function freshConfig(t: Scope, engine: Engine): Promise<Config> {
   const dataDir = await temporaryFolder(t);
   const database = engine === 'postgres' ? { CURD_DATABASE: await createDatabase(t) } : {};
   return loadConfig({ CURD_DATA_DIR: dataDir, CURD_SECRET: secret, ...database });
 }
 
-/** Opens a database that closes itself with the test. */
+/** Opens a database that is closed at the end of the test. */
 export async function open(t: Scope, config: Config): Promise<Database> {
   const database = await openDatabase(config);
   cleanUp(t, () => database.close());

@@ -1,4 +1,4 @@
-/** Workers that approve orders: several at once, orders that cannot be processed, and a worker that is stopped. */
+/** Workers that approve orders: several at once, approvals that fail, and a worker that is stopped. */
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -28,7 +28,7 @@ onBothEngines('The worker', (engine) => {
     clock.advance(delayMs);
     shop.app.worker.start();
     app.worker.start();
-    // Both look four times a second; these meet them, and each other, in the middle of it.
+    // Both look four times a second. These calls run concurrently with them and with each other.
     await Promise.all([shop.app.worker.run(), app.worker.run(), shop.app.worker.run(), app.worker.run()]);
     await until(async () => (await jobs(shop)).length === 0);
     await Promise.all([shop.app.worker.stop(), app.worker.stop()]);
@@ -44,13 +44,13 @@ onBothEngines('The worker', (engine) => {
     assert.deepEqual(await approvals(shop), ids);
   });
 
-  test('tries again later what fails, and does the others meanwhile', { timeout: 60_000 }, async (t) => {
+  test('retries a failed approval later, and runs the others meanwhile', { timeout: 60_000 }, async (t) => {
     const clock = testClock();
     const shop = await shopWithDelay(t, engine, clock);
     const { worker } = shop.app;
     const ids = await place(shop, 3);
     const [first, failing = 0, last] = ids;
-    const mend = await failAt(shop, engine, `old.id = ${failing}`);
+    const repair = await failAt(shop, engine, `old.id = ${failing}`);
     clock.advance(delayMs);
 
     await worker.run();
@@ -73,14 +73,14 @@ onBothEngines('The worker', (engine) => {
       assert.deepEqual(await jobs(shop), [jobAt(failing, clock.now() + waitMs, attempts)]);
     }
 
-    await mend();
+    await repair();
     clock.advance(minuteMs);
     await worker.run();
     assert.deepEqual(await approvals(shop), ids);
     assert.deepEqual(await jobs(shop), []);
   });
 
-  test('parks an approval that fails 20 times, with its error, until somebody approves the order', async (t) => {
+  test('parks an approval that fails 20 times, with its error, until an operator approves the order', async (t) => {
     const clock = testClock();
     const shop = await shopWithDelay(t, engine, clock);
     const [id = 0] = await place(shop, 1);
@@ -113,7 +113,7 @@ onBothEngines('The worker', (engine) => {
     assert.deepEqual([await statusOf(shop, id), await stored()], ['approved', undefined]);
   });
 
-  test('gets past any number of orders that fail', { timeout: 60_000 }, async (t) => {
+  test('runs due jobs behind any number of failing ones', { timeout: 60_000 }, async (t) => {
     const clock = testClock();
     const shop = await shopWithDelay(t, engine, clock);
     const ids = await place(shop, 150);
@@ -128,14 +128,14 @@ onBothEngines('The worker', (engine) => {
     );
   });
 
-  test('forgets a failing order that is cancelled', async (t) => {
+  test('deletes the job of a failing order that is cancelled', async (t) => {
     const clock = testClock();
     const shop = await shopWithDelay(t, engine, clock);
     const [id = 0] = await place(shop, 1);
-    const mend = await failAt(shop, engine, `old.id = ${id}`);
+    const repair = await failAt(shop, engine, `old.id = ${id}`);
     clock.advance(delayMs);
     await shop.app.worker.run();
-    await mend();
+    await repair();
     const { orders, contextOf } = shop.app.services;
     await orders.cancel(contextOf('test'), id, null);
     clock.advance(minuteMs);
@@ -143,7 +143,7 @@ onBothEngines('The worker', (engine) => {
     assert.deepEqual([await statusOf(shop, id), await jobs(shop)], ['cancelled', []]);
   });
 
-  test('finishes what is under way when it is stopped, and begins nothing more', async (t) => {
+  test('finishes running jobs when it is stopped, and starts no more', async (t) => {
     let looks = 0;
     const clock: Clock = {
       ...systemClock,
@@ -156,8 +156,8 @@ onBothEngines('The worker', (engine) => {
     const { worker } = shop.app;
     const [id = 0] = await place(shop, 1);
     const other = await open(t, shop.config);
-    const held = holdUp(other, id);
-    await held.isHeld;
+    const lock = lockOrder(other, id);
+    await lock.isLocked;
     looks = 0;
     worker.start();
     await until(async () => looks > 0);
@@ -168,16 +168,16 @@ onBothEngines('The worker', (engine) => {
     });
     await sleep(200);
     const wasStopped = isStopped;
-    await held.release();
+    await lock.release();
     await stopping;
-    assert.ok(!wasStopped, 'it has left its work behind');
+    assert.ok(!wasStopped, 'it stopped before its jobs were finished');
     assert.equal(await statusOf(shop, id), 'approved');
     const more = await place(shop, 1);
     await sleep(600);
     assert.deepEqual(
       (await jobs(shop)).map(({ key }) => Number(key)),
       more,
-      'it went on working',
+      'it started more jobs',
     );
   });
 });
@@ -216,7 +216,7 @@ const jobAt = (orderId: number, dueAt: number, attempts: number): Job => ({
   attempts,
 });
 
-/** The orders of all approvals that were written down: one that was approved twice is in it twice. */
+/** The orders of all recorded approvals: an order that was approved twice is listed twice. */
 async function approvals({ app }: Shop): Promise<number[]> {
   const events = await app.services.database.all<{ subject: string }>(
     sql`select subject from event where type = 'order.approved'`,
@@ -231,7 +231,7 @@ async function statusOf({ app }: Shop, id: number): Promise<OrderStatus | undefi
   return row?.status;
 }
 
-/** Makes the database refuse to change some orders. Answers how to make it well again. */
+/** Makes the database refuse changes of some orders. Returns a function that ends this. */
 async function failAt({ app }: Shop, engine: Engine, condition: string): Promise<() => Promise<void>> {
   const { database } = app.services;
   const [make, drop] =
@@ -252,17 +252,17 @@ async function failAt({ app }: Shop, engine: Engine, condition: string): Promise
   return () => database.exclusiveTransaction((_sql, run) => run(drop));
 }
 
-/** Another process that has the order in its hands, until it is told to let go. */
-function holdUp(database: Database, id: number): { isHeld: Promise<void>; release(): Promise<void> } {
-  const held = Promise.withResolvers<void>();
+/** Locks an order from another connection until `release` is called. */
+function lockOrder(database: Database, id: number): { isLocked: Promise<void>; release(): Promise<void> } {
+  const locked = Promise.withResolvers<void>();
   const release = Promise.withResolvers<void>();
   const done = database.transaction(async (tx) => {
     await tx.run(sql`update orders set version = version where id = ${id}`);
-    held.resolve();
+    locked.resolve();
     await release.promise;
   });
   return {
-    isHeld: held.promise,
+    isLocked: locked.promise,
     async release() {
       release.resolve();
       await done;

@@ -1,4 +1,4 @@
-/** Transactions that go over whole tables: as long as they need, whole or not at all. */
+/** Exclusive transactions, which change whole tables without a time limit. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { migrate } from '../../src/database/migrate.ts';
@@ -6,8 +6,8 @@ import { type Statement, sql } from '../../src/database/sql.ts';
 import { onBothEngines } from '../helper.ts';
 import { freshConfig, insertNote, open, openNotes, textsIn } from './notes.ts';
 
-onBothEngines('An overhaul', (engine) => {
-  test('answers what its work does, and leaves nothing of work that fails', async (t) => {
+onBothEngines('An exclusive transaction', (engine) => {
+  test('returns the result of its work, and rolls back work that fails', async (t) => {
     const database = await openNotes(t, engine);
     assert.equal(await database.exclusiveTransaction((tx) => tx.run(insertNote(1, 'kept'))), 1);
     const failing = database.exclusiveTransaction(async (tx) => {
@@ -18,7 +18,7 @@ onBothEngines('An overhaul', (engine) => {
     assert.deepEqual(await textsIn(database), ['kept']);
   });
 
-  test('of two that begin at once, the second sees what the first has done', async (t) => {
+  test('of two concurrent ones, the second sees the changes of the first', async (t) => {
     const config = await freshConfig(t, engine);
     const [one, other] = [await open(t, config), await open(t, config)];
     const applied = await Promise.all([migrate(one), migrate(other)]);
@@ -26,7 +26,7 @@ onBothEngines('An overhaul', (engine) => {
   });
 });
 
-test('An overhaul on PostgreSQL is not bounded by the time that a request may take', async (t) => {
+test('An exclusive transaction on PostgreSQL has no time limit of requests', async (t) => {
   const database = await openNotes(t, 'postgres');
   const bound = (): Statement => sql`select setting from pg_settings where name = 'statement_timeout'`;
   const { setting } = (await database.get<{ setting: string }>(bound())) ?? {};

@@ -1,4 +1,4 @@
-/** What holds between processes: one that is killed, one that holds a lock, one that closes. */
+/** Several processes: one that is killed, one that has a lock, one that closes. */
 import assert from 'node:assert/strict';
 import { type ChildProcessByStdio, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -14,7 +14,7 @@ import { freshConfig, insertNote, open, openNotes, textsIn } from './notes.ts';
 const source = new URL('../../src/', import.meta.url).href;
 
 onBothEngines('A database', (engine) => {
-  test('keeps what it answered when its process is killed', { timeout: 20_000 }, async (t) => {
+  test('keeps committed writes when its process is killed', { timeout: 20_000 }, async (t) => {
     const config = await freshConfig(t, engine);
     const database = await openNotes(t, engine, config);
     const child = startChild(
@@ -50,7 +50,7 @@ onBothEngines('A database', (engine) => {
     await database.run(insertNote(0, 'after'));
   });
 
-  test('finishes the writes that wait before it closes', async (t) => {
+  test('finishes waiting writes before it closes', async (t) => {
     const config = await freshConfig(t, engine);
     await (await openNotes(t, engine, config)).run(insertNote(0, 'first'));
     const database = await openDatabase(config);
@@ -64,7 +64,7 @@ onBothEngines('A database', (engine) => {
 });
 
 suite('SQLite', () => {
-  test('waits for another process that writes, and goes on reading', { timeout: 20_000 }, async (t) => {
+  test('waits for another process that writes, and reads meanwhile', { timeout: 20_000 }, async (t) => {
     const config = await freshConfig(t, 'sqlite');
     const database = await openNotes(t, 'sqlite', config);
     assert.ok(config.database.engine === 'sqlite');
@@ -101,7 +101,7 @@ suite('SQLite', () => {
   });
 });
 
-/** A process of its own that runs a module, and ends with the test at the latest. */
+/** A separate process that runs a module and ends with the test at the latest. */
 function startChild(t: TestContext, script: string): ChildProcessByStdio<null, Readable, null> {
   const child = spawn(process.execPath, ['--input-type=module', '--eval', script], {
     stdio: ['ignore', 'pipe', 'inherit'],

@@ -1,6 +1,6 @@
 /**
- * Kills a server that works, again and again, at any moment: what was answered must be there afterwards, whole, and
- * nothing twice. A few kills with every run of the tests; as many as you like, half of them on PostgreSQL, with
+ * Kills a busy server repeatedly at random moments. Every change with a response must be stored completely and once. A
+ * few kills in every run of the tests; as many as you like, half of them on PostgreSQL, with
  *
  *     CURD_TEST_KILLS=100 node --test --test-global-setup=test/global-setup.ts test/faults/kill.test.ts
  */
@@ -20,21 +20,21 @@ import { createLoad, type Load, type Memory, type OrderResponse, pick } from './
 
 const kills = Number(process.env.CURD_TEST_KILLS ?? 2);
 const longestLifeMs = 350;
-/** As many as keep the server at work whenever it is killed. */
+/** Enough to keep the server busy at every moment. */
 const placers = 24;
 const secondsForEach = 20;
 
-/** One of the cheeses has no price, so that its orders wait for a person. */
+/** One of the cheeses has no price, so that its orders wait for an operator. */
 const stock = { prices: [41.5, 0.01, 19.999, 100, undefined], scopes: ['write:orders'] } as const;
 
 suite('A server that is killed', () => {
   const options = { timeout: (kills + 1) * secondsForEach * 1000 };
 
-  test('keeps on SQLite what it answered, and does nothing twice', options, async (t) => {
+  test('keeps every confirmed change on SQLite, and makes none twice', options, async (t) => {
     await killAgainAndAgain(t, 'sqlite', kills);
   });
 
-  test('keeps on PostgreSQL what it answered, and does nothing twice', options, async (t) => {
+  test('keeps every confirmed change on PostgreSQL, and makes none twice', options, async (t) => {
     await killAgainAndAgain(t, 'postgres', Math.ceil(kills / 2));
   });
 });
@@ -73,7 +73,7 @@ async function killAgainAndAgain(t: TestContext, engine: Engine, times: number):
   t.diagnostic(`${engine}: ${times} kills, ${unanswered} requests cut short; answered: ${answered}`);
 }
 
-/** Lets the server work, and kills it at a random moment: once something of each kind was ever answered. */
+/** Kills the server at a random moment, after responses of each kind. */
 async function workAndDie(server: RunningServer, load: Load): Promise<void> {
   const { orders, cancelled, customers } = load.memory;
   const before = orders.size;
@@ -91,7 +91,7 @@ function assertQuiet({ stderr }: { stderr: string }): void {
   assert.equal(stderr, '', 'the server complained');
 }
 
-/** What was answered by the last server, from the next one. */
+/** The responses of the killed server, read from the next one. */
 async function readBack(server: RunningServer, load: Load, orders: readonly OrderResponse[]): Promise<void> {
   await inTurns(orders, async ({ id, items, total, notes }) => {
     const order = await load.read(server.url, `/v2/store/order/${id}`);
@@ -124,7 +124,7 @@ async function readCustomers(
   }
 }
 
-/** What had no answer gets one now; what had one gets the same again. */
+/** Requests without a response get one now; the others get the same response again. */
 async function sendAgain(
   server: RunningServer,
   load: Load,
@@ -141,7 +141,7 @@ async function sendAgain(
   });
 }
 
-/** The database as the dead server left it. Nobody else is at it, or what we see would change under our hands. */
+/** The database as the killed server left it. No other process may change it meanwhile. */
 async function inspect(config: Config, memory: Memory): Promise<void> {
   if (config.database.engine === 'sqlite') {
     const file = new DatabaseSync(config.database.file);
@@ -157,7 +157,7 @@ async function inspect(config: Config, memory: Memory): Promise<void> {
   }
 }
 
-/** A killed process is gone at once; on PostgreSQL its last statements may still be running. */
+/** On PostgreSQL, the last statements of a killed process may still be running. */
 async function untilAlone(database: Database): Promise<void> {
   while (database.engine === 'postgres') {
     const others = await database.all(sql`
@@ -201,7 +201,7 @@ async function requireWhole(database: Database, memory: Memory): Promise<void> {
   );
 }
 
-/** Every order and every customer has its events, each of them once, and nobody else has any. */
+/** Every order and customer has each of its events once, and there are no other events. */
 async function requireEvents(database: Database, orders: readonly OrderRow[]): Promise<void> {
   const events = await database.all<{ type: string; subject: string }>(
     sql`select type, subject from event where type like 'order.%' or type like 'customer.%' order by id`,
@@ -232,7 +232,7 @@ async function requireEvents(database: Database, orders: readonly OrderRow[]): P
   }
 }
 
-/** Without anybody's help: what was not cancelled is approved in the end, but for what has no price. */
+/** Orders that were not cancelled are approved automatically in the end, except those without a price. */
 async function everyOrderArrives(config: Config, { cancelled, maybeCancelled }: Memory): Promise<void> {
   const database = await openDatabase(config);
   const deadline = performance.now() + secondsForEach * 1000;
@@ -269,7 +269,7 @@ function cheesesIn({ items }: OrderRow): number[] {
   return [...new Set(ids)].sort((a, b) => a - b);
 }
 
-/** A few at a time. */
+/** A few at once. */
 async function inTurns<T>(all: readonly T[], work: (one: T) => Promise<void>): Promise<void> {
   const left = [...all];
   const next = async () => {

@@ -1,4 +1,4 @@
-/** Load for a server that is about to be killed, and a memory of everything that it answered. */
+/** Load for a server that is about to be killed, and a record of all its responses. */
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 
@@ -10,7 +10,7 @@ interface Line {
   readonly quantity: number;
 }
 
-/** A request that can be sent again: what is in it stays the same. */
+/** A request that can be repeated with the same content. */
 export interface Attempt {
   readonly path: '/v2/store/order' | '/v2/customer';
   readonly idempotencyKey: string;
@@ -24,31 +24,31 @@ export interface OrderResponse {
   readonly notes: string;
 }
 
-/** Everything that was answered since the first server, by id; attempts without an answer by their keys. */
+/** All responses since the first server, by id; attempts without a response, by key. */
 export interface Memory {
   readonly orders: Map<number, OrderResponse>;
   readonly attempts: Map<number, Attempt>;
   readonly customers: Map<number, { readonly username: string; readonly password: string }>;
   readonly cancelled: Set<number>;
-  /** Cancellations without an answer: these orders may be cancelled or not. */
+  /** Cancellations without a response: these orders may be cancelled or not. */
   readonly maybeCancelled: Set<number>;
   readonly unanswered: Map<string, Attempt>;
 }
 
 export interface Load {
   readonly memory: Memory;
-  /** Sends from several connections at once, until the server is gone. Every answer must be a good one. */
+  /** Sends on several connections until the server is killed. Every response must be a success. */
   run(url: string): Promise<void>;
-  /** Sends an attempt, and remembers the answer. */
+  /** Sends an attempt and records the response. */
   send(url: string, attempt: Attempt): Promise<void>;
-  /** What a path answers. */
-  // biome-ignore lint/suspicious/noExplicitAny: tests know what to expect in it.
+  /** Returns the response body of a path. */
+  // biome-ignore lint/suspicious/noExplicitAny: the tests know its shape.
   read(url: string, path: string): Promise<any>;
 }
 
 /**
- * @param cheeseIds what is ordered, some of them without a price
- * @param placers how many place orders at once: a few show that a shop is open, two dozen keep a server busy all the time
+ * @param cheeseIds cheeses to order, some of them without a price
+ * @param placers how many place orders concurrently: two dozen keep a server busy
  */
 export function createLoad(key: string, cheeseIds: readonly number[], placers: number): Load {
   const memory: Memory = {
@@ -91,7 +91,7 @@ export function createLoad(key: string, cheeseIds: readonly number[], placers: n
   }
 
   async function cancel(url: string): Promise<void> {
-    // One of the last, so that some are placed still and others approved; the last canceller to come is the first.
+    // One of the last, so that some are still placed and others approved.
     const id = [...memory.orders.keys()].slice(-30).find((one) => !memory.maybeCancelled.has(one));
     if (id === undefined) {
       await send(url, anOrder(cheeseIds));
@@ -114,7 +114,7 @@ export function createLoad(key: string, cheeseIds: readonly number[], placers: n
             await work();
           }
         } catch (error) {
-          // What fetch throws when the connection breaks. Anything else is an answer that we did not want.
+          // The error of fetch when the connection breaks. All other errors are failures.
           if (!(error instanceof TypeError)) {
             throw error;
           }
@@ -136,7 +136,7 @@ export function createLoad(key: string, cheeseIds: readonly number[], placers: n
   };
 }
 
-/** Its notes are its key, so that a double is seen in the database. */
+/** The notes contain the key, so that a duplicate is found in the database. */
 function anOrder(cheeseIds: readonly number[]): Attempt {
   const idempotencyKey = randomUUID();
   const lines = Array.from({ length: 1 + pick(3) }, () => ({

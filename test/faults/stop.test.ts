@@ -1,4 +1,4 @@
-/** What a real server does when it is told to stop: it finishes what it has taken on, and leaves. */
+/** A server that gets SIGTERM finishes its requests and exits. */
 import assert from 'node:assert/strict';
 import { readdir } from 'node:fs/promises';
 import { connect, type Socket } from 'node:net';
@@ -30,7 +30,7 @@ async function start(t: TestContext): Promise<Started> {
   return { server: await serve(t, environment), environment, key };
 }
 
-/** A connection, and everything that came back on it. */
+/** A connection and all bytes that it received. */
 async function open(t: TestContext, url: string) {
   const socket = connect(Number(new URL(url).port), '127.0.0.1');
   cleanUp(t, () => socket.destroy());
@@ -51,7 +51,7 @@ function head(key: string, path: string, headers: readonly string[]): string {
   return [`POST ${path} HTTP/1.1`, 'Host: shop', `X-API-Key: ${key}`, ...headers, '', ''].join('\r\n');
 }
 
-/** Tells it to stop, and says how long that took. */
+/** Sends SIGTERM and returns how long the stop took. */
 async function stopped(
   server: RunningServer,
 ): Promise<{ code: number | null; stderr: string; tookMs: number }> {
@@ -71,8 +71,8 @@ async function isRefused(url: string): Promise<boolean> {
   });
 }
 
-suite('A server that is told to stop', { concurrency: 2 }, () => {
-  test('answers every request that it has taken, and keeps what it has answered', async (t) => {
+suite('A server that is stopped', { concurrency: 2 }, () => {
+  test('responds to every accepted request, and keeps every confirmed change', async (t) => {
     const { server, environment, key } = await start(t);
     const made: number[] = [];
     const faults: string[] = [];
@@ -119,7 +119,7 @@ suite('A server that is told to stop', { concurrency: 2 }, () => {
     });
   });
 
-  test('does not wait for connections that ask for nothing', async (t) => {
+  test('does not wait for idle connections', async (t) => {
     const { server, key } = await start(t);
     const fresh = await open(t, server.url);
     const used = await open(t, server.url);
@@ -135,7 +135,7 @@ suite('A server that is told to stop', { concurrency: 2 }, () => {
     await Promise.all([fresh.closed, used.closed, refused.closed]);
   });
 
-  test('waits for the rest of a request that has begun, takes no new connection, and says that it closes', async (t) => {
+  test('waits for the rest of a started request, accepts no new connection, and sends Connection: close', async (t) => {
     const { server, environment, key } = await start(t);
     const body = JSON.stringify({ name: 'Slow Stilton' });
     const line = await open(t, server.url);
@@ -165,7 +165,7 @@ suite('A server that is told to stop', { concurrency: 2 }, () => {
     }
   });
 
-  test('finishes an upload that is under way, and leaves nothing behind', async (t) => {
+  test('finishes a running upload, and leaves no files', async (t) => {
     const { server, environment, key } = await start(t);
     const image = await plain(600, 400).png({ compressionLevel: 0 }).toBuffer();
     const form = bodyOf([filePart(image, 'image/png')]);
@@ -192,7 +192,7 @@ suite('A server that is told to stop', { concurrency: 2 }, () => {
     assert.ok(namesIn(join(folder, 'images')).includes(nameOf(imageUrl)), imageUrl);
   });
 
-  test('leaves at once when it is told twice, whoever is still waiting', async (t) => {
+  test('exits at once on a second signal, with requests still waiting', async (t) => {
     for (const [first, second] of [
       ['SIGTERM', 'SIGTERM'],
       ['SIGINT', 'SIGTERM'],

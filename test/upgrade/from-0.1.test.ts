@@ -121,7 +121,7 @@ for (const engine of engines) {
       }
     });
 
-    test('approves the order that was due, and doctor finds nothing', async () => {
+    test('approves the order that was due, and doctor reports no findings', async () => {
       const { shop, environment } = opened();
       await shop.app.worker.run();
       const order = await shop.request('GET', `/v2/store/order/${old.placed.response.id}`, { as: key });
