@@ -187,7 +187,7 @@ onBothEngines('Every operation that takes credentials', (engine) => {
     const image = await imageIn('png');
     const good = new Set<string>();
     /** One resource of each kind. */
-    const faults = new Map<string, string>();
+    const failures = new Map<string, string>();
     const rounds = Math.ceil(requests / 2 / operations.length);
 
     async function send(operation: Operation, round: number): Promise<void> {
@@ -226,7 +226,7 @@ onBothEngines('Every operation that takes credentials', (engine) => {
         const what = `${operation.operationId}: ${said}`;
         const body = typeof raw === 'string' ? raw.slice(0, 300) : (raw && '(bytes)') || '';
         const sent = `round ${round}, [${draft.changes}] ${draft.method} ${url.slice(0, 300)}`;
-        faults.set(what, `${what}\n  ${sent} ${JSON.stringify(draft.headers).slice(0, 300)} ${body}`);
+        failures.set(what, `${what}\n  ${sent} ${JSON.stringify(draft.headers).slice(0, 300)} ${body}`);
       }
     }
 
@@ -235,7 +235,7 @@ onBothEngines('Every operation that takes credentials', (engine) => {
         await send(operation, round);
       }
     }
-    assert.equal(faults.size, 0, [`CURD_TEST_SEED=${seed}`, ...faults.values()].join('\n'));
+    assert.equal(failures.size, 0, [`CURD_TEST_SEED=${seed}`, ...failures.values()].join('\n'));
     t.diagnostic(`${rounds * operations.length} requests, seed ${seed}`);
     const never = operations.map(({ operationId }) => operationId).filter((id) => !good.has(id));
     assert.deepEqual(never, [], 'no valid example was taken');

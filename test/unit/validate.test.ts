@@ -116,15 +116,15 @@ suite('validate, compared with a general validator', () => {
   for (const [name, original] of Object.entries(schemas)) {
     test(`accepts the same values for ${name} and copies them`, () => {
       const schema = withoutRules(original);
-      const oracle = Compile(schema as object);
+      const reference = Compile(schema as object);
       let taken = 0;
       fc.assert(
         fc.property(near(schema), (value) => {
           const expected = reduced(schema, value);
-          const isTaken = oracle.Check(expected);
+          const isAccepted = reference.Check(expected);
           const result = validate(schema, value);
-          assert.equal(result.errors.length === 0, isTaken, JSON.stringify(result.errors));
-          if (isTaken) {
+          assert.equal(result.errors.length === 0, isAccepted, JSON.stringify(result.errors));
+          if (isAccepted) {
             taken += 1;
             assert.deepEqual(result.value, expected);
           }
@@ -157,12 +157,12 @@ suite('validate, compared with a general validator', () => {
 });
 
 suite('validate', () => {
-  const faultsOf = (value: unknown, isStrict = false) =>
+  const errorsOf = (value: unknown, isStrict = false) =>
     validate(CheeseInput, value, isStrict).errors.map(({ field, message }) => `${field}: ${message}`);
 
   test('returns every error with its path, in the order of the schema', () => {
     assert.deepEqual(
-      faultsOf({
+      errorsOf({
         organic: 'yes',
         ageMonths: 12.5,
         pricePerKg: -1,
@@ -184,7 +184,7 @@ suite('validate', () => {
 
   test('reports a value that is no object as an error of the whole body', () => {
     for (const value of [null, [], 'x', 1, true]) {
-      assert.deepEqual(faultsOf(value), [': must be an object']);
+      assert.deepEqual(errorsOf(value), [': must be an object']);
     }
   });
 
@@ -197,14 +197,14 @@ suite('validate', () => {
     });
     assert.deepEqual(errors, []);
     assert.deepEqual(value, { name: 'Brie', origin: null });
-    assert.deepEqual(faultsOf({ name: null }), ['name: is required and must not be null']);
-    assert.deepEqual(faultsOf({}), ['name: is required']);
+    assert.deepEqual(errorsOf({ name: null }), ['name: is required and must not be null']);
+    assert.deepEqual(errorsOf({}), ['name: is required']);
   });
 
   test('drops unknown members, and reports them when strict', () => {
     const value = { name: 'Brie', nmae: 1, tags: [{ name: 'cow', weight: 2 }] };
     assert.deepEqual(validate(CheeseInput, value).value, { name: 'Brie', tags: [{ name: 'cow' }] });
-    assert.deepEqual(faultsOf(value, true), [
+    assert.deepEqual(errorsOf(value, true), [
       'tags[0].weight: is not a known field',
       'nmae: is not a known field',
     ]);
@@ -218,10 +218,10 @@ suite('validate', () => {
 
   test('counts the length of texts in code points', () => {
     for (const letter of ['a', 'é', '🧀', 'e\u0301'.at(0) ?? '']) {
-      assert.deepEqual(faultsOf({ name: letter.repeat(255) }), []);
-      assert.deepEqual(faultsOf({ name: letter.repeat(256) }), ['name: must have at most 255 characters']);
+      assert.deepEqual(errorsOf({ name: letter.repeat(255) }), []);
+      assert.deepEqual(errorsOf({ name: letter.repeat(256) }), ['name: must have at most 255 characters']);
     }
-    assert.deepEqual(faultsOf({ name: 'e\u0301'.repeat(128) }), ['name: must have at most 255 characters']);
+    assert.deepEqual(errorsOf({ name: 'e\u0301'.repeat(128) }), ['name: must have at most 255 characters']);
     const pair = { type: 'string', minLength: 2, maxLength: 2 } as const;
     assert.deepEqual(validate(pair, '🧀').errors, [
       { field: '', message: 'must have at least 2 characters' },
@@ -232,16 +232,16 @@ suite('validate', () => {
 
   test('does not validate the elements of an array that is too long', () => {
     const tags = Array.from({ length: 101 }, () => ({ name: '' }));
-    assert.deepEqual(faultsOf({ name: 'Brie', tags }), ['tags: must have at most 100 elements']);
-    assert.equal(faultsOf({ name: 'Brie', tags: tags.slice(1) }).length, 100);
+    assert.deepEqual(errorsOf({ name: 'Brie', tags }), ['tags: must have at most 100 elements']);
+    assert.equal(errorsOf({ name: 'Brie', tags: tags.slice(1) }).length, 100);
   });
 
   test('refuses URLs with a script or of a local file, in every spelling', () => {
     for (const url of ['javascript:alert(1)', ' JavaScript:x', 'data:text/html,x', 'FILE:///etc', 'a\tb']) {
-      assert.equal(faultsOf({ name: 'Brie', photoUrls: [url] }).length, 1, url);
+      assert.equal(errorsOf({ name: 'Brie', photoUrls: [url] }).length, 1, url);
     }
     for (const url of ['https://x.org/a,b', 'photo.jpg', 'x', 'mydata:1']) {
-      assert.deepEqual(faultsOf({ name: 'Brie', photoUrls: [url] }), [], url);
+      assert.deepEqual(errorsOf({ name: 'Brie', photoUrls: [url] }), [], url);
     }
   });
 });
