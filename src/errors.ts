@@ -104,7 +104,7 @@ interface Options<C extends ErrorCode> {
   readonly details?: C extends keyof DetailsByCode ? DetailsByCode[C] : never;
 }
 
-/** A code with its message and options: each code has details of its own type. */
+/** A code with its message and options: the type of the details depends on the code. */
 type AppErrorArguments = {
   [C in ErrorCode]: [code: C, message?: string | undefined, options?: Options<C>];
 }[ErrorCode];

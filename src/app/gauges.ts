@@ -113,12 +113,12 @@ export function createGauges({
     ),
     gauge(
       'curd_disk_free_bytes',
-      'Free space of the disk that holds the folder.',
+      'Free space of the disk with the folder.',
       space(({ freeBytes }) => freeBytes),
     ),
     gauge(
       'curd_disk_total_bytes',
-      'Size of the disk that holds the folder.',
+      'Size of the disk with the folder.',
       space(({ totalBytes }) => totalBytes),
     ),
     gauge('curd_build_info', 'Always 1; the labels name the version, engine and environment.', () => ({

@@ -29,7 +29,7 @@ export interface StoredResponse {
 export type ReplayTime = 'inTransaction' | 'beforeWork' | 'afterChecks';
 
 export interface KeyedRequest {
-  /** The principal or client IP: each has keys of its own. */
+  /** The principal or client IP: keys are separate for each. */
   readonly scope: string;
   readonly method: string;
   /** With the query. */
