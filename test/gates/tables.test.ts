@@ -72,12 +72,12 @@ function tablesIn(path: string): Set<string> {
 
 const files = filesIn('src/**/*.ts');
 
-/** Folders below the areas, in which any file may contain statements. */
-const isSmall = /^src\/(database|limits|idempotency)\//;
+/** In src/database any file may contain statements. */
+const isDatabase = /^src\/database\//;
 
 function mayName(path: string, table: string): boolean {
   const isOwn = path.startsWith(`src/${owners[table]}/`);
-  const hasStatements = isSmall.test(path) || /(^|\/|-)(queries|consistency-check)\.ts$/.test(path);
+  const hasStatements = isDatabase.test(path) || /(^|\/|-)(queries|consistency-check)\.ts$/.test(path);
   return (isOwn && hasStatements) || (exceptions[path]?.tables.includes(table) ?? false);
 }
 
