@@ -1,4 +1,4 @@
-/** Many customers in one request: each registered, or told why not. */
+/** POST /customer/createMultiple: entries are registered or refused one by one. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { sql } from '../../src/database/sql.ts';
@@ -56,7 +56,7 @@ const allWrong = {
 };
 
 onBothEngines('POST /customer/createMultiple', (engine) => {
-  test('registers who is valid, and tells of everybody else where they stood and why', async (t) => {
+  test('registers valid entries, and returns index and reason of all others', async (t) => {
     const shop = await openShop(t, { engine });
     const { json: cheese } = await shop.request('POST', '/v2/cheeses', {
       as: shop.writer,
@@ -98,7 +98,7 @@ onBothEngines('POST /customer/createMultiple', (engine) => {
     }
   });
 
-  test('fails the later of two that are the same, and says in which of their names', async (t) => {
+  test('refuses the later of two equal entries, and names the fields that are taken', async (t) => {
     const shop = await openShop(t, { engine });
     await send(shop, [customer('taken')]);
     const response = await send(
@@ -139,7 +139,7 @@ onBothEngines('POST /customer/createMultiple', (engine) => {
     assert.deepEqual(indexesIn(response), [0, 1]);
   });
 
-  test('answers 200 where nobody was valid, and where nobody was there', async (t) => {
+  test('returns 200 when no entry is valid, and for an empty array', async (t) => {
     const shop = await openShop(t, { engine });
     const none = await send(shop, []);
     assert.deepEqual([none.status, none.json], [200, { created: [], errors: [] }]);
@@ -162,7 +162,7 @@ onBothEngines('POST /customer/createMultiple', (engine) => {
     assert.deepEqual([await stored(shop), await countEvents(shop)], [[], 0]);
   });
 
-  test('replays the answer to an Idempotency-Key, and registers once', async (t) => {
+  test('replays the response to an Idempotency-Key, and registers once', async (t) => {
     const shop = await openShop(t, { engine });
     const headers = { 'idempotency-key': 'once' };
     const batch = [customer('ada'), null];
@@ -174,7 +174,7 @@ onBothEngines('POST /customer/createMultiple', (engine) => {
     assert.deepEqual(await stored(shop), ['ada']);
   });
 
-  test('makes one account of each name where two batches with the same names come at once', async (t) => {
+  test('registers each name once when two batches with the same names run concurrently', async (t) => {
     const shop = await openShop(t, { engine });
     const other = await shop.another();
     const names = ['ada', 'bob', 'cleo', 'dan'];
@@ -187,7 +187,7 @@ onBothEngines('POST /customer/createMultiple', (engine) => {
   });
 });
 
-test('POST /customer/createMultiple answers 422 to what is no array, and to more than 100 entries', async (t) => {
+test('POST /customer/createMultiple returns 422 for a body that is no array, and for more than 100 entries', async (t) => {
   const shop = await openShop(t);
   for (const body of [{}, customer('ada'), { 0: customer('ada'), length: 1 }, null, 'ada', 7]) {
     const response = await send(shop, body);
@@ -212,7 +212,7 @@ test('POST /customer/createMultiple registers 100 at once, in their order', asyn
   assert.deepEqual(await stored(shop), names);
 });
 
-test('POST /customer/createMultiple fails entries with unknown fields where that is asked for', async (t) => {
+test('POST /customer/createMultiple refuses entries with unknown fields under strict validation', async (t) => {
   const shop = await openShop(t);
   const batch = [customer('ada', { role: 'staff' }), customer('bob', { id: 7, createdAt: null })];
   const strict = await send(shop, batch, { headers: { prefer: 'handling=strict' } });
@@ -221,7 +221,7 @@ test('POST /customer/createMultiple fails entries with unknown fields where that
   assert.deepEqual(createdIn(await send(shop, batch.slice(0, 1))), ['ada']);
 });
 
-test('POST /customer/createMultiple takes hostile texts for faults of their entry alone', async (t) => {
+test('POST /customer/createMultiple refuses only the entries with hostile texts', async (t) => {
   const shop = await openShop(t);
   const hostile = ['a\u0000b', 'login', '..', 'a/b', 'x'.repeat(65)].map((username) =>
     customer('x', { username }),
@@ -233,13 +233,13 @@ test('POST /customer/createMultiple takes hostile texts for faults of their entr
   assert.ok(errorsIn(response).every(({ message }) => message.startsWith('username: ')));
 });
 
-test('POST /customer/createMultiple answers 401 to a wrong credential, though it needs none', async (t) => {
+test('POST /customer/createMultiple returns 401 for an invalid credential, though it needs none', async (t) => {
   const shop = await openShop(t);
   assertError(await send(shop, [customer('ada')], { as: 'nonsense' }), 401, 'unauthorized');
   assert.deepEqual(await stored(shop), []);
 });
 
-test('POST /customer and createMultiple need an API key of any kind where registration is by key', async (t) => {
+test('POST /customer and createMultiple need any API key when CURD_REGISTRATION is key', async (t) => {
   const shop = await openShop(t, { settings: { CURD_REGISTRATION: 'key' } });
   const registerOne = (name: string, options: RequestOptions) =>
     shop.request('POST', '/v2/customer', { body: customer(name), ...options });

@@ -35,7 +35,7 @@ const decoded = (part = '') => JSON.parse(Buffer.from(part, 'base64url').toStrin
 const partsOf = (token: string) => token.split('.', 2).map(decoded);
 const base64 = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url');
 
-/** A log-in from an address, as a status and, where it was turned away, the seconds to wait. */
+/** A login from a client IP: the status, and when it was refused the seconds to wait. */
 async function attempt(shop: Shop, username: string, given: string, remoteAddress = '10.0.0.1') {
   const body = JSON.stringify({ username, password: given });
   const { statusCode, headers, payload } = await shop.app.server.inject({
@@ -79,7 +79,7 @@ onBothEngines('Logging in', (engine) => {
     return shop;
   };
 
-  test('answers 200 with a JWT that names nobody, and when it expires', async (t) => {
+  test('returns 200 with a JWT without personal data, and its expiry', async (t) => {
     const start = Date.parse('2026-06-01T12:00:00.789Z');
     const shop = await open(t, testClock(start));
     const response = await logIn(shop, 'ada');
@@ -97,7 +97,7 @@ onBothEngines('Logging in', (engine) => {
     assert.notEqual(partsOf(await tokenOf(shop, 'ada'))[1].jti, payload.jti);
   });
 
-  test('answers wrong passwords and unknown usernames with the very same bytes', async (t) => {
+  test('returns the same bytes for wrong passwords and for unknown usernames', async (t) => {
     const shop = await open(t);
     const wrong = await logIn(shop, 'ada', 'wrong');
     assertError(wrong, 401, 'unauthorized');
@@ -115,7 +115,7 @@ onBothEngines('Logging in', (engine) => {
     }
   });
 
-  test('ends with GET or POST on logout, for this session alone and everywhere at once', async (t) => {
+  test('ends with GET or POST on logout, only for this session and at once on every server', async (t) => {
     const shop = await open(t);
     const other = await shop.another();
     for (const method of ['GET', 'POST']) {
@@ -168,7 +168,7 @@ onBothEngines('Logging in', (engine) => {
     assert.equal((await shop.request('GET', '/v2/customer/bob', bearer(bob))).status, 200);
   });
 
-  test('is turned away after the failures that the pair may have, whoever it is and with the right password', async (t) => {
+  test('is refused after the failures that the pair may have, also with the correct password', async (t) => {
     const shop = await openShop(t, { engine, clock: testClock(), settings: limits });
     const other = await shop.another();
     await register(shop, 'ada');
@@ -197,7 +197,7 @@ onBothEngines('Logging in', (engine) => {
     assert.equal(await attempt(shop, 'ada', password, '10.1.1.2'), 'in');
   });
 
-  test('is told the longest of several waits', async (t) => {
+  test('returns the longest of several waits', async (t) => {
     const clock = testClock();
     const shop = await openShop(t, { engine, clock, settings: limits });
     assert.deepEqual(await attempts(shop, 1, 'x'), ['wrong']);
@@ -329,7 +329,7 @@ test('A login with a field missing or of another kind is 422, and counts as no f
   assert.deepEqual(await attempts(shop, 1, 'ada', 'wrong', '127.0.0.1'), ['wrong']);
 });
 
-test('A login with a credential along is 401 where that is wrong, and 200 where it is right', async (t) => {
+test('A login with another credential is 401 when that is invalid, and 200 when it is valid', async (t) => {
   const shop = await openShop(t);
   await register(shop, 'ada');
   const token = await tokenOf(shop, 'ada');
@@ -341,7 +341,7 @@ test('A login with a credential along is 401 where that is wrong, and 200 where 
   assert.equal((await logIn(shop, 'ada', password, bearer(token).headers)).status, 200);
 });
 
-test('Logging out takes a session: 401 without anything, 403 with an API key, 405 by HEAD', async (t) => {
+test('Logout needs a session: 401 without a credential, 403 with an API key, 405 for HEAD', async (t) => {
   const shop = await openShop(t);
   await register(shop, 'ada');
   const token = await tokenOf(shop, 'ada');
@@ -357,7 +357,7 @@ test('Logging out takes a session: 401 without anything, 403 with an API key, 40
   assertError(await read(shop, token), 401, 'unauthorized');
 });
 
-test('A token that was altered, made up or put elsewhere is 401, even signed with the right key', async (t) => {
+test('A token that was altered, invented or sent elsewhere is 401, even if signed with the right key', async (t) => {
   const shop = await openShop(t);
   await register(shop, 'ada');
   const token = await tokenOf(shop, 'ada');
@@ -390,7 +390,7 @@ test('A token that was altered, made up or put elsewhere is 401, even signed wit
   assert.equal((await read(shop, token)).status, 200);
 });
 
-test('A session is 403 where an endpoint does not name it', async (t) => {
+test('A session is 403 at routes that do not accept sessions', async (t) => {
   const shop = await openShop(t);
   await register(shop, 'ada');
   const session = bearer(await tokenOf(shop, 'ada'));

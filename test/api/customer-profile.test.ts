@@ -1,4 +1,4 @@
-/** Profiles of customers: who sees, changes and deletes them, and what is left of those who are gone. */
+/** Profiles of customers: reading, replacing and deleting them. */
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { type Engine, sql } from '../../src/database/sql.ts';
@@ -44,7 +44,7 @@ async function eventsOf(shop: Shop): Promise<string[]> {
   return rows.map(({ type }) => type).filter((type) => type.startsWith('customer.'));
 }
 
-/** All tables as text in lower case, but for answers that are kept sealed. */
+/** All tables as text in lower case, except sealed responses. */
 async function dump({ app }: Shop): Promise<string> {
   const { idempotent_answer: _, ...tables } = await contentsOf(app.services.database);
   assert.ok('customer' in tables && 'orders' in tables && 'login_failure' in tables);
@@ -76,7 +76,7 @@ onBothEngines('GET /customer/{username}', (engine) => {
     }
   });
 
-  test('answers 304 to the ETag of now, which changes with the profile', async (t) => {
+  test('returns 304 for the current ETag, which changes with the profile', async (t) => {
     const { shop, etag, put, read } = await openWithCustomers(t, engine);
     const conditional = (tag: string) =>
       shop.request('GET', url, { as: shop.reader, headers: { 'if-none-match': tag } });
@@ -109,7 +109,7 @@ onBothEngines('PUT /customer/{username}', (engine) => {
     assert.deepEqual((await read()).json, customer);
   });
 
-  test('renames: the old name is free, and sessions go on', async (t) => {
+  test('renames: the old username is free, and sessions stay open', async (t) => {
     const { shop, customer, token, put, read } = await openWithCustomers(t, engine);
     assert.equal((await put({ ...ada, username: 'ADA' })).json.username, 'ADA');
     const { status, json } = await put({ ...ada, username: 'Grace' });
@@ -123,7 +123,7 @@ onBothEngines('PUT /customer/{username}', (engine) => {
     assertError(await shop.request('GET', url, bearer(token)), 403, 'forbidden');
   });
 
-  test('answers 422 that names username and email where they are those of another, and writes nothing', async (t) => {
+  test('returns 422 that names username and email of another customer, and writes nothing', async (t) => {
     const { shop, customer, etag, put, read } = await openWithCustomers(t, engine);
     await register(shop, { username: 'carl', email: 'carl@example.com' });
     const taken = { username: 'BOB', email: 'CARL@example.com' };
@@ -157,7 +157,7 @@ onBothEngines('PUT /customer/{username}', (engine) => {
     assert.deepEqual(await statuses(), [401, 401]);
   });
 
-  test('that changes nothing leaves the ETag and tells nobody', async (t) => {
+  test('without a change keeps the ETag and records no event', async (t) => {
     const more = { firstName: 'Ada', favouriteCheese: { name: 'Brie' } };
     const { shop, customer, etag, put } = await openWithCustomers(t, engine, more);
     const same = { ...ada, ...more };
@@ -170,7 +170,7 @@ onBothEngines('PUT /customer/{username}', (engine) => {
     assert.deepEqual(await eventsOf(shop), ['customer.created', 'customer.created', 'customer.updated']);
   });
 
-  test('is 412 where the profile has changed since If-Match, and one of two at once goes ahead', async (t) => {
+  test('returns 412 when the profile has changed since If-Match, and one of two concurrent requests succeeds', async (t) => {
     const { etag, put, read } = await openWithCustomers(t, engine);
     const changed = await put({ ...ada, phone: '1' }, { 'if-match': etag });
     assert.equal(changed.status, 200);
@@ -184,7 +184,7 @@ onBothEngines('PUT /customer/{username}', (engine) => {
     assert.equal((await put({ ...ada, phone: '5' }, { 'if-match': '*' })).status, 200);
   });
 
-  test('is for the customer and for admins: 403 where another exists, 404 where none does', async (t) => {
+  test('is for the customer and for admins: 403 for the profile of another customer, 404 for an unknown one', async (t) => {
     const { shop, customer, token, put, read } = await openWithCustomers(t, engine);
     const body = { ...ada, phone: '1' };
     assertError(await put(body, {}, '/v2/customer/bob'), 403, 'forbidden');
@@ -249,7 +249,7 @@ onBothEngines('DELETE /customer/{username}', (engine) => {
     assertError(await shop.request('GET', url, bearer(token)), 401, 'unauthorized');
   });
 
-  test('leaves nothing personal in the database, and orders that name nobody', async (t) => {
+  test('leaves no personal data in the database, also in orders', async (t) => {
     const username = 'Zaphod.Q';
     const mail = 'trillian@example.com';
     const names = { firstName: 'Vogonfirst', lastName: 'Vogonlast', phone: '+41 31 777' };

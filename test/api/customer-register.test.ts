@@ -75,7 +75,7 @@ const beyond: readonly (readonly [field: string, values: readonly unknown[], nam
 ];
 
 onBothEngines('POST /customer', (engine) => {
-  test('answers 201 with exactly what is documented, address and ETag, and no password anywhere', async (t) => {
+  test('returns 201 with the documented body, Location and ETag, and never the password', async (t) => {
     const clock = testClock();
     const shop = await openShop(t, { engine, clock });
     const sent = { username: 'Ada', email: 'Ada@Example.com', password: 'Roquefort 9' };
@@ -109,7 +109,7 @@ onBothEngines('POST /customer', (engine) => {
     assert.doesNotMatch(everything, /Roquefort/);
   });
 
-  test('takes every field to its edge, keeps it as sent, and finds it under its address', async (t) => {
+  test('accepts every field at its bound, stores it unchanged, and returns it at its Location', async (t) => {
     const shop = await openShop(t, { engine });
     for (const edge of edges) {
       const response = await register(shop, edge);
@@ -142,7 +142,7 @@ onBothEngines('POST /customer', (engine) => {
     assertFields(await register(shop, { ...supplied, role: 'staff' }, strict), ['role']);
   });
 
-  test('answers 409 that names what is taken, whatever its case and width, and writes nothing', async (t) => {
+  test('returns 409 that names the taken fields, with any case and width, and writes nothing', async (t) => {
     const shop = await openShop(t, { engine });
     const first = { username: 'Straße.é', email: 'Ada@Example.com' };
     await register(shop, first);
@@ -196,7 +196,7 @@ onBothEngines('POST /customer', (engine) => {
     assert.deepEqual((await read(shop, 'ada')).json, winner?.json);
   });
 
-  test('replays the answer to an Idempotency-Key, and registers once', async (t) => {
+  test('replays the response to an Idempotency-Key, and registers once', async (t) => {
     const shop = await openShop(t, { engine });
     const ada = { username: 'ada', email: 'ada@example.com', password: 'brie' };
     const headers = { 'idempotency-key': 'once' };
@@ -213,7 +213,7 @@ onBothEngines('POST /customer', (engine) => {
     assert.equal((await database.all(sql`select * from event where type like 'customer.%'`)).length, 1);
   });
 
-  test('answers 404, never 5xx, where a path holds what no username can be', async (t) => {
+  test('returns 404, never 5xx, for a path that cannot be a username', async (t) => {
     const shop = await openShop(t, { engine });
     const paths =
       'a%00b %00 a%2Fb a%5Cb a%20b %E2%80%AE %F0%9F%A7%80 %27%20or%201=1-- %25 __proto__ constructor';
@@ -234,7 +234,7 @@ onBothEngines('POST /customer', (engine) => {
 });
 
 suite('POST /customer', () => {
-  test('takes passwords of 1 to 1,024 bytes, each byte of which counts', async (t) => {
+  test('accepts passwords of 1 to 1,024 bytes', async (t) => {
     const shop = await openShop(t);
     for (const password of [' ', '1'.repeat(1024), '🧀'.repeat(256), 'a\u0000b', ' padded\n']) {
       const { json } = await register(shop, { password });
@@ -244,7 +244,7 @@ suite('POST /customer', () => {
   });
 });
 
-test('POST /customer answers 422 at each field beyond its edge', async (t) => {
+test('POST /customer returns 422 for each field beyond its bound', async (t) => {
   const shop = await openShop(t);
   for (const [field, values, named = field] of beyond) {
     for (const value of values) {
@@ -264,7 +264,7 @@ test('POST /customer names all fields at once in the order of the schema', async
   assertFields(await shop.request('POST', '/v2/customer', { body: {} }), ['username', 'email', 'password']);
 });
 
-test('POST /customer takes members of a prototype for data, and no half of a surrogate pair', async (t) => {
+test('POST /customer treats names of prototype members as data, and refuses unpaired surrogates', async (t) => {
   const shop = await openShop(t);
   const rest = '"email": "a@b", "password": "brie"';
   const proto = `{${rest}, "__proto__": {"username": "ada"}, "constructor": {"username": "ada"}}`;
@@ -278,7 +278,7 @@ test('POST /customer takes members of a prototype for data, and no half of a sur
   assert.equal(await countCustomers(shop), 0);
 });
 
-test('POST /customer answers 401 to a wrong credential, though it needs none', async (t) => {
+test('POST /customer returns 401 for an invalid credential, though it needs none', async (t) => {
   const shop = await openShop(t);
   const wrong = [{ 'x-api-key': 'nonsense' }, { authorization: 'Bearer x' }, { authorization: shop.reader }];
   for (const headers of wrong) {
@@ -288,7 +288,7 @@ test('POST /customer answers 401 to a wrong credential, though it needs none', a
   assert.equal((await register(shop, {}, { as: shop.reader })).status, 201);
 });
 
-test('POST /customer wants 8 characters of a password in production, or what the setting says', async (t) => {
+test('POST /customer needs a password of 8 characters in production, or of the configured length', async (t) => {
   const production = { CURD_ENVIRONMENT: 'production', CURD_PUBLIC_URL: 'https://shop.example.com' };
   const shop = await openShop(t, { settings: production });
   for (const password of ['1234567', '🧀'.repeat(7), '']) {

@@ -1,4 +1,4 @@
-/** Who may call what: every route of the server is held against this table, and refuses before it looks at anything. */
+/** Access of every route, compared with a table: refusals come before validation of the request. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { type Scope, scopes } from '../../src/auth/access.ts';
@@ -81,7 +81,7 @@ const scopesOf = ({ access }: Route) =>
 const takesKind = ({ access }: Route, kind: string) =>
   typeof access !== 'string' && access.some((one) => one.kind === kind);
 
-/** A call in which everything but the credential is wrong: 400, 404, 415 and 422 are all to be had. */
+/** A request in which everything but the credential is invalid: it could be refused with 400, 404, 415 and 422. */
 function sendGarbage(shop: Shop, route: Route, options: RequestOptions = {}) {
   const path = fullPath(route).replace(/:\w+/g, 'garbage');
   return shop.request(route.method, `${path}?limit=none&status=none&tags=&account=&cursor=%00`, {
@@ -91,7 +91,7 @@ function sendGarbage(shop: Shop, route: Route, options: RequestOptions = {}) {
   });
 }
 
-test('Every route declares who may call it, just as the contract says', async (t) => {
+test('Every route declares the access that the contract documents', async (t) => {
   const shop = await openShop(t);
   const known = new Set<string>();
   for (const route of shop.app.routes) {
@@ -116,7 +116,7 @@ test('Every route declares who may call it, just as the contract says', async (t
   );
 });
 
-test('Every guarded route answers 401 with a challenge to a call without credentials, whatever else is wrong with it', async (t) => {
+test('Every guarded route returns 401 with a challenge without credentials, also when the request is invalid', async (t) => {
   const shop = await openShop(t);
   for (const route of routesOf(shop)) {
     const response = await sendGarbage(shop, route);
@@ -129,7 +129,7 @@ test('Every guarded route answers 401 with a challenge to a call without credent
   }
 });
 
-test('Every route answers 401 to a wrong credential, whatever else is wrong with the call', async (t) => {
+test('Every route returns 401 for an invalid credential, also when the request is invalid', async (t) => {
   const shop = await openShop(t);
   const unknown = makeKey('test', systemClock);
   for (const route of routesOf(shop)) {
@@ -141,7 +141,7 @@ test('Every route answers 401 to a wrong credential, whatever else is wrong with
   }
 });
 
-test('Every route that needs a scope answers 403 to a key without it, whatever else is wrong with the call', async (t) => {
+test('Every route that needs a scope returns 403 for a key without it, also when the request is invalid', async (t) => {
   const shop = await openShop(t);
   const isScoped = (one: Route) => typeof one.access !== 'string' && !takesKind(one, 'apiKey');
   for (const route of routesOf(shop).filter(isScoped)) {
@@ -154,7 +154,7 @@ test('Every route that needs a scope answers 403 to a key without it, whatever e
   }
 });
 
-test('Each scope opens the routes that name it and no others; admin opens whatever takes a scope', async (t) => {
+test('Each scope permits the routes that name it and no others; admin permits every route with a scope', async (t) => {
   const shop = await openShop(t);
   for (const scope of scopes) {
     const key = await shop.createKey({ scopes: [scope] });

@@ -25,7 +25,7 @@ const list = (shop: Shop, headers: Record<string, string>) =>
 const mistyped = (key: string) => key.slice(0, -1) + (key.endsWith('0') ? '1' : '0');
 
 onBothEngines('An API key', (engine) => {
-  test('is taken in X-API-Key and as a bearer value alike, whatever the case of the scheme', async (t) => {
+  test('is accepted in X-API-Key and as a bearer token, with any case of the scheme', async (t) => {
     const shop = await openShop(t, { engine });
     const responses = await Promise.all([
       list(shop, { 'x-api-key': shop.reader }),
@@ -137,7 +137,7 @@ test('An Authorization header other than "Bearer <token>" gets 401, the bare key
   }
 });
 
-test('The challenge can be parsed whatever was wrong: no quotes stand in its description', async (t) => {
+test('The challenge can always be parsed: its description contains no quotes', async (t) => {
   const shop = await openShop(t);
   for (const authorization of [
     'Basic nonsense',
@@ -184,7 +184,7 @@ test('Of two credentials each must be valid, and either may be the one that suff
   assert.equal(json.total, 3);
 });
 
-test('Local takes keys of both types; production refuses test keys, and sandbox live ones', async (t) => {
+test('Local accepts keys of both types; production refuses test keys, and sandbox live ones', async (t) => {
   const local = await openShop(t);
   const live = await local.createKey({ type: 'live' });
   const trial = await local.createKey({ type: 'test' });

@@ -1,4 +1,4 @@
-/** Every kind of credential at every route: who comes in, and what all others are told (RFC 6750, section 3). */
+/** Every kind of credential at every route: which are accepted, and the challenge of the others (RFC 6750, section 3). */
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { type Scope, scopes } from '../../src/auth/access.ts';
@@ -102,7 +102,7 @@ async function holdersOf(shop: Shop): Promise<Holder[]> {
   return holders;
 }
 
-/** What the answer must be: null where the call comes in. */
+/** The expected response; null when the request is authorized. */
 function refusalOf(words: readonly string[], { kind, scopes: held }: Holder): [number, string] | null {
   const needed = words.filter((word) => !['anybody', 'apiKey', 'session', 'oauth'].includes(word));
   const suffices = held.includes('admin') ? needed.length > 0 : needed.some((scope) => held.includes(scope));
@@ -178,7 +178,7 @@ test('A token that is unknown, expired, of another kind or without a customer ge
   }
 });
 
-test('The body of a 401 gives the reason where the text of the credential is the reason', async (t) => {
+test('The body of a 401 gives the reason when it follows from the text of the credential', async (t) => {
   const shop = await openShop(t);
   const customer = await newCustomer(shop, 'ada', 'customer');
   const client = await newClient(shop);
@@ -259,7 +259,7 @@ test('A 403 says how to get what the request lacks', async (t) => {
   assert.equal(status, 200, 'the alternative that the message names');
 });
 
-test('A token is read from Authorization alone, whatever the case of its scheme (RFC 9700, section 4.3.2)', async (t) => {
+test('A token is read only from Authorization, with any case of its scheme (RFC 9700, section 4.3.2)', async (t) => {
   const shop = await openShop(t);
   const client = await newClient(shop);
   const good = await newToken(shop, { client, customer: null, scope: 'read:cheeses write:cheeses' });

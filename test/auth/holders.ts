@@ -22,7 +22,7 @@ export async function newSession({ app: { services } }: Shop, customerId: number
 export const newClient = async (shop: Shop, listed: readonly Scope[] = scopes): Promise<string> =>
   (await newApplication(shop, { scopes: listed })).clientId;
 
-/** Lets a customer have admin through an application; null stands for the application itself. */
+/** Approves admin for a customer and an application; null is the application itself. */
 export async function approve({ app: { services } }: Shop, clientId: string, customerId: number | null) {
   await services.approvals.request(clientId, customerId);
   const { id = 0 } = (await services.approvals.list()).at(-1) ?? {};

@@ -9,7 +9,7 @@ import { assertError, onBothEngines, openShop, type Shop, type TestResponse, tes
 const minuteMs = 60_000;
 const hourMs = 60 * minuteMs;
 
-/** An account of its own whose one key so far is an admin's: two more fit. */
+/** A new account with one key, which has the scope admin. Two more keys are possible. */
 const openAccount = (shop: Shop) => shop.createKey({ scopes: ['admin'] });
 
 const create = (shop: Shop, as: string, body: unknown = {}, headers = {}) =>
@@ -30,12 +30,12 @@ async function list(shop: Shop, as: string): Promise<Record<string, unknown>[]> 
   return response.json.items;
 }
 
-/** What nobody could guess: a key without its prefix and its checksum. */
+/** The random part of a key, without prefix and checksum. */
 const randomPartOf = (key: string) => key.slice(8, -6);
 
 const statuses = (responses: readonly TestResponse[]) => responses.map(({ status }) => status).sort();
 
-/** Everything that could hold a secret, as text, sealed answers taken out of their base64 too. */
+/** Everything that could contain a secret, as text. Sealed responses are decoded from base64 too. */
 async function everythingStored({ app }: Shop): Promise<string> {
   const { database } = app.services;
   const responses = await database.all<{ sealed: string }>(sql`select * from idempotent_answer`);
@@ -84,7 +84,7 @@ onBothEngines('/v2/api-keys', (engine) => {
     assert.equal(await statusOf(shop, key), 200);
   });
 
-  test('POST answers 409 to a fourth active key; expired and revoked ones do not count', async (t) => {
+  test('POST returns 409 for a fourth active key; expired and revoked keys do not count', async (t) => {
     const clock = testClock();
     const shop = await openShop(t, { engine, clock });
     const admin = await openAccount(shop);
@@ -162,7 +162,7 @@ onBothEngines('/v2/api-keys', (engine) => {
     assert.equal((await list(shop, admin)).length, 2);
   });
 
-  test('Revocation holds from the next request on, on every server', async (t) => {
+  test('Revocation counts from the next request on, on every server', async (t) => {
     const shop = await openShop(t, { engine });
     const other = await shop.another();
     const admin = await openAccount(shop);
@@ -237,7 +237,7 @@ test('A key of a type that the environment does not take cannot be created', asy
   }
 });
 
-test('POST refuses every input out of its bounds with 422, and takes what is just within', async (t) => {
+test('POST returns 422 for values out of bounds, and accepts values at the bounds', async (t) => {
   const shop = await openShop(t);
   const admin = await openAccount(shop);
   const refused: [field: string, body: unknown][] = [

@@ -1,4 +1,4 @@
-/** When keys were last used is written down once a minute, and later where that fails. */
+/** The last use of keys is stored once a minute, and later when that fails. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createKeyResolver } from '../../src/auth/keys/resolver.ts';

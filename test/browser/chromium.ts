@@ -62,7 +62,7 @@ export async function openPage(
   return { page, complaints };
 }
 
-/** Keeps a picture, where CURD_TEST_SCREENSHOTS names a folder for them. */
+/** Saves a screenshot when CURD_TEST_SCREENSHOTS names a folder. */
 export async function screenshot(page: Page, name: string): Promise<void> {
   const folder = process.env.CURD_TEST_SCREENSHOTS;
   if (folder !== undefined) {

@@ -1,4 +1,4 @@
-/** A person in a real browser, from an application to the shop and back. */
+/** Login and consent in a real browser. */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { createServer, type IncomingHttpHeaders } from 'node:http';
@@ -43,7 +43,7 @@ async function openSite(t: TestContext, host = '127.0.0.1') {
   return { arrivals, origin: `http://${name}:${(server.address() as AddressInfo).port}` };
 }
 
-/** A shop with a customer, an application and an empty browser; null where there is no browser. */
+/** A shop with a customer, an application and a new browser; null when there is no browser. */
 async function openScene(t: TestContext, request: Partial<ClientRequest> = {}, host?: string) {
   const opened = await openPage(t);
   if (opened === null) {
@@ -75,7 +75,7 @@ async function openScene(t: TestContext, request: Partial<ClientRequest> = {}, h
 
 type Scene = NonNullable<Awaited<ReturnType<typeof openScene>>>;
 
-/** A test that is skipped, with the reason, where no browser can be had. */
+/** A test that is skipped, with the reason, when there is no browser. */
 function inBrowser(name: string, request: Partial<ClientRequest>, body: (scene: Scene) => Promise<void>) {
   test(name, async (t) => {
     const scene = await openScene(t, request);
@@ -281,7 +281,7 @@ inBrowser('Every page fits into 360 pixels, and can be read in light and dark', 
   await look('logout', 'Log out');
 });
 
-test('An application on the same machine is reached at an IPv6 address too (RFC 8252, section 7.3)', async (t) => {
+test('An application on the same machine is also reached at an IPv6 address (RFC 8252, section 7.3)', async (t) => {
   const scene = await openScene(t, { isNative: true, isPublic: true }, '::1').catch((error) => error);
   if (scene === null || scene instanceof Error) {
     assert.ok(scene === null || ['EADDRNOTAVAIL', 'EAFNOSUPPORT'].includes(scene.code), scene?.message);

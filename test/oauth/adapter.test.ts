@@ -1,4 +1,4 @@
-/** What the authorization server keeps, where two things happen at once. */
+/** Concurrent changes of objects of the authorization server. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createAdapters } from '../../src/auth/oauth/adapter.ts';

@@ -112,7 +112,7 @@ onBothEngines('The scope admin', (engine) => {
 });
 
 suite('The scope admin', () => {
-  test('runs out after ninety days, in the middle of a token, and can be asked for anew (RFC 6749, 10.3)', async (t) => {
+  test('expires after ninety days, also for issued tokens, and can be requested again (RFC 6749, 10.3)', async (t) => {
     const clock = testClock(Date.now());
     const shop = await openListeningShop(t, { clock });
     await register(shop, 'bob', 'staff');

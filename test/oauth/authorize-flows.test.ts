@@ -1,4 +1,4 @@
-/** The authorization endpoint where it gives something: codes with PKCE, tokens in the fragment, to whom they belong. */
+/** The authorization endpoint for valid requests: codes with PKCE, and tokens in the fragment. */
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import {
@@ -18,7 +18,7 @@ import {
 } from './flow.ts';
 
 suite('The authorization endpoint', () => {
-  test('gives a code with the state unchanged and the issuer, and grants read:cheeses where no scope is named (RFC 6749, 3.3 and 4.1.2; RFC 9207, 2)', async (t) => {
+  test('returns a code with the unchanged state and the issuer, and grants read:cheeses without a scope (RFC 6749, 3.3 and 4.1.2; RFC 9207, 2)', async (t) => {
     const shop = await openListeningShop(t);
     await register(shop, 'ada');
     const app = await newApplication(shop);
@@ -32,7 +32,7 @@ suite('The authorization endpoint', () => {
     assert.equal(json.scope, 'read:cheeses');
   });
 
-  test('takes no parameter for a place to go to (RFC 9700, 4.11)', async (t) => {
+  test('redirects to no URL of an unknown parameter (RFC 9700, 4.11)', async (t) => {
     const shop = await openListeningShop(t);
     await register(shop, 'ada');
     const app = await newApplication(shop);
@@ -48,7 +48,7 @@ suite('The authorization endpoint', () => {
     }
   });
 
-  test('is reached by GET alone, answers to no other origin, and stands under /v2 as well (RFC 6749, 3.1)', async (t) => {
+  test('accepts only GET, permits no other origin, and has an alias under /v2 (RFC 6749, 3.1)', async (t) => {
     const shop = await openListeningShop(t);
     const app = await newApplication(shop);
     const address = `${shop.url}/oauth/authorize`;
@@ -68,7 +68,7 @@ suite('The authorization endpoint', () => {
     assert.equal(bare.headers.get('location'), '/oauth/authorize');
   });
 
-  test('tells who may not be asked what to ask for: login_required, consent_required (OpenID Connect Core 1.0, 3.1.2.6)', async (t) => {
+  test('returns login_required or consent_required with prompt=none (OpenID Connect Core 1.0, 3.1.2.6)', async (t) => {
     const shop = await openListeningShop(t);
     await register(shop, 'ada');
     const [app, publicApp] = [await newApplication(shop), await newApplication(shop, { isPublic: true })];
@@ -164,7 +164,7 @@ suite('The authorization endpoint', () => {
 });
 
 suite('The implicit flow', () => {
-  test('gives a token of ten minutes in the fragment, asked for each time, without a refresh token (RFC 6749, 4.2.2)', async (t) => {
+  test('returns a token for ten minutes in the fragment, with consent each time and without a refresh token (RFC 6749, 4.2.2)', async (t) => {
     const shop = await openListeningShop(t);
     await register(shop, 'ada', 'staff');
     const app = await newApplication(shop, { grants: ['implicit'], isPublic: true });
@@ -205,7 +205,7 @@ suite('The implicit flow', () => {
     );
   });
 
-  test('never gives admin, whatever the application, the customer and the operator say (RFC 9700, 2.1.2)', async (t) => {
+  test('never grants admin, even after an approval (RFC 9700, 2.1.2)', async (t) => {
     const shop = await openListeningShop(t);
     await register(shop, 'ada', 'staff');
     const app = await newApplication(shop, {

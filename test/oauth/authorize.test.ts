@@ -1,4 +1,4 @@
-/** The authorization endpoint: what it answers with a page, what it tells the application, and where. */
+/** The authorization endpoint for invalid requests: error pages, and errors in redirects. */
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import { sql } from '../../src/database/sql.ts';
@@ -14,7 +14,7 @@ import {
   redirectParameters,
 } from './flow.ts';
 
-/** @returns what the application is told in the query, without anybody having been asked anything. */
+/** @returns the parameters of the redirect. No page was shown before. */
 async function refusalOf(shop: ListeningShop, query: URLSearchParams, part: 'query' | 'fragment' = 'query') {
   const visit = await openBrowser(shop.url).authorize(query);
   assert.deepEqual(visit.forms, [], `asked the person at once: ${query}`);
@@ -31,7 +31,7 @@ async function assertPage(shop: ListeningShop, query: URLSearchParams | string, 
 }
 
 suite('The authorization endpoint', () => {
-  test('answers a redirect_uri that differs in anything with a page, and never with a redirect (RFC 6749, 4.1.2.1; RFC 9700, 2.1)', async (t) => {
+  test('shows an error page for a redirect_uri that is not registered, and never redirects (RFC 6749, 4.1.2.1; RFC 9700, 2.1)', async (t) => {
     const shop = await openListeningShop(t);
     const registered = 'https://app.example.com/cb?tenant=1';
     const app = await newApplication(shop, { redirectUris: [registered, 'http://127.0.0.1/cb'] });
@@ -80,7 +80,7 @@ suite('The authorization endpoint', () => {
     );
   });
 
-  test('takes any port of the own machine from native applications, and nothing else that differs (RFC 8252, 7.3)', async (t) => {
+  test('accepts any loopback port for native applications, and no other difference (RFC 8252, 7.3)', async (t) => {
     const shop = await openListeningShop(t);
     const app = await newApplication(shop, {
       isNative: true,
@@ -109,7 +109,7 @@ suite('The authorization endpoint', () => {
     }
   });
 
-  test('answers an unknown application with a page, whatever else is wrong (RFC 6749, 4.1.2.1)', async (t) => {
+  test('shows an error page for an unknown application, also when other parameters are invalid (RFC 6749, 4.1.2.1)', async (t) => {
     const shop = await openListeningShop(t);
     const app = await newApplication(shop);
     const evil = { redirect_uri: 'https://evil.example/cb' };
@@ -137,7 +137,7 @@ suite('The authorization endpoint', () => {
     await assertPage(shop, `${queryOf(app)}&client_id=${app.clientId}`, 'invalid_request');
   });
 
-  test('takes the one address that is registered where redirect_uri is absent or stands twice, and none of several (RFC 6749, 3.1.2.3)', async (t) => {
+  test('uses the only registered redirect URI when redirect_uri is absent or repeated, and none of several (RFC 6749, 3.1.2.3)', async (t) => {
     const shop = await openListeningShop(t);
     const one = await newApplication(shop);
     const two = await newApplication(shop, {
@@ -166,7 +166,7 @@ suite('The authorization endpoint', () => {
     await assertPage(shop, queryOf(two, { redirect_uri: undefined }), 'invalid_request');
   });
 
-  test('tells the application of every other fault, with its state unchanged and where it comes from (RFC 6749, 4.1.2.1; RFC 9207, 2)', async (t) => {
+  test('redirects with all other errors, the unchanged state and the issuer (RFC 6749, 4.1.2.1; RFC 9207, 2)', async (t) => {
     const shop = await openListeningShop(t);
     const app = await newApplication(shop, { scopes: ['read:cheeses', 'read:orders'] });
     const faults: readonly [string, Parameters][] = [
@@ -227,7 +227,7 @@ suite('The authorization endpoint', () => {
     assert.equal(await stored(), before);
   });
 
-  test('lets no one choose how the answer travels (RFC 6749, 4.1.2 and 4.2.2)', async (t) => {
+  test('refuses every response_mode but that of the flow (RFC 6749, 4.1.2 and 4.2.2)', async (t) => {
     const shop = await openListeningShop(t);
     const app = await newApplication(shop, {
       grants: ['authorization_code', 'implicit'],
@@ -257,7 +257,7 @@ suite('The authorization endpoint', () => {
     }
   });
 
-  test('refuses a parameter that stands twice, takes an empty one as absent, and passes over unknown ones (RFC 6749, 3.1)', async (t) => {
+  test('refuses repeated parameters, treats empty ones as absent, and ignores unknown ones (RFC 6749, 3.1)', async (t) => {
     const shop = await openListeningShop(t);
     const app = await newApplication(shop);
     const query = queryOf(app, { scope: 'read:cheeses', prompt: 'login' });

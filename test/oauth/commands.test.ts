@@ -168,7 +168,7 @@ suite('The command line', { concurrency: 2 }, () => {
     assert.deepEqual(await inShop(shop, ({ clients }) => clients.list()), []);
   });
 
-  test('lists who asks for admin, and what it decides holds on a running server', async (t) => {
+  test('lists requests for admin, and its decisions count on a running server', async (t) => {
     const shop = await freshShop(t);
     const { url } = await serve(t, shop);
     const person = { username: 'bob', email: 'bob@example.com', password: 'correct horse battery staple' };

@@ -1,9 +1,9 @@
-/** Which origins may call the authorization server from a browser. */
+/** CORS of the authorization server. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { openShop } from '../helper.ts';
 
-test('CURD_CORS_ORIGINS holds for what programs call of the authorization server', async (t) => {
+test('CURD_CORS_ORIGINS restricts the endpoints for programs', async (t) => {
   const shop = await openShop(t, { settings: { CURD_CORS_ORIGINS: 'https://spa.example' } });
   for (const url of ['/oauth/token', '/v2/oauth/token', '/oauth/revoke', '/oauth/introspect']) {
     for (const [origin, allowed] of [
@@ -22,7 +22,7 @@ test('CURD_CORS_ORIGINS holds for what programs call of the authorization server
   }
 });
 
-test('Scripts of other origins cannot read the pages of the authorization server, whatever the request', async (t) => {
+test('Scripts of other origins cannot read the pages of the authorization server', async (t) => {
   const shop = await openShop(t);
   for (const headers of [{}, { origin: 'https://page.example' }]) {
     for (const [method, url] of [

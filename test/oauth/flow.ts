@@ -44,7 +44,7 @@ export interface Application {
   readonly redirectUri: string;
 }
 
-/** Registers an application; unless said otherwise it may ask for all that needs no approval. */
+/** Registers an application, by default with all scopes that need no approval. */
 export async function newApplication(shop: Shop, request: Partial<ClientRequest> = {}): Promise<Application> {
   const { keys, clients, contextOf } = shop.app.services;
   const account = await keys.createAccount(contextOf('test'), `partner-${randomBytes(6).toString('hex')}`);
@@ -77,7 +77,7 @@ export function implicitQueryOf(app: Application, more: Parameters = {}): URLSea
   return queryOf(app, { response_type: 'token', ...none, ...more });
 }
 
-/** Where a browser ended up: on a page of ours, or sent to an address that is not ours. */
+/** Where a browser ended: on a page of the shop, or redirected to another URL. */
 export interface Visit {
   readonly status: number;
   readonly headers: Headers;
@@ -101,7 +101,7 @@ export interface Browser {
   authorize(query: URLSearchParams, responses?: FormChoices): Promise<Visit>;
 }
 
-/** A browser without scripts, whose person logs in under the given name and allows everything, unless told otherwise. */
+/** A browser without scripts. By default it logs in with the given username and allows everything. */
 export function openBrowser(base: string, username = 'nobody', secret = password): Browser {
   const cookies = new Map<string, { value: string; path: string }>();
 
@@ -177,7 +177,7 @@ export function assertSafePage({ headers }: Response, page: string): void {
   assert.doesNotMatch(page, /<script|\son\w+=|javascript:/i);
 }
 
-/** What an application is told: in the query or in the fragment, and never in both. */
+/** The parameters for the application: in the query or in the fragment, and never in both. */
 export function redirectParameters(part: 'query' | 'fragment', { location, status, page }: Visit) {
   assert.ok(location !== null, `${status} ${page}`);
   const url = new URL(location);
@@ -195,7 +195,7 @@ const formEncoded = (text: string) => new URLSearchParams({ '': text }).toString
 export const basic = (id: string, secret: string) =>
   `Basic ${Buffer.from(`${formEncoded(id)}:${formEncoded(secret)}`).toString('base64')}`;
 
-/** Posts a form as an application, and holds what comes back against what is always so. */
+/** Posts a form as an application, and checks what every response must have. */
 export async function post(
   address: string,
   form: Readonly<Record<string, string>> | URLSearchParams,
@@ -230,7 +230,7 @@ function assertDocumented(url: string, status: number, text: string): void {
   );
 }
 
-/** @returns the answer, after a look at what every one must have. */
+/** @returns the response, after checks that every response must pass. */
 export async function checkedResponse(response: Response) {
   const { status, headers, url } = response;
   const text = await response.text();
@@ -256,7 +256,7 @@ export function assertRefused(response: TokenResponse, status: number, error: st
   assert.deepEqual([response.status, response.json?.error], [status, error], JSON.stringify(response.json));
 }
 
-/** A fresh code for what the person of the browser allows. */
+/** A new code with the consent of the customer. */
 export async function codeOf(app: Application, browser: Browser, more: Parameters = {}): Promise<string> {
   const { code } = redirectParameters('query', await browser.authorize(queryOf(app, more)));
   assert.ok(code !== undefined, 'no code came');
@@ -267,7 +267,7 @@ export async function codeOf(app: Application, browser: Browser, more: Parameter
 export const redeeming = ({ redirectUri }: Application, code: string) =>
   ({ grant_type: 'authorization_code', code, redirect_uri: redirectUri, code_verifier: verifier }) as const;
 
-/** Tokens for what the person of the browser allows. */
+/** Tokens with the consent of the customer. */
 export async function tokensOf(
   { url }: { readonly url: string },
   app: Application,

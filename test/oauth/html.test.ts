@@ -1,11 +1,11 @@
-/** HTML of the pages: whatever is put into it stands there as text. */
+/** HTML of the pages: values are escaped. */
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import fc from 'fast-check';
 import { Html, html } from '../../src/http/pages/html.ts';
 import { newApplication, openBrowser, openListeningShop, password, queryOf } from './flow.ts';
 
-/** What a browser reads where a character was written as an entity (HTML, section 13.2.5.72). */
+/** The characters that browsers read for entities (HTML, section 13.2.5.72). */
 const characters: Readonly<Record<string, string>> = { lt: '<', gt: '>', amp: '&', quot: '"', '#39': "'" };
 const readBack = (text: string) =>
   text.replace(/&(lt|gt|amp|quot|#39);/g, (_, name) => characters[name] ?? '');
@@ -21,7 +21,7 @@ const text = fc.oneof(
 );
 
 suite('html``', () => {
-  test('lets nothing that is put in become markup, and loses none of it', () => {
+  test('escapes values without loss', () => {
     fc.assert(
       fc.property(text, text, (content, attribute) => {
         const written = html`<p title="${attribute}">${content}</p>`.text;
@@ -32,7 +32,7 @@ suite('html``', () => {
     );
   });
 
-  test('leaves alone what is HTML already, wherever it is put', () => {
+  test('does not escape values that are HTML already', () => {
     fc.assert(
       fc.property(fc.array(text), (texts) => {
         const items = texts.map((one) => html`<li>${one}</li>`);
@@ -43,7 +43,7 @@ suite('html``', () => {
     );
   });
 
-  test('writes numbers as they are, and null as nothing', () => {
+  test('writes numbers as text, and null as the empty text', () => {
     fc.assert(
       fc.property(fc.oneof(fc.integer(), fc.double()), (number) => {
         assert.equal(html`<b>${number}</b>${null}`.text, `<b>${number}</b>`);
@@ -59,7 +59,7 @@ const tagsOf = (page: string) => (page.match(/<[^>]*>/g) ?? []).map((tag) => tag
 const written = (raw: string) =>
   raw.replace(/[&<>"']/g, (one) => `&${Object.keys(characters).find((name) => characters[name] === one)};`);
 
-test('What applications, customers and links bring along stands on the pages as text', async (t) => {
+test('The pages escape names of applications, usernames and parameters of links', async (t) => {
   const shop = await openListeningShop(t);
   const { customers, clients, contextOf } = shop.app.services;
   for (const name of ['<script>alert(1)</script>', 'A<b', 'A>b', '"A', ' A', '', 'A\u202eB', 'A\nB']) {

@@ -1,4 +1,4 @@
-/** The pages that people see on their way to an application: what they carry, and who cannot make use of them. */
+/** The pages for login and consent: headers, cookies and CSRF tokens. */
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import type { RawSettings } from '../../src/settings/config.ts';
@@ -19,7 +19,7 @@ const failed = 'This did not work';
 const right = { username: 'ada', password, do: 'login' };
 
 type Fields = Readonly<Record<string, string>>;
-/** An answer with its body read. */
+/** A response with its body. */
 type Reply = Pick<Response, 'status' | 'headers'> & { readonly body: string; readonly location: string };
 
 async function visit(t: TestContext, settings: RawSettings = {}) {
@@ -29,7 +29,7 @@ async function visit(t: TestContext, settings: RawSettings = {}) {
   return visitorAt(shop.url, settings.CURD_PUBLIC_URL ?? shop.url, app);
 }
 
-/** Somebody with a browser of their own. @param origin of the pages, as the shop sees it */
+/** A new browser. @param origin of the pages, as the shop sees it */
 function visitorAt(url: string, origin: string, app: Application) {
   const { go, cookies } = openBrowser(url);
 
@@ -175,7 +175,7 @@ test('A form counts only with its own token and from a page of ours, and a forge
   }
   const login = await open();
   await assertGuarded(login, right);
-  // What a browser writes where a page sends no referrer.
+  // Browsers send this origin when the page sends no referrer.
   const entered = await submit(login, right, { origin: 'null', 'sec-fetch-site': 'same-origin' });
   const consent = await follow(entered);
   await assertGuarded(consent, { do: 'allow' });
@@ -208,7 +208,7 @@ test('A login belongs to the browser in which it began', async (t) => {
   assert.equal((await victim.submit(page, right)).status, 303);
 });
 
-test('A login that fails says nothing of why, and too many of them have to wait', async (t) => {
+test('A failed login does not give the reason, and too many are limited', async (t) => {
   const limits = JSON.stringify({ pair: 2 });
   const { open, submit } = await visit(t, { CURD_LOGIN_LIMITS: limits });
   const page = await open();
@@ -225,7 +225,7 @@ test('A login that fails says nothing of why, and too many of them have to wait'
   assert.ok(wait > 0 && wait <= 15 * 60, `Retry-After: ${wait}`);
 });
 
-test('A form is small, is a form, and holds each field once', async (t) => {
+test('A form is refused when it is too large, has another media type, or repeats a field', async (t) => {
   const { origin, send, open, submit } = await visit(t);
   const page = await open();
   const { action, token } = formOf(page);
@@ -240,7 +240,7 @@ test('A form is small, is a form, and holds each field once', async (t) => {
   assert.equal((await submit(page, { ...right, more: 'x' })).status, 303);
 });
 
-test('Where one is sent does not depend on what Host or a proxy say', async (t) => {
+test('Redirects do not depend on Host or on headers of a proxy', async (t) => {
   const { origin, open, submit, follow } = await visit(t);
   const lies = {
     host: 'evil.example',
@@ -265,7 +265,7 @@ const methods: Readonly<Record<string, string>> = {
 const nowhere =
   'x jwks me userinfo reg request device session/end authorize/x/y interaction interaction/x/y token/x';
 
-test('Addresses take their own methods, and scripts of others only where programs call', async (t) => {
+test('Pages and endpoints accept only their methods; scripts of other origins reach only the endpoints for programs', async (t) => {
   const { send } = await visit(t);
   const all = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'];
   const preflight = { ...foreign, 'access-control-request-method': 'POST' };
@@ -291,7 +291,7 @@ test('Addresses take their own methods, and scripts of others only where program
   }
 });
 
-test('An authorization request cannot be hidden in the path, where it would not be looked through', async (t) => {
+test('The checks of an authorization request cannot be bypassed by the path', async (t) => {
   const { app, send } = await visit(t);
   const asked = askFor(app).slice('/oauth/authorize'.length);
   for (const hidden of [`${asked}&scope=unknown`, `/${asked}`, `../authorize${asked}`, '../token', '#x']) {

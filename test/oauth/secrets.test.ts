@@ -1,4 +1,4 @@
-/** What stands in the clear, what ends when, and what one customer's token says about another. */
+/** Which secrets are stored, when they end, and that tokens reveal nothing about other customers. */
 import assert from 'node:assert/strict';
 import { createHash, randomBytes } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
@@ -114,7 +114,7 @@ onBothEngines('The authorization server', (engine) => {
     }
     await browser.authorize(queryOf(app, { scope: 'read:profile' }), { consent: undefined });
     for (const [name, { value }] of browser.cookies) {
-      // The id of a page stands in its address as well; what proves anything is the signature beside it.
+      // The id of an interaction is also in its URL; the signature of the cookie is the secret.
       if (!/^curd_(interaction|resume) /.test(name)) {
         secrets.set(`the cookie ${name}`, value);
       }

@@ -1,4 +1,4 @@
-/** A strict client that is not ours: it refuses every answer that is not what the RFCs say. */
+/** A strict third-party client, which refuses responses that break the RFCs. */
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import * as strict from 'oauth4webapi';
@@ -18,7 +18,7 @@ async function discover(url: string): Promise<strict.AuthorizationServer> {
 
 const clientOf = ({ clientId }: Application): strict.Client => ({ client_id: clientId });
 
-/** Asks for a code as the client does it, and redeems it. */
+/** Requests a code with the client, and redeems it. */
 async function codeFlow(
   server: strict.AuthorizationServer,
   app: Application,
@@ -135,7 +135,7 @@ suite('A strict machine', () => {
   });
 });
 
-test('A strict public client gets tokens without a secret, at any port of its own machine (RFC 8252, 7.3)', async (t) => {
+test('A strict public client gets tokens without a secret, at any loopback port (RFC 8252, 7.3)', async (t) => {
   const shop = await openListeningShop(t);
   await register(shop, 'ada');
   const registered = await newApplication(shop, {
@@ -148,7 +148,7 @@ test('A strict public client gets tokens without a secret, at any port of its ow
   assert.ok(tokens.refresh_token !== undefined);
 });
 
-test('A strict client reads from an error what was wrong, and from where it comes (RFC 6749, 4.1.2.1; RFC 9207)', async (t) => {
+test('A strict client reads error and issuer from an error response (RFC 6749, 4.1.2.1; RFC 9207)', async (t) => {
   const shop = await openListeningShop(t);
   await register(shop, 'ada');
   const app = await newApplication(shop);
@@ -181,7 +181,7 @@ test('A strict client reads from an error what was wrong, and from where it come
   );
 });
 
-test('The metadata names what there is, and what it names answers (RFC 8414, 2)', async (t) => {
+test('The metadata names all endpoints, and each of them exists (RFC 8414, 2)', async (t) => {
   const shop = await openListeningShop(t);
   const server = await discover(shop.url);
   assert.deepEqual(server.response_types_supported, ['code', 'token']);

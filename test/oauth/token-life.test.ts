@@ -67,7 +67,7 @@ onBothEngines('A refresh token', (engine) => {
   });
 });
 
-suite('What a refresh token is good for', () => {
+suite('The use of a refresh token', () => {
   test('is at most its own scope, for its own application alone (RFC 6749, 6 and 10.4)', async (t) => {
     const shop = await openListeningShop(t);
     await register(shop, 'ada');
@@ -109,7 +109,7 @@ suite('What a refresh token is good for', () => {
 });
 
 onBothEngines('Revocation', (engine) => {
-  test('ends a token for its own application, whatever the hint, and knows no other (RFC 7009, 2.1 and 2.2)', async (t) => {
+  test('ends a token of the same application, with any hint, and ignores tokens of others (RFC 7009, 2.1 and 2.2)', async (t) => {
     const shop = await openListeningShop(t, { engine });
     await register(shop, 'ada');
     const app = await newApplication(shop);
@@ -141,7 +141,7 @@ onBothEngines('Revocation', (engine) => {
 });
 
 suite('Introspection', () => {
-  test('tells an application of its own tokens, and of anything else {"active":false} (RFC 7662, 2.2 and 4)', async (t) => {
+  test('describes tokens of the same application, and returns {"active":false} for all others (RFC 7662, 2.2 and 4)', async (t) => {
     const clock = testClock(Date.now());
     const shop = await openListeningShop(t, { clock });
     await register(shop, 'ada');
@@ -178,7 +178,7 @@ suite('Introspection', () => {
 });
 
 suite('An access token', () => {
-  test('ends when its time is over, and then says so (RFC 6750, 3.1)', async (t) => {
+  test('expires, and the challenge says so (RFC 6750, 3.1)', async (t) => {
     const clock = testClock(Date.now());
     const shop = await openListeningShop(t, { clock });
     await register(shop, 'ada');
@@ -226,7 +226,7 @@ suite('An access token', () => {
 });
 
 suite('An application that acts for itself', () => {
-  test('gets what its list holds, no refresh token, and admin after approval (RFC 6749, 4.4)', async (t) => {
+  test('gets its registered scopes, no refresh token, and admin after approval (RFC 6749, 4.4)', async (t) => {
     const shop = await openListeningShop(t);
     const app = await newApplication(shop, {
       grants: ['client_credentials'],

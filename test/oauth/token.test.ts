@@ -79,7 +79,7 @@ onBothEngines('A code', (engine) => {
   });
 });
 
-suite('What a code is good for', () => {
+suite('The use of a code', () => {
   test('is its own application with its redirect_uri and its verifier, for a minute (RFC 6749, 4.1.3; RFC 7636, 4.6)', async (t) => {
     const shop = await openListeningShop(t);
     const token = `${shop.url}/oauth/token`;
@@ -178,7 +178,7 @@ suite('An application', () => {
     assert.equal(again.status, 200, 'a stranger does not use a code up');
   });
 
-  test('is told what is wrong with its request (RFC 6749, 5.2; RFC 9700, 2.4)', async (t) => {
+  test('gets the reason for an invalid request (RFC 6749, 5.2; RFC 9700, 2.4)', async (t) => {
     const shop = await openListeningShop(t);
     const token = `${shop.url}/oauth/token`;
     const app = await newApplication(shop);
@@ -226,7 +226,7 @@ suite('An application', () => {
 });
 
 onBothEngines('The endpoints for programs', (engine) => {
-  test('survive large and strange forms with an answer that is not their fault (RFC 6749, 3.2)', async (t) => {
+  test('return 4xx for large and malformed forms (RFC 6749, 3.2)', async (t) => {
     const shop = await openListeningShop(t, { engine });
     const app = await newApplication(shop, { grants: ['client_credentials'] });
     const form = { grant_type: 'client_credentials', token: 'x', refresh_token: 'x', code: 'x' };
@@ -249,7 +249,7 @@ onBothEngines('The endpoints for programs', (engine) => {
 });
 
 suite('The same endpoints', () => {
-  test('answer under /v2 as well, to scripts of other origins too (RFC 6749, 3.2; RFC 7009, 2.3)', async (t) => {
+  test('have aliases under /v2, also for scripts of other origins (RFC 6749, 3.2; RFC 7009, 2.3)', async (t) => {
     const shop = await openListeningShop(t);
     await register(shop, 'ada');
     const app = await newApplication(shop);
