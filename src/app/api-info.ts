@@ -3,9 +3,44 @@ import packageJson from '../../package.json' with { type: 'json' };
 import { scopeSummaries } from '../auth/access.ts';
 import type { ApiInfo } from '../http/openapi.ts';
 
+/** The introduction of the reference page. Its headings become entries of the page's menu. */
+const guides = `Version 2 of the API of an online cheese shop, served by Curd ${packageJson.version}. To try a request on this page, enter an API key under Authentication.
+
+## Authentication
+
+Send an API key as \`X-API-Key: <key>\` or \`Authorization: Bearer <key>\`. Send a customer session or an OAuth token as \`Authorization: Bearer <token>\`. Every API key can read; changes need a scope, which each operation names. A missing or invalid credential is 401, a missing scope is 403. \`GET /whoami\` shows what a credential permits.
+
+The server of a web shop sends two credentials: its key in \`X-API-Key\` and the customer's session in \`Authorization\`. Such a request reads and changes only what belongs to this customer.
+
+## Pagination
+
+Lists return pages of \`limit\` items (20 by default, 100 at most), with the number of all matches in \`total\`. If there are more, send \`nextCursor\` as the parameter \`cursor\`, alone or with the same filters. A cursor does not expire. Items that are added or deleted in the meantime cause neither gaps nor duplicates among the others.
+
+## Errors
+
+Every error has the same body. Programs should use \`type\`, which does not change; \`message\` is for people.
+
+\`\`\`json
+{ "code": 404, "type": "not_found", "message": "There is no cheese with the id 4711." }
+\`\`\`
+
+A 422 lists every invalid field in \`errors\`. With \`Accept: application/problem+json\` errors have the format of RFC 9457. Unknown parameters and members are ignored; with \`Prefer: handling=strict\` they are errors. Quote \`X-Request-Id\` when you report a problem.
+
+## Limits
+
+Each plan permits a number of requests per second and per hour. The headers \`RateLimit\` and \`RateLimit-Policy\` say what remains. A 429 or 503 has \`Retry-After\`: wait that many seconds, plus a random delay if you have many clients. \`GET /limits\` lists all limits of this server.
+
+## Idempotency
+
+Send an \`Idempotency-Key\` with a POST to repeat it safely, for example after a timeout. For 24 hours the same request with the same key returns the stored response with \`Idempotency-Replayed: true\` and changes nothing. Another request with the same key is 422. Use a new random key, such as a UUID, for each change.
+
+## Conditional requests
+
+Resources have an \`ETag\`. Send it as \`If-None-Match\` to get 304 when nothing changed, and as \`If-Match\` to change a resource only if no other client has changed it: otherwise the response is 412.`;
+
 export const apiInfo: ApiInfo = {
   title: 'Curd',
-  description: `Version 2 of the API of an online cheese shop, served by Curd ${packageJson.version}. Put an API key under Authentication to try it. Requests that change something need an API key with the scope.`,
+  description: guides,
   version: packageJson.version,
   tags: [
     {

@@ -1,14 +1,13 @@
 /** Routes for operators and developers: health checks, metrics, the OpenAPI document and the reference page. */
-import Fastify from 'fastify';
 import { Asset } from './asset.ts';
 import { documentedText, unavailableResponse as notReady } from './error-responses.ts';
 import { immutable, revalidated } from './etag.ts';
 import { type MetricDefinition, type Metrics, metricsType } from './metrics.ts';
+import { createReferencePage, referenceScriptPath } from './reference-page.ts';
 import { type RouteResponse, TextBody } from './response.ts';
 import { type Route, route } from './route.ts';
 
 const tag = 'Operation';
-const scriptPath = '/docs/js/scalar.js';
 
 const Status = {
   title: 'Status',
@@ -111,7 +110,7 @@ export function operationalRoutes({ requireReady, describe, metrics, figures }: 
     }),
     route({
       method: 'GET',
-      path: scriptPath,
+      path: referenceScriptPath,
       operationId: 'getReferenceScript',
       tag,
       summary: 'The script of the reference page',
@@ -131,74 +130,4 @@ export function operationalRoutes({ requireReady, describe, metrics, figures }: 
       },
     }),
   ];
-}
-
-/** The package puts scripts and styles into the page itself. What they load must come from this server. */
-const pageHeaders = {
-  'Content-Security-Policy': [
-    "default-src 'none'",
-    "script-src 'self' 'unsafe-inline'",
-    "style-src 'self' 'unsafe-inline'",
-    "img-src 'self' data:",
-    "font-src 'self' data:",
-    "connect-src 'self'",
-    "frame-ancestors 'none'",
-    "base-uri 'none'",
-    "form-action 'none'",
-  ].join('; '),
-  'Referrer-Policy': 'no-referrer',
-};
-
-/** On a phone, the button for the list of operations covers the URL of the request. */
-const phoneStyle = '@media (width < 768px) { .scalar-container .scalar-sidebar-toggle { display: none } }';
-
-/** The package shows this in empty inputs for credentials, where it looks like a key. */
-const keyLikePlaceholder = 'QUxMIFlPVVIgQkFTRSBBUkUgQkVMT05HIFRPIFVT';
-
-interface ReferencePage {
-  readonly page: RouteResponse;
-  readonly script: Asset;
-}
-
-/** The package of the page takes 0.2 s and 20 MB, so it is loaded at the first request for the page. */
-function createReferencePage(): () => Promise<ReferencePage> {
-  let loaded: Promise<ReferencePage> | undefined;
-
-  async function load(): Promise<ReferencePage> {
-    const { default: reference } = await import('@scalar/fastify-api-reference');
-    const pages = Fastify();
-    await pages.register(reference, {
-      routePrefix: '/docs',
-      // The page sends nothing to other servers: no fonts, no telemetry, no services of the vendor of the package.
-      configuration: {
-        url: '/openapi.json',
-        pageTitle: 'Curd API',
-        withDefaultFonts: false,
-        telemetry: false,
-        authentication: { preferredSecurityScheme: 'apiKey' },
-        agent: { disabled: true },
-        mcp: { disabled: true },
-        showDeveloperTools: 'never',
-        hideClientButton: true,
-        customCss: phoneStyle,
-      },
-    });
-    const [page, code] = await Promise.all([pages.inject('/docs/'), pages.inject(scriptPath)]);
-    await pages.close();
-    // The package has no options for the placeholder, the language and the URL of the script.
-    const script = new Asset(code.payload.replaceAll(keyLikePlaceholder, 'Key or token'));
-    const html = page.payload
-      .replace('<html>', '<html lang="en">')
-      .replace('src="js/scalar.js"', `src="${scriptPath}?v=${script.version}"`)
-      .replaceAll(keyLikePlaceholder, 'Key or token');
-    return { page: revalidated(new Asset(html), pageHeaders), script };
-  }
-
-  return () => {
-    loaded ??= load().catch((error) => {
-      loaded = undefined;
-      throw error;
-    });
-    return loaded;
-  };
 }

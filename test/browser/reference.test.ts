@@ -53,7 +53,7 @@ test('An image can be uploaded from the reference page, which sends the key that
   });
   assert.equal(cheese.id, 1, 'the example on the page');
   await page.goto(`${shop.url}/docs#tag/cheeses/POST/v2/cheeses/{cheeseId}/uploadImage`);
-  const operation = page.getByRole('region', { name: 'Upload a picture', exact: true });
+  const operation = page.getByRole('region', { name: 'Upload an image', exact: true });
   await operation.getByRole('button', { name: /Test Request/ }).click();
   const dialog = page.getByRole('dialog');
   await dialog.getByPlaceholder('Key or token').fill(shop.writer);
