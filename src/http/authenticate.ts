@@ -32,11 +32,17 @@ export function rateLimit(exchange: Exchange): MaybePromise<void> {
     countClientIp(exchange);
     return;
   }
+  // Without an account, a credential lifts no limit of logins and registrations: it can be had by registering.
+  if (exchange.route.rateLimitGroup === 'login' && exchange.principals.every(hasNoAccount)) {
+    countClientIp(exchange);
+  }
   const charge = exchange.dependencies.rateLimits.charge(exchange.principals);
   return charge instanceof Promise
     ? charge.then((counted) => setCharge(exchange, counted))
     : setCharge(exchange, charge);
 }
+
+const hasNoAccount = ({ accountId }: Principal) => accountId === null;
 
 /** @throws AppError unauthorized, forbidden */
 export function authorize(exchange: Exchange): void {

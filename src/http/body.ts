@@ -86,12 +86,15 @@ export function rawBody(body: RequestBody): Uint8Array {
 /** The largest number of fields in a form; no schema has as many. */
 export const formFieldsMax = 100;
 
+function tooManyFields(): AppError {
+  return validationError([{ field: '', message: `the form must have at most ${formFieldsMax} fields` }]);
+}
+
 /** Values by name. A field may be repeated with the same value. @throws AppError validation */
 function valuesOf(fields: readonly (readonly [name: string, value: unknown])[]): Record<string, unknown> {
   const errors: FieldError[] = [];
   if (fields.length > formFieldsMax) {
-    addError(errors, '', `the form must have at most ${formFieldsMax} fields`);
-    throwIfInvalid(errors, 'validation');
+    throw tooManyFields();
   }
   const values = new Map<string, unknown>();
   const conflicting = new Set<string>();
@@ -108,7 +111,25 @@ function valuesOf(fields: readonly (readonly [name: string, value: unknown])[]):
   return Object.fromEntries(values);
 }
 
+/** Counts the separators of fields up to the bound, without parsing: parsing takes more than linear time. */
+function countSeparators(bytes: Uint8Array, contentType: string): number {
+  const boundary = /boundary="?([^";\s]+)/i.exec(contentType)?.[1];
+  const separator = Buffer.from(boundary === undefined ? '&' : `--${boundary}`);
+  const form = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  let count = 0;
+  let at = form.indexOf(separator);
+  while (at !== -1 && count <= formFieldsMax + 1) {
+    count += 1;
+    at = form.indexOf(separator, at + separator.length);
+  }
+  return count;
+}
+
 async function parseForm(bytes: Uint8Array, contentType: string): Promise<unknown> {
+  // A multipart form has a separator before its first part and one after its last.
+  if (countSeparators(bytes, contentType) > formFieldsMax + 1) {
+    throw tooManyFields();
+  }
   try {
     const form = await new Response(Buffer.from(bytes), {
       headers: { 'Content-Type': contentType },

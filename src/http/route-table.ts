@@ -30,11 +30,14 @@ export function createRouteTable(routes: readonly Registered[]): RouteTable {
   }
   // Fewer parameters first, so that the first match is the most literal one.
   const ordered = [...entries.values()].sort((a, b) => parametersIn(a) - parametersIn(b));
+  const segmentsMax = Math.max(0, ...ordered.map(({ segments }) => segments.length));
 
   return {
     methodsOf(rawPath) {
       const path = rawPath.length > 1 ? rawPath.replace(/\/$/, '') : rawPath;
-      const segments = path.split('/').map(decoded);
+      const raw = path.split('/', segmentsMax + 1);
+      // Decoding fails slowly: a path of thousands of malformed segments would block the event loop.
+      const segments = raw.length > segmentsMax ? [] : raw.map(decoded);
       return [...(ordered.find((entry) => matches(entry, segments))?.methods ?? [])].sort();
     },
     shadowed() {

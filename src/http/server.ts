@@ -6,6 +6,7 @@ import type { Clock } from '../clock.ts';
 import { AppError, isFailure } from '../errors.ts';
 import type { Log } from '../log.ts';
 import type { Config } from '../settings/config.ts';
+import { clientNetwork } from './client-ip.ts';
 import { createCors, setPreflightHeaders } from './cors.ts';
 import { errorBody, toAppError } from './error-body.ts';
 import { headersOf, statusOf } from './error-mapping.ts';
@@ -100,6 +101,16 @@ export function createServer(routes: readonly Route[], dependencies: ServerDepen
     logResponse?.(request, status, milliseconds);
   }
 
+  /** Requests to unknown paths are counted, because their responses cost something too. */
+  function refusalOfPath(request: FastifyRequest): AppError {
+    try {
+      dependencies.rateLimits.countClientIp(clientNetwork(request.ip), 'public');
+    } catch (error) {
+      return error as AppError;
+    }
+    return noRoute(request, routeTable);
+  }
+
   function sendError(thrown: unknown, request: FastifyRequest, reply: FastifyReply): void {
     const error = toAppError(thrown);
     const status = statusOf(error);
@@ -121,7 +132,14 @@ export function createServer(routes: readonly Route[], dependencies: ServerDepen
     request.startedAt = performance.now();
     setCommonHeaders(request, reply);
     // Before the body is read: 404 and 405 come before errors of the body.
-    done(request.is404 ? noRoute(request, routeTable) : headerError(request));
+    const refuse = () => done(request.is404 ? refusalOfPath(request) : headerError(request));
+    // Behind another request of its connection, which has no complete response yet: one response at a time bounds what
+    // a client costs that sends many requests and reads nothing.
+    if (reply.raw.socket === null && !request.raw.destroyed) {
+      reply.raw.once('socket', refuse);
+    } else {
+      refuse();
+    }
   });
   app.server.on('checkExpectation', (request, response) => {
     respondToExpectation(request, response, config, requestId(request.headers['x-request-id']));
@@ -250,7 +268,12 @@ function respondToUnparsed(
     'Connection: close',
   ];
   socket.end(`${head.join('\r\n')}\r\n\r\n${text}`);
+  // A client that does not close its side would keep its place among the open connections.
+  setTimeout(() => socket.destroy(), closeTimeoutMs).unref();
 }
+
+/** For a client to read the response before the connection is closed. */
+const closeTimeoutMs = 2000;
 
 function parseErrorResponse(error: Error & { code?: string }): {
   status: number;

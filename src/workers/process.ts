@@ -77,7 +77,8 @@ export function startWorkerProcess<Task, Outcome>(
     isAlive: () => isAlive,
     run: (task) =>
       new Promise((resolve, reject) => {
-        if (!isAlive) {
+        // Without a process id, the process could not be started: too many files or processes are open.
+        if (!isAlive || child.pid === undefined) {
           reject(new WorkerExited('The worker process has ended.'));
           return;
         }
