@@ -83,7 +83,7 @@ export function operationalRoutes({ requireReady, describe, metrics, figures }: 
       path: '/metrics',
       operationId: 'getMetrics',
       tag,
-      summary: 'What the server has done and has to do, for Prometheus',
+      summary: 'Metrics of the server, in the text format of Prometheus',
       access: [{ kind: 'oauth', scope: 'admin' }],
       isAtRoot: true,
       compressible: true,
@@ -120,7 +120,7 @@ export function operationalRoutes({ requireReady, describe, metrics, figures }: 
         v: {
           type: 'string',
           maxLength: 100,
-          description: 'The version that the page names: kept for a year',
+          description: 'Version of the script; the current version can be cached for a year',
         },
       },
       responses: { 200: documentedText('The script', 'text/javascript') },
