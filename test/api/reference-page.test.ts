@@ -26,3 +26,18 @@ test('The reference page and the OpenAPI document return 304 when If-None-Match 
     assert.deepEqual([again.status, again.text, again.headers.etag], [304, '', etag], path);
   }
 });
+
+test('The reference page has guides, and uses the icon of the other pages as its logo', async () => {
+  const { json } = await shop().request('GET', '/openapi.json');
+  const headings = [...json.info.description.matchAll(/^## (.+)$/gm)].map(([, heading]) => heading);
+  assert.deepEqual(headings, [
+    'Authentication',
+    'Pagination',
+    'Errors',
+    'Limits',
+    'Idempotency',
+    'Conditional requests',
+  ]);
+  const { text } = await shop().request('GET', '/docs');
+  assert.match(text, /url\(\/favicon\.ico\)/);
+});

@@ -1,8 +1,9 @@
-/** The documents list every error and every setting, as the code does. */
+/** The documents list every error, every setting and every step of the pipeline, as the code does. */
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import { type ErrorCode, errorCatalogue } from '../../src/errors.ts';
 import { statusOf } from '../../src/http/error-mapping.ts';
+import { pipeline } from '../../src/http/pipeline.ts';
 import { loadConfig, type RawSettings } from '../../src/settings/config.ts';
 import { environments } from '../../src/settings/parsers.ts';
 import { defaultIn, defaultText, type Setting } from '../../src/settings/setting.ts';
@@ -76,6 +77,15 @@ suite('docs/configuration.md', () => {
       [],
     );
   });
+});
+
+test('docs/architecture.md lists the steps of the pipeline in their order', () => {
+  const [, section = ''] = read('docs/architecture.md').split('## How a request is processed');
+  const listed = [...section.matchAll(/^\|[^|]*\| +`(\w+)` +\|/gm)].map(([, name]) => name);
+  assert.deepEqual(
+    listed,
+    Object.values(pipeline).flatMap((steps) => steps.map(({ name }) => name)),
+  );
 });
 
 suite('The settings table', () => {
