@@ -15,7 +15,8 @@ export interface Sql {
 
 /**
  * Runs `work` in a transaction and resolves when the commit is on disk. An error thrown by `work` rolls it back.
- * `work` must only await statements and have no other effects, because it is run again after a deadlock.
+ * `work` must only await statements, or pauses between them, and have no other effects, because it is run again after a
+ * deadlock.
  * @throws AppError unavailable when the database cannot be reached. If that happens during the commit, the change may
  * have been made or not.
  * @throws ConstraintError for violations of a unique index

@@ -1,6 +1,6 @@
 /** Statements on the table `background_job`. */
 import { queriesOn } from '../database/database.ts';
-import { skippingLocked, sql, valueList } from '../database/sql.ts';
+import { deleteInOrder, rowsFromJson, skippingLocked, sql, valueList } from '../database/sql.ts';
 
 /** A job that is due. */
 export interface Job {
@@ -23,6 +23,15 @@ export const jobQueries = queriesOn((tx) => ({
 
   delete: (kind: string, key: string) =>
     tx.run(sql`delete from background_job where kind = ${kind} and key = ${key}`),
+
+  deleteAll: (kind: string, keys: readonly string[]) =>
+    tx.run(
+      deleteInOrder(
+        'background_job',
+        'kind, key',
+        sql`kind = ${kind} and key in (select value->>0 from ${rowsFromJson(keys.map((key) => [key]))})`,
+      ),
+    ),
 
   /** No kind uses lanes yet: the condition lets the statement read the index in the order of due_at. */
   listDue: (kind: string, now: string, limit: number) =>

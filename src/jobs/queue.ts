@@ -1,6 +1,10 @@
 /** Background jobs: rows that are written and deleted in the transaction of the change that needs or ends them. */
+import { forEachBlock } from '../blocks.ts';
 import type { Sql } from '../database/database.ts';
 import { jobQueries } from './queries.ts';
+
+/** On SQLite, the statement of a block takes less than 2 ms. */
+const blockSize = 500;
 
 /** @param key unique within the kind */
 export async function addJob(tx: Sql, kind: string, key: string, dueAt: string): Promise<void> {
@@ -10,6 +14,13 @@ export async function addJob(tx: Sql, kind: string, key: string, dueAt: string):
 /** Does nothing when there is no such job. */
 export async function deleteJob(tx: Sql, kind: string, key: string): Promise<void> {
   await jobQueries(tx).delete(kind, key);
+}
+
+/** Deletes many jobs, where they exist, in the same order in every transaction, so that no two deadlock. */
+export function deleteJobs(tx: Sql, kind: string, keys: readonly string[]): Promise<void> {
+  return forEachBlock(keys.toSorted(), blockSize, async (block) => {
+    await jobQueries(tx).deleteAll(kind, block);
+  });
 }
 
 /**

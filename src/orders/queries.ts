@@ -1,6 +1,14 @@
 /** Statements on orders and on the cheeses of open orders. */
 import { queriesOn } from '../database/database.ts';
-import { advisoryLock, allTrue, rowsFromJson, type Statement, sql, valueList } from '../database/sql.ts';
+import {
+  advisoryLock,
+  allTrue,
+  forUpdate,
+  rowsFromJson,
+  type Statement,
+  sql,
+  valueList,
+} from '../database/sql.ts';
 import type { OrderStatus } from './order-status.ts';
 
 /** Orders with lower ids are test orders. */
@@ -74,13 +82,24 @@ export const orderQueries = queriesOn((tx) => ({
 
   find: (id: number) => tx.get<OrderRow>(sql`select ${columns} from orders where id = ${id}`),
 
-  /** Changes the status if it is one of `from`: of several concurrent updates, one succeeds. */
-  updateStatus: (id: number, from: readonly OrderStatus[], change: StatusChange) =>
-    tx.get<OrderRow>(sql`
+  /**
+   * Changes the statuses that are one of `from`: of several concurrent updates of an order, one succeeds. Locks the
+   * orders by their ids. Returns the changed orders in any order.
+   */
+  updateStatuses: (ids: readonly number[], from: readonly OrderStatus[], change: StatusChange) =>
+    tx.all<OrderRow>(sql`
       update orders set status = ${change.status},
         ship_date = ${change.shipDate === undefined ? sql`ship_date` : sql`${change.shipDate}`}, version = version + 1,
         updated_at = ${change.now}
-      where id = ${id} and status in (${valueList(from)}) returning ${columns}`),
+      where ${
+        ids.length === 1
+          ? sql`id = ${ids[0] as number} and status in (${valueList(from)})`
+          : sql`id in (
+              select id from orders
+              where id in (select cast(value->>0 as bigint) from ${rowsFromJson(ids.map((id) => [id]))})
+                and status in (${valueList(from)})
+              order by id${forUpdate})`
+      } returning ${columns}`),
 
   list: (owner: Owner, filters: OrderFilters, before: number | null, limit: number) =>
     tx.all<OrderRow>(sql`
@@ -108,8 +127,11 @@ export const orderQueries = queriesOn((tx) => ({
       select created_at from orders
       where placed_by = ${placedBy} and created_at > ${since} and created_at <= ${until} order by id`),
 
-  listOfCustomer: (customerId: number) =>
-    tx.all<OrderRow>(sql`select ${columns} from orders where customer_id = ${customerId} order by id`),
+  /** The first orders of a customer after an id. */
+  listOfCustomer: (customerId: number, after: number, limit: number) =>
+    tx.all<Pick<OrderRow, 'id' | 'status' | 'address'>>(sql`
+      select id, status, address from orders where customer_id = ${customerId} and id > ${after}
+      order by id limit ${limit}`),
 
   /** Removes the customer and personal data from orders. */
   updateAnonymous: (orders: readonly (readonly [id: number, address: string])[], now: string) =>
@@ -126,15 +148,16 @@ export const orderQueries = queriesOn((tx) => ({
       cheeseIds.map((cheeseId) => [cheeseId, orderId]),
     ),
 
-  deleteOpenCheeses: (orderId: number, cheeseIds: readonly number[]) =>
+  deleteOpenCheeses: (rows: readonly (readonly [cheeseId: number, orderId: number])[]) =>
     tx.run(sql`
-      delete from open_order_cheese where order_id = ${orderId} and cheese_id in (${valueList(cheeseIds)})`),
+      delete from open_order_cheese where (cheese_id, order_id) in (
+        select cast(value->>0 as bigint), cast(value->>1 as bigint) from ${rowsFromJson(rows)})`),
 
-  /** Open orders that contain a cheese. */
-  listOpenWith: (cheeseId: number) =>
-    tx.all<{ id: number; status: OrderStatus }>(sql`
+  /** The first open orders after an id that contain a cheese. */
+  listOpenWith: (cheeseId: number, after: number, limit: number) =>
+    tx.all<Pick<OrderRow, 'id' | 'status'>>(sql`
       select o.id, o.status from open_order_cheese c join orders o on o.id = c.order_id
-      where c.cheese_id = ${cheeseId} order by o.id`),
+      where c.cheese_id = ${cheeseId} and c.order_id > ${after} order by c.order_id limit ${limit}`),
 
   /** Locks the restore of test orders until the transaction ends. */
   lockTestOrders: () => tx.get(advisoryLock('test orders')),
