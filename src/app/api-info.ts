@@ -38,6 +38,9 @@ Send an \`Idempotency-Key\` with a POST to repeat it safely, for example after a
 
 Resources have an \`ETag\`. Send it as \`If-None-Match\` to get 304 when nothing changed, and as \`If-Match\` to change a resource only if no other client has changed it: otherwise the response is 412.`;
 
+/** The introduction of the landing page. */
+export const landingText = 'The API of a cheese shop.';
+
 export const apiInfo: ApiInfo = {
   title: 'Curd',
   description: guides,

@@ -34,7 +34,7 @@ import { customerOrderRoutes } from '../orders/customer-routes.ts';
 import { storeRoutes } from '../orders/routes.ts';
 import type { Config } from '../settings/config.ts';
 import { publicBaseUrl, publicImageUrl } from '../settings/urls.ts';
-import { apiInfo } from './api-info.ts';
+import { apiInfo, landingText } from './api-info.ts';
 import { createGauges } from './gauges.ts';
 import { runAll, startMaintenance } from './maintenance.ts';
 import { publishedLimits } from './published-limits.ts';
@@ -104,7 +104,7 @@ export async function buildApp(
     ...selfRoutes({ keys, directory: login, config, bounds: publishedLimits(config) }),
     metadataRoute(issuer),
     styleRoute(),
-    ...landingRoutes({ version: apiInfo.version, environment }),
+    ...landingRoutes({ text: landingText, version: apiInfo.version, environment }),
     ...operationalRoutes({ requireReady: createReadiness(config, database), describe, metrics, figures }),
   ];
   const { transaction } = database;

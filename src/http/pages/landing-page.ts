@@ -31,6 +31,8 @@ const Landing = {
 } as const;
 
 interface Dependencies {
+  /** What this API is, as one sentence. */
+  readonly text: string;
   readonly version: string;
   readonly environment: string;
 }
@@ -65,7 +67,7 @@ export function landingRoutes(dependencies: Dependencies): Route[] {
       summary: 'The icon of the pages',
       access: 'operational',
       mediaType: 'image/svg+xml',
-      responses: { 200: documentedText('An SVG image', 'image/svg+xml') },
+      responses: { 200: documentedText('The icon as SVG', 'image/svg+xml') },
       handle: () => icon,
     }),
     route({
@@ -112,14 +114,14 @@ const landingHeaders = {
   ...pageHeaders,
 };
 
-function landingPage({ version, environment }: Dependencies): RouteResponse {
+function landingPage({ text, version, environment }: Dependencies): RouteResponse {
   const page = layout({
     title: `${name} (${environment})`,
     head: html`<link rel="icon" href="/favicon.ico" type="image/svg+xml">
 <style>${new Html(style)}</style>`,
     body: html`<img src="/favicon.ico" alt="">
 <h1>${name}</h1>
-<p>The API of a cheese shop. Version ${version}, environment ${environment}.</p>
+<p>${text} Version ${version}, environment ${environment}.</p>
 <ul>
 <li><a href="${links.docs}">API reference</a></li>
 <li><a href="${links.openapi}">OpenAPI document</a></li>
