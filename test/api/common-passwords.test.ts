@@ -22,8 +22,15 @@ const register = (shop: Shop, username: string, password: string) =>
 suite('A common password', () => {
   const sandbox = shared((t) => openShop(t, { settings: { CURD_ENVIRONMENT: 'sandbox' } }));
 
-  test('is refused at registration in upper and lower case, and no customer is created', async () => {
-    for (const password of ['password', 'PassWord1', 'ｐａｓｓｗｏｒｄ', 'qwertyuiop']) {
+  test('is refused at registration in any case, with spaces at the ends or zero-width characters, and no customer is created', async () => {
+    const written = ['password', 'PassWord1', 'ｐａｓｓｗｏｒｄ', 'qwertyuiop'];
+    const withInvisible = [
+      ' password\u00a0',
+      '\ufeffpassword\n',
+      'pass\u200bword',
+      'p\u200da\u200cs\ufeffsword',
+    ];
+    for (const password of [...written, ...withInvisible]) {
       const refused = await register(sandbox(), 'ada', password);
       assertError(refused, 422, 'validation_error');
       assert.match(refused.json.message, message);
@@ -93,7 +100,7 @@ test('The list has at least the ten thousand most common passwords', async () =>
   for (const index of [0, 9999, list.length - 1]) {
     assert.ok(await isCommonPassword(String(list[index]).toUpperCase()), String(list[index]));
   }
-  for (const password of [uncommon, '', '\n', '123456\npassword', 'xk7!q', 'asswor']) {
+  for (const password of [uncommon, '', '\n', '123456\npassword', '123456 password', 'xk7!q', 'asswor']) {
     assert.ok(!(await isCommonPassword(password)), password);
   }
 });
