@@ -1,6 +1,7 @@
 /** Routes that write their own responses: HTML pages, and the OAuth endpoints of a library. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { AppError } from '../errors.ts';
 import { clientNetwork } from './client-ip.ts';
 import type { CorsPolicy } from './cors.ts';
 import type { Described } from './route.ts';
@@ -13,6 +14,8 @@ export interface RawRequest {
   readonly params: Readonly<Record<string, string>>;
   /** As limits count it. */
   readonly clientIp: string;
+  /** Logs a failure for which the route sends the response itself. */
+  readonly reportFailure: (failure: AppError) => void;
 }
 
 /** What the OpenAPI document states about such a route. Its body is a form. */
@@ -34,6 +37,7 @@ export function registerRawRoutes(
   app: FastifyInstance,
   routes: readonly RawRoute[],
   recordResponse: (request: FastifyRequest, status: number) => void,
+  reportFailure: (failure: AppError, request: FastifyRequest) => void,
 ): void {
   withUnreadBodies(app, (scope) => {
     for (const { method, path, cors, handle } of routes) {
@@ -49,8 +53,13 @@ export function registerRawRoutes(
               response.setHeader(name, value);
             }
           }
-          const params = request.params as Record<string, string>;
-          await handle({ request: request.raw, response, params, clientIp: clientNetwork(request.ip) });
+          await handle({
+            request: request.raw,
+            response,
+            params: request.params as Record<string, string>,
+            clientIp: clientNetwork(request.ip),
+            reportFailure: (failure) => reportFailure(failure, request),
+          });
           recordResponse(request, response.statusCode);
           return reply.hijack();
         },

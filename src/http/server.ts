@@ -159,7 +159,7 @@ export function createServer(routes: readonly Route[], dependencies: ServerDepen
   for (const route of routes) {
     registerRoute(app, route, { ...dependencies, recordResponse, reportFailure, requestTimeoutMs });
   }
-  registerRawRoutes(app, rawRoutes, recordResponse);
+  registerRawRoutes(app, rawRoutes, recordResponse, logError);
   for (const { method, path } of routeTable.shadowed()) {
     app.route({
       method,

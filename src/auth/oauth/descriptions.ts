@@ -22,13 +22,15 @@ const failed = (description: string) => ({ description, schema: OauthError });
 const seeOther: DocumentedResponses = {
   303: { description: 'To the next page, or to the application' },
 };
-const pageErrors: DocumentedResponses = { 400: errorPage, 429: errorPage };
+const busyErrors: DocumentedResponses = { 429: errorPage, 503: errorPage };
+const pageErrors: DocumentedResponses = { 400: errorPage, ...busyErrors };
 const formErrors: DocumentedResponses = { ...pageErrors, 403: errorPage, 413: errorPage, 415: errorPage };
 const programResponses = (status: number, success: DocumentedResponses[number]): DocumentedResponses => ({
   [status]: success,
   400: failed('The request is not valid'),
   401: failed('The application did not authenticate'),
   429: failed('Too many requests: wait as long as Retry-After says'),
+  503: failed('The database is busy: wait as long as Retry-After says'),
 });
 
 const authorization = {
@@ -139,7 +141,7 @@ const table: Readonly<Record<string, RawDescription>> = {
     operationId: 'showLogout',
     tag,
     summary: 'The page for logout',
-    responses: { 200: page('The page'), 429: errorPage },
+    responses: { 200: page('The page'), ...busyErrors },
   },
   'POST /oauth/logout': {
     operationId: 'submitLogout',

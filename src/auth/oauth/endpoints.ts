@@ -5,7 +5,7 @@
 import { hkdfSync } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { AppError } from '../../errors.ts';
+import { AppError, isFailure } from '../../errors.ts';
 import { Asset } from '../../http/asset.ts';
 import { headersOf, statusOf } from '../../http/error-mapping.ts';
 import { documentedText } from '../../http/error-responses.ts';
@@ -22,6 +22,7 @@ import { oauthErrorBody } from './error-body.ts';
 import type { Interactions } from './interactions.ts';
 import { oauthErrorPage } from './pages.ts';
 import type { ProviderDependencies } from './provider.ts';
+import { failureOf } from './provider-extensions.ts';
 import { AuthorizationServer } from './schemas.ts';
 
 export interface EndpointDependencies extends Omit<ProviderDependencies, 'issuer'> {
@@ -72,6 +73,10 @@ export function oauthEndpoints(dependencies: EndpointDependencies): RawRoute[] {
     request.url = url;
     const { serve } = await loaded();
     await serve(request, response);
+    const failure = failureOf(request);
+    if (failure !== undefined) {
+      throw failure;
+    }
   }
 
   async function authorize(raw: RawRequest): Promise<void> {
@@ -100,28 +105,11 @@ export function oauthEndpoints(dependencies: EndpointDependencies): RawRoute[] {
   const interactionRoute = (method: 'GET' | 'POST', path: string, verb: keyof Interactions) =>
     pageRoute(method, path, async (raw) => (await loaded()).interactions[verb](raw));
 
-  /** Sends the error itself when it returns false: as JSON, in the format of OAuth and of this API. */
-  function isPermitted({ clientIp, request, response }: RawRequest): boolean {
-    try {
-      dependencies.countClientIp(clientIp, 'any');
-      if (isRepeated(request.rawHeaders, 'authorization')) {
-        throw new AppError(
-          'badRequest',
-          'Authorization is repeated. Send the credentials of the client once.',
-        );
-      }
-      return true;
-    } catch (error) {
-      const refusal = error as AppError;
-      const status = statusOf(refusal);
-      const code = status === 400 ? 'invalid_request' : 'temporarily_unavailable';
-      response.writeHead(status, {
-        ...headersOf(refusal),
-        'Content-Type': 'application/json; charset=utf-8',
-        'Cache-Control': 'no-store',
-      });
-      response.end(JSON.stringify(oauthErrorBody(code, refusal.message, status)));
-      return false;
+  /** @throws AppError rateLimited, badRequest */
+  function requirePermitted({ clientIp, request }: RawRequest): void {
+    dependencies.countClientIp(clientIp, 'any');
+    if (isRepeated(request.rawHeaders, 'authorization')) {
+      throw new AppError('badRequest', 'Authorization is repeated. Send the credentials of the client once.');
     }
   }
 
@@ -131,12 +119,12 @@ export function oauthEndpoints(dependencies: EndpointDependencies): RawRoute[] {
       method: 'POST' as const,
       path,
       cors: 'public' as const,
-      handle: async (raw: RawRequest) => {
-        raw.request.headers.accept = 'application/json';
-        if (isPermitted(raw)) {
-          await serveByLibrary(raw, `/oauth/${name}`);
-        }
-      },
+      handle: (raw: RawRequest) =>
+        withErrorBody(raw, () => {
+          raw.request.headers.accept = 'application/json';
+          requirePermitted(raw);
+          return serveByLibrary(raw, `/oauth/${name}`);
+        }),
     }));
 
   return withDescriptions([
@@ -167,8 +155,42 @@ function queryOf({ url = '' }: IncomingMessage): string {
   return start === -1 ? '' : url.slice(start + 1);
 }
 
+const oauthCodes: Readonly<Record<number, string>> = { 400: 'invalid_request', 500: 'server_error' };
+
+/** Sends errors as JSON, in the format of OAuth and of this API. */
+async function withErrorBody(
+  { response, reportFailure }: RawRequest,
+  handle: () => Promise<void>,
+): Promise<void> {
+  try {
+    await handle();
+  } catch (error) {
+    if (response.headersSent || !(error instanceof AppError)) {
+      throw error;
+    }
+    reportIfFailure(error, reportFailure);
+    const status = statusOf(error);
+    response.writeHead(status, {
+      ...headersOf(error),
+      'Content-Type': 'application/json; charset=utf-8',
+      'Cache-Control': 'no-store',
+    });
+    const code = oauthCodes[status] ?? 'temporarily_unavailable';
+    response.end(JSON.stringify(oauthErrorBody(code, error.message, status)));
+  }
+}
+
+function reportIfFailure(error: AppError, reportFailure: RawRequest['reportFailure']): void {
+  if (isFailure(error.code)) {
+    reportFailure(error);
+  }
+}
+
 /** Sends errors as a page. */
-async function withErrorPage({ response }: RawRequest, handle: () => Promise<void>): Promise<void> {
+async function withErrorPage(
+  { response, reportFailure }: RawRequest,
+  handle: () => Promise<void>,
+): Promise<void> {
   try {
     await handle();
   } catch (error) {
@@ -176,6 +198,7 @@ async function withErrorPage({ response }: RawRequest, handle: () => Promise<voi
       throw error;
     }
     if (error instanceof AppError) {
+      reportIfFailure(error, reportFailure);
       sendPage(response, statusOf(error), oauthErrorPage(error.type, error.message), {
         headers: headersOf(error),
       });

@@ -1,5 +1,7 @@
 /** What the authorization server offers beyond its library, by the library's public interface. */
+import type { IncomingMessage } from 'node:http';
 import type { KoaContextWithOIDC, default as Provider } from 'oidc-provider';
+import { AppError } from '../../errors.ts';
 import type { ApprovalService } from './approvals.ts';
 import { oauthErrorBody } from './error-body.ts';
 
@@ -18,6 +20,7 @@ export const libraryErrorTexts = {
 export function extendProvider(provider: Provider, library: Module, approvals: ApprovalService): void {
   addImplicitFlow(provider);
   addClientCredentials(provider, library, approvals);
+  provider.use(noteFailures);
   provider.use(keepCorsHeader);
   provider.use(addErrorBody);
 }
@@ -120,6 +123,42 @@ function addClientCredentials(provider: Provider, { errors }: Module, approvals:
     },
     ['scope'],
   );
+}
+
+/**
+ * Errors of this program that the library caught or threw, such as a database that is busy. The library would send them
+ * as 500: they are left to endpoints.ts.
+ */
+const failures = new WeakMap<IncomingMessage, AppError>();
+
+/** The error that prevented the response to a request, if there was one. */
+export function failureOf(request: IncomingMessage): AppError | undefined {
+  return failures.get(request);
+}
+
+/** Returns whether the error is one of this program. */
+export function noteFailure({ req }: KoaContextWithOIDC, error: unknown): boolean {
+  if (error instanceof AppError) {
+    failures.set(req, error);
+    return true;
+  }
+  return false;
+}
+
+/** Removes what the library has prepared as the response to a failure, and lets endpoints.ts respond. */
+async function noteFailures(ctx: KoaContextWithOIDC, next: () => Promise<void>): Promise<void> {
+  try {
+    await next();
+  } catch (error) {
+    if (!noteFailure(ctx, error)) {
+      throw error;
+    }
+  }
+  if (failureOf(ctx.req) !== undefined) {
+    ctx.body = null;
+    ctx.remove('Location');
+    ctx.respond = false;
+  }
 }
 
 /** The library permits every origin. http/cors.ts has set the header before, if the origin is permitted. */

@@ -13,7 +13,7 @@ import type { ApprovalService } from './approvals.ts';
 import { refusalOf } from './authorize-request.ts';
 import type { CustomerDirectory } from './customer-directory.ts';
 import { oauthErrorPage } from './pages.ts';
-import { extendProvider, implicitMode } from './provider-extensions.ts';
+import { extendProvider, implicitMode, noteFailure } from './provider-extensions.ts';
 import { permittedScopes } from './scopes.ts';
 
 const minute = 60;
@@ -53,7 +53,11 @@ export async function createProvider(dependencies: ProviderDependencies): Promis
   const provider = new library.Provider(issuer, configure(dependencies, library));
   // The library trusts the X-Forwarded headers of each request: endpoints.ts sets them from the issuer.
   provider.proxy = true;
-  provider.on('server_error', (_ctx, error) => log.error({ err: error }, 'the authorization server failed'));
+  provider.on('server_error', (ctx, error) => {
+    if (!noteFailure(ctx, error)) {
+      log.error({ err: error }, 'the authorization server failed');
+    }
+  });
   provider.Client.prototype.compareClientSecret = async function compareHashes(
     secret: string,
   ): Promise<boolean> {
