@@ -3,7 +3,7 @@ import { forEachBlock } from '../blocks.ts';
 import type { Sql } from '../database/database.ts';
 import { jobQueries } from './queries.ts';
 
-/** On SQLite, the statement of a block takes less than 2 ms. */
+/** On SQLite, the statement of a block takes up to 5 ms. */
 const blockSize = 500;
 
 /** @param key unique within the kind */

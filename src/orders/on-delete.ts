@@ -10,7 +10,7 @@ import type { ShippingAddress } from './schemas.ts';
 import type { Transitions } from './transitions.ts';
 
 const namedMax = 5;
-/** With 100 lines in each order, a block takes up to 4 ms on SQLite. */
+/** With 100 lines in each order, a block takes up to 9 ms on SQLite. */
 const blockSize = 100;
 
 export interface OrderOnDelete {

@@ -15,7 +15,7 @@ import { cheesesOf, findRow } from './order.ts';
 import { allowedFrom, nextStatusText, type OrderStatus } from './order-status.ts';
 import { type OrderRow, orderQueries } from './queries.ts';
 
-/** With 100 lines in each order, the slowest statement of a block takes 8 ms on SQLite. */
+/** With 100 lines in each order, the slowest statement of a block takes 5 to 15 ms on SQLite. */
 const blockSize = 20;
 
 export interface Transition {
