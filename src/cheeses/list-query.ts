@@ -37,7 +37,11 @@ const cursorTagsMax = 20;
 type CursorFilters = Filters & { readonly tagsDigest?: string };
 type CursorQuery = Omit<ListQuery, 'filters'> & { readonly filters: CursorFilters };
 
-/** The query of a request, and the words that it searches for. @throws AppError badRequest */
+/**
+ * The query of a request, and the words that it searches for. A word that is the beginning of another one is left out,
+ * because every match of the longer word matches it.
+ * @throws AppError badRequest
+ */
 export function parseListQuery(
   request: ListRequest,
   cursors: Cursors,
@@ -47,7 +51,8 @@ export function parseListQuery(
   if (query.filters.q !== undefined && words.length === 0) {
     throw new AppError('badRequest', 'q: must contain at least one letter or digit');
   }
-  return { query, words };
+  const isImplied = (word: string) => words.some((other) => other !== word && other.startsWith(word));
+  return { query, words: words.filter((word) => !isImplied(word)) };
 }
 
 /** A cursor contains sort and filters. The request may repeat them and must not change them. */

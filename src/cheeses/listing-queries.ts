@@ -8,31 +8,10 @@ import { queriesOn } from '../database/database.ts';
 import { allTrue, join, rowsFromJson, type Statement, sql, valueList } from '../database/sql.ts';
 import type { Sort, Status } from './schemas.ts';
 import type { Term, TermKind } from './search-terms.ts';
+import { along, type Driver, endOf, type IdRange, inRange, type Selection } from './selection-queries.ts';
 
 /** Separates two items. JSON text never contains a raw line feed, so this one cannot be part of an item. */
 export const itemSeparator = ',\n';
-
-/** Up to this many terms are each read along the index. The postings of further terms are read together. */
-const separateTermsMax = 20;
-
-/**
- * The index that a page is read along: postings of any of several terms (the most frequent first), postings of all words
- * with a prefix, or the catalogue.
- */
-export type Driver =
-  | { readonly by: 'terms'; readonly ids: readonly number[] }
-  | { readonly by: 'prefix'; readonly prefix: string }
-  | { readonly by: 'catalogue' };
-
-export interface Selection {
-  readonly driver: Driver;
-  /** null for any status. */
-  readonly statuses: readonly Status[] | null;
-  /** Any one term of each group. */
-  readonly groups: readonly (readonly number[])[];
-  /** Each is the beginning of a word of the name. Letters and digits only. */
-  readonly words: readonly string[];
-}
 
 export interface Position {
   readonly id: number;
@@ -42,6 +21,8 @@ export interface Position {
 export interface PageRequest extends Selection {
   readonly sort: Sort;
   readonly after: Position | null;
+  /** The last position that the page may contain; null for no bound. */
+  readonly until: Position | null;
   readonly limit: number;
   /** The term whose counter is the total; null when there is none. */
   readonly countedTerm: number | null;
@@ -63,9 +44,6 @@ export interface TermCountRow {
   readonly status: Status | null;
   readonly cheeses: number | null;
 }
-
-/** Sorts after every word with the prefix. */
-const endOf = (prefix: string) => `${prefix}\u{10ffff}`;
 
 const counted = sql`select t.id, t.kind, t.name, n.status, n.cheeses from`;
 
@@ -112,11 +90,45 @@ export const listingQueries = queriesOn((tx) => ({
     return row as PageRow;
   },
 
-  /** Counts the matches by reading along the driver. */
-  count: async (selection: Selection) => {
+  /** Where a slice ends that contains up to `size` cheeses along each branch of the driver; null for all that is left. */
+  findEnd: async (request: PageRequest, size: number) => {
+    // Postings are not indexed by status. To skip those of another one would need a scan without bound.
+    const isCatalogue = request.driver.by === 'catalogue';
+    const whole = {
+      ...request,
+      statuses: isCatalogue ? request.statuses : null,
+      groups: [],
+      words: [],
+      limit: 1,
+    };
+    const ends = branchesOf(whole).map(
+      (one) => sql`select * from (select ${keysOf(one)} ${branch(one, whole)} offset ${size - 1}) as one`,
+    );
+    const end = await tx.get<Position>(sql`
+      select id, name from (${join(ends, ' union all ')}) as k
+      order by ${orderOf(request.sort)(sql`k.name`, sql`k.id`)} limit 1`);
+    return end ?? null;
+  },
+
+  /** Ids of the cheeses of a page, in its order. */
+  findPageIds: (request: PageRequest) => tx.all<{ id: number }>(pageOf(request, sql`c.id`)),
+
+  /** Ids of matches in a range, up to `limit`, in any order and possibly repeated. */
+  findIds: (selection: Selection, range: IdRange, limit: number) => {
+    const { from, id, conditions } = along(selection.driver, selection);
+    return tx.all<{ id: number }>(sql`
+      select ${id} as id from ${from} where ${allTrue([...conditions, ...inRange(id, range)])} limit ${limit}`);
+  },
+
+  lastId: async () =>
+    (await tx.get<{ id: number }>(sql`select coalesce(max(id), 0) as id from cheese`))?.id ?? 0,
+
+  /** Counts the matches in a range by reading along the driver. */
+  count: async (selection: Selection, range: IdRange) => {
     const { from, id, conditions } = along(selection.driver, selection);
     const row = await tx.get<{ total: number }>(sql`
-      select count(distinct ${id}) as total from ${from} where ${allTrue(conditions)}`);
+      select count(distinct ${id}) as total from ${from}
+      where ${allTrue([...conditions, ...inRange(id, range)])}`);
     return row?.total ?? 0;
   },
 }));
@@ -134,17 +146,21 @@ function pageOf(request: PageRequest, columns: Statement): Statement {
   const order = orderOf(request.sort);
   const branches = branchesOf(request);
   const [only] = branches;
-  if (branches.length === 1 && only?.by === 'catalogue') {
+  if (branches.length === 1 && (only?.by === 'catalogue' || only?.by === 'ids')) {
     return sql`select ${columns} ${branch(only, request)}`;
   }
-  const candidates = join(
-    branches.map(
+  return sql`select ${columns} from (${merged(request)}) as k join cheese c on c.id = k.id
+    order by ${order(sql`k.name`, sql`k.id`)} limit ${request.limit}`;
+}
+
+/** Ids and names from all branches, up to `limit` from each. */
+function merged(request: PageRequest): Statement {
+  return join(
+    branchesOf(request).map(
       (driver) => sql`select * from (select ${keysOf(driver)} ${branch(driver, request)}) as candidate`,
     ),
     ' union ',
   );
-  return sql`select ${columns} from (${candidates}) as k join cheese c on c.id = k.id
-    order by ${order(sql`k.name`, sql`k.id`)} limit ${request.limit}`;
 }
 
 /** A driver that one range of an index contains: one term, one status, a range of words, or the whole catalogue. */
@@ -152,13 +168,7 @@ type Branch = Driver & { readonly status?: Status };
 
 function branchesOf({ driver, statuses }: PageRequest): Branch[] {
   if (driver.by === 'terms') {
-    const separate =
-      driver.ids.length > separateTermsMax ? driver.ids.slice(0, separateTermsMax) : driver.ids;
-    const rest = driver.ids.slice(separate.length);
-    return [
-      ...separate.map((id): Branch => ({ by: 'terms', ids: [id] })),
-      ...(rest.length === 0 ? [] : [{ by: 'terms', ids: rest } as const]),
-    ];
+    return driver.ids.map((id) => ({ by: 'terms', ids: [id] }));
   }
   if (driver.by === 'catalogue' && statuses !== null) {
     return statuses.map((status) => ({ by: 'catalogue', status }));
@@ -167,27 +177,28 @@ function branchesOf({ driver, statuses }: PageRequest): Branch[] {
 }
 
 function keysOf(driver: Branch): Statement {
-  // A name can have two words with the prefix, and a cheese several tags: one range contains it twice.
-  const isRange = driver.by === 'prefix' || (driver.by === 'terms' && driver.ids.length > 1);
-  return driver.by === 'catalogue'
-    ? sql`c.id, c.name`
-    : sql`${isRange ? sql`distinct ` : sql``}p.cheese_id as id, p.name`;
+  if (driver.by === 'catalogue' || driver.by === 'ids') {
+    return sql`c.id, c.name`;
+  }
+  // A name can have two words with the prefix: one range contains it twice.
+  return sql`${driver.by === 'prefix' ? sql`distinct ` : sql``}p.cheese_id as id, p.name`;
 }
 
 /** The clauses from, where, order by and limit that read along one branch. */
 function branch(driver: Branch, request: PageRequest): Statement {
   const statuses = driver.status === undefined ? request.statuses : [driver.status];
   const { from, id, name, conditions } = along(driver, { ...request, statuses });
-  const { after, sort, limit } = request;
+  const { after, until, sort, limit } = request;
   const order = orderOf(sort);
-  const beyond = sort.startsWith('-') ? sql`<` : sql`>`;
-  const isByName = sort.endsWith('name');
-  const keyset =
-    after === null
-      ? []
-      : isByName
-        ? [sql`(${name}, ${id}) ${beyond} (${after.name}, ${after.id})`]
-        : [sql`${id} ${beyond} ${after.id}`];
+  const [beyond, upTo] = sort.startsWith('-') ? [sql`<`, sql`>=`] : [sql`>`, sql`<=`];
+  const compared = (comparison: Statement, position: Position) =>
+    sort.endsWith('name')
+      ? sql`(${name}, ${id}) ${comparison} (${position.name}, ${position.id})`
+      : sql`${id} ${comparison} ${position.id}`;
+  const keyset = [
+    ...(after === null ? [] : [compared(beyond, after)]),
+    ...(until === null ? [] : [compared(upTo, until)]),
+  ];
   return sql`from ${from} where ${allTrue([...conditions, ...keyset])} order by ${order(name, id)} limit ${limit}`;
 }
 
@@ -196,66 +207,4 @@ function orderOf(sort: Sort): (name: Statement, id: Statement) => Statement {
   const direction = sort.startsWith('-') ? sql` desc` : sql``;
   return (name, id) =>
     sort.endsWith('name') ? sql`${name}${direction}, ${id}${direction}` : sql`${id}${direction}`;
-}
-
-function along(driver: Driver, { statuses, groups, words }: Omit<Selection, 'driver'>) {
-  const isCatalogue = driver.by === 'catalogue';
-  const id = isCatalogue ? sql`c.id` : sql`p.cheese_id`;
-  const needsCheese = isCatalogue || words.length > 0;
-  const posting = sql`cheese_term p${needsCheese ? sql` join cheese c on c.id = p.cheese_id` : sql``}`;
-  const conditions = [
-    ...driverConditions(driver),
-    ...(statuses === null ? [] : [sql`${isCatalogue ? sql`c.status` : sql`p.status`} ${isOneOf(statuses)}`]),
-    ...havingTerms(id, groups),
-    ...words.map((word) => sql`c.search like ${`% ${word}%`}`),
-  ];
-  return {
-    from: isCatalogue ? sql`cheese c` : posting,
-    id,
-    name: isCatalogue ? sql`c.name` : sql`p.name`,
-    conditions,
-  };
-}
-
-/**
- * One condition covers all required terms: with dozens of conditions, planning the statement takes longer than running
- * it.
- */
-function havingTerms(id: Statement, groups: readonly (readonly number[])[]): Statement[] {
-  const required = [...new Set(groups.filter(({ length }) => length === 1).flat())];
-  const choices = groups.filter(({ length }) => length > 1);
-  const postingsOf = (ids: readonly number[]) =>
-    sql`cheese_term x where x.cheese_id = ${id} and x.term_id ${isOneOfTerms(ids)}`;
-  return [
-    ...(required.length === 0
-      ? []
-      : [sql`(select count(*) from ${postingsOf(required)}) = ${required.length}`]),
-    ...choices.map((ids) => sql`exists (select 1 from ${postingsOf(ids)})`),
-  ];
-}
-
-function driverConditions(driver: Driver): Statement[] {
-  switch (driver.by) {
-    case 'terms':
-      return [sql`p.term_id ${isOneOfTerms(driver.ids)}`];
-    case 'prefix':
-      return [
-        sql`p.term_id in (select id from term
-        where kind = 'word' and name >= ${driver.prefix} and name < ${endOf(driver.prefix)})`,
-      ];
-    case 'catalogue':
-      return [];
-  }
-}
-
-/** `=` for a single value: then an index also provides the order of the columns after it. */
-function isOneOf(values: readonly (string | number)[]): Statement {
-  return values.length === 1 ? sql`= ${values[0] ?? null}` : sql`in (${valueList(values)})`;
-}
-
-/** The same for any number of terms. Many terms are one bound value, so that the statement stays short. */
-function isOneOfTerms(ids: readonly number[]): Statement {
-  return ids.length <= separateTermsMax
-    ? isOneOf(ids)
-    : sql`in (select cast(value->>0 as bigint) from ${rowsFromJson(ids.map((id) => [id]))})`;
 }

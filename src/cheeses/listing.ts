@@ -5,21 +5,24 @@ import type { Database } from '../database/database.ts';
 import { createLookup } from '../database/lookup.ts';
 import { type Filters, type ListRequest, parseListQuery, toCursorFilters } from './list-query.ts';
 import {
-  type Driver,
   itemSeparator,
   listingQueries,
   type PageRow,
   type Position,
-  type Selection,
   type TermCountRow,
 } from './listing-queries.ts';
+import { createPageReads } from './page-reads.ts';
 import { cheeseQueries, versionLookup } from './queries.ts';
 import { parseCheese } from './schemas.ts';
 import { type Term, truncateTerm, wordLengthMax } from './search-terms.ts';
+import { type Driver, type Selection, separateTermsMax } from './selection-queries.ts';
 
 /** With more words of one prefix, their postings are read as one range, or the catalogue is read instead. */
 const mergedWordsMax = 20;
+/** Postings of a range of words are read by one statement: 10 ms. Those of other statuses are read too. */
+const rangePostingsMax = 10_000;
 const totalsBytesMax = 2 * 1024 * 1024;
+const groupsBytesMax = 2 * 1024 * 1024;
 /** A few hundred pages of 20 cheeses. */
 const pagesBytesMax = 16 * 1024 * 1024;
 
@@ -63,23 +66,33 @@ interface Group {
   readonly ids: readonly number[];
   /** Sum of the counters of the terms: the number of matches, or with several terms an upper bound. */
   readonly cheeses: number;
+  /** The same sum for all statuses: the number of postings that are read. */
+  readonly postings: number;
   /** The searched word, for a group that comes from the parameter q. */
   readonly word?: string;
 }
 
+interface SelectedBy extends Selection {
+  /** An upper bound of the entries of the index that are read along the driver. */
+  readonly candidates: number;
+}
+
 export function createCheeseListing({ database, cursors }: Dependencies): CheeseListing {
   const queries = listingQueries(database);
+  const reads = createPageReads(database);
   const totals = createCache<number>(totalsBytesMax);
+  /** Groups as JSON, because the cache counts bytes of texts. */
+  const groupsOfManyTags = createCache<string>(groupsBytesMax);
   const pages = createCache<CheesePage>(pagesBytesMax);
   const findVersion = createLookup<{ version: number }>(database, versionLookup);
 
-  async function totalOf(selection: Selection, filters: Filters, version: number): Promise<number> {
+  async function totalOf(selection: SelectedBy, filters: Filters, version: number): Promise<number> {
     const key = `${version} ${JSON.stringify(filters)}`;
     const known = totals.get(key);
     if (known !== undefined) {
       return known;
     }
-    const total = await queries.count(selection);
+    const total = await reads.count(selection, selection.candidates);
     totals.set(key, total);
     return total;
   }
@@ -100,12 +113,15 @@ export function createCheeseListing({ database, cursors }: Dependencies): Cheese
     const rows = await queries.findCountedTerms([...named.flat(), ...prefixes], ids);
     const groupOf = (isInGroup: (row: TermCountRow) => boolean): Group => {
       const counts = new Map<number, number>();
+      let postings = 0;
       for (const { id, status, cheeses } of rows.filter(isInGroup)) {
         const isCounted = status !== null && (statuses?.includes(status) ?? true);
         counts.set(id, (counts.get(id) ?? 0) + (isCounted ? (cheeses ?? 0) : 0));
+        postings += cheeses ?? 0;
       }
       const byCount = [...counts].sort(([, one], [, other]) => other - one);
-      return { ids: byCount.map(([id]) => id), cheeses: byCount.reduce((sum, [, count]) => sum + count, 0) };
+      const cheeses = byCount.reduce((sum, [, count]) => sum + count, 0);
+      return { ids: byCount.map(([id]) => id), cheeses, postings };
     };
     const matching = (terms: readonly Term[]) => {
       const keys = new Set(terms.map(([kind, name]) => `${kind} ${name}`));
@@ -118,8 +134,23 @@ export function createCheeseListing({ database, cursors }: Dependencies): Cheese
     ];
   }
 
+  /** To find thousands of tags takes 10 ms: too long for every part of a response. */
+  async function groupsOf(filters: Filters, words: readonly string[], version: number): Promise<Group[]> {
+    if ((filters.tags?.length ?? 0) <= separateTermsMax) {
+      return findGroups(filters, words);
+    }
+    const key = `${version} ${JSON.stringify(filters)}`;
+    const known = groupsOfManyTags.get(key);
+    if (known !== undefined) {
+      return JSON.parse(known);
+    }
+    const groups = await findGroups(filters, words);
+    groupsOfManyTags.set(key, JSON.stringify(groups));
+    return groups;
+  }
+
   /** Reads along the group with the fewest cheeses. The others become conditions. */
-  async function select(filters: Filters, groups: readonly Group[], limit: number): Promise<Selection> {
+  async function select(filters: Filters, groups: readonly Group[], limit: number): Promise<SelectedBy> {
     const lead = groups.toSorted((a, b) => a.cheeses - b.cheeses)[0];
     const driver = lead === undefined ? ({ by: 'catalogue' } as const) : await driverFor(lead, limit);
     const rest = groups.filter((group) => group !== lead);
@@ -131,6 +162,7 @@ export function createCheeseListing({ database, cursors }: Dependencies): Cheese
       statuses: filters.statuses ?? null,
       groups: rest.flatMap(({ ids, word }) => (word === undefined ? [ids] : [])),
       words: lead?.word === undefined || isImplied ? words : [lead.word, ...words],
+      candidates: driver.by === 'catalogue' ? Number.POSITIVE_INFINITY : (lead?.postings ?? 0),
     };
   }
 
@@ -150,7 +182,8 @@ export function createCheeseListing({ database, cursors }: Dependencies): Cheese
       (sum, { cheeses }) => sum + cheeses,
       0,
     );
-    return lead.cheeses * lead.cheeses <= limit * all ? { by: 'prefix', prefix } : { by: 'catalogue' };
+    const isCheaper = lead.cheeses * lead.cheeses <= limit * all;
+    return isCheaper && lead.postings <= rangePostingsMax ? { by: 'prefix', prefix } : { by: 'catalogue' };
   }
 
   /** `version` was read before: the page is never older than its ETag. */
@@ -160,16 +193,14 @@ export function createCheeseListing({ database, cursors }: Dependencies): Cheese
     version: number,
   ): Promise<CheesePage> {
     const { query, words } = parseListQuery(request, cursors);
-    const groups = await findGroups(query.filters, words);
+    const groups = await groupsOf(query.filters, words, version);
     if (groups.some(({ cheeses }) => cheeses === 0)) {
       return { version, items: '', nextCursor: null, total: 0 };
     }
     const selection = await select(query.filters, groups, request.limit);
     const countedTerm = withTotal ? termWithTotal(groups) : null;
-    const pageRequest = { ...selection, ...query, limit: request.limit + 1, countedTerm };
-    const page = await (bytesMax === undefined
-      ? queries.findPage(pageRequest)
-      : queries.findPart(pageRequest, request.limit, bytesMax));
+    const pageRequest = { ...selection, ...query, until: null, limit: request.limit + 1, countedTerm };
+    const page = await reads.findPage(pageRequest, selection.candidates, bytesMax);
     const { items, last } = cutPage(page, request.limit);
     return {
       version,
