@@ -18,6 +18,11 @@ export const errorCatalogue = {
   methodNotAllowed: { type: 'method_not_allowed', message: 'This path does not support the method.' },
   requestTimeout: { type: 'request_timeout', message: 'The request took too long to arrive.' },
   conflict: { type: 'conflict', message: 'The request conflicts with what is stored.' },
+  eventsExpired: { type: 'events_expired', message: 'Events this old have been removed from the log.' },
+  logRewound: {
+    type: 'log_rewound',
+    message: 'The position is not in the log: it was restored from an earlier state.',
+  },
   preconditionFailed: {
     type: 'precondition_failed',
     message: 'The resource has changed: read it again and send its new ETag in If-Match.',

@@ -67,6 +67,11 @@ export const apiInfo: ApiInfo = {
       description: 'Create, list, rotate and revoke the API keys of an account. Needs the scope `admin`.',
     },
     {
+      name: 'Events',
+      description:
+        'Everything that happens in the shop, in one order without gaps: as a list, with waiting, and as a stream.',
+    },
+    {
       name: 'OAuth',
       description:
         'The authorization server (RFC 6749): endpoints for applications, and the pages on which a customer logs in and consents. The pages are for browsers and cannot be tried here.',

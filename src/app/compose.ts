@@ -11,6 +11,11 @@ import { listingRoutes } from '../cheeses/listing-routes.ts';
 import { cheeseRoutes } from '../cheeses/routes.ts';
 import { type Clock, systemClock } from '../clock.ts';
 import { customerRoutes } from '../customers/routes.ts';
+import { createEventHub } from '../events/hub.ts';
+import { createLiveConnections } from '../events/live-connections.ts';
+import { createNumbering } from '../events/numbering.ts';
+import { eventRoutes } from '../events/routes.ts';
+import { createEventService } from '../events/service.ts';
 import { createDeprecationReport } from '../http/deprecation.ts';
 import { createMetrics } from '../http/metrics.ts';
 import { describeApi } from '../http/openapi.ts';
@@ -93,6 +98,11 @@ export async function buildApp(
   const figures = createGauges({ services, clock, overload, uploads, refusals });
   const isRedirecting = config.images.kind === 'bucket' && config.imagesUrl !== null;
 
+  const numbering = createNumbering({ database, clock, log });
+  const hub = createEventHub(database);
+  const events = createEventService(database, hub);
+  const connections = createLiveConnections(config.streams, config.streamsPerAccount);
+
   const routes = [
     ...listingRoutes(listing),
     ...cheeseRoutes(cheeses),
@@ -101,6 +111,7 @@ export async function buildApp(
     ...customerRoutes({ customers, login, registration, passwordLengthMin }),
     ...customerOrderRoutes({ customerFinder, orders, orderReader }),
     ...keyRoutes(keys),
+    ...eventRoutes({ events, hub, connections }),
     ...selfRoutes({ keys, directory: login, config, bounds: publishedLimits(config) }),
     metadataRoute(issuer),
     styleRoute(),
@@ -171,6 +182,8 @@ export async function buildApp(
   async function close(): Promise<void> {
     const maintenanceEnd = maintenance.stop();
     overload.stop();
+    // First: open streams and long polls would keep the server from stopping.
+    await hub.stop();
     // Connections become idle when their last response was sent, and would stay open for further requests.
     const closing = setInterval(() => server.server.closeIdleConnections(), 50);
     const timeout = setTimeout(() => server.server.closeAllConnections(), stopTimeoutMs);
@@ -180,10 +193,12 @@ export async function buildApp(
     writeRefusals();
     await maintenanceEnd;
     await worker.stop();
+    await numbering.stop();
     await runAll(log, 'buffered data could not be stored', [keyResolver.flushLastUsed, counts.close]);
     await services.close();
   }
   let closed: Promise<void> | null = null;
+  await numbering.start();
 
   return {
     server,

@@ -10,6 +10,7 @@ import {
 } from '../database/copy-tables.ts';
 import { type Database, openDatabase, type Sql } from '../database/database.ts';
 import { migrate } from '../database/migrate.ts';
+import { beginEpochOf } from '../events/numbering.ts';
 import { type CopiedFiles, copyFiles } from '../files/copy-files.ts';
 import { openFiles } from '../files/files.ts';
 import { storedFiles } from '../images/service.ts';
@@ -65,6 +66,7 @@ export async function runCopy(options: CopyOptions): Promise<void> {
         tables: await copyRows(snapshot, source, target),
         images: await copyImages(snapshot, from.images, to.images),
       }));
+      await beginEpochOf(target, systemClock, 'copied');
       await endCopy(target);
       printResult(options, report, reportText(report, from, to));
       if (report.images !== null && report.images.missing.length > 0) {

@@ -2,6 +2,7 @@ import { fillDemoCatalogue, seedDemoImages } from '../app/demo/demo.ts';
 import { systemClock, timestamp } from '../clock.ts';
 import { rawSql, sql } from '../database/sql.ts';
 import { listTables, lockTables } from '../database/tables.ts';
+import { emptyLog } from '../events/numbering.ts';
 import { recordEvents } from '../events/record.ts';
 import { restoreTestOrders } from '../orders/test-orders.ts';
 import { ConfigError } from '../settings/parsers.ts';
@@ -12,9 +13,9 @@ import { printResult } from './output.ts';
 import { withServices } from './run-command.ts';
 
 /** Tables that are not emptied: accounts and credentials, quotas, the environment and the schema version. */
-const kept = ['migration', 'shop', 'account', 'api_key', 'oauth_client', 'quota'];
+const kept = ['migration', 'shop', 'account', 'api_key', 'oauth_client', 'quota', 'event_epoch'];
 /** Tables whose rows an empty shop needs as well. */
-const changed = ['catalogue', 'term', 'image_file'];
+const changed = ['catalogue', 'term', 'image_file', 'event_log'];
 
 /** Empties a local or sandbox shop and restores its demo catalogue. */
 export function runReset(options: OptionsOf<typeof resetOptions>): Promise<void> {
@@ -48,6 +49,7 @@ export function runReset(options: OptionsOf<typeof resetOptions>): Promise<void>
         }
         // The maintenance of a server deletes their files.
         await tx.run(sql`update image_file set state = 'pending', since = ${now} where state = 'stored'`);
+        await emptyLog(tx, systemClock);
         await recordEvents(tx, origin, now, [{ type: 'shop.reset', subject: 'shop', data: '{}' }]);
       });
       await fillDemoCatalogue(cheeses, contextOf('cli'));

@@ -6,6 +6,7 @@ import { systemClock, timestamp } from '../clock.ts';
 import { openDatabase } from '../database/database.ts';
 import { migrate } from '../database/migrate.ts';
 import { environmentIn, integrityErrors, isInUse, replaceDatabaseFile } from '../database/sqlite-file.ts';
+import { beginEpochOf } from '../events/numbering.ts';
 import { copyFiles, type StoredFile } from '../files/copy-files.ts';
 import { sha256OfFile } from '../files/digest.ts';
 import { openFiles } from '../files/files.ts';
@@ -121,7 +122,7 @@ async function unpack(source: string, folder: string): Promise<{ manifest: Manif
   if (error !== undefined) {
     throw damaged(`the database has errors (${error})`);
   }
-  const stored = await storedImages(database);
+  const stored = await prepareRestored(database);
   const present = new Set(await readdir(join(folder, imagesEntry), { recursive: true }).catch(() => []));
   // An image whose cheese was deleted during the backup has a row but no file.
   const images = stored.filter(({ name }) => present.has(join(name.slice(0, 2), name)));
@@ -147,11 +148,12 @@ async function manifestIn(folder: string): Promise<Manifest | null> {
   }
 }
 
-/** Migrates the database first. A newer schema is refused. */
-async function storedImages(file: string): Promise<StoredFile[]> {
+/** Migrates the database first, and begins an epoch of the event log. A newer schema is refused. */
+async function prepareRestored(file: string): Promise<StoredFile[]> {
   const database = await openDatabase({ database: { engine: 'sqlite', file } });
   try {
     await migrate(database);
+    await beginEpochOf(database, systemClock, 'restored');
     return await storedFiles(database);
   } finally {
     await database.close();

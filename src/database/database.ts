@@ -4,6 +4,7 @@ import type { Engine, Statement, Value } from './sql.ts';
 
 /** Runs statements, alone or within a transaction. The author of a statement declares the type of its rows. */
 export interface Sql {
+  readonly engine: Engine;
   all<Row>(statement: Statement): Promise<Row[]>;
   /** The first row; undefined when there is none. */
   get<Row>(statement: Statement): Promise<Row | undefined>;
@@ -24,7 +25,6 @@ export interface Sql {
 export type Transaction = <T>(work: (sql: Sql) => Promise<T>) => Promise<T>;
 
 export interface Database extends Sql {
-  readonly engine: Engine;
   readonly transaction: Transaction;
   /**
    * A number that changes with every commit of any process, read at most once in a turn of the event loop; null on an
@@ -51,6 +51,13 @@ export interface Database extends Sql {
   exclusiveTransaction<T>(
     work: (sql: Sql, runScript: (script: string) => Promise<void>) => Promise<T>,
   ): Promise<T>;
+  /**
+   * Calls `onMessage` for each notification of a channel, by any process; never on SQLite, which has none. Messages
+   * that are sent while the connection is lost do not arrive. Returns a function that ends that.
+   */
+  listen(channel: string, onMessage: () => void): Promise<() => Promise<void>>;
+  /** Calls `listener` after each commit of a transaction of this process. Returns a function that ends that. */
+  onCommit(listener: () => void): () => void;
   close(): Promise<void>;
 }
 

@@ -4,24 +4,15 @@
  */
 import postgres from 'postgres';
 import { unavailable } from '../errors.ts';
-import { ConstraintError, type Database, type Sql, type Transaction } from './database.ts';
-import {
-  codeOf,
-  isLost,
-  isRetryable,
-  READ_ONLY,
-  translatePostgresError,
-  UNIQUE_VIOLATION,
-} from './postgres-errors.ts';
+import type { Database, Sql, Transaction } from './database.ts';
+import { codeOf, isLost, isRetryable, READ_ONLY, translatePostgresError } from './postgres-errors.ts';
+import { type Connection, type SharedState, statementsOn } from './postgres-statements.ts';
 import { type TlsSettings, tlsOf } from './postgres-tls.ts';
 import { createSlots } from './slots.ts';
-import type { Statement, Value } from './sql.ts';
 
 /** Connections, unless the URL has `?max=`. */
 const poolSize = 10;
 const attemptsMax = 5;
-/** Up to so many rows are bound value by value; more are bound as one value for each column. */
-const fewRows = 8;
 /** For one statement, waits for locks included. No request needs as long. */
 const statementMs = 30_000;
 /**
@@ -47,7 +38,6 @@ const connectSeconds = 5;
 /** Any fixed number: the advisory lock of `exclusiveTransaction`. */
 const OVERHAUL_LOCK = 4_348_468;
 
-type Connection = postgres.Sql<{ bigint: number }> | postgres.TransactionSql<{ bigint: number }>;
 type Pool = postgres.Sql<{ bigint: number }>;
 
 /** Opens a pool. Connections are opened when first needed, and again after they were lost. */
@@ -141,7 +131,7 @@ export function openPostgres(url: string): Database {
     });
   }
 
-  const shared: Shared = {
+  const shared: SharedState = {
     columnTypes: new Map(),
     isPrepared(text) {
       if (prepared.size < preparedMax) {
@@ -155,8 +145,16 @@ export function openPostgres(url: string): Database {
   };
   const on = (connection: Connection): Sql => statementsOn(connection, shared);
 
-  const transaction: Transaction = <T>(work: (sql: Sql) => Promise<T>) =>
-    changes.during(() => attempt((used) => begin(used, '', (connection) => work(on(connection)))));
+  const commitListeners = new Set<() => void>();
+  const transaction: Transaction = async <T>(work: (sql: Sql) => Promise<T>) => {
+    const result = await changes.during(() =>
+      attempt((used) => begin(used, '', (connection) => work(on(connection)))),
+    );
+    for (const listener of commitListeners) {
+      listener();
+    }
+    return result;
+  };
 
   /** Without the time limits of requests. */
   const patient =
@@ -190,6 +188,14 @@ export function openPostgres(url: string): Database {
           });
         }),
       ),
+    async listen(channel, onMessage) {
+      const { unlisten } = await pool.listen(channel, onMessage, onMessage);
+      return unlisten;
+    },
+    onCommit(listener) {
+      commitListeners.add(listener);
+      return () => commitListeners.delete(listener);
+    },
     async close() {
       clearInterval(watch);
       // The last in the queue: the others before it have begun, and the pool waits for them.
@@ -221,78 +227,4 @@ function connect({ url, ssl }: TlsSettings, max: number): Pool {
       idle_in_transaction_session_timeout: idleInTransactionMs,
     },
   });
-}
-
-/** Types of columns by their names. */
-type ColumnTypes = ReadonlyMap<string, string>;
-
-/** What the connections of a database share. */
-interface Shared {
-  /** By the names of tables. */
-  readonly columnTypes: Map<string, ColumnTypes>;
-  isPrepared(text: string): boolean;
-  /** Called after every response. */
-  answered(): void;
-}
-
-function statementsOn(connection: Connection, { columnTypes, isPrepared, answered }: Shared): Sql {
-  async function run(text: string, values: Value[]) {
-    try {
-      return await connection.unsafe(text, values, { prepare: isPrepared(text) });
-    } catch (error) {
-      throw codeOf(error) === UNIQUE_VIOLATION
-        ? new ConstraintError((error as postgres.PostgresError).constraint_name ?? '', error)
-        : error;
-    } finally {
-      answered();
-    }
-  }
-
-  function execute(statement: Statement) {
-    const { text, values } = statement.render('postgres');
-    return run(text, values);
-  }
-
-  async function typesOf(table: string): Promise<ColumnTypes> {
-    let types = columnTypes.get(table);
-    if (types === undefined) {
-      const rows = await run(
-        'select attname as name, atttypid::regtype::text as type from pg_attribute where attrelid = $1::text::regclass',
-        [table],
-      );
-      types = new Map(rows.map(({ name, type }) => [name, type]));
-      columnTypes.set(table, types);
-    }
-    return types;
-  }
-
-  return {
-    all: async <Row>(statement: Statement) => (await execute(statement)) as unknown as Row[],
-    get: async <Row>(statement: Statement) => (await execute(statement))[0] as Row | undefined,
-    run: async (statement) => (await execute(statement)).count,
-    insert: async (table, columns, rows) => {
-      if (rows.length === 0) {
-        return;
-      }
-      const types = await typesOf(table);
-      const names = columns.join(', ');
-      if (rows.length <= fewRows) {
-        const places = rows.map((_, row) => {
-          const first = row * columns.length + 1;
-          return `(${columns.map((column, index) => `$${first + index}::${types.get(column)}`).join(', ')})`;
-        });
-        await run(`insert into ${table} (${names}) values ${places.join(', ')}`, rows.flat());
-        return;
-      }
-      // One value for each column, for any number of rows. Measured: half the time of one value with a record for each
-      // row.
-      const elements = columns.map(
-        (column, index) => `json_array_elements_text($${index + 1}::text::json)::${types.get(column)}`,
-      );
-      await run(
-        `insert into ${table} (${names}) select ${elements.join(', ')}`,
-        columns.map((_, index) => JSON.stringify(rows.map((row) => row[index]))),
-      );
-    },
-  };
 }

@@ -43,6 +43,7 @@ export function openSqlite(file: string): Database {
   const rollback = writer.prepare('rollback to one');
   const dataVersion = reader.prepare('pragma data_version');
   const queue: Write[] = [];
+  const commitListeners = new Set<() => void>();
   let lastStamp: number | undefined;
   let commits = 0;
   let commitMs = 0;
@@ -103,6 +104,9 @@ export function openSqlite(file: string): Database {
     for (const response of responses) {
       response();
     }
+    for (const listener of commitListeners) {
+      listener();
+    }
   }
 
   function rollBack(): void {
@@ -141,7 +145,6 @@ export function openSqlite(file: string): Database {
   }
 
   return {
-    engine: 'sqlite',
     ...reads,
     dataVersion() {
       if (lastStamp === undefined) {
@@ -167,6 +170,11 @@ export function openSqlite(file: string): Database {
       }
     },
     exclusiveTransaction: (work) => transaction((sql) => work(sql, async (script) => writer.exec(script))),
+    listen: async () => async () => {},
+    onCommit(listener) {
+      commitListeners.add(listener);
+      return () => commitListeners.delete(listener);
+    },
     async close() {
       await flushing;
       reader.close();
@@ -261,6 +269,7 @@ function statementsOn(connection: DatabaseSync): Sql {
   }
 
   return {
+    engine: 'sqlite',
     all: async <Row>(statement: Statement) =>
       execute(statement, (one, values) => one.all(...values) as Row[]),
     get: async <Row>(statement: Statement) =>

@@ -14,14 +14,29 @@ export interface EventRow {
   readonly created_at: string;
 }
 
-const columns = ['type', 'subject', 'data', 'actor', 'request_id', 'trace_id', 'created_at'];
+const columns = ['type', 'subject', 'data', 'actor', 'request_id', 'trace_id', 'created_at', 'sequence'];
 
 export const eventQueries = queriesOn((tx) => ({
-  insert: ({ actor, requestId, traceId }: Origin, createdAt: string, events: readonly NewEvent[]) =>
+  /** @param sequences of the events, in their order: 0 outside the log, null where a pass gives the number later */
+  insert: (
+    { actor, requestId, traceId }: Origin,
+    createdAt: string,
+    events: readonly NewEvent[],
+    sequences: (index: number) => number | null,
+  ) =>
     tx.insert(
       'event',
       columns,
-      events.map(({ type, subject, data }) => [type, subject, data, actor, requestId, traceId, createdAt]),
+      events.map(({ type, subject, data }, index) => [
+        type,
+        subject,
+        data,
+        actor,
+        requestId,
+        traceId,
+        createdAt,
+        sequences(index),
+      ]),
     ),
 
   listOf: (subjects: readonly string[]) =>

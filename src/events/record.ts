@@ -1,14 +1,41 @@
 /** Writes events, in the transaction of the change that they record. */
 import type { Origin } from '../database/context.ts';
 import type { Sql } from '../database/database.ts';
+import { eventLogQueries } from './log-queries.ts';
 import { eventQueries } from './queries.ts';
 import type { NewEvent } from './schemas.ts';
 
-export function recordEvents(
+/**
+ * Records events after their change, in its transaction. The order of the log depends on that: a change locks its
+ * subject before its event is inserted. On SQLite the transaction numbers the events, because there is one writer; on
+ * PostgreSQL a pass numbers them after the commit (numbering.ts).
+ */
+export async function recordEvents(
   tx: Sql,
   origin: Origin,
   createdAt: string,
   events: readonly NewEvent[],
 ): Promise<void> {
-  return eventQueries(tx).insert(origin, createdAt, events);
+  if (events.length === 0) {
+    return;
+  }
+  const first = tx.engine === 'sqlite' ? await firstOfNext(tx, events.length) : null;
+  await eventQueries(tx).insert(origin, createdAt, events, (index) =>
+    first === null ? null : first + index,
+  );
+}
+
+/** Records events that no reader of the log sees, but the timeline of their subject: those of test orders. */
+export function recordOutsideLog(
+  tx: Sql,
+  origin: Origin,
+  createdAt: string,
+  events: readonly NewEvent[],
+): Promise<void> {
+  return eventQueries(tx).insert(origin, createdAt, events, () => 0);
+}
+
+async function firstOfNext(tx: Sql, count: number): Promise<number> {
+  const row = await eventLogQueries(tx).countUp(count);
+  return (row?.last ?? 0) - count + 1;
 }

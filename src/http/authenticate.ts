@@ -56,8 +56,13 @@ export function authorize(exchange: Exchange): void {
  */
 export function recheckCredential(exchange: Exchange): MaybePromise<void> {
   if (exchange.isBodyLate) {
-    return chain(resolveCredentials(exchange), (principals) => setPrincipal(exchange, principals));
+    return checkCredential(exchange);
   }
+}
+
+/** Resolves the credentials of the headers again, without counting the request. @throws AppError unauthorized, forbidden */
+export function checkCredential(exchange: Exchange): MaybePromise<void> {
+  return chain(resolveCredentials(exchange), (principals) => setPrincipal(exchange, principals));
 }
 
 function noteLateBody(exchange: Exchange): void {

@@ -13,6 +13,8 @@ const statuses: Readonly<Record<ErrorCode, number>> = {
   methodNotAllowed: 405,
   requestTimeout: 408,
   conflict: 409,
+  eventsExpired: 410,
+  logRewound: 410,
   preconditionFailed: 412,
   payloadTooLarge: 413,
   unsupportedMediaType: 415,

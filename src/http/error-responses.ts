@@ -73,6 +73,7 @@ export const badRequestResponse = errorResponse(400);
 export const unauthorizedResponse = errorResponse(401);
 export const notFoundResponse = errorResponse(404);
 export const conflictResponse = errorResponse(409);
+export const goneResponse = errorResponse(410);
 export const payloadTooLargeResponse = errorResponse(413);
 export const unsupportedMediaTypeResponse = errorResponse(415);
 export const preconditionFailedResponse = errorResponse(412)(

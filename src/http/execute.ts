@@ -13,7 +13,7 @@ import { parseIdempotencyKey } from './idempotency-key.ts';
 import type { ReceivedForm } from './multipart.ts';
 import { readHeaders, readQuery } from './parameters.ts';
 import { type RouteResponse, TextBody } from './response.ts';
-import type { ReceivedUpload, Route, RouteRequest } from './route.ts';
+import type { OpenConnection, ReceivedUpload, Route, RouteRequest } from './route.ts';
 import { runSteps, type Step, stepsOf } from './steps.ts';
 
 /** What a route is run on. */
@@ -34,6 +34,7 @@ export interface RouteInput {
   readonly rateLimitStatus: () => RateLimitStatus | null;
   /** Counts the request as several where it is counted by client IP. @throws AppError rateLimited */
   readonly countAs: (requests: number) => void;
+  readonly openConnection: () => OpenConnection;
   /** Receives the form of an upload; null for other routes. @throws AppError unsupportedMediaType, payloadTooLarge, validation */
   readonly receive: (() => Promise<ReceivedForm>) | null;
 }
@@ -121,6 +122,7 @@ function readIdempotencyKey(execution: Execution): void {
 function requestOf(execution: Execution): RouteRequest<any, any, any, any> {
   const { route, input, query, body } = execution;
   const { params, headers, principal, rateLimitStatus, clientIp, countAs, transaction, origin } = input;
+  const { openConnection } = input;
   const context = { transaction, origin };
   return {
     params,
@@ -129,6 +131,7 @@ function requestOf(execution: Execution): RouteRequest<any, any, any, any> {
     headers,
     principal,
     rateLimitStatus,
+    openConnection,
     clientIp,
     countAs,
     context,

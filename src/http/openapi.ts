@@ -182,7 +182,7 @@ function parametersOf(route: Described, examples: Examples): Document[] {
     in: 'path',
     required: true,
     example: examples[name],
-    schema: name.endsWith('Id') ? { type: 'integer', format: 'int64' } : { type: 'string' },
+    schema: typeof examples[name] === 'number' ? { type: 'integer', format: 'int64' } : { type: 'string' },
   }));
   const idempotencyKey: Parameters = {
     'Idempotency-Key': {

@@ -4,14 +4,14 @@ import type { Clock } from '../clock.ts';
 import type { Origin } from '../database/context.ts';
 import { AppError } from '../errors.ts';
 import { chain, type MaybePromise } from '../maybe-promise.ts';
-import { authenticate, authorize, rateLimit, recheckCredential } from './authenticate.ts';
+import { authenticate, authorize, checkCredential, rateLimit, recheckCredential } from './authenticate.ts';
 import { requireMediaType } from './body.ts';
 import { clientNetwork } from './client-ip.ts';
 import { Exchange, type PipelineDependencies } from './exchange.ts';
 import { createExecutor, executionSteps, type RouteInput } from './execute.ts';
 import { withUnreadBodies } from './raw-routes.ts';
 import type { RouteResponse } from './response.ts';
-import { fullPath, isChange, type Route } from './route.ts';
+import { fullPath, isChange, type OpenConnection, type Route } from './route.ts';
 import { sendResponse } from './send-response.ts';
 import { runSteps, type Step, stepsOf } from './steps.ts';
 import { traceIdOf } from './trace.ts';
@@ -134,7 +134,22 @@ function inputOf(exchange: Exchange, receive: RouteInput['receive']): RouteInput
     clientIp: () => clientNetwork(request.ip),
     rateLimitStatus: () => exchange.charge?.rateLimitStatus() ?? null,
     countAs: (requests) => exchange.clientIpCount?.countAs(requests),
+    openConnection: () => openConnectionOf(exchange),
     receive,
+  };
+}
+
+function openConnectionOf(exchange: Exchange): OpenConnection {
+  const { raw } = exchange.reply;
+  const closed = new AbortController();
+  raw.once('close', () => closed.abort());
+  if (raw.destroyed) {
+    closed.abort();
+  }
+  return {
+    closed: closed.signal,
+    recheckCredential: async () => checkCredential(exchange),
+    destroy: () => raw.destroy(),
   };
 }
 

@@ -32,6 +32,16 @@ export interface ReceivedUpload<F> {
   readonly validated: () => { readonly file: ReceivedFile; readonly fields: F };
 }
 
+/** The connection of a request whose response stays open. */
+export interface OpenConnection {
+  /** Aborted when the client has closed the connection. */
+  readonly closed: AbortSignal;
+  /** Checks the credential again. @throws AppError unauthorized, forbidden */
+  readonly recheckCredential: () => Promise<void>;
+  /** Ends the connection at once. */
+  readonly destroy: () => void;
+}
+
 /** What a handler receives: validated values, the principal, and the context for services. */
 export interface RouteRequest<Q, B, F, P> {
   readonly params: Readonly<Record<string, string>>;
@@ -46,6 +56,8 @@ export interface RouteRequest<Q, B, F, P> {
   readonly clientIp: () => string;
   /** Counts a request without a valid credential as several. @throws AppError rateLimited */
   readonly countAs: (requests: number) => void;
+  /** Where the response stays open: a long poll or a stream. */
+  readonly openConnection: () => OpenConnection;
   readonly context: Context;
   /** Reads the form of a route that declares one. @throws AppError unsupportedMediaType, payloadTooLarge, validation */
   readonly receive: () => Promise<ReceivedUpload<F>>;

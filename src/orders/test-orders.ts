@@ -5,7 +5,7 @@
 import type { Context } from '../database/context.ts';
 import type { Sql } from '../database/database.ts';
 import { deleteEvents, listEvents } from '../events/history.ts';
-import { recordEvents } from '../events/record.ts';
+import { recordOutsideLog } from '../events/record.ts';
 import type { NewEvent } from '../events/schemas.ts';
 import { dollars, totalCents } from './money.ts';
 import { type OrderStatus, orderStatuses } from './order-status.ts';
@@ -89,7 +89,7 @@ export async function restoreTestOrders({ transaction, origin }: Context): Promi
         extra.map(({ id }) => id),
       );
       if (!isIntact) {
-        await recordEvents(tx, origin, placedAt, events);
+        await recordOutsideLog(tx, origin, placedAt, events);
       }
     }
   });

@@ -7,13 +7,13 @@ import { type Clock, timestamp } from '../clock.ts';
 import type { Context } from '../database/context.ts';
 import type { Sql } from '../database/database.ts';
 import { AppError } from '../errors.ts';
-import { recordEvents } from '../events/record.ts';
+import { recordEvents, recordOutsideLog } from '../events/record.ts';
 import type { NewEvent } from '../events/schemas.ts';
 import { deleteApprovalJob, deleteApprovalJobs } from './approval-job.ts';
 import { dollars } from './money.ts';
 import { cheesesOf, findRow } from './order.ts';
 import { allowedFrom, nextStatusText, type OrderStatus } from './order-status.ts';
-import { type OrderRow, orderQueries } from './queries.ts';
+import { firstRealId, type OrderRow, orderQueries } from './queries.ts';
 
 /** With 100 lines in each order, the slowest statement of a block takes 5 to 15 ms on SQLite. */
 const blockSize = 20;
@@ -79,7 +79,9 @@ export function createTransitions(clock: Clock, shippingTimeMs: number, firstId:
     cancellation: (reason) => ({ to: 'cancelled', reason, shipDate: null }),
 
     record: (tx, context, row, reason) =>
-      recordEvents(tx, context.origin, row.updated_at, [eventOf(row, reason)]),
+      (row.id < firstRealId ? recordOutsideLog : recordEvents)(tx, context.origin, row.updated_at, [
+        eventOf(row, reason),
+      ]),
 
     async tryTransition(tx, context, id, transition) {
       if (id < firstId) {

@@ -231,6 +231,22 @@ export const settings = {
     default: '10000',
     parse: parseInteger(1, 1_000_000),
   },
+  streams: {
+    variable: 'CURD_STREAMS',
+    flag: 'streams',
+    placeholder: 'number',
+    help: 'event streams that may be open on this server',
+    default: '1000',
+    parse: parseInteger(1, 100_000),
+  },
+  streamsPerAccount: {
+    variable: 'CURD_STREAMS_PER_ACCOUNT',
+    flag: 'streams-per-account',
+    placeholder: 'number',
+    help: 'event streams and long polls that an account may have open on this server',
+    default: '50',
+    parse: parseInteger(1, 100_000),
+  },
   headersTimeoutMs: {
     variable: 'CURD_HEADERS_TIMEOUT',
     flag: 'headers-timeout',

@@ -89,7 +89,10 @@ async function openStore(t: Parameters<typeof openShop>[0], options: ShopOptions
         await database.all(sql`select * from orders where id = ${id}`),
         await database.all(sql`select * from background_job where key = ${String(id)}`),
         await database.all(sql`select * from open_order_cheese where order_id = ${id}`),
-        await database.all(sql`select * from event where subject = ${`order:${id}`} order by id`),
+        // Without the number, which an event of PostgreSQL gets after its commit.
+        await database.all(
+          sql`select id, type, data, actor, created_at from event where subject = ${`order:${id}`} order by id`,
+        ),
       ]),
   };
   return store;

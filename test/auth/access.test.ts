@@ -45,6 +45,9 @@ const table: Readonly<Record<string, readonly ('apiKey' | 'session' | Scope)[] |
     'GET /whoami': 'any credential',
     'GET /limits': 'open',
     'GET /metrics': ['admin'],
+    'GET /events': ['apiKey', 'admin'],
+    'GET /events/stream': ['apiKey', 'admin'],
+    'GET /events/:eventId': ['apiKey', 'admin'],
     'GET /api-keys': ['admin'],
     'POST /api-keys': ['admin'],
     'POST /api-keys/:keyId/rotate': ['admin'],
@@ -84,11 +87,15 @@ const takesKind = ({ access }: Route, kind: string) =>
 /** A request in which everything but the credential is invalid: it could be refused with 400, 404, 415 and 422. */
 function sendGarbage(shop: Shop, route: Route, options: RequestOptions = {}) {
   const path = fullPath(route).replace(/:\w+/g, 'garbage');
-  return shop.request(route.method, `${path}?limit=none&status=none&tags=&account=&cursor=%00`, {
-    ...options,
-    raw: '{"',
-    headers: { 'content-type': 'text/garbage', 'x-confirm-delete': 'perhaps', ...options.headers },
-  });
+  return shop.request(
+    route.method,
+    `${path}?limit=none&status=none&tags=&account=&cursor=%00&since=garbage`,
+    {
+      ...options,
+      raw: '{"',
+      headers: { 'content-type': 'text/garbage', 'x-confirm-delete': 'perhaps', ...options.headers },
+    },
+  );
 }
 
 test('Every route declares the access that the contract documents', async (t) => {

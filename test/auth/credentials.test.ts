@@ -45,6 +45,9 @@ const table: Readonly<Record<string, string>> = {
   'GET /whoami': 'apiKey session oauth',
   'GET /limits': 'anybody',
   'GET /metrics': 'admin',
+  'GET /events': 'apiKey admin',
+  'GET /events/stream': 'apiKey admin',
+  'GET /events/:eventId': 'apiKey admin',
   'GET /api-keys': 'admin',
   'POST /api-keys': 'admin',
   'POST /api-keys/:keyId/rotate': 'admin',
@@ -124,7 +127,7 @@ onBothEngines('Credentials', (engine) => {
       const words = table[`${route.method} ${route.path}`]?.split(' ') ?? [];
       for (const holder of holders) {
         // All else is wrong with the call: where it comes in, nothing comes of it.
-        const path = `${fullPath(route).replace(/:\w+/g, 'garbage')}?limit=none&status=none&tags=&account=`;
+        const path = `${fullPath(route).replace(/:\w+/g, 'garbage')}?limit=none&status=none&tags=&account=&since=garbage`;
         const headers = { 'content-type': 'text/garbage', ...(await holder.headers()) };
         const response = await shop.request(route.method, path, { raw: '{"', headers });
         const what = `${route.method} ${route.path} by ${holder.name}: ${response.status} ${response.text}`;

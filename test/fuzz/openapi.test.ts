@@ -46,6 +46,11 @@ function createWorld(shop: Shop) {
       const account = await keys.createAccount(contextOf('test'), `of ${made}`);
       return String((await keys.create(contextOf('test'), account.id, {})).id);
     },
+    eventId: async () => {
+      await get('cheeseId');
+      const page = await shop.request('GET', '/v2/events?wait=10', { as: shop.admin });
+      return page.json.items[0].id;
+    },
     username: async () => {
       const username = `ada${made}`;
       const body = { username, email: `${username}@example.com`, password: 'correct horse' };
@@ -108,6 +113,8 @@ async function knownTo({ operationId }: Operation, world: World): Promise<Known>
     case 'createApiKey':
     case 'listApiKeys':
       return { account: await world.get('account'), scopes: [] };
+    case 'listEvents':
+      return { since: 'earliest', types: ['cheese.created'], wait: 0 };
     default:
       return {};
   }
@@ -182,7 +189,10 @@ onBothEngines('Every operation that takes credentials', (engine) => {
     const shop = await openShop(t, { engine });
     const { json: document } = await shop.request('GET', '/openapi.json');
     // The next test sends garbage to the others.
-    const operations = operationsOf(document).filter(takesCredentials);
+    const operations = operationsOf(document)
+      .filter(takesCredentials)
+      // Its response does not end.
+      .filter(({ operationId }) => operationId !== 'streamEvents');
     const world = createWorld(shop);
     const image = await imageIn('png');
     const good = new Set<string>();

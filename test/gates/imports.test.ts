@@ -9,10 +9,11 @@ const layers: readonly RegExp[] = [
   /^src\/main\.ts$/,
   /^src\/cli\//,
   /^src\/app\//,
-  /^src\/(cheeses|images|orders|customers)\//,
+  /^src\/(cheeses|images|orders|customers)\/|^src\/events\/(routes|service|stream|live-connections|list-schemas)\.ts$/,
   /^src\/auth\/(?!principal\.ts|access\.ts)/,
   /^src\/http\//,
   /^src\/(limits|idempotency|events|jobs)\//,
+
   /^src\/(database|files|workers)\//,
   /^src\/(schema|settings)\/|^src\/auth\/(principal|access)\.ts$|^src\/[a-z-]+\.ts$/,
 ];

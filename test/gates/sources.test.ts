@@ -11,7 +11,9 @@ const root = fileURLToPath(new URL('../../', import.meta.url));
 const linesMax = 500;
 const usualLinesMax = 300;
 /** Longer files of `src`, each with the reason why it is not split. */
-const longFiles: Readonly<Record<string, string>> = {};
+const longFiles: Readonly<Record<string, string>> = {
+  'src/settings/table.ts': 'one entry for each setting, to be read in their order',
+};
 
 const linesOf = (path: string) => read(path).split('\n').length - 1;
 

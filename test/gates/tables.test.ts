@@ -23,6 +23,8 @@ const owners: Readonly<Record<string, string>> = {
   login_failure: 'customers',
   login_network: 'customers',
   event: 'events',
+  event_log: 'events',
+  event_epoch: 'events',
   background_job: 'jobs',
   quota: 'limits',
   idempotent_answer: 'idempotency',

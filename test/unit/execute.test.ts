@@ -59,6 +59,7 @@ async function openRoutes(t: Scope) {
       idempotency,
       clientIp: () => '192.0.2.1',
       rateLimitStatus: () => null,
+      openConnection: () => assert.fail('no response stays open'),
       countAs: () => undefined,
       receive,
     });

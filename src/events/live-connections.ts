@@ -1,0 +1,56 @@
+/** Bounds requests that stay open: streams, and long polls that wait for events. */
+import type { Principal } from '../auth/principal.ts';
+import { AppError } from '../errors.ts';
+
+/** Long polls of an instance. */
+export const longPollsMax = 100;
+
+type Kind = 'stream' | 'longPoll';
+
+export interface LiveConnections {
+  /** Counts an open request until the returned function is called. @throws AppError rateLimited */
+  open(kind: Kind, principal: Principal): () => void;
+  /** Open requests by kind. */
+  count(kind: Kind): number;
+}
+
+/**
+ * @param streamsMax of an instance
+ * @param perAccountMax streams and long polls together, for an account (or customer) and instance
+ */
+export function createLiveConnections(streamsMax: number, perAccountMax: number): LiveConnections {
+  const max = { stream: streamsMax, longPoll: longPollsMax };
+  const open = { stream: 0, longPoll: 0 };
+  const accounts = new Map<string, number>();
+
+  return {
+    open(kind, principal) {
+      const account = principal.accountId === null ? principal.id : `account:${principal.accountId}`;
+      const own = accounts.get(account) ?? 0;
+      if (own >= perAccountMax || open[kind] >= max[kind]) {
+        const what = own >= perAccountMax ? `${own} of this account` : `${open[kind]} on this server`;
+        throw new AppError(
+          'rateLimited',
+          `Too many streams and long polls are open: ${what}, which is the limit. Close one, or try again shortly.`,
+          { details: { retryAfterMs: 1000 } },
+        );
+      }
+      open[kind] += 1;
+      accounts.set(account, own + 1);
+      let isOpen = true;
+      return () => {
+        if (isOpen) {
+          isOpen = false;
+          open[kind] -= 1;
+          const left = (accounts.get(account) ?? 1) - 1;
+          if (left === 0) {
+            accounts.delete(account);
+          } else {
+            accounts.set(account, left);
+          }
+        }
+      };
+    },
+    count: (kind) => open[kind],
+  };
+}

@@ -1,0 +1,107 @@
+/** Statements on the event log: its one row, its epochs, and the numbers of events. */
+import { queriesOn } from '../database/database.ts';
+import { forUpdate, sql, valueList } from '../database/sql.ts';
+
+export interface EventLogRow {
+  readonly last: number;
+  /** The lowest number that the log still has. */
+  readonly first: number;
+  readonly identity: string;
+}
+
+export interface EpochRow {
+  readonly name: string;
+  readonly first_sequence: number;
+  readonly cause: string;
+  readonly began_at: string;
+}
+
+/** An event without its data. */
+export interface EventHeadRow {
+  readonly sequence: number;
+  readonly type: string;
+  readonly subject: string;
+  /** Of its data. */
+  readonly bytes: number;
+}
+
+export interface LogEventRow {
+  readonly sequence: number;
+  readonly type: string;
+  readonly subject: string;
+  readonly actor: string;
+  readonly request_id: string | null;
+  readonly trace_id: string | null;
+  readonly data: string;
+  readonly created_at: string;
+}
+
+const eventColumns = sql`sequence, type, subject, actor, request_id, trace_id, data, created_at`;
+
+interface PassRow {
+  readonly numbered: number;
+  readonly call_again: boolean;
+  readonly is_new_identity: boolean;
+}
+
+export const eventLogQueries = queriesOn((tx) => ({
+  findLog: () => tx.get<EventLogRow>(sql`select last, first, identity from event_log where id = 1`),
+
+  lockLogForUpdate: () =>
+    tx.get<EventLogRow>(sql`select last, first, identity from event_log where id = 1${forUpdate}`),
+
+  /** SQLite alone, where the writing transaction assigns the numbers. Returns the last of them. */
+  countUp: (events: number) =>
+    tx.get<{ last: number }>(sql`update event_log set last = last + ${events} where id = 1 returning last`),
+
+  /** PostgreSQL alone: see the migration that creates the function. */
+  numberEvents: (eventsMax: number, ignoreFloor: boolean) =>
+    tx.get<PassRow>(sql`
+      select numbered, call_again, is_new_identity
+      from number_events(${eventsMax}::integer, ${ignoreFloor ? 1 : 0}::integer = 1)`),
+
+  findIdentity: () => tx.get<{ identity: string }>(sql`select database_identity() as identity`),
+
+  /** A mark of an earlier epoch may have a transaction id that this database reaches in years. */
+  updateIdentity: (identity: string) =>
+    tx.run(
+      sql`update event_log set identity = ${identity}, mark_xid = 0, mark_id = 0, passed_ms = 0 where id = 1`,
+    ),
+
+  /** Moves the beginning of the log behind its last event. */
+  updateFirst: () => tx.run(sql`update event_log set first = last + 1 where id = 1`),
+
+  insertEpoch: (epoch: EpochRow) =>
+    tx.run(sql`
+      insert into event_epoch (name, first_sequence, cause, began_at)
+      values (${epoch.name}, ${epoch.first_sequence}, ${epoch.cause}, ${epoch.began_at})`),
+
+  listEpochs: () =>
+    tx.all<EpochRow>(sql`
+      select name, first_sequence, cause, began_at from event_epoch order by first_sequence, began_at, name`),
+
+  /** SQLite alone: events that came from PostgreSQL before they were numbered. */
+  listUnnumbered: (max: number) =>
+    tx.all<{ id: number }>(sql`select id from event where sequence is null order by id limit ${max}`),
+
+  updateSequence: (id: number, sequence: number) =>
+    tx.run(sql`update event set sequence = ${sequence} where id = ${id}`),
+
+  /** Events after a number, in order. Their data is not read. */
+  listHeads: (after: number, limit: number) =>
+    tx.all<EventHeadRow>(sql`
+      select sequence, type, subject, octet_length(data) as bytes
+      from event where sequence > ${after} order by sequence limit ${limit}`),
+
+  listEvents: (sequences: readonly number[]) =>
+    tx.all<LogEventRow>(sql`
+      select ${eventColumns} from event where sequence in (${valueList(sequences)}) and sequence > 0 order by sequence`),
+
+  findEvent: (sequence: number) =>
+    tx.get<LogEventRow>(sql`select ${eventColumns} from event where sequence = ${sequence} and sequence > 0`),
+
+  /** The first event from a number on that is as new as a time. */
+  findFirstSince: (from: number, at: string) =>
+    tx.get<{ sequence: number }>(sql`
+      select sequence from event where sequence >= ${from} and created_at >= ${at} order by sequence limit 1`),
+}));

@@ -1,0 +1,192 @@
+/**
+ * Numbers the events of the log: from 1, without gaps, in one order for every reader.
+ *
+ * On SQLite the writing transaction assigns the numbers (record.ts), because there is one writer. On PostgreSQL events
+ * are committed without a number, so that writers share no lock, and passes number them afterwards: the database
+ * function number_events, whose migration explains why the order is right. Every instance runs passes; there is no
+ * leader.
+ */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type Clock, timestamp } from '../clock.ts';
+import type { Database, Sql } from '../database/database.ts';
+import type { Log } from '../log.ts';
+import { eventLogQueries } from './log-queries.ts';
+
+/** One pass. More would keep the lock of the log for longer than other instances should wait. */
+const eventsOfAPassMax = 1000;
+/** From a commit of this instance to its pass: commits in between share the pass. */
+const delayMs = 20;
+/** For events of instances that died before their pass. */
+const tickMs = 1000;
+/** A pass that ignores the floor: an error in the rule of the floor then delays an event by a minute and loses none. */
+const ignoreFloorMs = 60_000;
+const base62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
+const epochNameLength = 4;
+/** Part of the ids of events that are not in the log. */
+const reservedEpochName = 'test';
+
+export interface Numbering {
+  /** Starts to number events: now, after commits of this process, and once a second. */
+  start(): Promise<void>;
+  /** Ends after the pass that runs. */
+  stop(): Promise<void>;
+  /** Numbers all events that are committed now. */
+  run(): Promise<void>;
+  /** Events that this process has numbered since its start. */
+  numbered(): number;
+}
+
+interface Dependencies {
+  readonly database: Database;
+  readonly clock: Clock;
+  readonly log: Pick<Log, 'error'>;
+}
+
+/** @returns the numbering of a process; on SQLite it only finishes what a copy from PostgreSQL left without a number. */
+export function createNumbering({ database, clock, log }: Dependencies): Numbering {
+  let numbered = 0;
+  let running: Promise<void> | null = null;
+  let timer: NodeJS.Timeout | undefined;
+  let tick: NodeJS.Timeout | undefined;
+  let stopListening = () => {};
+  let floorIgnoredAt = Number.NEGATIVE_INFINITY;
+  let isStopped = false;
+
+  async function pass(): Promise<boolean> {
+    const ignoreFloor = performance.now() - floorIgnoredAt >= ignoreFloorMs;
+    const result = await eventLogQueries(database).numberEvents(eventsOfAPassMax, ignoreFloor);
+    if (result === undefined) {
+      return false;
+    }
+    if (result.is_new_identity) {
+      await adoptIdentity();
+      return true;
+    }
+    if (ignoreFloor) {
+      floorIgnoredAt = performance.now();
+    }
+    numbered += result.numbered;
+    return result.call_again;
+  }
+
+  /** The database was restored, copied or promoted: begins an epoch before anything is numbered in it. */
+  async function adoptIdentity(): Promise<void> {
+    await database.transaction(async (tx) => {
+      const { identity = '' } = (await eventLogQueries(tx).findIdentity()) ?? {};
+      const row = await eventLogQueries(tx).lockLogForUpdate();
+      if (row !== undefined && row.identity !== identity) {
+        await beginEpoch(tx, clock, row.identity === '' ? 'created' : 'restored');
+        await eventLogQueries(tx).updateIdentity(identity);
+      }
+    });
+  }
+
+  async function passes(): Promise<void> {
+    while (!isStopped) {
+      const before = numbered;
+      if (!(await pass())) {
+        return;
+      }
+      if (numbered - before < eventsOfAPassMax) {
+        // Another pass ran within the last 10 ms, or is running.
+        await sleep(delayMs + ((clock.random(1)[0] ?? 0) / 256) * delayMs);
+      }
+    }
+  }
+
+  function schedule(): void {
+    timer ??= setTimeout(() => {
+      timer = undefined;
+      void run();
+    }, delayMs).unref();
+  }
+
+  function run(): Promise<void> {
+    running ??= (database.engine === 'postgres' ? passes() : numberRest())
+      .catch((error) => log.error({ err: error }, 'events could not be numbered; the next pass tries again'))
+      .finally(() => {
+        running = null;
+      });
+    return running;
+  }
+
+  /** SQLite: the first epoch, and events that a copy from PostgreSQL brought without a number. */
+  async function numberRest(): Promise<void> {
+    await database.transaction(async (tx) => {
+      const queries = eventLogQueries(tx);
+      if ((await queries.listEpochs()).length === 0) {
+        await beginEpoch(tx, clock, 'created');
+      }
+      for (;;) {
+        const rows = await queries.listUnnumbered(eventsOfAPassMax);
+        if (rows.length === 0) {
+          return;
+        }
+        const { last = 0 } = (await queries.countUp(rows.length)) ?? {};
+        for (const [index, { id }] of rows.entries()) {
+          await queries.updateSequence(id, last - rows.length + index + 1);
+        }
+        numbered += rows.length;
+      }
+    });
+  }
+
+  return {
+    async start() {
+      await run();
+      if (database.engine === 'postgres') {
+        stopListening = database.onCommit(schedule);
+        tick = setInterval(() => void run(), tickMs).unref();
+      }
+    },
+    async stop() {
+      isStopped = true;
+      stopListening();
+      clearInterval(tick);
+      clearTimeout(timer);
+      await running;
+    },
+    run,
+    numbered: () => numbered,
+  };
+}
+
+type EpochCause = 'created' | 'restored' | 'copied' | 'reset';
+
+/** Begins an epoch at the next number, in a transaction that holds the lock of the log on PostgreSQL. */
+async function beginEpoch(tx: Sql, clock: Clock, cause: EpochCause): Promise<void> {
+  const queries = eventLogQueries(tx);
+  const known = new Set((await queries.listEpochs()).map(({ name }) => name));
+  let name = reservedEpochName;
+  while (name === reservedEpochName || known.has(name)) {
+    name = Array.from(clock.random(epochNameLength), (byte) => base62[byte % base62.length]).join('');
+  }
+  const { last = 0 } = (await queries.findLog()) ?? {};
+  await queries.insertEpoch({ name, first_sequence: last + 1, cause, began_at: timestamp(clock.now()) });
+}
+
+/**
+ * Begins an epoch in a database that was copied or restored: its log continues from an earlier state, so numbers that
+ * readers know can be given a second time.
+ */
+export async function beginEpochOf(
+  database: Database,
+  clock: Clock,
+  cause: 'copied' | 'restored',
+): Promise<void> {
+  await database.transaction(async (tx) => {
+    const queries = eventLogQueries(tx);
+    await queries.lockLogForUpdate();
+    await beginEpoch(tx, clock, cause);
+    if (tx.engine === 'postgres') {
+      const { identity = '' } = (await queries.findIdentity()) ?? {};
+      await queries.updateIdentity(identity);
+    }
+  });
+}
+
+/** In the transaction that deletes all events: the log begins after the last one. */
+export async function emptyLog(tx: Sql, clock: Clock): Promise<void> {
+  await eventLogQueries(tx).updateFirst();
+  await beginEpoch(tx, clock, 'reset');
+}

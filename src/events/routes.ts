@@ -1,0 +1,148 @@
+/** The event log over HTTP. */
+import { anyOf, apiKey, oauth } from '../auth/access.ts';
+import { AppError } from '../errors.ts';
+import { badRequestResponse, goneResponse, notFoundResponse } from '../http/error-responses.ts';
+import { strongTag } from '../http/etag.ts';
+import { TextBody, TextStream } from '../http/response.ts';
+import { type Route, route } from '../http/route.ts';
+import type { EventHub } from './hub.ts';
+import { Event, EventList, listQuery, streamQuery } from './list-schemas.ts';
+import type { LiveConnections } from './live-connections.ts';
+import { type EventType, eventSchemas } from './schemas.ts';
+import { type EventFilter, type EventService, seesAllEvents } from './service.ts';
+import { createEventStream } from './stream.ts';
+
+const tag = 'Events';
+const access = anyOf(apiKey, oauth('admin'));
+const immutable = 'private, max-age=31536000, immutable';
+
+interface Dependencies {
+  readonly events: EventService;
+  readonly hub: EventHub;
+  readonly connections: LiveConnections;
+}
+
+export function eventRoutes({ events, hub, connections }: Dependencies): Route[] {
+  return [
+    route({
+      method: 'GET',
+      path: '/events',
+      operationId: 'listEvents',
+      tag,
+      summary: 'List events',
+      description:
+        'Everything that happened in the shop, in one order without gaps. Send `next` as `since` to continue. With `wait`, a request at the end of the log waits for the next event. Events of API keys are listed for the scope `admin` only.',
+      access,
+      query: listQuery,
+      responses: {
+        200: { description: 'A page of events', schema: EventList },
+        ...badRequestResponse('A parameter is not valid'),
+        ...goneResponse('The position has expired, or is not in the log any more'),
+      },
+      handle: async ({ query, principal, openConnection }) => {
+        const filter = filterOf(query, seesAllEvents(principal));
+        const after = await events.resolve(query.since);
+        const isWaiting = query.wait > 0;
+        const release = isWaiting ? connections.open('longPoll', principal) : () => {};
+        try {
+          const signal = isWaiting ? openConnection().closed : undefined;
+          const page = await events.waitForEvents(after, filter, query.limit, query.wait * 1000, signal);
+          const next = await events.positionAt(page.nextSequence);
+          const body = `{"items":[${page.items.join(',')}],"next":"${next}","hasMore":${page.hasMore}}`;
+          return {
+            status: 200,
+            headers: { 'Cache-Control': 'no-store', Link: nextLinkOf(query, next) },
+            body: new TextBody(body),
+          };
+        } finally {
+          release();
+        }
+      },
+    }),
+    route({
+      method: 'GET',
+      path: '/events/stream',
+      operationId: 'streamEvents',
+      tag,
+      summary: 'Stream events',
+      description:
+        'Server-sent events: each block has the event id, the type, and the event as one line of JSON. `Last-Event-ID` wins over `since`; without both, the stream begins with the next event. Browsers cannot send credentials with EventSource: read the stream with fetch.',
+      access,
+      query: streamQuery,
+      headers: {
+        'Last-Event-ID': { type: 'string', maxLength: 64, description: 'The last event that was received' },
+      },
+      mediaType: 'text/event-stream; charset=utf-8',
+      responses: {
+        200: { description: 'Events, without an end', schema: Event },
+        ...badRequestResponse('A parameter is not valid'),
+        ...goneResponse('The position has expired, or is not in the log any more'),
+      },
+      handle: async ({ query, principal, headers, openConnection }) => {
+        const filter = filterOf(query, seesAllEvents(principal));
+        const after = await events.resolve(String(headers['last-event-id'] ?? query.since ?? 'latest'));
+        const onEnd = connections.open('stream', principal);
+        const connection = openConnection();
+        connection.closed.addEventListener('abort', onEnd);
+        return {
+          status: 200,
+          headers: { 'Cache-Control': 'no-store', 'X-Accel-Buffering': 'no' },
+          body: new TextStream(() => createEventStream({ events, hub, after, filter, connection, onEnd })),
+        };
+      },
+    }),
+    route({
+      method: 'GET',
+      path: '/events/:eventId',
+      operationId: 'getEvent',
+      examples: { eventId: 'evt_k3Xw_1043' },
+      tag,
+      summary: 'Read one event',
+      access,
+      responses: {
+        200: { description: 'The event', schema: Event },
+        ...notFoundResponse('There is no such event'),
+        ...goneResponse('The event has expired, or is not in the log any more'),
+      },
+      handle: async ({ params, principal }) => {
+        const { eventId = '' } = params;
+        const text = await events.find(eventId, seesAllEvents(principal));
+        return {
+          status: 200,
+          headers: { ETag: strongTag(eventId), 'Cache-Control': immutable },
+          body: new TextBody(text),
+        };
+      },
+    }),
+  ];
+}
+
+type FilterQuery = { readonly types?: readonly string[]; readonly subject?: string };
+
+/** @throws AppError badRequest for a type that does not exist */
+function filterOf({ types, subject }: FilterQuery, isAdmin: boolean): EventFilter {
+  const known = Object.keys(eventSchemas) as EventType[];
+  const unknown = types?.find((type) =>
+    type.endsWith('.*')
+      ? !known.some((one) => one.startsWith(type.slice(0, -1)))
+      : !known.includes(type as EventType),
+  );
+  if (unknown !== undefined) {
+    throw new AppError(
+      'badRequest',
+      `types: there is no type ${unknown}. Types are ${known.join(', ')}; cheese.* and the like stand for all of a kind.`,
+    );
+  }
+  return { types: types ?? null, subject: subject ?? null, isAdmin };
+}
+
+function nextLinkOf(query: FilterQuery & { readonly limit: number }, next: string): string {
+  const parameters = new URLSearchParams({ since: next, limit: String(query.limit) });
+  if (query.types !== undefined) {
+    parameters.set('types', query.types.join(','));
+  }
+  if (query.subject !== undefined) {
+    parameters.set('subject', query.subject);
+  }
+  return `</v2/events?${parameters}>; rel="next"`;
+}

@@ -1,0 +1,168 @@
+/** The event log as a stream: order, resuming, credentials that end, and limits. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { cleanUp, onBothEngines, type Scope, shared, until } from '../context.ts';
+import { type ListeningShop, openListeningShop } from '../helper.ts';
+
+interface Block {
+  readonly id: string;
+  readonly event: string;
+  readonly data: { readonly id: string; readonly sequence: number; readonly subject: string };
+}
+
+interface OpenStream {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly blocks: Block[];
+  isEnded(): boolean;
+  close(): void;
+}
+
+async function openStream(
+  t: Scope,
+  shop: ListeningShop,
+  query = '',
+  headers: Readonly<Record<string, string>> = {},
+  as = shop.admin,
+): Promise<OpenStream> {
+  const abort = new AbortController();
+  const response = await fetch(`${shop.url}/v2/events/stream${query}`, {
+    headers: { 'x-api-key': as, ...headers },
+    signal: abort.signal,
+  });
+  const blocks: Block[] = [];
+  let isEnded = false;
+  let text = '';
+  const reading = (async () => {
+    for await (const chunk of response.body ?? []) {
+      text += Buffer.from(chunk).toString();
+      for (let end = text.indexOf('\n\n'); end !== -1; end = text.indexOf('\n\n')) {
+        const fields = new Map(
+          text
+            .slice(0, end)
+            .split('\n')
+            .map((line) => [line.slice(0, line.indexOf(':')), line.slice(line.indexOf(':') + 2)]),
+        );
+        text = text.slice(end + 2);
+        if (fields.has('data')) {
+          const [id = '', event = '', data = ''] = ['id', 'event', 'data'].map(
+            (name) => fields.get(name) ?? '',
+          );
+          blocks.push({ id, event, data: JSON.parse(data) });
+        }
+      }
+    }
+  })()
+    .catch(() => {})
+    .finally(() => {
+      isEnded = true;
+    });
+  const close = () => abort.abort();
+  cleanUp(t, async () => {
+    close();
+    await reading;
+  });
+  return { status: response.status, headers: response.headers, blocks, isEnded: () => isEnded, close };
+}
+
+let names = 0;
+
+async function createCheeses(shop: ListeningShop, count: number): Promise<string[]> {
+  const subjects: string[] = [];
+  for (let index = 0; index < count; index += 1) {
+    names += 1;
+    const response = await shop.request('POST', '/v2/cheeses', {
+      as: shop.writer,
+      body: { name: `Cheese ${names}` },
+    });
+    subjects.push(`cheese:${response.json.id}`);
+  }
+  return subjects;
+}
+
+onBothEngines('GET /v2/events/stream', (engine) => {
+  const opened = shared((t) => openListeningShop(t, { engine, settings: { CURD_STREAMS_PER_ACCOUNT: '3' } }));
+
+  test('sends missed events first, then new ones, and resumes without a gap or a repetition', async (t) => {
+    const shop = opened();
+    const missed = await createCheeses(shop, 3);
+    const first = await openStream(t, shop, '?since=earliest&types=cheese.created');
+    assert.equal(first.status, 200);
+    assert.match(first.headers.get('content-type') ?? '', /^text\/event-stream/);
+    assert.equal(first.headers.get('cache-control'), 'no-store');
+    assert.equal(first.headers.get('content-encoding'), null);
+    await until(async () => first.blocks.length >= 3, 'missed events do not come');
+    const live = await createCheeses(shop, 2);
+    await until(async () => first.blocks.length >= 5, 'new events do not come');
+    assert.deepEqual(
+      first.blocks.map(({ data }) => data.subject),
+      [...missed, ...live],
+    );
+    assert.ok(first.blocks.every(({ id, event, data }) => id === data.id && event === 'cheese.created'));
+    first.close();
+    const more = await createCheeses(shop, 2);
+    const headers = { 'last-event-id': first.blocks[3]?.id ?? '' };
+    const second = await openStream(t, shop, '?since=earliest&types=cheese.created', headers);
+    await until(async () => second.blocks.length >= 3, 'the stream does not resume');
+    assert.deepEqual(
+      second.blocks.map(({ data }) => data.subject),
+      [live[1], ...more],
+    );
+    second.close();
+  });
+
+  test('begins with new events unless a position is given', async (t) => {
+    const shop = opened();
+    const [earlier] = await createCheeses(shop, 1);
+    // On PostgreSQL, an event is new until it has its number.
+    await shop.request('GET', `/v2/events?subject=${earlier}&wait=20`, { as: shop.admin });
+    const stream = await openStream(t, shop, '?types=cheese.*');
+    const [subject] = await createCheeses(shop, 1);
+    await until(async () => stream.blocks.length > 0, 'the event does not come');
+    assert.deepEqual(
+      stream.blocks.map(({ data }) => data.subject),
+      [subject],
+    );
+    stream.close();
+  });
+
+  test('is refused before the first byte with an ordinary error', async (t) => {
+    const shop = opened();
+    assert.equal((await openStream(t, shop, '?since=nonsense')).status, 400);
+    assert.equal((await openStream(t, shop, '?since=evt_zzzz_1')).status, 410);
+    const unknown = await fetch(`${shop.url}/v2/events/stream`);
+    assert.equal(unknown.status, 401);
+    await unknown.body?.cancel();
+  });
+
+  test('is limited by account, and a place is free again when a stream closes', async (t) => {
+    const shop = opened();
+    const streams: OpenStream[] = [];
+    await until(async () => {
+      const stream = await openStream(t, shop);
+      if (stream.status === 200) {
+        streams.push(stream);
+      }
+      return stream.status === 429;
+    }, 'there is no limit');
+    assert.equal(streams.length, 3);
+    streams[0]?.close();
+    await until(async () => {
+      const stream = await openStream(t, shop);
+      stream.close();
+      return stream.status === 200;
+    }, 'the place stays taken');
+    for (const stream of streams) {
+      stream.close();
+    }
+  });
+
+  test('ends when the server stops', async (t) => {
+    const shop = await openListeningShop(t, { engine });
+    const stream = await openStream(t, shop);
+    const startedAt = performance.now();
+    await shop.app.close();
+    await until(async () => stream.isEnded(), 'the stream stays open');
+    assert.ok(performance.now() - startedAt < 15_000);
+  });
+});
