@@ -30,7 +30,7 @@ import { createIdempotencyStore } from '../idempotency/store.ts';
 import { imageRoutes } from '../images/routes.ts';
 import { createJobWorker, type JobWorker } from '../jobs/worker.ts';
 import { createLocalCounter } from '../limits/local-counter.ts';
-import { createOverload } from '../limits/overload.ts';
+import { createOverloadGuard } from '../limits/overload.ts';
 import { createPostgresCounter } from '../limits/postgres-counter.ts';
 import { createRateLimits } from '../limits/rate-limits.ts';
 import { createLog, type Log } from '../log.ts';
@@ -91,7 +91,7 @@ export async function buildApp(
   const handlers = [createApprovalHandler((tx, orderId) => orders.approveDue(tx, system, orderId))];
   const worker = createJobWorker({ database, clock, log, handlers });
 
-  const overload = createOverload();
+  const overload = createOverloadGuard();
   const uploads = createUploads(config.incomingDir, clock);
   const metrics = createMetrics();
   const { refusals } = rateLimits;

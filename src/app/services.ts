@@ -5,7 +5,7 @@ import { type ClientService, createClientService } from '../auth/oauth/clients.t
 import { createGrants, type OAuthGrants } from '../auth/oauth/grants.ts';
 import { createPasswords, type Passwords } from '../auth/passwords.ts';
 import { createSessions, type Sessions } from '../auth/sessions/service.ts';
-import { type CheeseListing, createCheeseListing } from '../cheeses/listing.ts';
+import { type CheeseReader, createCheeseReader } from '../cheeses/listing.ts';
 import { type CheeseService, createCheeseService } from '../cheeses/service.ts';
 import { type Clock, systemClock } from '../clock.ts';
 import { createCursors } from '../cursor.ts';
@@ -54,7 +54,7 @@ export interface Services extends WorkerPools {
   readonly approvals: ApprovalService;
   readonly grants: OAuthGrants;
   readonly cheeses: CheeseService;
-  readonly listing: CheeseListing;
+  readonly listing: CheeseReader;
   readonly images: ImageService;
   readonly customers: CustomerService;
   readonly loginThrottle: LoginThrottle;
@@ -152,7 +152,7 @@ export async function openServices(
     approvals: createApprovalService(database, clock),
     grants,
     cheeses,
-    listing: createCheeseListing({ database, cursors: createCursors(secret, 'cheeses') }),
+    listing: createCheeseReader({ database, cursors: createCursors(secret, 'cheeses') }),
     images,
     customers,
     loginThrottle: throttle,

@@ -5,7 +5,7 @@ import { matchesIfNoneMatch, weakTag } from '../http/etag.ts';
 import { nextLink } from '../http/link.ts';
 import { type RouteResponse, TextBody, TextStream } from '../http/response.ts';
 import type { Filters } from './list-query.ts';
-import type { CheeseListing, CheesePage, Unchanged } from './listing.ts';
+import type { CheesePage, CheeseReader, Unchanged } from './listing.ts';
 
 const streamedPageSize = 500;
 /** Bytes that one read returns. A long response needs a few times as much memory. */
@@ -13,7 +13,7 @@ const streamedBytes = 256 * 1024;
 
 /** All matches sorted by id, or the first `limit` with a link to the next page. */
 export async function arrayResponse(
-  listing: CheeseListing,
+  listing: CheeseReader,
   path: string,
   filters: Filters,
   { limit, cursor }: { readonly limit?: number; readonly cursor?: string },

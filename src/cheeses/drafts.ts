@@ -78,7 +78,7 @@ export async function inputToDraft(tx: Sql, input: CheeseInput): Promise<Draft> 
 }
 
 /** The terms whose ids the cheese contains. */
-export function termsOfDraft({ categoryName, tagNames }: Draft): Term[] {
+export function categoryAndTagsOf({ categoryName, tagNames }: Draft): Term[] {
   const category: Term[] = categoryName === null ? [] : [['category', categoryName]];
   return [...category, ...tagNames.map((name): Term => ['tag', name])];
 }

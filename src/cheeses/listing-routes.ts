@@ -9,7 +9,7 @@ import { type Route, route } from '../http/route.ts';
 import type { Parameters } from '../schema/schema.ts';
 import { lineRule } from '../schema/text-rules.ts';
 import { arrayResponse, ifNoneMatch, notModified } from './array-response.ts';
-import type { CheeseListing } from './listing.ts';
+import type { CheeseReader } from './listing.ts';
 import { Cheese, CheeseList, sorts, statuses } from './schemas.ts';
 
 const tag = 'Cheeses';
@@ -63,7 +63,7 @@ const matchQuery = {
   cursor,
 } as const satisfies Parameters;
 
-export function listingRoutes(listing: CheeseListing): Route[] {
+export function listingRoutes(listing: CheeseReader): Route[] {
   return [
     route({
       method: 'GET',

@@ -14,7 +14,7 @@ import {
 import { createPageReads } from './page-reads.ts';
 import { cheeseQueries, versionLookup } from './queries.ts';
 import { parseCheese } from './schemas.ts';
-import { type Term, truncateTerm, wordLengthMax } from './search-terms.ts';
+import { type Term, termLengthMax, truncateTerm } from './search-terms.ts';
 import { type Driver, type Selection, separateTermsMax } from './selection-queries.ts';
 
 /** With more words of one prefix, their postings are read as one range, or the catalogue is read instead. */
@@ -50,7 +50,7 @@ export interface ListOptions {
   readonly bytesMax?: number | undefined;
 }
 
-export interface CheeseListing {
+export interface CheeseReader {
   /** @throws AppError badRequest when the cursor is not valid or belongs to other filters */
   list(request: ListRequest, options: ListOptions): Promise<CheesePage | Unchanged>;
 }
@@ -77,7 +77,7 @@ interface SelectedBy extends Selection {
   readonly candidates: number;
 }
 
-export function createCheeseListing({ database, cursors }: Dependencies): CheeseListing {
+export function createCheeseReader({ database, cursors }: Dependencies): CheeseReader {
   const queries = listingQueries(database);
   const reads = createPageReads(database);
   const totals = createCache<number>(totalsBytesMax);
@@ -156,7 +156,7 @@ export function createCheeseListing({ database, cursors }: Dependencies): Cheese
     const rest = groups.filter((group) => group !== lead);
     const words = rest.flatMap(({ word }) => (word === undefined ? [] : [word]));
     // The word of the leading group stays a condition when its postings do not imply it.
-    const isImplied = driver.by !== 'catalogue' && [...(lead?.word ?? '')].length <= wordLengthMax;
+    const isImplied = driver.by !== 'catalogue' && [...(lead?.word ?? '')].length <= termLengthMax;
     return {
       driver,
       statuses: filters.statuses ?? null,
@@ -242,7 +242,7 @@ function termWithTotal(groups: readonly Group[]): number | null {
     return 0;
   }
   const isExact =
-    groups.length === 1 && only.ids.length === 1 && [...(only.word ?? '')].length <= wordLengthMax;
+    groups.length === 1 && only.ids.length === 1 && [...(only.word ?? '')].length <= termLengthMax;
   return isExact ? (only.ids[0] ?? null) : null;
 }
 

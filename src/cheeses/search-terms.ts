@@ -2,7 +2,7 @@
 import type { Cheese } from './schemas.ts';
 
 /** Terms contain only the first characters of longer words. */
-export const wordLengthMax = 32;
+export const termLengthMax = 32;
 
 /** Letters that Unicode does not decompose into a base letter and an accent. */
 const ligatures: Readonly<Record<string, string>> = {
@@ -46,7 +46,7 @@ export function searchText(name: string): string {
 
 /** The characters of a word that its term contains. */
 export function truncateTerm(word: string): string {
-  return word.length <= wordLengthMax ? word : [...word].slice(0, wordLengthMax).join('');
+  return word.length <= termLengthMax ? word : [...word].slice(0, termLengthMax).join('');
 }
 
 export type TermKind = 'category' | 'tag' | 'word' | 'prefix';

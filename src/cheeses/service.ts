@@ -10,11 +10,11 @@ import { chain, type MaybePromise } from '../maybe-promise.ts';
 import type { Precondition, Versioned } from '../versioned.ts';
 import { cheeseUpdated } from './changes.ts';
 import {
+  categoryAndTagsOf,
   cheeseToDraft,
   type Draft,
   differingFields,
   inputToDraft,
-  termsOfDraft,
   toCheese,
   uniqueKey,
 } from './drafts.ts';
@@ -91,7 +91,7 @@ export function createCheeseService({ database, clock, beforeDelete }: Dependenc
   async function insert(tx: Sql, context: Context, drafts: readonly Draft[]): Promise<Versioned[]> {
     const queries = cheeseQueries(tx);
     const catalogue = await queries.updateCatalogue(now(), drafts.length);
-    const idOf = await findOrCreateTerms(tx, drafts.flatMap(termsOfDraft));
+    const idOf = await findOrCreateTerms(tx, drafts.flatMap(categoryAndTagsOf));
     const firstId = catalogue.last_cheese_id - drafts.length + 1;
     const createdAt = catalogue.last_written_at;
     const cheeses = drafts.map((draft, index) =>
@@ -128,7 +128,7 @@ export function createCheeseService({ database, clock, beforeDelete }: Dependenc
     const before = parseCheese(row.body);
     precondition?.(row.version);
     const draft = change(before);
-    const idOf = await findOrCreateTerms(tx, termsOfDraft(draft));
+    const idOf = await findOrCreateTerms(tx, categoryAndTagsOf(draft));
     const { createdAt, updatedAt } = before;
     if (JSON.stringify(toCheese(draft, idOf, { id, createdAt, updatedAt })) === row.body) {
       return row;

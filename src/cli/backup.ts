@@ -25,7 +25,7 @@ import type { backupOptions } from './command-options.ts';
 import type { OptionsOf } from './options.ts';
 import { pluralize, printResult } from './output.ts';
 import { progressBar } from './progress.ts';
-import { configOfShop, databaseLocation, requireDatabaseFile } from './run-command.ts';
+import { configForExistingShop, databaseLocation, requireDatabaseFile } from './run-command.ts';
 
 /** The last entry of a backup: its contents and a checksum. */
 export interface Manifest {
@@ -53,7 +53,7 @@ export const manifestEntry = 'manifest.json';
  */
 export async function runBackup(target: string, options: OptionsOf<typeof backupOptions>): Promise<void> {
   requireDatabaseFile(databaseLocation(options), (file) => `There is no database at ${file}.`);
-  const config = await configOfShop(options);
+  const config = await configForExistingShop(options);
   if (config.database.engine === 'postgres') {
     throw new ConfigError(
       'A shop on PostgreSQL is backed up with pg_basebackup or pg_dump: see docs/operations.md. "curd copy --to sqlite:<file>" also writes one file.',

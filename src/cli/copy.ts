@@ -3,10 +3,10 @@ import { containsShop } from '../app/shop-contents.ts';
 import { systemClock, timestamp } from '../clock.ts';
 import {
   beginCopy,
-  type CopiedTable,
   copyTables,
   endCopy,
   hasUnfinishedCopy,
+  type TableCopyResult,
 } from '../database/copy-tables.ts';
 import { type Database, openDatabase, type Sql } from '../database/database.ts';
 import { migrate } from '../database/migrate.ts';
@@ -119,7 +119,7 @@ async function prepare(target: Database, from: string, mayOverwrite: boolean): P
   await beginCopy(target, from);
 }
 
-async function copyRows(snapshot: Sql, source: Database, target: Database): Promise<CopiedTable[]> {
+async function copyRows(snapshot: Sql, source: Database, target: Database): Promise<TableCopyResult[]> {
   const bar = progressBar(1);
   return copyTables(snapshot, source.engine, target, (done, total, note) =>
     bar.show(done / total, note),
@@ -161,12 +161,13 @@ function imagesText(images: ImageLocation): string {
 
 interface Report {
   readonly startedAt: string;
-  readonly tables: readonly CopiedTable[];
+  readonly tables: readonly TableCopyResult[];
   readonly images: CopiedFiles | null;
 }
 
 function reportText({ startedAt, tables, images }: Report, from: ShopLocation, to: ShopLocation): string {
-  const sum = (of: (table: CopiedTable) => number) => tables.reduce((total, table) => total + of(table), 0);
+  const sum = (of: (table: TableCopyResult) => number) =>
+    tables.reduce((total, table) => total + of(table), 0);
   const rowsText = `In ${nameOf(to.database)}: ${pluralize(
     sum(({ rows }) => rows),
     'row',

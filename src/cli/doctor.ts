@@ -14,7 +14,7 @@ import { publicImageUrl } from '../settings/urls.ts';
 import type { doctorOptions } from './command-options.ts';
 import type { CommandOptions, OptionsOf } from './options.ts';
 import { printResult } from './output.ts';
-import { configOfShop, databaseLocation, requireDatabaseFile } from './run-command.ts';
+import { configForExistingShop, databaseLocation, requireDatabaseFile } from './run-command.ts';
 import { colored } from './style.ts';
 
 const failedExitCode = 2;
@@ -31,7 +31,7 @@ export async function runDoctor(options: OptionsOf<typeof doctorOptions>): Promi
     databaseLocation(options),
     (file) => `There is no database at ${file}. Start the server first, or set --data-dir or --database.`,
   );
-  const config = await configOfShop(options);
+  const config = await configForExistingShop(options);
   const broken = await checkDatabaseFile(config);
   if (broken.length > 0) {
     report(options, [{ check: 'database', findings: broken }]);

@@ -2,7 +2,7 @@ import { createWriteStream } from 'node:fs';
 import { rename, rm } from 'node:fs/promises';
 import { pipeline } from 'node:stream/promises';
 import { fileFormatOf, writerFor } from '../cheeses/import/file-formats.ts';
-import type { CheeseListing, CheesePage } from '../cheeses/listing.ts';
+import type { CheesePage, CheeseReader } from '../cheeses/listing.ts';
 import type { Cheese } from '../cheeses/schemas.ts';
 import { systemClock } from '../clock.ts';
 import { ConfigError } from '../settings/parsers.ts';
@@ -45,7 +45,7 @@ export async function runExport(file: string, options: CommandOptions): Promise<
 }
 
 /** Every cheese in order of creation. Shows a progress bar. */
-async function* allCheeses(listing: CheeseListing): AsyncGenerator<Cheese> {
+async function* allCheeses(listing: CheeseReader): AsyncGenerator<Cheese> {
   const first = (await listing.list(
     { sort: 'createdAt', limit: pageSize },
     { withTotal: true, bytesMax },

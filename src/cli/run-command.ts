@@ -59,7 +59,7 @@ export function readConfig(options: CommandOptions): Config {
  * The settings for a shop that may exist already. `local` is the default environment, and its settings create a secret.
  * So they are compared with the stored environment before that. @throws ConfigError
  */
-export async function configOfShop(options: CommandOptions): Promise<Config> {
+export async function configForExistingShop(options: CommandOptions): Promise<Config> {
   const database = databaseLocation(options);
   const environment = rawSettings(options).CURD_ENVIRONMENT ?? 'local';
   if (environment === 'local' && database.engine === 'sqlite' && existsSync(database.file)) {
@@ -124,7 +124,7 @@ export async function withServices(
     );
   }
   const { openServices } = await import('../app/services.ts');
-  const services = await openServices(await configOfShop(options));
+  const services = await openServices(await configForExistingShop(options));
   try {
     await run(services);
   } finally {

@@ -10,11 +10,11 @@ import { publicBaseUrl } from '../settings/urls.ts';
 import { listenErrorText } from '../system-errors.ts';
 import type { serveOptions } from './command-options.ts';
 import type { CommandOptions, OptionsOf } from './options.ts';
-import { configOfShop, unknownVariables } from './run-command.ts';
+import { configForExistingShop, unknownVariables } from './run-command.ts';
 
 /** Starts the server and returns. It runs until SIGTERM or SIGINT. */
 export async function serve(options: OptionsOf<typeof serveOptions>): Promise<void> {
-  const config = await configOfShop(options);
+  const config = await configForExistingShop(options);
   const unlock = await lock(config, options.allowSecondServer);
   try {
     await run(await buildApp(config), options, unlock);

@@ -13,7 +13,7 @@ export async function findByUsername(sql: Sql, username: string): Promise<Custom
 }
 
 /** @param password the hash to store */
-export function profileOf(input: CustomerInput, password: string): Profile {
+export function profileToStore(input: CustomerInput, password: string): Profile {
   const { favouriteCheese } = input;
   return {
     username: input.username,

@@ -15,7 +15,7 @@ import type { Precondition, Versioned } from '../versioned.ts';
 import { mayManage, mayRead } from './access.ts';
 import { customerNotFound, entryError } from './batch-errors.ts';
 import type { NewPasswords } from './new-passwords.ts';
-import { findByUsername, isUnchanged, profileOf, takenFields, toCustomer } from './profile.ts';
+import { findByUsername, isUnchanged, profileToStore, takenFields, toCustomer } from './profile.ts';
 import { type CustomerRow, customerQueries } from './queries.ts';
 import type { CustomerInput } from './schemas.ts';
 import { tierOf } from './tiers.ts';
@@ -123,7 +123,7 @@ export function createCustomerService(dependencies: Dependencies): CustomerServi
   /** @throws AppError conflict, validation */
   async function insert(tx: Sql, context: Context, input: CustomerInput, password: string) {
     const favourite = await favouriteOf(tx, input);
-    const profile = profileOf(input, password);
+    const profile = profileToStore(input, password);
     const row = await customerQueries(tx).insert(profile, tierOf(0, tiers), now());
     if (row === undefined) {
       const errors = await takenFields(tx, profile, null);
@@ -226,7 +226,7 @@ export function createCustomerService(dependencies: Dependencies): CustomerServi
     async replace(context, username, input, principal, precondition) {
       const found = await findPermitted(username, (id) => mayManage(principal, id));
       const password = await newPasswords.reuseOrHash(found.password, input.password);
-      const profile = profileOf(input, password);
+      const profile = profileToStore(input, password);
       try {
         return await context.transaction(async (tx) => {
           await lockFavourites(tx, found.favourite_id, input.favouriteCheese?.id);

@@ -22,7 +22,7 @@ const removedAtOnce = 1000;
 const leftOut = new Set(['migration', 'quota']);
 
 /** The result for one table. */
-export interface CopiedTable {
+export interface TableCopyResult {
   readonly name: string;
   readonly rows: number;
   /** Rows that were inserted or updated; `removed` were deleted. */
@@ -41,7 +41,7 @@ export async function copyTables(
   sourceEngine: Database['engine'],
   target: Database,
   progress: Progress,
-): Promise<CopiedTable[]> {
+): Promise<TableCopyResult[]> {
   const tables = (await listTables(source, sourceEngine)).filter(({ name }) => !leftOut.has(name));
   const counts = new Map<Table, number>();
   for (const table of tables) {

@@ -87,7 +87,7 @@ export function join(statements: readonly Statement[], separator: string): State
 }
 
 /** Conditions joined by `and`; true when there are none. */
-export function allTrue(conditions: readonly Statement[]): Statement {
+export function joinAnd(conditions: readonly Statement[]): Statement {
   return conditions.length === 0 ? sql`true` : join(conditions, ' and ');
 }
 

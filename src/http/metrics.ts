@@ -29,7 +29,7 @@ export interface MetricDefinition {
 }
 
 /** Requests of one route with one status since the start. */
-export interface RequestCount {
+export interface RouteStatusCount {
   readonly key: string;
   readonly method: string;
   readonly route: string;
@@ -41,7 +41,7 @@ export interface Metrics {
   /** Counts a request whose response was sent or has begun. */
   record(request: FastifyRequest, status: number, milliseconds: number): void;
   /** All requests so far. There are as many entries as pairs of a route and a status. */
-  requests(): RequestCount[];
+  requests(): RouteStatusCount[];
   /** The text of /metrics. */
   render(definitions: readonly MetricDefinition[]): Promise<string>;
 }

@@ -42,7 +42,7 @@ export interface FormPlan {
  * Receives a form. After an error the rest of the request is not read: call `drain`.
  * @throws AppError unsupportedMediaType, payloadTooLarge, validation; unavailable when the disk is full
  */
-export async function receiveForm(request: IncomingMessage, plan: FormPlan): Promise<ReceivedForm> {
+export async function receiveMultipart(request: IncomingMessage, plan: FormPlan): Promise<ReceivedForm> {
   const parser = new Dicer({ boundary: boundaryOf(request), ...headerLimits });
   const parts: Readable[] = [];
   const files: Promise<ReceivedFile>[] = [];

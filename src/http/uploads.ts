@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import type { Clock } from '../clock.ts';
 import { AppError, unavailable } from '../errors.ts';
 import { restrict } from '../permissions.ts';
-import { cannotStore, drain, type ReceivedForm, receiveForm } from './multipart.ts';
+import { cannotStore, drain, type ReceivedForm, receiveMultipart } from './multipart.ts';
 
 /** Uploads in progress at once. Each has a file of ten megabytes at most. */
 export const uploadsMax = 64;
@@ -79,7 +79,7 @@ export function createUploads(folder: string, clock: Clock): Uploads {
         takeSlot(principal);
         hasSlot = true;
         await makeFolder(folder);
-        return receiveForm(request, { ...plan, path });
+        return receiveMultipart(request, { ...plan, path });
       };
       try {
         return await work(receive);

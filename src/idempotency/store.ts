@@ -86,6 +86,7 @@ export function createIdempotencyStore(database: Database, clock: Clock, secret:
     return JSON.parse(decipher.update(bytes.subarray(28), undefined, 'utf8') + decipher.final('utf8'));
   }
 
+  /** Looks up the response of an idempotent replay; null for a first request. */
   async function findStored(id: string, fingerprint: string, sql: Sql): Promise<StoredResponse | null> {
     const row = await idempotencyQueries(sql).find(id, timestamp(clock.now()));
     if (row === undefined) {

@@ -1,5 +1,5 @@
 /**
- * The hourly quota on SQLite: requests are counted by the minute in the database, and never more than the quota within
+ * The hourly quota on SQLite, which is renewed as its requests become older than an hour: they are counted by the minute in the database, and never more than the quota within
  * any 3,600 seconds, even if the server is restarted or killed.
  *
  * A server stores what it may let through in advance. For the current minute, it leases a hundredth of the quota at a

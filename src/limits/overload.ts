@@ -26,7 +26,7 @@ export interface Overload {
   stop(): void;
 }
 
-export function createOverload(): Overload {
+export function createOverloadGuard(): Overload {
   let changes = 0;
   let lags: readonly number[] = Array(samplesInRow).fill(0);
   let expectedAt = performance.now() + sampleMs;

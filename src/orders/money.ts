@@ -1,6 +1,6 @@
 /** Exact sums of money: prices are decimal numbers of US dollars, totals are whole cents. */
 
-export interface Line {
+export interface PricedLine {
   /** Kilograms. */
   readonly quantity: number;
   /** US dollars. */
@@ -23,7 +23,7 @@ function decimalOf(number: number): Decimal {
 }
 
 /** The sum of quantity times price over all lines, rounded once: half a cent is rounded up. */
-export function totalCents(lines: readonly Line[]): number {
+export function totalCents(lines: readonly PricedLine[]): number {
   const amounts = lines.map(({ quantity, pricePerKg }) => {
     const { digits, scale } = decimalOf(pricePerKg);
     return { digits: digits * BigInt(quantity), scale };

@@ -2,8 +2,8 @@
 import { queriesOn } from '../database/database.ts';
 import {
   advisoryLock,
-  allTrue,
   forUpdate,
+  joinAnd,
   rowsFromJson,
   type Statement,
   sql,
@@ -104,12 +104,12 @@ export const orderQueries = queriesOn((tx) => ({
   list: (owner: Owner, filters: OrderFilters, before: number | null, limit: number) =>
     tx.all<OrderRow>(sql`
       select ${columns} from orders
-      where ${allTrue([...conditionsOf(owner, filters), ...(before === null ? [] : [sql`id < ${before}`])])}
+      where ${joinAnd([...conditionsOf(owner, filters), ...(before === null ? [] : [sql`id < ${before}`])])}
       ${newestFirst} limit ${limit}`),
 
   count: async (owner: Owner, filters: OrderFilters) => {
     const row = await tx.get<{ total: number }>(
-      sql`select count(*) as total from orders where ${allTrue(conditionsOf(owner, filters))}`,
+      sql`select count(*) as total from orders where ${joinAnd(conditionsOf(owner, filters))}`,
     );
     return row?.total ?? 0;
   },

@@ -151,6 +151,7 @@ export function createOrderService(dependencies: Dependencies): OrderService {
       context.transaction(async (tx) => {
         const { customerId } = principal;
         // Cheeses before the customer, by the lock order: a favourite cheese may be deleted at the same time.
+        // The order of locks of a placement: the cheeses, the customer, then the placer (with a limit of orders an hour).
         const rows = await cheeses.lockForShare(tx, cheesesOf(input.items).filter(Number.isSafeInteger));
         if (customerId !== null && !(await customers.lockForShare(tx, customerId))) {
           throw invalidCredential('The customer of this session is gone.');

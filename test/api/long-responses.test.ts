@@ -6,7 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { gunzipSync } from 'node:zlib';
-import type { CheeseListing } from '../../src/cheeses/listing.ts';
+import type { CheeseReader } from '../../src/cheeses/listing.ts';
 import type { Engine } from '../../src/database/sql.ts';
 import { cleanUp, onBothEngines, openListeningShop, type Scope, shared, until } from '../helper.ts';
 
@@ -30,7 +30,7 @@ async function openWithLongCheeses(t: Scope, engine: Engine) {
 }
 
 /** The lengths of the pages that are read while `work` runs, and the turn of the event loop in which each was. */
-async function pagesRead(listing: CheeseListing, work: () => Promise<unknown>) {
+async function pagesRead(listing: CheeseReader, work: () => Promise<unknown>) {
   const pages: { bytes: number; turn: number }[] = [];
   const { list } = listing;
   let turn = 0;
@@ -42,7 +42,7 @@ async function pagesRead(listing: CheeseListing, work: () => Promise<unknown>) {
     }
   };
   count();
-  const counting: CheeseListing['list'] = async (request, options) => {
+  const counting: CheeseReader['list'] = async (request, options) => {
     const started = turn;
     const page = await list(request, options);
     pages.push({ bytes: 'items' in page ? page.items.length : 0, turn: started });

@@ -5,7 +5,7 @@ import { suite, type TestContext, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { AppError } from '../../src/errors.ts';
 import { headersOf, statusOf } from '../../src/http/error-mapping.ts';
-import { createOverload } from '../../src/limits/overload.ts';
+import { createOverloadGuard } from '../../src/limits/overload.ts';
 import { cleanUp, openListeningShop, openShop } from '../helper.ts';
 import { bodyOf, boundary, filePart, imageIn } from './image-forms.ts';
 
@@ -210,7 +210,7 @@ test('An overloaded server refuses changes, serves reads, and recovers', async (
 });
 
 test('No more than 2,000 changes run at once; reads continue, and a change can start when another ends', async (t) => {
-  const overload = createOverload();
+  const overload = createOverloadGuard();
   cleanUp(t, () => overload.stop());
   const ends: (() => void)[] = [];
   const running = Array.from({ length: 2000 }, () =>

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import fc from 'fast-check';
-import { dollars, type Line, totalCents } from '../../src/orders/money.ts';
+import { dollars, type PricedLine, totalCents } from '../../src/orders/money.ts';
 import { allowedFrom, nextStatusText, orderStatuses } from '../../src/orders/order-status.ts';
 
 /** A price as text: its digits, and how many of them are decimals. */
@@ -27,7 +27,7 @@ const prices = fc.oneof(usualPrices, tinyPrices, halfCents);
 const quantities = fc.integer({ min: 1, max: 100 });
 const orders = fc.array(fc.record({ price: prices, quantity: quantities }), { minLength: 1, maxLength: 100 });
 
-const linesOf = (order: readonly { price: Price; quantity: number }[]): Line[] =>
+const linesOf = (order: readonly { price: Price; quantity: number }[]): PricedLine[] =>
   order.map(({ price, quantity }) => ({ quantity, pricePerKg: numberOf(price) }));
 
 /** In units of 10^-20 dollars: a cent has 10^18 of them. The rest is compared with half a cent. */
@@ -57,7 +57,7 @@ suite('totalCents', () => {
     fc.assert(
       fc.property(orders, quantities, (order, quantity) => {
         const lines = linesOf(order);
-        const [first] = lines as [Line];
+        const [first] = lines as [PricedLine];
         const whole = [...lines, { ...first, quantity: first.quantity + quantity }];
         const split = [{ ...first, quantity }, ...lines.toReversed(), first];
         assert.equal(totalCents(split), totalCents(whole));

@@ -12,7 +12,7 @@ import { promisify } from 'node:util';
 import fc from 'fast-check';
 import { AppError } from '../../src/errors.ts';
 import { statusOf } from '../../src/http/error-mapping.ts';
-import { type ReceivedForm, receiveForm } from '../../src/http/multipart.ts';
+import { type ReceivedForm, receiveMultipart } from '../../src/http/multipart.ts';
 import { bodyOf, boundary, filePart, type Part, textPart } from '../api/image-forms.ts';
 import { temporaryFolder } from '../context.ts';
 
@@ -38,7 +38,7 @@ async function outcomeOf(request: IncomingMessage, folder: string): Promise<Rece
   const plan = { fileField: 'file', fileBytesMax, path: join(folder, randomUUID()) };
   const late = sleep(5000, undefined, { ref: false }).then(() => assert.fail('the form is never through'));
   try {
-    return await Promise.race([receiveForm(request, plan), late]);
+    return await Promise.race([receiveMultipart(request, plan), late]);
   } catch (error) {
     assert.ok(error instanceof AppError && statusOf(error) < 500, String(error));
     return statusOf(error);
@@ -262,7 +262,7 @@ suite('A form', () => {
     // Hashing uses the threads that open files: while all are busy, no file is opened.
     const busy = Array.from({ length: 8 }, () => promisify(pbkdf2)('x', 'y', 100_000, 64, 'sha512'));
     const request = requestOf([body.subarray(0, body.indexOf('bytes') + 3)]);
-    await assert.rejects(receiveForm(request, { fileField: 'file', fileBytesMax, path }));
+    await assert.rejects(receiveMultipart(request, { fileField: 'file', fileBytesMax, path }));
     assert.equal(existsSync(path), true);
     await Promise.all(busy);
   });

@@ -7,8 +7,8 @@ import {
   foldText,
   searchText,
   splitWords,
+  termLengthMax,
   truncateTerm,
-  wordLengthMax,
 } from '../../src/cheeses/search-terms.ts';
 
 /** Any text, realistic names, and words that are long enough to be truncated. */
@@ -210,16 +210,16 @@ suite('createTerms', () => {
     );
   });
 
-  test(`returns no word longer than ${wordLengthMax} characters, and no half of a surrogate pair`, () => {
+  test(`returns no word longer than ${termLengthMax} characters, and no half of a surrogate pair`, () => {
     fc.assert(
       fc.property(texts, (name) => {
         for (const term of [...namesOf('word', name), ...namesOf('prefix', name)]) {
-          assert.ok([...term].length <= wordLengthMax);
+          assert.ok([...term].length <= termLengthMax);
           assert.ok(term.isWellFormed());
         }
       }),
     );
-    assert.equal([...truncateTerm('𐐷'.repeat(40))].length, wordLengthMax);
-    assert.equal(truncateTerm('a'.repeat(wordLengthMax)), 'a'.repeat(wordLengthMax));
+    assert.equal([...truncateTerm('𐐷'.repeat(40))].length, termLengthMax);
+    assert.equal(truncateTerm('a'.repeat(termLengthMax)), 'a'.repeat(termLengthMax));
   });
 });

@@ -3,10 +3,10 @@ import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import fc from 'fast-check';
 import {
-  allTrue,
   type Engine,
   forUpdate,
   join,
+  joinAnd,
   rowsFromJson,
   type Statement,
   sql,
@@ -37,7 +37,7 @@ const { statement: statements } = fc.letrec<{ statement: Statement }>((tie) => (
     fc.tuple(tie('statement'), values).map(([one, value]) => sql`${one} and b = ${value}`),
     fc.tuple(values, tie('statement'), tie('statement')).map(([v, a, b]) => sql`x ${a} y ${v} z ${b}`),
     fc.array(tie('statement'), { maxLength: 3 }).map((some) => join(some, ' or ')),
-    fc.array(tie('statement'), { maxLength: 3 }).map(allTrue),
+    fc.array(tie('statement'), { maxLength: 3 }).map(joinAnd),
   ),
 }));
 
@@ -115,7 +115,7 @@ suite('A statement', () => {
   });
 
   test('is rendered as it was written', () => {
-    const nested = sql`select * from cheese where ${allTrue([sql`id > ${1}`, sql`name = ${'Brie'}`])}${forUpdate}`;
+    const nested = sql`select * from cheese where ${joinAnd([sql`id > ${1}`, sql`name = ${'Brie'}`])}${forUpdate}`;
     assert.deepEqual(nested.render('sqlite'), {
       text: 'select * from cheese where id > ? and name = ?',
       values: [1, 'Brie'],
@@ -136,7 +136,7 @@ suite('Fragments', () => {
   });
 
   test('allTrue returns true without conditions', () => {
-    assert.equal(allTrue([]).render('postgres').text, 'true');
+    assert.equal(joinAnd([]).render('postgres').text, 'true');
   });
 
   test('rowsFromJson binds a whole table as one JSON value', () => {

@@ -10,11 +10,11 @@
 const formula = /^(?:[\s"']*[=+\-@\uFF1D\uFF0B\uFF0D\uFF20]|'*[\t\r\n])/;
 
 /** The text of a cell with this value, which no spreadsheet executes. */
-export function toCell(value: string): string {
+export function escapeFormula(value: string): string {
   return formula.test(value) ? `'${value}` : value;
 }
 
 /** The value of a cell, whether it was prefixed or not. */
-export function fromCell(cell: string): string {
+export function unescapeFormula(cell: string): string {
   return cell.startsWith("'") && formula.test(cell.slice(1)) ? cell.slice(1) : cell;
 }

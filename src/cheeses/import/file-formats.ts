@@ -6,7 +6,7 @@ import { streamArray } from 'stream-json/streamers/stream-array.js';
 import { isWellFormed } from '../../schema/well-formed.ts';
 import type { Cheese } from '../schemas.ts';
 import { importFields, type SourceRow } from './column-mapping.ts';
-import { fromCell, toCell } from './csv-cells.ts';
+import { escapeFormula, unescapeFormula } from './csv-cells.ts';
 
 export interface ImportRow {
   /** Position in the file: `line 12`, or `element 3` of a JSON array. */
@@ -49,7 +49,7 @@ async function* readCsv(file: string): AsyncGenerator<ImportRow> {
   const records = source.pipe(
     parse({
       bom: true,
-      cast: (cell, { header }) => (header ? cell : fromCell(cell)),
+      cast: (cell, { header }) => (header ? cell : unescapeFormula(cell)),
       columns: true,
       info: true,
       relax_column_count: true,
@@ -182,7 +182,7 @@ function csvValues(cheese: Cheese): string[] {
 
 function csvLine(values: readonly string[]): string {
   const cells = values
-    .map(toCell)
+    .map(escapeFormula)
     .map((cell) => (/[",\r\n]|^\s|\s$/.test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell));
   return `${cells.join(',')}\r\n`;
 }
