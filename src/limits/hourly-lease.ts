@@ -1,6 +1,6 @@
 /**
- * The hourly quota on SQLite, which is renewed as its requests become older than an hour: they are counted by the minute in the database, and never more than the quota within
- * any 3,600 seconds, even if the server is restarted or killed.
+ * The hourly quota on SQLite. It is renewed as requests become older than an hour: they are counted by the minute in the
+ * database, and never more than the quota within any 3,600 seconds, even if the server is restarted or killed.
  *
  * A server stores what it may let through in advance. For the current minute, it leases a hundredth of the quota at a
  * time, and returns the unused rest when it renews the lease. So most requests write nothing; a crash can cost a caller
