@@ -7,9 +7,9 @@ import { curd, type Environment, freshShop, type Run, resultOf, start } from './
 const csi = '\u001b[';
 const hasScript = spawnSync('script', ['--version']).status === 0;
 
-/** Runs a command on a new terminal. Everything that it prints is on standard output. */
+/** Runs a command on a new terminal. Everything that it prints is on standard output. Node prints no colors in CI. */
 function onTerminal(environment: Environment, ...args: string[]): Promise<Run> {
-  return resultOf(start(args, environment, ['sh', '-c', 'script -qec "$*" /dev/null', 'sh']));
+  return resultOf(start(args, environment, ['sh', '-c', 'unset CI; script -qec "$*" /dev/null', 'sh']));
 }
 
 suite('Colors', () => {

@@ -38,6 +38,7 @@ suite('deploy/', () => {
     chmodSync(script, 0o755);
     const run = (...args: string[]) => {
       const { NODE_TEST_CONTEXT: _, ...env } = process.env;
+      env.PATH = `${env.PATH}:/usr/sbin:/sbin`;
       return spawnSync(script, args, { encoding: 'utf8', env });
     };
 
