@@ -101,6 +101,11 @@ export function createServer(routes: readonly Route[], dependencies: ServerDepen
     logResponse?.(request, status, milliseconds);
   }
 
+  /** Before the body is read: 404 and 405 come before errors of the body. */
+  function refusalOfHead(request: FastifyRequest): AppError | undefined {
+    return request.is404 ? refusalOfPath(request) : headerError(request);
+  }
+
   /** Requests to unknown paths are counted, because their responses cost something too. */
   function refusalOfPath(request: FastifyRequest): AppError {
     try {
@@ -131,14 +136,12 @@ export function createServer(routes: readonly Route[], dependencies: ServerDepen
   app.addHook('onRequest', (request, reply, done) => {
     request.startedAt = performance.now();
     setCommonHeaders(request, reply);
-    // Before the body is read: 404 and 405 come before errors of the body.
-    const refuse = () => done(request.is404 ? refusalOfPath(request) : headerError(request));
-    // Behind another request of its connection, which has no complete response yet: one response at a time bounds what
-    // a client costs that sends many requests and reads nothing.
     if (reply.raw.socket === null && !request.raw.destroyed) {
-      reply.raw.once('socket', refuse);
+      // Behind another request of its connection, which has no complete response yet: one response at a time bounds
+      // what a client costs that sends many requests and reads nothing.
+      reply.raw.once('socket', () => done(refusalOfHead(request)));
     } else {
-      refuse();
+      done(refusalOfHead(request));
     }
   });
   app.server.on('checkExpectation', (request, response) => {
