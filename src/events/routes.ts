@@ -83,6 +83,10 @@ export function eventRoutes({ events, hub, connections }: Dependencies): Route[]
         const after = await events.resolve(String(headers['last-event-id'] ?? query.since ?? 'latest'));
         const onEnd = connections.open('stream', principal);
         const connection = openConnection();
+        // The client may be gone already: then the event was emitted before this listener, and the body is never read.
+        if (connection.closed.aborted) {
+          onEnd();
+        }
         connection.closed.addEventListener('abort', onEnd);
         return {
           status: 200,

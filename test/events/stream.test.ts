@@ -157,6 +157,26 @@ onBothEngines('GET /v2/events/stream', (engine) => {
     }
   });
 
+  test('keeps no place for clients that are gone before it begins', async () => {
+    const { routes } = opened().app;
+    const stream = routes.find(({ operationId }) => operationId === 'streamEvents');
+    const openConnection = () => ({
+      closed: AbortSignal.abort(),
+      recheckCredential: async () => {},
+      destroy() {},
+    });
+    const request = {
+      query: {},
+      headers: {},
+      principal: { accountId: 9, scopes: new Set() },
+      openConnection,
+    };
+    // One more than an account may have open.
+    for (let count = 0; count < 4; count += 1) {
+      assert.equal((await stream?.handle(request as never))?.status, 200);
+    }
+  });
+
   test('ends when the server stops', async (t) => {
     const shop = await openListeningShop(t, { engine });
     const stream = await openStream(t, shop);
