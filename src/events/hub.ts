@@ -14,8 +14,6 @@ const channel = 'curd_events';
 const idleMs = 60_000;
 
 export interface EventHub {
-  /** The last number of the log. */
-  last(): Promise<number>;
   /**
    * Waits until the log has a number above `after`, `timeoutMs` is over, the hub stops, or `signal` aborts.
    * @returns whether there are such events
@@ -92,12 +90,11 @@ export function createEventHub(database: Database): EventHub {
     poll = undefined;
     const stop = stopListening;
     stopListening = null;
-    await (await stop)?.();
+    // Fails where the connection was lost with its pool: then there is nothing left to end.
+    await (await stop)?.().catch(() => {});
   }
 
   return {
-    last,
-
     wait(after, timeoutMs, signal) {
       if (isStopped || signal?.aborted) {
         return Promise.resolve(false);
