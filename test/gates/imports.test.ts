@@ -9,7 +9,7 @@ const layers: readonly RegExp[] = [
   /^src\/main\.ts$/,
   /^src\/cli\//,
   /^src\/app\//,
-  /^src\/(cheeses|images|orders|customers)\/|^src\/events\/(routes|service|stream|live-connections|list-schemas)\.ts$/,
+  /^src\/(cheeses|images|orders|customers|webhooks)\/|^src\/events\/(routes|service|stream|live-connections|list-schemas)\.ts$/,
   /^src\/auth\/(?!principal\.ts|access\.ts)/,
   /^src\/http\//,
   /^src\/(limits|idempotency|events|jobs)\//,
@@ -17,7 +17,7 @@ const layers: readonly RegExp[] = [
   /^src\/(database|files|workers)\//,
   /^src\/(schema|settings)\/|^src\/auth\/(principal|access)\.ts$|^src\/[a-z-]+\.ts$/,
 ];
-const areas = /^src\/(cheeses|images|orders|customers)\//;
+const areas = /^src\/(cheeses|images|orders|customers|webhooks)\//;
 const queries = /(^|[/-])queries\.ts$/;
 
 interface Import {
