@@ -16,10 +16,13 @@ import { type App, buildApp } from '../src/app/compose.ts';
 import { createWorkerPools } from '../src/app/services.ts';
 import type { KeyRequest } from '../src/auth/keys/service.ts';
 import { type Clock, systemClock } from '../src/clock.ts';
-import type { Engine } from '../src/database/sql.ts';
+import { type Engine, sql } from '../src/database/sql.ts';
+import { checkEvents } from '../src/events/record.ts';
+import { eventDefinitions } from '../src/events/types.ts';
 import { documentedResponses } from '../src/http/error-responses.ts';
 import { fullPath, type Route } from '../src/http/route.ts';
 import type { Schema } from '../src/schema/schema.ts';
+import { validate } from '../src/schema/validate.ts';
 import { type Config, loadConfig, type RawSettings } from '../src/settings/config.ts';
 import { cleanUp, createDatabase, type Scope, secret, temporaryFolder } from './context.ts';
 
@@ -108,6 +111,25 @@ export async function openListeningShop(t: Scope, options: ShopOptions = {}): Pr
   const { port } = shop.app.server.server.address() as AddressInfo;
   return { ...shop, url: `http://127.0.0.1:${port}`, port };
 }
+
+const eventSchemas = new Map(eventDefinitions.map(({ type, schema }) => [type, schema]));
+
+// Every event of every test: its data matches the schema of its type, and its change comes before it. SQLite has one
+// writer, so the order matters on PostgreSQL alone.
+checkEvents(async (tx, events) => {
+  for (const { type, data } of events) {
+    const schema = eventSchemas.get(type);
+    assert.ok(schema !== undefined, `${type} is missing in events/types.ts`);
+    assert.deepEqual(validate(schema, JSON.parse(data), true).errors, [], `${type} ${data}`);
+  }
+  const row =
+    tx.engine === 'postgres'
+      ? await tx.get<{ changed: number }>(
+          sql`select (pg_current_xact_id_if_assigned() is not null)::integer as changed`,
+        )
+      : undefined;
+  assert.notEqual(row?.changed, 0, `${events[0]?.type} is recorded before its change`);
+});
 
 /** Worker processes for passwords and images, started once for all shops of a test file. */
 const workers = createWorkerPools(systemClock);

@@ -24,7 +24,7 @@ export const scopeSummaries = {
   admin: 'Everything; granted by an operator',
 };
 export type Scope = keyof typeof scopeSummaries;
-export const scopes = Object.keys(scopeSummaries) as Scope[];
+export const scopes = Object.keys(scopeSummaries) as [Scope, ...Scope[]];
 
 /** Any API key of this environment, with any scopes. */
 export const apiKey: Requirement = { kind: 'apiKey' };

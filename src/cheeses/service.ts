@@ -5,7 +5,6 @@ import { ConstraintError, type Database, type Sql } from '../database/database.t
 import { createLookup } from '../database/lookup.ts';
 import { AppError } from '../errors.ts';
 import { recordEvents } from '../events/record.ts';
-import type { NewEvent } from '../events/schemas.ts';
 import { chain, type MaybePromise } from '../maybe-promise.ts';
 import type { Precondition, Versioned } from '../versioned.ts';
 import { cheeseUpdated } from './changes.ts';
@@ -18,6 +17,7 @@ import {
   toCheese,
   uniqueKey,
 } from './drafts.ts';
+import { cheeseEvents } from './event-types.ts';
 import { compareImport, type ImportOutcome } from './import-comparison.ts';
 import { type CheeseRow, cheeseLookup, cheeseQueries } from './queries.ts';
 import {
@@ -103,9 +103,7 @@ export function createCheeseService({ database, clock, beforeDelete }: Dependenc
       tx,
       cheeses.toSorted(byName).map((cheese) => ({ before: null, after: cheese })),
     );
-    const events = rows.map(
-      (row): NewEvent => ({ type: 'cheese.created', subject: `cheese:${row.id}`, data: row.body }),
-    );
+    const events = cheeses.map((cheese) => cheeseEvents.created.of(`cheese:${cheese.id}`, cheese));
     await recordEvents(tx, context.origin, createdAt, events);
     return rows;
   }
@@ -138,9 +136,8 @@ export function createCheeseService({ database, clock, beforeDelete }: Dependenc
     const changed = toRow(after, row.version + 1);
     await throwConflict(() => queries.update(changed));
     await reindex(tx, [{ before, after }]);
-    const data = JSON.stringify(cheeseUpdated(before, after));
     await recordEvents(tx, context.origin, catalogue.last_written_at, [
-      { type: 'cheese.updated', subject: `cheese:${id}`, data },
+      cheeseEvents.updated.of(`cheese:${id}`, cheeseUpdated(before, after)),
     ]);
     return changed;
   }
@@ -165,7 +162,7 @@ export function createCheeseService({ database, clock, beforeDelete }: Dependenc
     await queries.delete(id);
     await reindex(tx, [{ before, after: null }]);
     await recordEvents(tx, context.origin, catalogue.last_written_at, [
-      { type: 'cheese.deleted', subject: `cheese:${id}`, data: row.body },
+      cheeseEvents.deleted.of(`cheese:${id}`, before),
     ]);
   };
 

@@ -4,6 +4,7 @@ import { rawSql, sql } from '../database/sql.ts';
 import { listTables, lockTables } from '../database/tables.ts';
 import { emptyLog } from '../events/numbering.ts';
 import { recordEvents } from '../events/record.ts';
+import { shopReset } from '../events/types.ts';
 import { restoreTestOrders } from '../orders/test-orders.ts';
 import { ConfigError } from '../settings/parsers.ts';
 import { publicImageUrl } from '../settings/urls.ts';
@@ -50,7 +51,7 @@ export function runReset(options: OptionsOf<typeof resetOptions>): Promise<void>
         // The maintenance of a server deletes their files.
         await tx.run(sql`update image_file set state = 'pending', since = ${now} where state = 'stored'`);
         await emptyLog(tx, systemClock);
-        await recordEvents(tx, origin, now, [{ type: 'shop.reset', subject: 'shop', data: '{}' }]);
+        await recordEvents(tx, origin, now, [shopReset.of('shop', {})]);
       });
       await fillDemoCatalogue(cheeses, contextOf('cli'));
       await seedDemoImages({ cheeses, images, database }, contextOf('cli'), (name) =>

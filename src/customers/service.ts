@@ -8,12 +8,13 @@ import { type Clock, timestamp } from '../clock.ts';
 import type { Context } from '../database/context.ts';
 import { ConstraintError, type Database, type Sql } from '../database/database.ts';
 import { AppError, type FieldError, invalidCredential, joinErrors, validationError } from '../errors.ts';
+import type { NewEvent } from '../events/define.ts';
 import { recordEvents } from '../events/record.ts';
-import type { EventType } from '../events/schemas.ts';
 import type { TierThresholds } from '../settings/config.ts';
 import type { Precondition, Versioned } from '../versioned.ts';
 import { mayManage, mayRead } from './access.ts';
 import { customerNotFound, entryError } from './batch-errors.ts';
+import { customerEvents } from './event-types.ts';
 import type { NewPasswords } from './new-passwords.ts';
 import { findByUsername, isUnchanged, profileToStore, takenFields, toCustomer } from './profile.ts';
 import { type CustomerRow, customerQueries } from './queries.ts';
@@ -82,15 +83,8 @@ export function createCustomerService(dependencies: Dependencies): CustomerServi
   const { database, clock, cheeses, newPasswords, sessions, grants, tiers, beforeDelete } = dependencies;
   const now = () => timestamp(clock.now());
 
-  function record(tx: Sql, context: Context, type: EventType, id: number, data: object = {}): Promise<void> {
-    // Only ids and codes: personal data must not remain after the customer is deleted.
-    const event = {
-      type,
-      subject: `customer:${id}`,
-      data: JSON.stringify({ id, ...data }),
-    };
-    return recordEvents(tx, context.origin, now(), [event]);
-  }
+  const record = (tx: Sql, context: Context, event: NewEvent): Promise<void> =>
+    recordEvents(tx, context.origin, now(), [event]);
 
   /** @throws AppError validation */
   async function favouriteOf(tx: Sql, { favouriteCheese }: CustomerInput): Promise<Versioned | undefined> {
@@ -135,7 +129,7 @@ export function createCustomerService(dependencies: Dependencies): CustomerServi
         },
       );
     }
-    await record(tx, context, 'customer.created', row.id);
+    await record(tx, context, customerEvents.created.of(`customer:${row.id}`, { id: row.id }));
     return toCustomer(row, favourite);
   }
 
@@ -242,7 +236,7 @@ export function createCustomerService(dependencies: Dependencies): CustomerServi
             await sessions.endAll(tx, row.id, principal.sessionHash);
             await grants.revokeAll(tx, row.id);
           }
-          await record(tx, context, 'customer.updated', row.id);
+          await record(tx, context, customerEvents.updated.of(`customer:${row.id}`, { id: row.id }));
           return toCustomer(changed, favourite);
         });
       } catch (error) {
@@ -263,7 +257,7 @@ export function createCustomerService(dependencies: Dependencies): CustomerServi
         await grants.deleteCustomer(tx, found.id);
         await customerQueries(tx).deleteNetworks(found.id);
         await customerQueries(tx).delete(found.id);
-        await record(tx, context, 'customer.deleted', found.id);
+        await record(tx, context, customerEvents.deleted.of(`customer:${row.id}`, { id: row.id }));
       });
     },
 
@@ -271,7 +265,7 @@ export function createCustomerService(dependencies: Dependencies): CustomerServi
       const { id } = await findPermitted(username, () => true);
       await context.transaction(async (tx) => {
         if ((await customerQueries(tx).updateRole(id, role)) > 0) {
-          await record(tx, context, 'customer.updated', id, { role });
+          await record(tx, context, customerEvents.updated.of(`customer:${id}`, { id, role }));
         }
       });
     },
@@ -288,7 +282,8 @@ export function createCustomerService(dependencies: Dependencies): CustomerServi
       const tier = tierOf(row.delivered_cents, tiers);
       if (tier !== row.tier) {
         await customerQueries(tx).updateTier(id, tier);
-        await record(tx, context, 'customer.tier_changed', id, { customerStatus: tier, before: row.tier });
+        const data = { id, customerStatus: tier, before: row.tier };
+        await record(tx, context, customerEvents.tierChanged.of(`customer:${id}`, data));
       }
     },
 

@@ -2,11 +2,11 @@
 import type { Origin } from '../database/context.ts';
 import { queriesOn } from '../database/database.ts';
 import { sql, valueList } from '../database/sql.ts';
-import type { EventType, NewEvent } from './schemas.ts';
+import type { NewEvent } from './define.ts';
 
 export interface EventRow {
   readonly id: number;
-  readonly type: EventType;
+  readonly type: string;
   readonly subject: string;
   /** JSON that matches the schema of the type. */
   readonly data: string;

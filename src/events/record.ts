@@ -1,9 +1,17 @@
 /** Writes events, in the transaction of the change that they record. */
 import type { Origin } from '../database/context.ts';
 import type { Sql } from '../database/database.ts';
+import type { NewEvent } from './define.ts';
 import { eventLogQueries } from './log-queries.ts';
 import { eventQueries } from './queries.ts';
-import type { NewEvent } from './schemas.ts';
+
+type EventCheck = (tx: Sql, events: readonly NewEvent[]) => Promise<void>;
+let check: EventCheck | null = null;
+
+/** Only for tests: `by` is called before events are written, in their transaction, and may throw. */
+export function checkEvents(by: EventCheck): void {
+  check = by;
+}
 
 /**
  * Records events after their change, in its transaction. The order of the log depends on that: a change locks its
@@ -19,6 +27,7 @@ export async function recordEvents(
   if (events.length === 0) {
     return;
   }
+  await check?.(tx, events);
   const first = tx.engine === 'sqlite' ? await firstOfNext(tx, events.length) : null;
   await eventQueries(tx).insert(origin, createdAt, events, (index) =>
     first === null ? null : first + index,

@@ -8,9 +8,9 @@ import { type Route, route } from '../http/route.ts';
 import type { EventHub } from './hub.ts';
 import { Event, EventList, listQuery, streamQuery } from './list-schemas.ts';
 import type { LiveConnections } from './live-connections.ts';
-import { type EventType, eventSchemas } from './schemas.ts';
 import { type EventFilter, type EventService, seesAllEvents } from './service.ts';
 import { createEventStream } from './stream.ts';
+import { eventTypes } from './types.ts';
 
 const tag = 'Events';
 const access = anyOf(apiKey, oauth('admin'));
@@ -125,16 +125,15 @@ type FilterQuery = { readonly types?: readonly string[]; readonly subject?: stri
 
 /** @throws AppError badRequest for a type that does not exist */
 function filterOf({ types, subject }: FilterQuery, isAdmin: boolean): EventFilter {
-  const known = Object.keys(eventSchemas) as EventType[];
   const unknown = types?.find((type) =>
     type.endsWith('.*')
-      ? !known.some((one) => one.startsWith(type.slice(0, -1)))
-      : !known.includes(type as EventType),
+      ? !eventTypes.some((one) => one.startsWith(type.slice(0, -1)))
+      : !eventTypes.includes(type),
   );
   if (unknown !== undefined) {
     throw new AppError(
       'badRequest',
-      `types: there is no type ${unknown}. Types are ${known.join(', ')}; cheese.* and the like stand for all of a kind.`,
+      `types: there is no type ${unknown}. Types are ${eventTypes.join(', ')}; cheese.* and the like stand for all of a kind.`,
     );
   }
   return { types: types ?? null, subject: subject ?? null, isAdmin };

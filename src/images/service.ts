@@ -16,6 +16,7 @@ import type { StoredFile } from '../files/copy-files.ts';
 import type { ByteRange, Files } from '../files/files.ts';
 import type { MaybePromise } from '../maybe-promise.ts';
 import type { Precondition } from '../versioned.ts';
+import { imageEvents } from './event-types.ts';
 import { type ImageFormat, unsupportedImage } from './image-format.ts';
 import { type ImageFileRow, imageFileLookup, imageQueries } from './queries.ts';
 import type { ImageRenderer, RenderedImage } from './renderer.ts';
@@ -164,10 +165,9 @@ export function createImageService({
         if ((await queries.countImages(cheeseId)) > imagesMax) {
           throw validationError([{ field: 'file', message: `the cheese already has ${imagesMax} images` }]);
         }
-        const data = JSON.stringify({ imageUrl, thumbnailUrl: urlOf(thumbnailName), size });
-        await recordEvents(tx, context.origin, createdAt, [
-          { type: 'cheese.image_uploaded', subject: `cheese:${cheeseId}`, data },
-        ]);
+        const data = { imageUrl, thumbnailUrl: urlOf(thumbnailName), size };
+        const event = imageEvents.uploaded.of(`cheese:${cheeseId}`, data);
+        await recordEvents(tx, context.origin, createdAt, [event]);
         return { imageName, thumbnailName };
       });
     },

@@ -4,9 +4,10 @@
  */
 import type { Context } from '../database/context.ts';
 import type { Sql } from '../database/database.ts';
+import type { NewEvent } from '../events/define.ts';
 import { deleteEvents, listEvents } from '../events/history.ts';
 import { recordOutsideLog } from '../events/record.ts';
-import type { NewEvent } from '../events/schemas.ts';
+import { orderEvents } from './event-types.ts';
 import { dollars, totalCents } from './money.ts';
 import { type OrderStatus, orderStatuses } from './order-status.ts';
 import { orderQueries, type TestOrderRow } from './queries.ts';
@@ -57,12 +58,9 @@ const testOrders: readonly TestOrder[] = orderStatuses
       total_cents,
       created_at: placedAt,
     };
-    const events = histories[status].map(
-      (reached): NewEvent => ({
-        type: `order.${reached}`,
-        subject: `order:${id}`,
-        data: JSON.stringify({ id, status: reached, total: dollars(total_cents), reason: null }),
-      }),
+    const total = dollars(total_cents);
+    const events = histories[status].map((reached) =>
+      orderEvents[reached].of(`order:${id}`, { id, status: reached, total, reason: null }),
     );
     return { row, events };
   });

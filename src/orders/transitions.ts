@@ -7,9 +7,10 @@ import { type Clock, timestamp } from '../clock.ts';
 import type { Context } from '../database/context.ts';
 import type { Sql } from '../database/database.ts';
 import { AppError } from '../errors.ts';
+import type { NewEvent } from '../events/define.ts';
 import { recordEvents, recordOutsideLog } from '../events/record.ts';
-import type { NewEvent } from '../events/schemas.ts';
 import { deleteApprovalJob, deleteApprovalJobs } from './approval-job.ts';
+import { orderEvents } from './event-types.ts';
 import { dollars } from './money.ts';
 import { cheesesOf, findRow } from './order.ts';
 import { allowedFrom, nextStatusText, type OrderStatus } from './order-status.ts';
@@ -119,8 +120,6 @@ export function createTransitions(clock: Clock, shippingTimeMs: number, firstId:
   return transitions;
 }
 
-/** Neither address nor notes: events must not contain personal data, because they outlive the customer. */
 function eventOf({ id, status, total_cents }: OrderRow, reason: string | null): NewEvent {
-  const data = JSON.stringify({ id, status, total: dollars(total_cents), reason });
-  return { type: `order.${status}`, subject: `order:${id}`, data };
+  return orderEvents[status].of(`order:${id}`, { id, status, total: dollars(total_cents), reason });
 }

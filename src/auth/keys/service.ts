@@ -3,9 +3,11 @@ import { type Clock, timestamp } from '../../clock.ts';
 import type { Context } from '../../database/context.ts';
 import { ConstraintError, type Database, type Sql } from '../../database/database.ts';
 import { AppError } from '../../errors.ts';
+import type { NewEvent } from '../../events/define.ts';
 import { recordEvents } from '../../events/record.ts';
-import type { EventType } from '../../events/schemas.ts';
 import type { Environment } from '../../settings/config.ts';
+import type { Scope } from '../access.ts';
+import { keyEvents } from './event-types.ts';
 import { hashKey, type KeyType, makeKey } from './format.ts';
 import { type AccountRow, type KeyRow, keyQueries } from './queries.ts';
 
@@ -16,7 +18,7 @@ export interface KeyDetails {
   readonly id: number;
   readonly type: KeyType;
   readonly last4: string;
-  readonly scopes: readonly string[];
+  readonly scopes: readonly Scope[];
   readonly createdAt: string;
   readonly expiresAt: string | null;
   readonly lastUsedAt: string | null;
@@ -97,10 +99,8 @@ export function createKeyService({ database, clock, environment, defaultPlan }: 
     return { ...toApiKey(row as KeyRow), key };
   }
 
-  function record(tx: Sql, context: Context, type: EventType, keyId: number, data: unknown): Promise<void> {
-    const event = { type, subject: `api_key:${keyId}`, data: JSON.stringify(data) };
-    return recordEvents(tx, context.origin, timestamp(clock.now()), [event]);
-  }
+  const record = (tx: Sql, context: Context, event: NewEvent): Promise<void> =>
+    recordEvents(tx, context.origin, timestamp(clock.now()), [event]);
 
   /** Locks the account of a key. The key may have ended. */
   async function lockKey(tx: Sql, keyId: number): Promise<KeyRow> {
@@ -157,7 +157,7 @@ export function createKeyService({ database, clock, environment, defaultPlan }: 
       context.transaction(async (tx) => {
         await keyQueries(tx).lockAccount(accountId);
         const created = await insert(tx, accountId, request);
-        await record(tx, context, 'api_key.created', created.id, withoutSecret(created));
+        await record(tx, context, keyEvents.created.of(`api_key:${created.id}`, withoutSecret(created)));
         return created;
       }),
 
@@ -197,7 +197,8 @@ export function createKeyService({ database, clock, environment, defaultPlan }: 
             old.expires_at === null ? undefined : Date.parse(old.expires_at) - Date.parse(old.created_at),
         });
         await keyQueries(tx).updateReplacedBy(old.id, created.id);
-        await record(tx, context, 'api_key.rotated', old.id, { replacedBy: withoutSecret(created) });
+        const data = { replacedBy: withoutSecret(created) };
+        await record(tx, context, keyEvents.rotated.of(`api_key:${old.id}`, data));
         return created;
       }),
 
@@ -206,7 +207,7 @@ export function createKeyService({ database, clock, environment, defaultPlan }: 
         const { id } = await lockKey(tx, keyId);
         const changed = await keyQueries(tx).updateRevoked(id, timestamp(clock.now()));
         if (changed > 0) {
-          await record(tx, context, 'api_key.revoked', id, { id });
+          await record(tx, context, keyEvents.revoked.of(`api_key:${id}`, { id }));
         }
       }),
   };
@@ -217,7 +218,7 @@ function toApiKey(row: KeyRow): KeyDetails {
     id: row.id,
     type: row.type,
     last4: row.last4,
-    scopes: row.scopes === '' ? [] : row.scopes.split(' '),
+    scopes: row.scopes === '' ? [] : (row.scopes.split(' ') as Scope[]),
     createdAt: row.created_at,
     expiresAt: row.expires_at,
     lastUsedAt: row.last_used_at,

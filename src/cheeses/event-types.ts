@@ -1,0 +1,43 @@
+/** Events of cheeses. */
+import { defineEvent } from '../events/define.ts';
+import { int64 } from '../schema/parts.ts';
+import { Cheese } from './schemas.ts';
+
+const { name, status, origin, pricePerKg, ageMonths, organic } = Cheese.properties;
+const text = { type: ['string', 'null'] } as const;
+const texts = { type: ['array', 'null'], items: { type: 'string' } } as const;
+
+/** The values of a field before and after; null for a field that the cheese does not have. */
+const change = <const V>(value: V) =>
+  ({ type: 'object', required: ['from', 'to'], properties: { from: value, to: value } }) as const;
+
+/** Events of the subject `cheese:12`. An update has the changed fields only: a cheese can have 100 long photoUrls. */
+export const cheeseEvents = {
+  created: defineEvent('cheese.created', 'A cheese was created', Cheese),
+  updated: defineEvent('cheese.updated', 'A cheese was changed', {
+    type: 'object',
+    required: ['id', 'name', 'changes'],
+    properties: {
+      id: int64,
+      name,
+      changes: {
+        type: 'object',
+        description:
+          'The changed fields. The category and tags are names, and null means that the cheese has no such field',
+        required: [],
+        properties: {
+          name: change(name),
+          category: change(text),
+          photoUrls: change(texts),
+          tags: change(texts),
+          status: change(status),
+          origin: change(origin),
+          pricePerKg: change({ ...pricePerKg, type: ['number', 'null'] }),
+          ageMonths: change({ ...ageMonths, type: ['integer', 'null'] }),
+          organic: change(organic),
+        },
+      },
+    },
+  }),
+  deleted: defineEvent('cheese.deleted', 'A cheese was deleted', Cheese),
+};

@@ -1,0 +1,33 @@
+/** The closed list of types of events. */
+import { keyEvents } from '../auth/keys/event-types.ts';
+import { cheeseEvents } from '../cheeses/event-types.ts';
+import { customerEvents } from '../customers/event-types.ts';
+import { imageEvents } from '../images/event-types.ts';
+import { orderEvents } from '../orders/event-types.ts';
+import { webhookEvents } from '../webhooks/event-types.ts';
+import { defineEvent, type EventDefinition } from './define.ts';
+
+/** `curd reset` deleted everything before it. */
+export const shopReset = defineEvent(
+  'shop.reset',
+  'The shop was reset: all cheeses, orders and customers were deleted',
+  {
+    type: 'object',
+    required: [],
+    properties: {},
+  },
+);
+
+/** All definitions, in the order of the documentation. */
+export const eventDefinitions: readonly EventDefinition[] = [
+  ...Object.values(cheeseEvents),
+  ...Object.values(imageEvents),
+  ...Object.values(orderEvents),
+  ...Object.values(customerEvents),
+  ...Object.values(keyEvents),
+  ...Object.values(webhookEvents),
+  shopReset,
+];
+
+/** The names of all types. */
+export const eventTypes: readonly string[] = eventDefinitions.map(({ type }) => type);

@@ -1,0 +1,28 @@
+/** Events of orders. */
+import { defineEvent } from '../events/define.ts';
+import { int64 } from '../schema/parts.ts';
+import { Order, Timeline } from './schemas.ts';
+
+const { status, total } = Order.properties;
+const { reason } = Timeline.properties.items.items.properties;
+
+/** The order at this transition. Neither the shipping address nor notes: events outlive the customer. */
+const order = {
+  type: 'object',
+  required: ['id', 'status', 'total', 'reason'],
+  properties: {
+    id: int64,
+    status,
+    total,
+    reason: { ...reason, description: 'Why the server or an operator made the transition; null without' },
+  },
+} as const;
+
+/** Events of the subject `order:31`, by the status that the order reached. */
+export const orderEvents = {
+  placed: defineEvent('order.placed', 'An order was placed', order),
+  approved: defineEvent('order.approved', 'An order was approved', order),
+  shipped: defineEvent('order.shipped', 'An order was shipped', order),
+  delivered: defineEvent('order.delivered', 'An order was delivered', order),
+  cancelled: defineEvent('order.cancelled', 'An order was cancelled', order),
+};
