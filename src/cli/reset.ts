@@ -13,8 +13,17 @@ import type { OptionsOf } from './options.ts';
 import { printResult } from './output.ts';
 import { withServices } from './run-command.ts';
 
-/** Tables that are not emptied: accounts and credentials, quotas, the environment and the schema version. */
-const kept = ['migration', 'shop', 'account', 'api_key', 'oauth_client', 'quota', 'event_epoch'];
+/** Tables that are not emptied: accounts and credentials, endpoints, quotas, the environment and the schema version. */
+const kept = [
+  'migration',
+  'shop',
+  'account',
+  'api_key',
+  'oauth_client',
+  'webhook_endpoint',
+  'quota',
+  'event_epoch',
+];
 /** Tables whose rows an empty shop needs as well. */
 const changed = ['catalogue', 'term', 'image_file', 'event_log'];
 
@@ -58,7 +67,11 @@ export function runReset(options: OptionsOf<typeof resetOptions>): Promise<void>
         publicImageUrl(config, name),
       );
       await restoreTestOrders(contextOf('cli'));
-      printResult(options, { reset: true }, 'The shop is reset. Accounts, keys and applications are kept.');
+      printResult(
+        options,
+        { reset: true },
+        'The shop is reset. Accounts, keys, applications and webhook endpoints are kept.',
+      );
     },
     true,
   );

@@ -247,6 +247,14 @@ export const settings = {
     default: '50',
     parse: parseInteger(1, 100_000),
   },
+  webhookTargets: {
+    variable: 'CURD_WEBHOOK_TARGETS',
+    flag: 'webhook-targets',
+    placeholder: 'mode',
+    help: 'public sends webhooks only to https URLs at public IP addresses; any permits http and private networks',
+    default: { local: 'any', elsewhere: 'public' },
+    parse: parseEnum(['public', 'any']),
+  },
   headersTimeoutMs: {
     variable: 'CURD_HEADERS_TIMEOUT',
     flag: 'headers-timeout',

@@ -89,7 +89,7 @@ for (const engine of engines) {
     const { database, clients } = shop.app.services;
 
     await reset.test('is reported as text and by an event', async () => {
-      const stdout = 'The shop is reset. Accounts, keys and applications are kept.\n';
+      const stdout = 'The shop is reset. Accounts, keys, applications and webhook endpoints are kept.\n';
       assert.deepEqual(life.run, { code: 0, stdout, stderr: '' });
       const [first] = await database.all<object>(sql`select type, actor from event order by id limit 1`);
       assert.deepEqual({ ...first }, { type: 'shop.reset', actor: 'cli' });

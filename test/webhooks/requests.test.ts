@@ -1,0 +1,197 @@
+/** Webhook requests: signatures, the schedule of attempts, and targets that lead into private networks. */
+import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { suite, test } from 'node:test';
+import fc from 'fast-check';
+import { Webhook } from 'standardwebhooks';
+import { attemptsMax, nextAttemptMs, parseRetryAfter } from '../../src/webhooks/schedule.ts';
+import { createWebhookSender, isPublicAddress, targetError } from '../../src/webhooks/sender.ts';
+import { sign } from '../../src/webhooks/signature.ts';
+import { cleanUp, type Scope } from '../context.ts';
+
+suite('Signatures', () => {
+  test('are accepted by the reference library, with the old secret and with the new one', () => {
+    fc.assert(
+      fc.property(fc.json(), (body) => {
+        const keys = [randomBytes(32), randomBytes(32)];
+        const timestamp = Math.floor(Date.now() / 1000);
+        const headers = {
+          'webhook-id': 'evt_abcd_1',
+          'webhook-timestamp': String(timestamp),
+          'webhook-signature': sign(keys, 'evt_abcd_1', timestamp, body),
+        };
+        for (const key of keys) {
+          assert.deepEqual(verifierOf(key).verify(body, headers), JSON.parse(body));
+          assert.throws(() => verifierOf(key).verify(`${body} `, headers));
+        }
+        assert.throws(() => verifierOf(randomBytes(32)).verify(body, headers));
+      }),
+      { numRuns: 30 },
+    );
+  });
+});
+
+function verifierOf(key: Buffer): Webhook {
+  return new Webhook(`whsec_${key.toString('base64')}`);
+}
+
+suite('Attempts', () => {
+  test('are ten, over 68 to 84 hours', () => {
+    const total = (random: number) =>
+      Array.from(
+        { length: attemptsMax - 1 },
+        (_, index) => nextAttemptMs(index + 1, random) ?? Number.NaN,
+      ).reduce((sum, wait) => sum + wait, 0) / 3_600_000;
+    assert.equal(attemptsMax, 10);
+    assert.equal(nextAttemptMs(attemptsMax, 0.5), null);
+    assert.ok(Math.abs(total(0.5) - 75.6) < 0.1, `${total(0.5)}`);
+    assert.ok(total(0) > 68 && total(1) < 84);
+  });
+
+  test('wait longer where the receiver asks for it, up to a day', () => {
+    assert.equal(nextAttemptMs(1, 0.5, 60_000), 60_000);
+    assert.equal(nextAttemptMs(1, 0.5, 1_000_000_000), 24 * 3_600_000);
+    assert.equal(nextAttemptMs(1, 0.5, 1), 5000);
+  });
+
+  test('understand seconds and dates in Retry-After, and ignore all else', () => {
+    const now = Date.parse('2026-06-01T12:00:00Z');
+    const texts = ['120', 'Mon, 01 Jun 2026 12:01:00 GMT', 'Mon, 01 Jun 2026 11:00:00 GMT', 'soon', '-5', ''];
+    assert.deepEqual(
+      texts.map((text) => parseRetryAfter(text, now)),
+      [120_000, 60_000, 0, 0, 0, 0],
+    );
+    assert.equal(parseRetryAfter(undefined, now), 0);
+  });
+});
+
+const privateAddresses = [
+  '0.0.0.0',
+  '10.0.0.1',
+  '100.64.0.1',
+  '127.0.0.1',
+  '127.255.0.3',
+  '169.254.169.254',
+  '172.16.0.1',
+  '172.31.255.255',
+  '192.0.0.8',
+  '192.0.2.1',
+  '192.168.1.1',
+  '198.18.0.1',
+  '198.51.100.1',
+  '203.0.113.1',
+  '224.0.0.1',
+  '240.0.0.1',
+  '255.255.255.255',
+  '168.63.129.16',
+  '::',
+  '::1',
+  '::ffff:127.0.0.1',
+  '::ffff:a9fe:a9fe',
+  '64:ff9b::7f00:1',
+  '100::1',
+  '2001::1',
+  '2001:db8::1',
+  '2002:7f00:1::',
+  'fc00::1',
+  'fd12:3456::1',
+  'fe80::1',
+  'fec0::1',
+  'ff02::1',
+  'no address',
+];
+
+suite('Targets in sandbox and production', () => {
+  for (const address of privateAddresses) {
+    test(`never are ${address}`, () => assert.equal(isPublicAddress(address), false));
+  }
+
+  test('may be public addresses', () => {
+    for (const address of ['93.184.216.34', '2606:2800:220:1:248:1893:25c8:1946', '::ffff:93.184.216.34']) {
+      assert.equal(isPublicAddress(address), true, address);
+    }
+  });
+
+  test('are https URLs without credentials and without private addresses, however these are written', () => {
+    for (const url of [
+      'http://example.com/',
+      'https://user:secret@example.com/',
+      'https://127.0.0.1/',
+      'https://2130706433/',
+      'https://0x7f.1/',
+      'https://１２７．０．０．１/',
+      'https://[::1]/',
+      'https://[::ffff:10.0.0.1]/',
+      'ftp://example.com/',
+      'nonsense',
+    ]) {
+      assert.equal(typeof targetError(url, 'public'), 'string', url);
+    }
+    assert.equal(targetError('https://example.com/hook?shop=1', 'public'), null);
+    assert.equal(targetError('http://127.0.0.1:9000/', 'any'), null);
+  });
+
+  test('are refused when their name resolves to a private address', async (t) => {
+    const sender = createWebhookSender('public', Date.now);
+    cleanUp(t, () => sender.close());
+    const result = await sender.send({ url: 'https://localhost/', headers: {}, body: '{}' });
+    assert.equal(result.status, null);
+    assert.match(result.error ?? '', /the IP address is not public/);
+  });
+});
+
+async function receiver(
+  t: Scope,
+  handle: (request: IncomingMessage, response: ServerResponse) => void,
+): Promise<string> {
+  const server = createServer(handle);
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  cleanUp(t, () => {
+    server.closeAllConnections();
+    server.close();
+  });
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}/hook`;
+}
+
+suite('A webhook request', () => {
+  test('carries the body and headers, and returns the status with the beginning of the response', async (t) => {
+    const received: string[] = [];
+    const url = await receiver(t, (request, response) => {
+      request.setEncoding('utf8').on('data', (chunk) => received.push(chunk));
+      request.on('end', () => {
+        received.push(String(request.headers['webhook-id']));
+        response.writeHead(429, { 'Retry-After': '7' }).end(`no\u0000 ${'x'.repeat(200_000)}`);
+      });
+    });
+    const sender = createWebhookSender('any', Date.now);
+    cleanUp(t, () => sender.close());
+    const result = await sender.send({ url, headers: { 'webhook-id': 'evt_abcd_1' }, body: '{"a":"ü"}' });
+    assert.deepEqual(received, ['{"a":"ü"}', 'evt_abcd_1']);
+    assert.deepEqual([result.status, result.error, result.retryAfterMs], [429, null, 7000]);
+    assert.equal(result.response.length, 1024);
+    assert.match(result.response, /^no\ufffd xxx/);
+  });
+
+  test('follows no redirect', async (t) => {
+    let requests = 0;
+    const url = await receiver(t, (_, response) => {
+      requests += 1;
+      response.writeHead(302, { Location: '/elsewhere' }).end();
+    });
+    const sender = createWebhookSender('any', Date.now);
+    cleanUp(t, () => sender.close());
+    assert.equal((await sender.send({ url, headers: {}, body: '{}' })).status, 302);
+    assert.equal(requests, 1);
+  });
+
+  test('fails with a reason where the connection breaks', async (t) => {
+    const url = await receiver(t, (request) => request.socket.destroy());
+    const sender = createWebhookSender('any', Date.now);
+    cleanUp(t, () => sender.close());
+    const result = await sender.send({ url, headers: {}, body: '{}' });
+    assert.equal(result.status, null);
+    assert.match(result.error ?? '', /^the connection was closed before/);
+  });
+});
