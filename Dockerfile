@@ -7,6 +7,8 @@ ARG NODE_IMAGE=node:26-slim
 FROM $NODE_IMAGE AS packages
 WORKDIR /curd
 COPY package.json package-lock.json .npmrc ./
+# Without this file, npm does not install the dependencies of the workspace, and reports nothing.
+COPY client/package.json client/
 # No install script is needed. The Node packages of Curd are for machines with an older Node, so they are removed.
 RUN npm ci --omit=dev --ignore-scripts && rm -rf node_modules/node-linux-* node_modules/.bin
 
@@ -17,6 +19,7 @@ COPY --from=packages /curd/node_modules node_modules
 COPY package.json LICENSE ./
 COPY bin bin
 COPY migrations migrations
+COPY client client
 COPY src src
 RUN mkdir /data && chown node:node /data
 USER node

@@ -12,6 +12,7 @@ interface Package {
   readonly version?: string;
   readonly integrity?: string;
   readonly dev?: boolean;
+  readonly link?: boolean;
   readonly optional?: boolean;
   readonly hasInstallScript?: boolean;
   readonly os?: string | readonly string[];
@@ -20,12 +21,24 @@ interface Package {
 
 const packages: [string, Package][] = Object.entries(
   JSON.parse(read('package-lock.json')).packages as Record<string, Package>,
-).filter(([path]) => path !== '');
+).filter(([path, { link }]) => path.includes('node_modules/') && !link); // The other entries are our own: the root and the workspace.
 
 suite('package-lock.json', () => {
   test('has a hash for each package', () => {
     const unlocked = packages.filter(([, { integrity = '' }]) => !integrity.startsWith('sha512-'));
     assert.deepEqual(unlocked, []);
+  });
+
+  test('has the four dependencies of the client, and no second version of one in the workspace', () => {
+    const { dependencies } = JSON.parse(read('client/package.json'));
+    assert.deepEqual(Object.keys(dependencies).sort(), [
+      'eventsource-parser',
+      'oauth4webapi',
+      'openapi-fetch',
+      'standardwebhooks',
+    ]);
+    const nested = packages.filter(([path, { dev }]) => path.startsWith('client/') && !dev);
+    assert.deepEqual(nested, [], 'a production dependency with two versions');
   });
 
   test('has no install script in production packages', () => {

@@ -53,10 +53,7 @@ suite('The OpenAPI document', () => {
   test('is committed as the routes generate it', () => {
     assert.equal(current.code, 0, current.stderr);
     const committed = filesIn('openapi.json').length === 0 ? '' : read('openapi.json');
-    assert.ok(
-      committed === current.stdout,
-      'openapi.json is not current: run "npm run -s curd openapi > openapi.json"',
-    );
+    assert.ok(committed === current.stdout, 'openapi.json is not current: run "npm run generate"');
   });
 
   test('has version 3.1, and all its references can be resolved', () => {
