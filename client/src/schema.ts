@@ -1935,26 +1935,29 @@ export interface components {
         /**
          * Landing
          * @example {
-         *       "name": "Curd",
-         *       "version": "0.1.0",
+         *       "name": "Alpine Dairy",
          *       "environment": "production",
+         *       "version": "0.1.0",
          *       "api": "/v2",
          *       "docs": "/docs",
          *       "openapi": "/openapi.json",
-         *       "health": "/healthz"
+         *       "health": "/healthz",
+         *       "console": null
          *     }
          */
         Landing: {
             name: string;
-            /** @description Version of the program */
-            version: string;
             /** @enum {string} */
             environment: "local" | "sandbox" | "production";
+            /** @description Version of the program */
+            version: string;
             /** @description Path that the API is under */
             api: string;
             docs: string;
             openapi: string;
             health: string;
+            /** @description null where this server has none */
+            console: string | null;
         };
         /**
          * Limits
@@ -9615,13 +9618,14 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "name": "Curd",
-                     *       "version": "0.1.0",
+                     *       "name": "Alpine Dairy",
                      *       "environment": "production",
+                     *       "version": "0.1.0",
                      *       "api": "/v2",
                      *       "docs": "/docs",
                      *       "openapi": "/openapi.json",
-                     *       "health": "/healthz"
+                     *       "health": "/healthz",
+                     *       "console": null
                      *     }
                      */
                     "application/json": components["schemas"]["Landing"];

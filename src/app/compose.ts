@@ -5,6 +5,7 @@ import { createGuard } from '../auth/guard.ts';
 import { createKeyResolver } from '../auth/keys/resolver.ts';
 import { keyRoutes } from '../auth/keys/routes.ts';
 import { metadataRoute, oauthEndpoints, styleRoute } from '../auth/oauth/endpoints.ts';
+import { createPageLayout } from '../auth/oauth/pages.ts';
 import { createTokenResolver } from '../auth/oauth/resolver.ts';
 import { selfRoutes } from '../auth/self-routes.ts';
 import { listingRoutes } from '../cheeses/listing-routes.ts';
@@ -78,7 +79,7 @@ export async function buildApp(
   const { database, keys, sessions, cheeses, listing, customers, loginThrottle, login, orders, orderReader } =
     services;
   const { approvals, grants, images, customerFinder } = services;
-  const { environment, secret, registration, passwordLengthMin } = config;
+  const { environment, secret, registration, passwordLengthMin, shopName } = config;
 
   const keyResolver = createKeyResolver({ database, clock, environment });
   const guard = createGuard([keyResolver.resolve, sessions.resolve, createTokenResolver(database, clock)]);
@@ -115,7 +116,13 @@ export async function buildApp(
     ...selfRoutes({ keys, directory: login, config, bounds: publishedLimits(config) }),
     metadataRoute(issuer),
     styleRoute(),
-    ...landingRoutes({ text: landingText, version: apiInfo.version, environment }),
+    ...landingRoutes({
+      name: shopName,
+      text: landingText,
+      version: apiInfo.version,
+      environment,
+      console: null,
+    }),
     ...operationalRoutes({ requireReady: createReadiness(config, database), describe, metrics, figures }),
   ];
   const { transaction } = database;
@@ -127,6 +134,7 @@ export async function buildApp(
     log,
     directory: login,
     approvals,
+    page: createPageLayout(shopName),
     secret,
     issuer,
   });

@@ -62,6 +62,15 @@ export class ConfigError extends Error {}
 /** Any text. */
 export const parseText: Parser<string> = (text) => text;
 
+/** The name of the shop, as pages show it. */
+export const parseShopName: Parser<string> = (text, name) => {
+  const characters = [...text].length;
+  if (characters > 60 || !/\S/u.test(text) || /\p{Cc}/u.test(text)) {
+    throw new ConfigError(`${name} must have 1 to 60 characters, and no control characters.`);
+  }
+  return text;
+};
+
 /** A parser of one of these words. */
 export function parseEnum<const T extends string>(allowed: readonly T[]): Parser<T> {
   return (text, name) => {

@@ -15,6 +15,7 @@ import {
   parsePlans,
   parseProxies,
   parsePublicUrl,
+  parseShopName,
   parseText,
   parseTiers,
   parseTimeout,
@@ -32,6 +33,14 @@ export const settings = {
     help: 'local, sandbox or production: decides which API keys are accepted and which defaults are safe',
     default: 'local',
     parse: parseEnum(environments),
+  },
+  shopName: {
+    variable: 'CURD_SHOP_NAME',
+    flag: 'shop-name',
+    placeholder: 'text',
+    help: 'name of the shop on all pages: 1 to 60 characters',
+    default: 'Cheese shop',
+    parse: parseShopName,
   },
   host: {
     variable: 'CURD_HOST',

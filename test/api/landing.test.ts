@@ -6,14 +6,16 @@ import packageJson from '../../package.json' with { type: 'json' };
 import { assertError, openShop, shared } from '../helper.ts';
 
 const browser = 'text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,*/*;q=0.8';
-const shop = shared((t) => openShop(t, { settings: { CURD_ENVIRONMENT: 'sandbox' } }));
+const shop = shared((t) =>
+  openShop(t, { settings: { CURD_ENVIRONMENT: 'sandbox', CURD_SHOP_NAME: 'Brie & <b> 🧀' } }),
+);
 
 test('GET / returns a page to browsers: name, version, environment and links that lead somewhere', async () => {
   const { status, headers, text } = await shop().request('GET', '/', { headers: { accept: browser } });
   assert.equal(status, 200);
   assert.equal(headers['content-type'], 'text/html; charset=utf-8');
   assert.match(text, /^<!doctype html>\n<html lang="en">/);
-  assert.match(text, /<title>Curd \(sandbox\)<\/title>/);
+  assert.match(text, /<title>Brie &amp; &lt;b&gt; 🧀 \(sandbox\)<\/title>/u);
   assert.ok(text.includes(`Version ${packageJson.version}, environment sandbox.`), text);
   const links = [...text.matchAll(/(?:href|src)="([^"]+)"/g)].map(([, link = '']) => link);
   for (const link of ['/docs', '/openapi.json', '/healthz', '/favicon.ico']) {
@@ -37,7 +39,7 @@ test('The landing page runs no script, has no frame, and may apply only its own 
   assert.ok(policy.includes(`'sha256-${digest}'`), 'browsers would refuse the style');
   assert.equal(headers['x-frame-options'], 'DENY');
   assert.equal(headers['referrer-policy'], 'no-referrer');
-  assert.doesNotMatch(text, /<script|style=|onload/i);
+  assert.doesNotMatch(text, /<script|<b>|style=|onload/i);
 });
 
 test('GET / returns JSON to clients that do not accept HTML', async () => {
@@ -46,13 +48,14 @@ test('GET / returns JSON to clients that do not accept HTML', async () => {
     assert.equal(status, 200);
     assert.match(headers['content-type'] ?? '', /^application\/json/);
     assert.deepEqual(json, {
-      name: 'Curd',
-      version: packageJson.version,
+      name: 'Brie & <b> 🧀',
       environment: 'sandbox',
+      version: packageJson.version,
       api: '/v2',
       docs: '/docs',
       openapi: '/openapi.json',
       health: '/healthz',
+      console: null,
     });
   }
 });

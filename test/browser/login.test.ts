@@ -96,7 +96,7 @@ const press = (page: Page, name: string) => page.getByRole('button', { name, exa
 inBrowser('A person logs in at the second try, allows it, and is back with a code', {}, async (scene) => {
   const { page, complaints, site, shop } = scene;
   await scene.open({ scope: 'read:cheeses read:profile' });
-  assert.equal(await page.title(), 'Log in to go on to Cheese Diary');
+  assert.equal(await page.title(), 'Log in to go on to Cheese Diary - Cheese shop');
   await logIn(page, 'ada', 'wrong');
   assert.equal(await page.getByRole('alert').textContent(), 'The username or the password is wrong.');
   assert.equal(await page.getByLabel('Username').inputValue(), 'ada');
@@ -218,7 +218,7 @@ inBrowser('Logging out on the way lets somebody else log in', {}, async (scene) 
   await logIn(page);
   await page.getByRole('link', { name: 'Log out' }).click();
   await page.waitForURL('**/oauth/logout');
-  assert.equal(await page.title(), 'Log out');
+  assert.equal(await page.title(), 'Log out - Cheese shop');
   await press(page, 'Log out');
   await page.getByText('You are logged out').waitFor();
   await scene.open();
@@ -248,7 +248,7 @@ inBrowser('Every page fits into 360 pixels, and can be read in light and dark', 
   const { page, shop } = scene;
   await page.setViewportSize({ width: 360, height: 640 });
   async function look(pictured: string, title: string): Promise<void> {
-    assert.equal(await page.title(), title);
+    assert.equal(await page.title(), `${title} - Cheese shop`);
     for (const colorScheme of ['light', 'dark'] as const) {
       await page.emulateMedia({ colorScheme });
       assert.equal(await page.evaluate('document.documentElement.scrollWidth'), 360, title);

@@ -96,9 +96,9 @@ suite('curd', { concurrency: 2 }, () => {
 
   test('checks every setting before it reports errors', async (t) => {
     const { CURD_DATA_DIR } = await freshShop(t);
-    // Any text is a valid host or folder.
+    // Any text is a valid host or folder, and a question mark is a valid name.
     const checked = Object.values(settings).filter(
-      ({ variable }) => !['CURD_HOST', 'CURD_DATA_DIR'].includes(variable),
+      ({ variable }) => !['CURD_HOST', 'CURD_DATA_DIR', 'CURD_SHOP_NAME'].includes(variable),
     );
     const environment = Object.fromEntries(checked.map(({ variable }) => [variable, '?']));
     assert.throws(
@@ -110,6 +110,16 @@ suite('curd', { concurrency: 2 }, () => {
         return message.split('\n').length === checked.length + 1;
       },
     );
+  });
+
+  test('accepts a name of the shop of 1 to 60 visible characters', async (t) => {
+    const { CURD_DATA_DIR } = await freshShop(t);
+    const load = (CURD_SHOP_NAME: string) => loadConfig({ CURD_DATA_DIR, CURD_SHOP_NAME }).shopName;
+    assert.equal(loadConfig({ CURD_DATA_DIR }).shopName, 'Cheese shop');
+    assert.equal(load('🧀'.repeat(60)), '🧀'.repeat(60));
+    for (const name of ['🧀'.repeat(61), ' ', 'a\nb', 'a\u0085b']) {
+      assert.throws(() => load(name), /CURD_SHOP_NAME must have 1 to 60 characters/, JSON.stringify(name));
+    }
   });
 
   test('refuses invalid settings with one sentence that names the variable', async (t) => {

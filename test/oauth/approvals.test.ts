@@ -53,6 +53,12 @@ onBothEngines('The scope admin', (engine) => {
     const bare = { scope, code_challenge: undefined, code_challenge_method: undefined };
     assert.equal(await errorOf(bob, queryOf(app, bare)), 'invalid_request');
 
+    const offered = await ada.authorize(queryOf(app, { scope: 'read:cheeses write:cheeses admin' }), {
+      consent: undefined,
+    });
+    for (const withheld of ['write:cheeses', 'admin']) {
+      assert.ok(offered.page.includes(`<code>${withheld}</code>: only staff of the shop can grant this`));
+    }
     const ofCustomer = await tokensOf(shop, app, ada, { scope: 'read:cheeses write:cheeses admin' });
     assert.equal(ofCustomer.scope, 'read:cheeses');
     assert.equal(await errorOf(ada, queryOf(app, { scope: 'admin' })), 'access_denied');
@@ -61,7 +67,7 @@ onBothEngines('The scope admin', (engine) => {
     assert.equal(await errorOf(bob, queryOf(app, { scope: 'admin' })), 'access_denied');
     assert.deepEqual(await statusesOf(shop), ['bob pending']);
     const met = await bob.authorize(queryOf(app, { scope }), { consent: undefined });
-    assert.match(met.page, /approval of an operator/);
+    assert.match(met.page, /<code>admin<\/code>: waits for an operator \(request 1\)/);
     assert.doesNotMatch(met.page, /Administer the shop/);
     const waiting = await tokensOf(shop, app, bob, { scope });
     assert.deepEqual([waiting.scope, waiting.expires_in], ['read:cheeses', 3600]);
@@ -72,6 +78,7 @@ onBothEngines('The scope admin', (engine) => {
     assert.equal(await adminStatus(shop, waiting.access_token), 403, 'it was never granted to this token');
     const asked = await bob.authorize(queryOf(app, { scope }), { consent: undefined });
     assert.match(asked.page, /Administer the shop/, 'asked anew, in words');
+    assert.doesNotMatch(asked.page, /cannot grant now/);
     const approved = await tokensOf(shop, app, bob, { scope });
     assert.deepEqual([approved.scope, approved.expires_in], [scope, 900]);
     assert.equal(await adminStatus(shop, approved.access_token), 404);
@@ -93,6 +100,13 @@ onBothEngines('The scope admin', (engine) => {
     await decide(shop, 'deny');
     assert.equal((await ask()).scope, 'read:cheeses');
     assert.deepEqual(await statusesOf(shop), ['bob denied']);
+    const denied = await openBrowser(shop.url, 'bob').authorize(
+      queryOf(app, { scope: 'read:cheeses admin' }),
+      {
+        consent: undefined,
+      },
+    );
+    assert.match(denied.page, /<code>admin<\/code>: an operator has denied this \(request 1\)/);
 
     await decide(shop, 'approve');
     await assert.rejects(decide(shop, 'deny'), { code: 'conflict' });

@@ -81,7 +81,7 @@ function assertHeaders({ headers }: Reply, formTarget = ''): void {
 function assertPage(reply: Reply, status: number, title: string, formTarget = ''): void {
   assert.equal(reply.status, status, reply.body);
   assert.equal(reply.headers.get('content-type'), 'text/html; charset=utf-8');
-  assert.ok(reply.body.includes(`<title>${title}</title>`), reply.body);
+  assert.ok(reply.body.includes(`<title>${title} - Cheese shop</title>`), reply.body);
   assert.doesNotMatch(reply.body, /<script|<iframe|<img| on\w+=|javascript:|style=/i);
   assertHeaders(reply, formTarget);
 }

@@ -32,8 +32,8 @@ export interface ApprovalService {
   /** Ends the approval and deletes all tokens of the pair. @throws AppError notFound, conflict when it was not approved */
   revoke(context: Context, id: number): Promise<void>;
   isApproved(clientId: string, customerId: number | null): Promise<boolean>;
-  /** Records a request. A decision that is still valid does not change. */
-  request(clientId: string, customerId: number | null): Promise<void>;
+  /** Records a request, and returns its state. A decision that is still valid does not change. */
+  request(clientId: string, customerId: number | null): Promise<Pick<ApprovalRow, 'id' | 'status'>>;
 }
 
 /** Whether an approval is valid at this time. */
@@ -108,7 +108,9 @@ export function createApprovalService(database: Database, clock: Clock): Approva
       ),
 
     async request(clientId, customerId) {
-      await oauthQueries(database).upsertRequest(clientId, customerId ?? noCustomer, timestamp(clock.now()));
+      const pair = [clientId, customerId ?? noCustomer] as const;
+      await oauthQueries(database).upsertRequest(...pair, timestamp(clock.now()));
+      return (await oauthQueries(database).findApproval(...pair)) as ApprovalRow;
     },
   };
 }

@@ -5,22 +5,22 @@
 import { hkdfSync } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { AppError, isFailure } from '../../errors.ts';
+import { AppError } from '../../errors.ts';
 import { Asset } from '../../http/asset.ts';
 import { headersOf, statusOf } from '../../http/error-mapping.ts';
 import { documentedText } from '../../http/error-responses.ts';
 import { revalidated } from '../../http/etag.ts';
-import { sendPage, setPageHeaders } from '../../http/pages/send-page.ts';
+import { setPageHeaders } from '../../http/pages/send-page.ts';
 import type { RawRequest, RawRoute } from '../../http/raw-routes.ts';
 import { isRepeated } from '../../http/repeated-headers.ts';
 import { type Route, route } from '../../http/route.ts';
-import type { RateLimitGroup, RateLimits } from '../../limits/rate-limits.ts';
+import type { RateLimits } from '../../limits/rate-limits.ts';
 import { scopes } from '../access.ts';
 import { readAuthorizeRequest } from './authorize-request.ts';
 import { withDescriptions } from './descriptions.ts';
 import { oauthErrorBody } from './error-body.ts';
 import type { Interactions } from './interactions.ts';
-import { oauthErrorPage } from './pages.ts';
+import { createPageRoute, reportIfFailure } from './page-route.ts';
 import type { ProviderDependencies } from './provider.ts';
 import { failureOf } from './provider-extensions.ts';
 import { AuthorizationServer } from './schemas.ts';
@@ -85,22 +85,7 @@ export function oauthEndpoints(dependencies: EndpointDependencies): RawRoute[] {
     await serveByLibrary(raw, `/oauth/authorize?${query}`);
   }
 
-  const pageRoute = (
-    method: 'GET' | 'POST',
-    path: string,
-    handle: RawRoute['handle'],
-    group: RateLimitGroup = method === 'POST' ? 'login' : 'any',
-  ) => ({
-    method,
-    path,
-    // Scripts of other origins must not read the pages (RFC 9700, section 2.6).
-    cors: 'sameOrigin' as const,
-    handle: (raw: RawRequest) =>
-      withErrorPage(raw, () => {
-        dependencies.countClientIp(raw.clientIp, group);
-        return handle(raw);
-      }),
-  });
+  const pageRoute = createPageRoute(dependencies);
 
   const interactionRoute = (method: 'GET' | 'POST', path: string, verb: keyof Interactions) =>
     pageRoute(method, path, async (raw) => (await loaded()).interactions[verb](raw));
@@ -177,36 +162,6 @@ async function withErrorBody(
     });
     const code = oauthCodes[status] ?? 'temporarily_unavailable';
     response.end(JSON.stringify(oauthErrorBody(code, error.message, status)));
-  }
-}
-
-function reportIfFailure(error: AppError, reportFailure: RawRequest['reportFailure']): void {
-  if (isFailure(error.code)) {
-    reportFailure(error);
-  }
-}
-
-/** Sends errors as a page. */
-async function withErrorPage(
-  { response, reportFailure }: RawRequest,
-  handle: () => Promise<void>,
-): Promise<void> {
-  try {
-    await handle();
-  } catch (error) {
-    if (response.headersSent) {
-      throw error;
-    }
-    if (error instanceof AppError) {
-      reportIfFailure(error, reportFailure);
-      sendPage(response, statusOf(error), oauthErrorPage(error.type, error.message), {
-        headers: headersOf(error),
-      });
-    } else if (error instanceof Error && error.name === 'SessionNotFound') {
-      sendPage(response, 400, oauthErrorPage('session_not_found', undefined));
-    } else {
-      throw error;
-    }
   }
 }
 

@@ -9,14 +9,15 @@ import { redirectSeeOther, sendPage } from '../../http/pages/send-page.ts';
 import type { RawRequest } from '../../http/raw-routes.ts';
 import type { ApprovalService } from './approvals.ts';
 import type { CustomerDirectory, CustomerSummary } from './customer-directory.ts';
-import { type ClientInfo, consentPage, loginPage, logoutPage } from './pages.ts';
-import { isScope, permittedScopes } from './scopes.ts';
+import { type ClientInfo, consentPage, loginPage, logoutPage, type PageLayout } from './pages.ts';
+import { isScope, permittedScopes, withheldReason } from './scopes.ts';
 
 interface Dependencies {
   readonly provider: Provider;
   readonly clock: Clock;
   readonly directory: CustomerDirectory;
   readonly approvals: ApprovalService;
+  readonly page: PageLayout;
   readonly secret: string;
   readonly issuer: string;
 }
@@ -47,6 +48,7 @@ export function createInteractions({
   clock,
   directory,
   approvals,
+  page: layout,
   secret,
   issuer,
 }: Dependencies): Interactions {
@@ -129,25 +131,25 @@ export function createInteractions({
       const details = await detailsOf(raw);
       const formTarget = targetOf(details);
       if (details.prompt.name === 'login') {
-        const page = loginPage(formOf(details, 'login'), await clientInfoOf(details), {
+        const page = loginPage(layout, formOf(details, 'login'), await clientInfoOf(details), {
           username: String(details.params.login_hint ?? ''),
         });
         sendPage(raw.response, 200, page, { formTarget });
         return;
       }
       const consent = await consentRequestOf(details);
-      if (consent.awaitsApproval) {
-        await approvals.request(consent.clientId, consent.customerId);
-      }
+      const request = consent.awaitsApproval
+        ? await approvals.request(consent.clientId, consent.customerId)
+        : null;
       if (consent.granted.length === 0) {
         await finishInteraction(raw, { error: 'access_denied', error_description: denialOf(consent) }, false);
         return;
       }
-      const page = consentPage(formOf(details, 'consent'), {
+      const page = consentPage(layout, formOf(details, 'consent'), {
         client: consent.client,
         username: consent.customer.username,
         scopes: consent.granted.filter(isScope),
-        awaitsApproval: consent.awaitsApproval,
+        withheld: consent.refused.map((scope) => ({ scope, reason: withheldReason(request) })),
       });
       sendPage(raw.response, 200, page, { formTarget });
     },
@@ -174,7 +176,7 @@ export function createInteractions({
           throw error;
         }
         const { message } = error;
-        const page = loginPage(formOf(details, 'login'), await clientInfoOf(details), {
+        const page = loginPage(layout, formOf(details, 'login'), await clientInfoOf(details), {
           username,
           error: message,
         });
@@ -215,7 +217,7 @@ export function createInteractions({
         session.accountId === undefined
           ? null
           : { action: '/oauth/logout', token: csrfTokens.tokenFor(`logout ${session.uid}`) };
-      sendPage(raw.response, 200, logoutPage(form, false));
+      sendPage(raw.response, 200, logoutPage(layout, form, false));
     },
 
     async logout(raw) {
@@ -223,7 +225,7 @@ export function createInteractions({
       const form = await readForm(raw.request);
       csrfTokens.require(raw.request, form, `logout ${session.uid}`);
       await session.destroy();
-      sendPage(raw.response, 200, logoutPage(null, true));
+      sendPage(raw.response, 200, logoutPage(layout, null, true));
     },
   };
 }

@@ -22,28 +22,34 @@ export interface Consent {
   readonly client: ClientInfo;
   readonly username: string;
   readonly scopes: readonly Scope[];
-  /** The scope admin was requested, and waits for the approval of an operator. */
-  readonly awaitsApproval: boolean;
+  /** Requested scopes that cannot be granted now, each with the reason. */
+  readonly withheld: readonly { readonly scope: string; readonly reason: string }[];
 }
 
-function oauthPage(title: string, content: Html): string {
-  return layout({
-    title,
-    head: html`<link rel="stylesheet" href="/oauth/style.css">`,
-    body: html`<p class="mark" aria-hidden="true"><span></span><span></span><span></span></p>
+/** Puts the title and content of a page into the layout with the name of the shop. */
+export type PageLayout = (title: string, content: Html) => string;
+
+/** The layout of all pages with forms. */
+export function createPageLayout(shopName: string): PageLayout {
+  return (title, content) =>
+    layout({
+      title: `${title} - ${shopName}`,
+      head: html`<link rel="stylesheet" href="/oauth/style.css">`,
+      body: html`<p class="shop"><span class="mark" aria-hidden="true"><span></span><span></span><span></span></span> ${shopName}</p>
 ${content}`,
-  });
+    });
 }
 
 /** The form for username and password. */
 export function loginPage(
+  page: PageLayout,
   form: Form,
   client: ClientInfo,
   { username = '', error = null }: { readonly username?: string; readonly error?: string | null } = {},
 ): string {
   const message = error === null ? null : html`<p class="fault" role="alert" id="fault">${error}</p>`;
   const describedBy = error === null ? null : html` aria-describedby="fault" aria-invalid="true"`;
-  return oauthPage(
+  return page(
     `Log in to go on to ${client.name}`,
     html`<h1>Log in</h1>
 <p>to go on to <strong>${client.name}</strong> <span class="host">${client.host}</span></p>
@@ -62,18 +68,28 @@ ${message}
 }
 
 /** The form that lists the requested scopes, to allow or to deny. */
-export function consentPage(form: Form, { client, username, scopes, awaitsApproval }: Consent): string {
+export function consentPage(
+  page: PageLayout,
+  form: Form,
+  { client, username, scopes, withheld }: Consent,
+): string {
   const items = scopes.map((scope) => html`<li>${scopeDescriptions[scope]}</li>\n`);
-  const approval = awaitsApproval
-    ? html`<p class="note" role="status">It has also asked to administer the shop. That needs the approval of an operator: the request is recorded. You can go on without it.</p>`
-    : null;
-  return oauthPage(
+  const refused = withheld.map(({ scope, reason }) => html`<li><code>${scope}</code>: ${reason}</li>\n`);
+  const note =
+    withheld.length === 0
+      ? null
+      : html`<div class="note" role="status">
+<p>It has also requested what you cannot grant now. You can continue without it.</p>
+<ul>
+${refused}</ul>
+</div>`;
+  return page(
     `May ${client.name} do this?`,
     html`<h1>${client.name} asks for your permission</h1>
 <p>You are logged in as <strong>${username}</strong>. If you allow it, ${client.name} will be able to:</p>
 <ul>
 ${items}</ul>
-${approval}
+${note}
 <p class="small">Then you are sent on to <span class="host">${client.host}</span>.</p>
 <form method="post" action="${form.action}">
 <input type="hidden" name="token" value="${form.token}">
@@ -85,16 +101,16 @@ ${approval}
 }
 
 /** @param form null when no customer is logged in */
-export function logoutPage(form: Form | null, isDone: boolean): string {
+export function logoutPage(page: PageLayout, form: Form | null, isDone: boolean): string {
   if (form === null) {
     const title = isDone ? 'You are logged out' : 'You are not logged in';
-    return oauthPage(
+    return page(
       title,
       html`<h1>${title}</h1>
 <p>Applications that you have allowed keep their access until it ends. A new password ends it at once.</p>`,
     );
   }
-  return oauthPage(
+  return page(
     'Log out',
     html`<h1>Log out?</h1>
 <p>You will be asked for your password the next time an application sends you here.</p>
@@ -106,8 +122,8 @@ export function logoutPage(form: Form | null, isDone: boolean): string {
 }
 
 /** A text for the customer, and the error code for the developers of the application. */
-export function oauthErrorPage(error: string, description: string | undefined): string {
-  return oauthPage(
+export function oauthErrorPage(page: PageLayout, error: string, description: string | undefined): string {
+  return page(
     'This did not work',
     html`<h1>This did not work</h1>
 <p>${errorTexts[error] ?? 'The application sent you here with a request that cannot be answered.'}</p>

@@ -12,7 +12,7 @@ import { createAdapters } from './adapter.ts';
 import type { ApprovalService } from './approvals.ts';
 import { refusalOf } from './authorize-request.ts';
 import type { CustomerDirectory } from './customer-directory.ts';
-import { oauthErrorPage } from './pages.ts';
+import { oauthErrorPage, type PageLayout } from './pages.ts';
 import { extendProvider, implicitMode, noteFailure } from './provider-extensions.ts';
 import { permittedScopes } from './scopes.ts';
 
@@ -41,6 +41,7 @@ export interface ProviderDependencies {
   readonly log: Log;
   readonly directory: CustomerDirectory;
   readonly approvals: ApprovalService;
+  readonly page: PageLayout;
   readonly secret: string;
   /** The public URL of this server, without /v2. */
   readonly issuer: string;
@@ -84,7 +85,7 @@ function configure(
   dependencies: ProviderDependencies,
   library: typeof import('oidc-provider'),
 ): Configuration {
-  const { database, clock, directory, approvals, secret, issuer } = dependencies;
+  const { database, clock, directory, approvals, page, secret, issuer } = dependencies;
   const { errors, interactionPolicy } = library;
   const isHttps = issuer.startsWith('https:');
   const cookie = { httpOnly: true, sameSite: 'lax', signed: true, secure: isHttps } as const;
@@ -246,7 +247,7 @@ function configure(
     interactions: { policy, url: (_ctx, interaction) => `/oauth/interaction/${interaction.uid}` },
     async renderError(ctx, out) {
       ctx.type = 'html';
-      ctx.body = oauthErrorPage(out.error, out.error_description);
+      ctx.body = oauthErrorPage(page, out.error, out.error_description);
     },
     clientBasedCORS: () => true,
   };

@@ -1,6 +1,7 @@
 /** The scopes that may be granted, by role and approval. */
 import { type Scope, scopes } from '../access.ts';
 import type { Role } from './customer-directory.ts';
+import type { ApprovalStatus } from './queries.ts';
 
 const customerScopes: readonly Scope[] = [
   'read:cheeses',
@@ -38,4 +39,19 @@ export function permittedScopes(role: Role | null, isApproved: boolean): readonl
         ? staffScopes
         : customerScopes;
   return isApproved && role !== 'customer' ? [...unapproved, 'admin'] : unapproved;
+}
+
+/**
+ * Why a customer cannot grant a requested scope, as the consent page says it.
+ * @param request for the scope admin; null when the customer is not staff
+ */
+export function withheldReason(
+  request: { readonly id: number; readonly status: ApprovalStatus } | null,
+): string {
+  if (request === null) {
+    return 'only staff of the shop can grant this';
+  }
+  const reason =
+    request.status === 'pending' ? 'waits for an operator' : `an operator has ${request.status} this`;
+  return `${reason} (request ${request.id})`;
 }

@@ -11,36 +11,51 @@ import { layout } from './layout.ts';
 import { contentSecurityPolicy, pageHeaders } from './send-page.ts';
 
 const tag = 'Operation';
-const name = 'Curd';
 const links = { docs: '/docs', openapi: '/openapi.json', health: '/healthz' };
 
 const Landing = {
   title: 'Landing',
   type: 'object',
-  required: ['name', 'version', 'environment', 'api', 'docs', 'openapi', 'health'],
+  required: ['name', 'environment', 'version', 'api', 'docs', 'openapi', 'health', 'console'],
   properties: {
     name: { type: 'string' },
-    version: { type: 'string', description: 'Version of the program' },
     environment: { type: 'string', enum: ['local', 'sandbox', 'production'] },
+    version: { type: 'string', description: 'Version of the program' },
     api: { type: 'string', description: 'Path that the API is under' },
     docs: { type: 'string' },
     openapi: { type: 'string' },
     health: { type: 'string' },
+    console: { type: ['string', 'null'], description: 'null where this server has none' },
   },
-  examples: [{ name, version: '0.1.0', environment: 'production', api: '/v2', ...links }],
+  examples: [
+    {
+      name: 'Alpine Dairy',
+      environment: 'production',
+      version: '0.1.0',
+      api: '/v2',
+      ...links,
+      console: null,
+    },
+  ],
 } as const;
 
 interface Dependencies {
+  /** As the operator named this server. */
+  readonly name: string;
   /** What this API is, as one sentence. */
   readonly text: string;
   readonly version: string;
   readonly environment: string;
+  /** The path of the page for operators; null where there is none. */
+  readonly console: string | null;
 }
 
 export function landingRoutes(dependencies: Dependencies): Route[] {
   const page = landingPage(dependencies);
-  const { version, environment } = dependencies;
-  const data = revalidated(new Asset(JSON.stringify({ name, version, environment, api: '/v2', ...links })));
+  const { name, environment, version, console } = dependencies;
+  const data = revalidated(
+    new Asset(JSON.stringify({ name, environment, version, api: '/v2', ...links, console })),
+  );
   return [
     route({
       method: 'GET',
@@ -114,7 +129,8 @@ const landingHeaders = {
   ...pageHeaders,
 };
 
-function landingPage({ text, version, environment }: Dependencies): RouteResponse {
+function landingPage({ name, text, version, environment, console }: Dependencies): RouteResponse {
+  const operatorLink = console === null ? null : html`<li><a href="${console}">Console</a></li>\n`;
   const page = layout({
     title: `${name} (${environment})`,
     head: html`<link rel="icon" href="/favicon.ico" type="image/svg+xml">
@@ -123,7 +139,7 @@ function landingPage({ text, version, environment }: Dependencies): RouteRespons
 <h1>${name}</h1>
 <p>${text} Version ${version}, environment ${environment}.</p>
 <ul>
-<li><a href="${links.docs}">API reference</a></li>
+${operatorLink}<li><a href="${links.docs}">API reference</a></li>
 <li><a href="${links.openapi}">OpenAPI document</a></li>
 <li><a href="${links.health}">Health</a></li>
 </ul>`,
