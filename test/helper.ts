@@ -269,6 +269,7 @@ function closed(schema: Schema): Schema {
         }),
     ...(schema.items === undefined ? {} : { items: closed(schema.items) }),
     ...(schema.anyOf === undefined ? {} : { anyOf: schema.anyOf.map(closed) }),
+    ...(schema.oneOf === undefined ? {} : { oneOf: schema.oneOf.map(closed) }),
   };
 }
 

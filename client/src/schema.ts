@@ -1091,7 +1091,1823 @@ export interface paths {
         trace?: never;
     };
 }
-export type webhooks = Record<string, never>;
+export interface webhooks {
+    "cheese.created": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** A cheese was created */
+        post: {
+            parameters: {
+                query?: never;
+                header: {
+                    /**
+                     * @description The id of the event. A repeated delivery has the same one
+                     * @example evt_k3Xw_1043
+                     */
+                    "webhook-id": string;
+                    /**
+                     * @description Time of this attempt, in seconds since 1970. Refuse old ones
+                     * @example 1795340533
+                     */
+                    "webhook-timestamp": string;
+                    /**
+                     * @description `v1,` and the base64 of an HMAC-SHA256 over id, timestamp and body, joined by full stops (Standard Webhooks). While a secret is rotated there are two, separated by a blank
+                     * @example v1,K5oZfzN95Z9UVu1EsfQmfVNQhnkZ2pj9o9NDN/H/pI4=
+                     */
+                    "webhook-signature": string;
+                };
+                path?: never;
+                cookie?: never;
+            };
+            requestBody: {
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "evt_k3Xw_1043",
+                     *       "type": "cheese.created",
+                     *       "timestamp": "2026-11-22T09:42:13.123Z",
+                     *       "sequence": 1043,
+                     *       "subject": "cheese:42",
+                     *       "actor": "key:12",
+                     *       "requestId": "0f3c9a4e-5a43-4c0c-8f6b-2a1f6f3f4a11",
+                     *       "data": {
+                     *         "id": 42,
+                     *         "name": "Gruyère",
+                     *         "category": {
+                     *           "id": 3,
+                     *           "name": "Hard"
+                     *         },
+                     *         "photoUrls": [
+                     *           "https://example.com/gruyere.jpg"
+                     *         ],
+                     *         "tags": [
+                     *           {
+                     *             "id": 1,
+                     *             "name": "cow"
+                     *           },
+                     *           {
+                     *             "id": 4,
+                     *             "name": "raw milk"
+                     *           }
+                     *         ],
+                     *         "status": "available",
+                     *         "origin": "Switzerland",
+                     *         "pricePerKg": 32.5,
+                     *         "ageMonths": 9,
+                     *         "organic": false,
+                     *         "createdAt": "2026-01-15T09:30:00.000Z",
+                     *         "updatedAt": "2026-02-03T14:12:45.120Z"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["EventCheeseCreated"];
+                };
+            };
+            responses: {
+                /** @description The endpoint is gone: it is disabled */
+                410: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content?: never;
+                };
+                /** @description Accepted. The body of the response is ignored */
+                "2XX": {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content?: never;
+                };
+                /** @description Not accepted: the delivery is repeated */
+                default: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content?: never;
+                };
+            };
+        };
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "cheese.updated": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** A cheese was changed */
+        post: {
+            parameters: {
+                query?: never;
+                header: {
+                    /**
+                     * @description The id of the event. A repeated delivery has the same one
+                     * @example evt_k3Xw_1043
+                     */
+                    "webhook-id": string;
+                    /**
+                     * @description Time of this attempt, in seconds since 1970. Refuse old ones
+                     * @example 1795340533
+                     */
+                    "webhook-timestamp": string;
+                    /**
+                     * @description `v1,` and the base64 of an HMAC-SHA256 over id, timestamp and body, joined by full stops (Standard Webhooks). While a secret is rotated there are two, separated by a blank
+                     * @example v1,K5oZfzN95Z9UVu1EsfQmfVNQhnkZ2pj9o9NDN/H/pI4=
+                     */
+                    "webhook-signature": string;
+                };
+                path?: never;
+                cookie?: never;
+            };
+            requestBody: {
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "evt_k3Xw_1043",
+                     *       "type": "cheese.updated",
+                     *       "timestamp": "2026-11-22T09:42:13.123Z",
+                     *       "sequence": 1043,
+                     *       "subject": "cheese:12",
+                     *       "actor": "key:12",
+                     *       "requestId": "0f3c9a4e-5a43-4c0c-8f6b-2a1f6f3f4a11",
+                     *       "data": {
+                     *         "id": 12,
+                     *         "name": "Gruyère",
+                     *         "changes": {
+                     *           "pricePerKg": {
+                     *             "from": 32.5,
+                     *             "to": 34
+                     *           }
+                     *         }
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["EventCheeseUpdated"];
+                };
+            };
+            responses: {
+                /** @description The endpoint is gone: it is disabled */
+                410: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content?: never;
+                };
+                /** @description Accepted. The body of the response is ignored */
+                "2XX": {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content?: never;
+                };
+                /** @description Not accepted: the delivery is repeated */
+                default: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content?: never;
+                };
+            };
+        };
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "cheese.deleted": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** A cheese was deleted */
+        post: {
+            parameters: {
+                query?: never;
+                header: {
+                    /**
+                     * @description The id of the event. A repeated delivery has the same one
+                     * @example evt_k3Xw_1043
+                     */
+                    "webhook-id": string;
+                    /**
+                     * @description Time of this attempt, in seconds since 1970. Refuse old ones
+                     * @example 1795340533
+                     */
+                    "webhook-timestamp": string;
+                    /**
+                     * @description `v1,` and the base64 of an HMAC-SHA256 over id, timestamp and body, joined by full stops (Standard Webhooks). While a secret is rotated there are two, separated by a blank
+                     * @example v1,K5oZfzN95Z9UVu1EsfQmfVNQhnkZ2pj9o9NDN/H/pI4=
+                     */
+                    "webhook-signature": string;
+                };
+                path?: never;
+                cookie?: never;
+            };
+            requestBody: {
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "evt_k3Xw_1043",
+                     *       "type": "cheese.deleted",
+                     *       "timestamp": "2026-11-22T09:42:13.123Z",
+                     *       "sequence": 1043,
+                     *       "subject": "cheese:42",
+                     *       "actor": "key:12",
+                     *       "requestId": "0f3c9a4e-5a43-4c0c-8f6b-2a1f6f3f4a11",
+                     *       "data": {
+                     *         "id": 42,
+                     *         "name": "Gruyère",
+                     *         "category": {
+                     *           "id": 3,
+                     *           "name": "Hard"
+                     *         },
+                     *         "photoUrls": [
+                     *           "https://example.com/gruyere.jpg"
+                     *         ],
+                     *         "tags": [
+                     *           {
+                     *             "id": 1,
+                     *             "name": "cow"
+                     *           },
+                     *           {
+                     *             "id": 4,
+                     *             "name": "raw milk"
+                     *           }
+                     *         ],
+                     *         "status": "available",
+                     *         "origin": "Switzerland",
+                     *         "pricePerKg": 32.5,
+                     *         "ageMonths": 9,
+                     *         "organic": false,
+                     *         "createdAt": "2026-01-15T09:30:00.000Z",
+                     *         "updatedAt": "2026-02-03T14:12:45.120Z"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["EventCheeseDeleted"];
+                };
+            };
+            responses: {
+                /** @description The endpoint is gone: it is disabled */
+                410: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content?: never;
+                };
+                /** @description Accepted. The body of the response is ignored */
+                "2XX": {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content?: never;
+                };
+                /** @description Not accepted: the delivery is repeated */
+                default: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content?: never;
+                };
+            };
+        };
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "cheese.image_uploaded": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** An image of a cheese was uploaded. The event cheese.updated with its photoUrls comes before */
+        post: {
+            parameters: {
+                query?: never;
+                header: {
+                    /**
+                     * @description The id of the event. A repeated delivery has the same one
+                     * @example evt_k3Xw_1043
+                     */
+                    "webhook-id": string;
+                    /**
+                     * @description Time of this attempt, in seconds since 1970. Refuse old ones
+                     * @example 1795340533
+                     */
+                    "webhook-timestamp": string;
+                    /**
+                     * @description `v1,` and the base64 of an HMAC-SHA256 over id, timestamp and body, joined by full stops (Standard Webhooks). While a secret is rotated there are two, separated by a blank
+                     * @example v1,K5oZfzN95Z9UVu1EsfQmfVNQhnkZ2pj9o9NDN/H/pI4=
+                     */
+                    "webhook-signature": string;
+                };
+                path?: never;
+                cookie?: never;
+            };
+            requestBody: {
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "evt_k3Xw_1043",
+                     *       "type": "cheese.image_uploaded",
+                     *       "timestamp": "2026-11-22T09:42:13.123Z",
+                     *       "sequence": 1043,
+                     *       "subject": "cheese:12",
+                     *       "actor": "key:12",
+                     *       "requestId": "0f3c9a4e-5a43-4c0c-8f6b-2a1f6f3f4a11",
+                     *       "data": {
+                     *         "imageUrl": "https://cheese.example/images/c0535e4be2b79ffd93291305436bf889314e4a3faec05ecffcbb7df31ad9e51a.jpg",
+                     *         "thumbnailUrl": "https://cheese.example/images/9e1d5f1b7c1d4e6f8a90b2c3d4e5f60718293a4b5c6d7e8f9a0b1c2d3e4f5061.webp",
+                     *         "size": 482113
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["EventCheeseImageUploaded"];
+                };
+            };
+            responses: {
+                /** @description The endpoint is gone: it is disabled */
+                410: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content?: never;
+                };
+                /** @description Accepted. The body of the response is ignored */
+                "2XX": {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content?: never;
+                };
+                /** @description Not accepted: the delivery is repeated */
+                default: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content?: never;
+                };
+            };
+        };
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "order.placed": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** An order was placed */
+        post: {
+            parameters: {
+                query?: never;
+                header: {
+                    /**
+                     * @description The id of the event. A repeated delivery has the same one
+                     * @example evt_k3Xw_1043
+                     */
+                    "webhook-id": string;
+                    /**
+                     * @description Time of this attempt, in seconds since 1970. Refuse old ones
+                     * @example 1795340533
+                     */
+                    "webhook-timestamp": string;
+                    /**
+                     * @description `v1,` and the base64 of an HMAC-SHA256 over id, timestamp and body, joined by full stops (Standard Webhooks). While a secret is rotated there are two, separated by a blank
+                     * @example v1,K5oZfzN95Z9UVu1EsfQmfVNQhnkZ2pj9o9NDN/H/pI4=
+                     */
+                    "webhook-signature": string;
+                };
+                path?: never;
+                cookie?: never;
+            };
+            requestBody: {
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "evt_k3Xw_1043",
+                     *       "type": "order.placed",
+                     *       "timestamp": "2026-11-22T09:42:13.123Z",
+                     *       "sequence": 1043,
+                     *       "subject": "order:31",
+                     *       "actor": "key:12",
+                     *       "requestId": "0f3c9a4e-5a43-4c0c-8f6b-2a1f6f3f4a11",
+                     *       "data": {
+                     *         "id": 31,
+                     *         "status": "placed",
+                     *         "total": 709.5,
+                     *         "reason": null
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["EventOrderPlaced"];
+                };
+            };
+            responses: {
+                /** @description The endpoint is gone: it is disabled */
+                410: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content?: never;
+                };
+                /** @description Accepted. The body of the response is ignored */
+                "2XX": {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content?: never;
+                };
+                /** @description Not accepted: the delivery is repeated */
+                default: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content?: never;
+                };
+            };
+        };
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "order.approved": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** An order was approved */
+        post: {
+            parameters: {
+                query?: never;
+                header: {
+                    /**
+                     * @description The id of the event. A repeated delivery has the same one
+                     * @example evt_k3Xw_1043
+                     */
+                    "webhook-id": string;
+                    /**
+                     * @description Time of this attempt, in seconds since 1970. Refuse old ones
+                     * @example 1795340533
+                     */
+                    "webhook-timestamp": string;
+                    /**
+                     * @description `v1,` and the base64 of an HMAC-SHA256 over id, timestamp and body, joined by full stops (Standard Webhooks). While a secret is rotated there are two, separated by a blank
+                     * @example v1,K5oZfzN95Z9UVu1EsfQmfVNQhnkZ2pj9o9NDN/H/pI4=
+                     */
+                    "webhook-signature": string;
+                };
+                path?: never;
+                cookie?: never;
+            };
+            requestBody: {
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "evt_k3Xw_1043",
+                     *       "type": "order.approved",
+                     *       "timestamp": "2026-11-22T09:42:13.123Z",
+                     *       "sequence": 1043,
+                     *       "subject": "order:31",
+                     *       "actor": "key:12",
+                     *       "requestId": "0f3c9a4e-5a43-4c0c-8f6b-2a1f6f3f4a11",
+                     *       "data": {
+                     *         "id": 31,
+                     *         "status": "approved",
+                     *         "total": 709.5,
+                     *         "reason": null
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["EventOrderApproved"];
+                };
+            };
+            responses: {
+                /** @description The endpoint is gone: it is disabled */
+                410: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content?: never;
+                };
+                /** @description Accepted. The body of the response is ignored */
+                "2XX": {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content?: never;
+                };
+                /** @description Not accepted: the delivery is repeated */
+                default: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content?: never;
+                };
+            };
+        };
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "order.shipped": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** An order was shipped */
+        post: {
+            parameters: {
+                query?: never;
+                header: {
+                    /**
+                     * @description The id of the event. A repeated delivery has the same one
+                     * @example evt_k3Xw_1043
+                     */
+                    "webhook-id": string;
+                    /**
+                     * @description Time of this attempt, in seconds since 1970. Refuse old ones
+                     * @example 1795340533
+                     */
+                    "webhook-timestamp": string;
+                    /**
+                     * @description `v1,` and the base64 of an HMAC-SHA256 over id, timestamp and body, joined by full stops (Standard Webhooks). While a secret is rotated there are two, separated by a blank
+                     * @example v1,K5oZfzN95Z9UVu1EsfQmfVNQhnkZ2pj9o9NDN/H/pI4=
+                     */
+                    "webhook-signature": string;
+                };
+                path?: never;
+                cookie?: never;
+            };
+            requestBody: {
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "evt_k3Xw_1043",
+                     *       "type": "order.shipped",
+                     *       "timestamp": "2026-11-22T09:42:13.123Z",
+                     *       "sequence": 1043,
+                     *       "subject": "order:31",
+                     *       "actor": "key:12",
+                     *       "requestId": "0f3c9a4e-5a43-4c0c-8f6b-2a1f6f3f4a11",
+                     *       "data": {
+                     *         "id": 31,
+                     *         "status": "shipped",
+                     *         "total": 709.5,
+                     *         "reason": null
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["EventOrderShipped"];
+                };
+            };
+            responses: {
+                /** @description The endpoint is gone: it is disabled */
+                410: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content?: never;
+                };
+                /** @description Accepted. The body of the response is ignored */
+                "2XX": {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content?: never;
+                };
+                /** @description Not accepted: the delivery is repeated */
+                default: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content?: never;
+                };
+            };
+        };
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "order.delivered": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** An order was delivered */
+        post: {
+            parameters: {
+                query?: never;
+                header: {
+                    /**
+                     * @description The id of the event. A repeated delivery has the same one
+                     * @example evt_k3Xw_1043
+                     */
+                    "webhook-id": string;
+                    /**
+                     * @description Time of this attempt, in seconds since 1970. Refuse old ones
+                     * @example 1795340533
+                     */
+                    "webhook-timestamp": string;
+                    /**
+                     * @description `v1,` and the base64 of an HMAC-SHA256 over id, timestamp and body, joined by full stops (Standard Webhooks). While a secret is rotated there are two, separated by a blank
+                     * @example v1,K5oZfzN95Z9UVu1EsfQmfVNQhnkZ2pj9o9NDN/H/pI4=
+                     */
+                    "webhook-signature": string;
+                };
+                path?: never;
+                cookie?: never;
+            };
+            requestBody: {
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "evt_k3Xw_1043",
+                     *       "type": "order.delivered",
+                     *       "timestamp": "2026-11-22T09:42:13.123Z",
+                     *       "sequence": 1043,
+                     *       "subject": "order:31",
+                     *       "actor": "key:12",
+                     *       "requestId": "0f3c9a4e-5a43-4c0c-8f6b-2a1f6f3f4a11",
+                     *       "data": {
+                     *         "id": 31,
+                     *         "status": "delivered",
+                     *         "total": 709.5,
+                     *         "reason": null
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["EventOrderDelivered"];
+                };
+            };
+            responses: {
+                /** @description The endpoint is gone: it is disabled */
+                410: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content?: never;
+                };
+                /** @description Accepted. The body of the response is ignored */
+                "2XX": {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content?: never;
+                };
+                /** @description Not accepted: the delivery is repeated */
+                default: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content?: never;
+                };
+            };
+        };
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "order.cancelled": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** An order was cancelled */
+        post: {
+            parameters: {
+                query?: never;
+                header: {
+                    /**
+                     * @description The id of the event. A repeated delivery has the same one
+                     * @example evt_k3Xw_1043
+                     */
+                    "webhook-id": string;
+                    /**
+                     * @description Time of this attempt, in seconds since 1970. Refuse old ones
+                     * @example 1795340533
+                     */
+                    "webhook-timestamp": string;
+                    /**
+                     * @description `v1,` and the base64 of an HMAC-SHA256 over id, timestamp and body, joined by full stops (Standard Webhooks). While a secret is rotated there are two, separated by a blank
+                     * @example v1,K5oZfzN95Z9UVu1EsfQmfVNQhnkZ2pj9o9NDN/H/pI4=
+                     */
+                    "webhook-signature": string;
+                };
+                path?: never;
+                cookie?: never;
+            };
+            requestBody: {
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "evt_k3Xw_1043",
+                     *       "type": "order.cancelled",
+                     *       "timestamp": "2026-11-22T09:42:13.123Z",
+                     *       "sequence": 1043,
+                     *       "subject": "order:31",
+                     *       "actor": "key:12",
+                     *       "requestId": "0f3c9a4e-5a43-4c0c-8f6b-2a1f6f3f4a11",
+                     *       "data": {
+                     *         "id": 31,
+                     *         "status": "cancelled",
+                     *         "total": 709.5,
+                     *         "reason": null
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["EventOrderCancelled"];
+                };
+            };
+            responses: {
+                /** @description The endpoint is gone: it is disabled */
+                410: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content?: never;
+                };
+                /** @description Accepted. The body of the response is ignored */
+                "2XX": {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content?: never;
+                };
+                /** @description Not accepted: the delivery is repeated */
+                default: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content?: never;
+                };
+            };
+        };
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "customer.created": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** A customer registered */
+        post: {
+            parameters: {
+                query?: never;
+                header: {
+                    /**
+                     * @description The id of the event. A repeated delivery has the same one
+                     * @example evt_k3Xw_1043
+                     */
+                    "webhook-id": string;
+                    /**
+                     * @description Time of this attempt, in seconds since 1970. Refuse old ones
+                     * @example 1795340533
+                     */
+                    "webhook-timestamp": string;
+                    /**
+                     * @description `v1,` and the base64 of an HMAC-SHA256 over id, timestamp and body, joined by full stops (Standard Webhooks). While a secret is rotated there are two, separated by a blank
+                     * @example v1,K5oZfzN95Z9UVu1EsfQmfVNQhnkZ2pj9o9NDN/H/pI4=
+                     */
+                    "webhook-signature": string;
+                };
+                path?: never;
+                cookie?: never;
+            };
+            requestBody: {
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "evt_k3Xw_1043",
+                     *       "type": "customer.created",
+                     *       "timestamp": "2026-11-22T09:42:13.123Z",
+                     *       "sequence": 1043,
+                     *       "subject": "customer:5",
+                     *       "actor": "key:12",
+                     *       "requestId": "0f3c9a4e-5a43-4c0c-8f6b-2a1f6f3f4a11",
+                     *       "data": {
+                     *         "id": 5
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["EventCustomerCreated"];
+                };
+            };
+            responses: {
+                /** @description The endpoint is gone: it is disabled */
+                410: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content?: never;
+                };
+                /** @description Accepted. The body of the response is ignored */
+                "2XX": {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content?: never;
+                };
+                /** @description Not accepted: the delivery is repeated */
+                default: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content?: never;
+                };
+            };
+        };
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "customer.updated": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** The profile or role of a customer was changed */
+        post: {
+            parameters: {
+                query?: never;
+                header: {
+                    /**
+                     * @description The id of the event. A repeated delivery has the same one
+                     * @example evt_k3Xw_1043
+                     */
+                    "webhook-id": string;
+                    /**
+                     * @description Time of this attempt, in seconds since 1970. Refuse old ones
+                     * @example 1795340533
+                     */
+                    "webhook-timestamp": string;
+                    /**
+                     * @description `v1,` and the base64 of an HMAC-SHA256 over id, timestamp and body, joined by full stops (Standard Webhooks). While a secret is rotated there are two, separated by a blank
+                     * @example v1,K5oZfzN95Z9UVu1EsfQmfVNQhnkZ2pj9o9NDN/H/pI4=
+                     */
+                    "webhook-signature": string;
+                };
+                path?: never;
+                cookie?: never;
+            };
+            requestBody: {
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "evt_k3Xw_1043",
+                     *       "type": "customer.updated",
+                     *       "timestamp": "2026-11-22T09:42:13.123Z",
+                     *       "sequence": 1043,
+                     *       "subject": "customer:5",
+                     *       "actor": "key:12",
+                     *       "requestId": "0f3c9a4e-5a43-4c0c-8f6b-2a1f6f3f4a11",
+                     *       "data": {
+                     *         "id": 5
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["EventCustomerUpdated"];
+                };
+            };
+            responses: {
+                /** @description The endpoint is gone: it is disabled */
+                410: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content?: never;
+                };
+                /** @description Accepted. The body of the response is ignored */
+                "2XX": {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content?: never;
+                };
+                /** @description Not accepted: the delivery is repeated */
+                default: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content?: never;
+                };
+            };
+        };
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "customer.deleted": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** A customer was deleted. Delete what you have stored about them */
+        post: {
+            parameters: {
+                query?: never;
+                header: {
+                    /**
+                     * @description The id of the event. A repeated delivery has the same one
+                     * @example evt_k3Xw_1043
+                     */
+                    "webhook-id": string;
+                    /**
+                     * @description Time of this attempt, in seconds since 1970. Refuse old ones
+                     * @example 1795340533
+                     */
+                    "webhook-timestamp": string;
+                    /**
+                     * @description `v1,` and the base64 of an HMAC-SHA256 over id, timestamp and body, joined by full stops (Standard Webhooks). While a secret is rotated there are two, separated by a blank
+                     * @example v1,K5oZfzN95Z9UVu1EsfQmfVNQhnkZ2pj9o9NDN/H/pI4=
+                     */
+                    "webhook-signature": string;
+                };
+                path?: never;
+                cookie?: never;
+            };
+            requestBody: {
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "evt_k3Xw_1043",
+                     *       "type": "customer.deleted",
+                     *       "timestamp": "2026-11-22T09:42:13.123Z",
+                     *       "sequence": 1043,
+                     *       "subject": "customer:5",
+                     *       "actor": "key:12",
+                     *       "requestId": "0f3c9a4e-5a43-4c0c-8f6b-2a1f6f3f4a11",
+                     *       "data": {
+                     *         "id": 5
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["EventCustomerDeleted"];
+                };
+            };
+            responses: {
+                /** @description The endpoint is gone: it is disabled */
+                410: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content?: never;
+                };
+                /** @description Accepted. The body of the response is ignored */
+                "2XX": {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content?: never;
+                };
+                /** @description Not accepted: the delivery is repeated */
+                default: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content?: never;
+                };
+            };
+        };
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "customer.tier_changed": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** The tier of a customer changed */
+        post: {
+            parameters: {
+                query?: never;
+                header: {
+                    /**
+                     * @description The id of the event. A repeated delivery has the same one
+                     * @example evt_k3Xw_1043
+                     */
+                    "webhook-id": string;
+                    /**
+                     * @description Time of this attempt, in seconds since 1970. Refuse old ones
+                     * @example 1795340533
+                     */
+                    "webhook-timestamp": string;
+                    /**
+                     * @description `v1,` and the base64 of an HMAC-SHA256 over id, timestamp and body, joined by full stops (Standard Webhooks). While a secret is rotated there are two, separated by a blank
+                     * @example v1,K5oZfzN95Z9UVu1EsfQmfVNQhnkZ2pj9o9NDN/H/pI4=
+                     */
+                    "webhook-signature": string;
+                };
+                path?: never;
+                cookie?: never;
+            };
+            requestBody: {
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "evt_k3Xw_1043",
+                     *       "type": "customer.tier_changed",
+                     *       "timestamp": "2026-11-22T09:42:13.123Z",
+                     *       "sequence": 1043,
+                     *       "subject": "customer:5",
+                     *       "actor": "key:12",
+                     *       "requestId": "0f3c9a4e-5a43-4c0c-8f6b-2a1f6f3f4a11",
+                     *       "data": {
+                     *         "id": 5,
+                     *         "customerStatus": "silver",
+                     *         "before": "bronze"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["EventCustomerTierChanged"];
+                };
+            };
+            responses: {
+                /** @description The endpoint is gone: it is disabled */
+                410: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content?: never;
+                };
+                /** @description Accepted. The body of the response is ignored */
+                "2XX": {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content?: never;
+                };
+                /** @description Not accepted: the delivery is repeated */
+                default: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content?: never;
+                };
+            };
+        };
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "api_key.created": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** An API key was created */
+        post: {
+            parameters: {
+                query?: never;
+                header: {
+                    /**
+                     * @description The id of the event. A repeated delivery has the same one
+                     * @example evt_k3Xw_1043
+                     */
+                    "webhook-id": string;
+                    /**
+                     * @description Time of this attempt, in seconds since 1970. Refuse old ones
+                     * @example 1795340533
+                     */
+                    "webhook-timestamp": string;
+                    /**
+                     * @description `v1,` and the base64 of an HMAC-SHA256 over id, timestamp and body, joined by full stops (Standard Webhooks). While a secret is rotated there are two, separated by a blank
+                     * @example v1,K5oZfzN95Z9UVu1EsfQmfVNQhnkZ2pj9o9NDN/H/pI4=
+                     */
+                    "webhook-signature": string;
+                };
+                path?: never;
+                cookie?: never;
+            };
+            requestBody: {
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "evt_k3Xw_1043",
+                     *       "type": "api_key.created",
+                     *       "timestamp": "2026-11-22T09:42:13.123Z",
+                     *       "sequence": 1043,
+                     *       "subject": "api_key:12",
+                     *       "actor": "key:12",
+                     *       "requestId": "0f3c9a4e-5a43-4c0c-8f6b-2a1f6f3f4a11",
+                     *       "data": {
+                     *         "id": 12,
+                     *         "type": "test",
+                     *         "last4": "mple",
+                     *         "scopes": [
+                     *           "write:cheeses"
+                     *         ],
+                     *         "createdAt": "2026-01-15T09:30:00.000Z",
+                     *         "expiresAt": "2026-04-15T09:30:00.000Z",
+                     *         "lastUsedAt": null
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["EventApiKeyCreated"];
+                };
+            };
+            responses: {
+                /** @description The endpoint is gone: it is disabled */
+                410: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content?: never;
+                };
+                /** @description Accepted. The body of the response is ignored */
+                "2XX": {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content?: never;
+                };
+                /** @description Not accepted: the delivery is repeated */
+                default: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content?: never;
+                };
+            };
+        };
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "api_key.rotated": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** An API key was replaced by a new one */
+        post: {
+            parameters: {
+                query?: never;
+                header: {
+                    /**
+                     * @description The id of the event. A repeated delivery has the same one
+                     * @example evt_k3Xw_1043
+                     */
+                    "webhook-id": string;
+                    /**
+                     * @description Time of this attempt, in seconds since 1970. Refuse old ones
+                     * @example 1795340533
+                     */
+                    "webhook-timestamp": string;
+                    /**
+                     * @description `v1,` and the base64 of an HMAC-SHA256 over id, timestamp and body, joined by full stops (Standard Webhooks). While a secret is rotated there are two, separated by a blank
+                     * @example v1,K5oZfzN95Z9UVu1EsfQmfVNQhnkZ2pj9o9NDN/H/pI4=
+                     */
+                    "webhook-signature": string;
+                };
+                path?: never;
+                cookie?: never;
+            };
+            requestBody: {
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "evt_k3Xw_1043",
+                     *       "type": "api_key.rotated",
+                     *       "timestamp": "2026-11-22T09:42:13.123Z",
+                     *       "sequence": 1043,
+                     *       "subject": "api_key:12",
+                     *       "actor": "key:12",
+                     *       "requestId": "0f3c9a4e-5a43-4c0c-8f6b-2a1f6f3f4a11",
+                     *       "data": {
+                     *         "replacedBy": {
+                     *           "id": 13,
+                     *           "type": "test",
+                     *           "last4": "mple",
+                     *           "scopes": [
+                     *             "write:cheeses"
+                     *           ],
+                     *           "createdAt": "2026-01-15T09:30:00.000Z",
+                     *           "expiresAt": "2026-04-15T09:30:00.000Z",
+                     *           "lastUsedAt": null
+                     *         }
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["EventApiKeyRotated"];
+                };
+            };
+            responses: {
+                /** @description The endpoint is gone: it is disabled */
+                410: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content?: never;
+                };
+                /** @description Accepted. The body of the response is ignored */
+                "2XX": {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content?: never;
+                };
+                /** @description Not accepted: the delivery is repeated */
+                default: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content?: never;
+                };
+            };
+        };
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "api_key.revoked": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** An API key was revoked */
+        post: {
+            parameters: {
+                query?: never;
+                header: {
+                    /**
+                     * @description The id of the event. A repeated delivery has the same one
+                     * @example evt_k3Xw_1043
+                     */
+                    "webhook-id": string;
+                    /**
+                     * @description Time of this attempt, in seconds since 1970. Refuse old ones
+                     * @example 1795340533
+                     */
+                    "webhook-timestamp": string;
+                    /**
+                     * @description `v1,` and the base64 of an HMAC-SHA256 over id, timestamp and body, joined by full stops (Standard Webhooks). While a secret is rotated there are two, separated by a blank
+                     * @example v1,K5oZfzN95Z9UVu1EsfQmfVNQhnkZ2pj9o9NDN/H/pI4=
+                     */
+                    "webhook-signature": string;
+                };
+                path?: never;
+                cookie?: never;
+            };
+            requestBody: {
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "evt_k3Xw_1043",
+                     *       "type": "api_key.revoked",
+                     *       "timestamp": "2026-11-22T09:42:13.123Z",
+                     *       "sequence": 1043,
+                     *       "subject": "api_key:12",
+                     *       "actor": "key:12",
+                     *       "requestId": "0f3c9a4e-5a43-4c0c-8f6b-2a1f6f3f4a11",
+                     *       "data": {
+                     *         "id": 12
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["EventApiKeyRevoked"];
+                };
+            };
+            responses: {
+                /** @description The endpoint is gone: it is disabled */
+                410: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content?: never;
+                };
+                /** @description Accepted. The body of the response is ignored */
+                "2XX": {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content?: never;
+                };
+                /** @description Not accepted: the delivery is repeated */
+                default: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content?: never;
+                };
+            };
+        };
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "webhook_endpoint.created": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** A webhook endpoint was created */
+        post: {
+            parameters: {
+                query?: never;
+                header: {
+                    /**
+                     * @description The id of the event. A repeated delivery has the same one
+                     * @example evt_k3Xw_1043
+                     */
+                    "webhook-id": string;
+                    /**
+                     * @description Time of this attempt, in seconds since 1970. Refuse old ones
+                     * @example 1795340533
+                     */
+                    "webhook-timestamp": string;
+                    /**
+                     * @description `v1,` and the base64 of an HMAC-SHA256 over id, timestamp and body, joined by full stops (Standard Webhooks). While a secret is rotated there are two, separated by a blank
+                     * @example v1,K5oZfzN95Z9UVu1EsfQmfVNQhnkZ2pj9o9NDN/H/pI4=
+                     */
+                    "webhook-signature": string;
+                };
+                path?: never;
+                cookie?: never;
+            };
+            requestBody: {
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "evt_k3Xw_1043",
+                     *       "type": "webhook_endpoint.created",
+                     *       "timestamp": "2026-11-22T09:42:13.123Z",
+                     *       "sequence": 1043,
+                     *       "subject": "webhook_endpoint:3",
+                     *       "actor": "key:12",
+                     *       "requestId": "0f3c9a4e-5a43-4c0c-8f6b-2a1f6f3f4a11",
+                     *       "data": {
+                     *         "id": 3
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["EventWebhookEndpointCreated"];
+                };
+            };
+            responses: {
+                /** @description The endpoint is gone: it is disabled */
+                410: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content?: never;
+                };
+                /** @description Accepted. The body of the response is ignored */
+                "2XX": {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content?: never;
+                };
+                /** @description Not accepted: the delivery is repeated */
+                default: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content?: never;
+                };
+            };
+        };
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "webhook_endpoint.updated": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** A webhook endpoint was changed or enabled, or its secret was rotated */
+        post: {
+            parameters: {
+                query?: never;
+                header: {
+                    /**
+                     * @description The id of the event. A repeated delivery has the same one
+                     * @example evt_k3Xw_1043
+                     */
+                    "webhook-id": string;
+                    /**
+                     * @description Time of this attempt, in seconds since 1970. Refuse old ones
+                     * @example 1795340533
+                     */
+                    "webhook-timestamp": string;
+                    /**
+                     * @description `v1,` and the base64 of an HMAC-SHA256 over id, timestamp and body, joined by full stops (Standard Webhooks). While a secret is rotated there are two, separated by a blank
+                     * @example v1,K5oZfzN95Z9UVu1EsfQmfVNQhnkZ2pj9o9NDN/H/pI4=
+                     */
+                    "webhook-signature": string;
+                };
+                path?: never;
+                cookie?: never;
+            };
+            requestBody: {
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "evt_k3Xw_1043",
+                     *       "type": "webhook_endpoint.updated",
+                     *       "timestamp": "2026-11-22T09:42:13.123Z",
+                     *       "sequence": 1043,
+                     *       "subject": "webhook_endpoint:3",
+                     *       "actor": "key:12",
+                     *       "requestId": "0f3c9a4e-5a43-4c0c-8f6b-2a1f6f3f4a11",
+                     *       "data": {
+                     *         "id": 3
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["EventWebhookEndpointUpdated"];
+                };
+            };
+            responses: {
+                /** @description The endpoint is gone: it is disabled */
+                410: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content?: never;
+                };
+                /** @description Accepted. The body of the response is ignored */
+                "2XX": {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content?: never;
+                };
+                /** @description Not accepted: the delivery is repeated */
+                default: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content?: never;
+                };
+            };
+        };
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "webhook_endpoint.deleted": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** A webhook endpoint was deleted */
+        post: {
+            parameters: {
+                query?: never;
+                header: {
+                    /**
+                     * @description The id of the event. A repeated delivery has the same one
+                     * @example evt_k3Xw_1043
+                     */
+                    "webhook-id": string;
+                    /**
+                     * @description Time of this attempt, in seconds since 1970. Refuse old ones
+                     * @example 1795340533
+                     */
+                    "webhook-timestamp": string;
+                    /**
+                     * @description `v1,` and the base64 of an HMAC-SHA256 over id, timestamp and body, joined by full stops (Standard Webhooks). While a secret is rotated there are two, separated by a blank
+                     * @example v1,K5oZfzN95Z9UVu1EsfQmfVNQhnkZ2pj9o9NDN/H/pI4=
+                     */
+                    "webhook-signature": string;
+                };
+                path?: never;
+                cookie?: never;
+            };
+            requestBody: {
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "evt_k3Xw_1043",
+                     *       "type": "webhook_endpoint.deleted",
+                     *       "timestamp": "2026-11-22T09:42:13.123Z",
+                     *       "sequence": 1043,
+                     *       "subject": "webhook_endpoint:3",
+                     *       "actor": "key:12",
+                     *       "requestId": "0f3c9a4e-5a43-4c0c-8f6b-2a1f6f3f4a11",
+                     *       "data": {
+                     *         "id": 3
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["EventWebhookEndpointDeleted"];
+                };
+            };
+            responses: {
+                /** @description The endpoint is gone: it is disabled */
+                410: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content?: never;
+                };
+                /** @description Accepted. The body of the response is ignored */
+                "2XX": {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content?: never;
+                };
+                /** @description Not accepted: the delivery is repeated */
+                default: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content?: never;
+                };
+            };
+        };
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "webhook_endpoint.disabled": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** A webhook endpoint was disabled */
+        post: {
+            parameters: {
+                query?: never;
+                header: {
+                    /**
+                     * @description The id of the event. A repeated delivery has the same one
+                     * @example evt_k3Xw_1043
+                     */
+                    "webhook-id": string;
+                    /**
+                     * @description Time of this attempt, in seconds since 1970. Refuse old ones
+                     * @example 1795340533
+                     */
+                    "webhook-timestamp": string;
+                    /**
+                     * @description `v1,` and the base64 of an HMAC-SHA256 over id, timestamp and body, joined by full stops (Standard Webhooks). While a secret is rotated there are two, separated by a blank
+                     * @example v1,K5oZfzN95Z9UVu1EsfQmfVNQhnkZ2pj9o9NDN/H/pI4=
+                     */
+                    "webhook-signature": string;
+                };
+                path?: never;
+                cookie?: never;
+            };
+            requestBody: {
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "evt_k3Xw_1043",
+                     *       "type": "webhook_endpoint.disabled",
+                     *       "timestamp": "2026-11-22T09:42:13.123Z",
+                     *       "sequence": 1043,
+                     *       "subject": "webhook_endpoint:3",
+                     *       "actor": "key:12",
+                     *       "requestId": "0f3c9a4e-5a43-4c0c-8f6b-2a1f6f3f4a11",
+                     *       "data": {
+                     *         "id": 3,
+                     *         "reason": "failing"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["EventWebhookEndpointDisabled"];
+                };
+            };
+            responses: {
+                /** @description The endpoint is gone: it is disabled */
+                410: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content?: never;
+                };
+                /** @description Accepted. The body of the response is ignored */
+                "2XX": {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content?: never;
+                };
+                /** @description Not accepted: the delivery is repeated */
+                default: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content?: never;
+                };
+            };
+        };
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "shop.reset": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** The shop was reset: all cheeses, orders and customers were deleted */
+        post: {
+            parameters: {
+                query?: never;
+                header: {
+                    /**
+                     * @description The id of the event. A repeated delivery has the same one
+                     * @example evt_k3Xw_1043
+                     */
+                    "webhook-id": string;
+                    /**
+                     * @description Time of this attempt, in seconds since 1970. Refuse old ones
+                     * @example 1795340533
+                     */
+                    "webhook-timestamp": string;
+                    /**
+                     * @description `v1,` and the base64 of an HMAC-SHA256 over id, timestamp and body, joined by full stops (Standard Webhooks). While a secret is rotated there are two, separated by a blank
+                     * @example v1,K5oZfzN95Z9UVu1EsfQmfVNQhnkZ2pj9o9NDN/H/pI4=
+                     */
+                    "webhook-signature": string;
+                };
+                path?: never;
+                cookie?: never;
+            };
+            requestBody: {
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "evt_k3Xw_1043",
+                     *       "type": "shop.reset",
+                     *       "timestamp": "2026-11-22T09:42:13.123Z",
+                     *       "sequence": 1043,
+                     *       "subject": "shop",
+                     *       "actor": "key:12",
+                     *       "requestId": "0f3c9a4e-5a43-4c0c-8f6b-2a1f6f3f4a11",
+                     *       "data": {}
+                     *     }
+                     */
+                    "application/json": components["schemas"]["EventShopReset"];
+                };
+            };
+            responses: {
+                /** @description The endpoint is gone: it is disabled */
+                410: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content?: never;
+                };
+                /** @description Accepted. The body of the response is ignored */
+                "2XX": {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content?: never;
+                };
+                /** @description Not accepted: the delivery is repeated */
+                default: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content?: never;
+                };
+            };
+        };
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+}
 export interface components {
     schemas: {
         /**
@@ -1763,6 +3579,7 @@ export interface components {
         };
         /**
          * Event
+         * @description New types, and new members of the data, may be added: ignore those you do not know
          * @example {
          *       "id": "evt_k3Xw_1043",
          *       "type": "order.shipped",
@@ -1779,11 +3596,39 @@ export interface components {
          *       }
          *     }
          */
-        Event: {
+        Event: components["schemas"]["EventCheeseCreated"] | components["schemas"]["EventCheeseUpdated"] | components["schemas"]["EventCheeseDeleted"] | components["schemas"]["EventCheeseImageUploaded"] | components["schemas"]["EventOrderPlaced"] | components["schemas"]["EventOrderApproved"] | components["schemas"]["EventOrderShipped"] | components["schemas"]["EventOrderDelivered"] | components["schemas"]["EventOrderCancelled"] | components["schemas"]["EventCustomerCreated"] | components["schemas"]["EventCustomerUpdated"] | components["schemas"]["EventCustomerDeleted"] | components["schemas"]["EventCustomerTierChanged"] | components["schemas"]["EventApiKeyCreated"] | components["schemas"]["EventApiKeyRotated"] | components["schemas"]["EventApiKeyRevoked"] | components["schemas"]["EventWebhookEndpointCreated"] | components["schemas"]["EventWebhookEndpointUpdated"] | components["schemas"]["EventWebhookEndpointDeleted"] | components["schemas"]["EventWebhookEndpointDisabled"] | components["schemas"]["EventShopReset"];
+        /**
+         * EventApiKeyCreated
+         * @description An API key was created
+         * @example {
+         *       "id": "evt_k3Xw_1043",
+         *       "type": "api_key.created",
+         *       "timestamp": "2026-11-22T09:42:13.123Z",
+         *       "sequence": 1043,
+         *       "subject": "api_key:12",
+         *       "actor": "key:12",
+         *       "requestId": "0f3c9a4e-5a43-4c0c-8f6b-2a1f6f3f4a11",
+         *       "data": {
+         *         "id": 12,
+         *         "type": "test",
+         *         "last4": "mple",
+         *         "scopes": [
+         *           "write:cheeses"
+         *         ],
+         *         "createdAt": "2026-01-15T09:30:00.000Z",
+         *         "expiresAt": "2026-04-15T09:30:00.000Z",
+         *         "lastUsedAt": null
+         *       }
+         *     }
+         */
+        EventApiKeyCreated: {
             /** @description Also the position after the event: send it as `since` */
             id: string;
-            /** @description What happened. New types may be added: ignore those you do not know */
-            type: string;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "api_key.created";
             /**
              * Format: date-time
              * @example 2026-01-15T09:30:00.000Z
@@ -1794,16 +3639,692 @@ export interface components {
              * @description Rises by exactly one from event to event
              */
             sequence: number;
-            /** @description What it happened to: `order:31`, `cheese:7`, `customer:5` */
+            /** @description What it happened to */
             subject: string;
             /** @description Who caused it: `key:12`, `customer:5`, `client:ab12`, `cli`, `system` */
             actor: string;
             /** @description X-Request-Id of the request that caused it; do not send personal data in that header */
             requestId: string | null;
-            /** @description Depends on the type */
+            data: components["schemas"]["ApiKey"];
+            /** @description In webhooks only: the id of the event before this one for the same endpoint; null for the first */
+            previousId?: string | null;
+        };
+        /**
+         * EventApiKeyRevoked
+         * @description An API key was revoked
+         * @example {
+         *       "id": "evt_k3Xw_1043",
+         *       "type": "api_key.revoked",
+         *       "timestamp": "2026-11-22T09:42:13.123Z",
+         *       "sequence": 1043,
+         *       "subject": "api_key:12",
+         *       "actor": "key:12",
+         *       "requestId": "0f3c9a4e-5a43-4c0c-8f6b-2a1f6f3f4a11",
+         *       "data": {
+         *         "id": 12
+         *       }
+         *     }
+         */
+        EventApiKeyRevoked: {
+            /** @description Also the position after the event: send it as `since` */
+            id: string;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "api_key.revoked";
+            /**
+             * Format: date-time
+             * @example 2026-01-15T09:30:00.000Z
+             */
+            timestamp: string;
+            /**
+             * Format: int64
+             * @description Rises by exactly one from event to event
+             */
+            sequence: number;
+            /** @description What it happened to */
+            subject: string;
+            /** @description Who caused it: `key:12`, `customer:5`, `client:ab12`, `cli`, `system` */
+            actor: string;
+            /** @description X-Request-Id of the request that caused it; do not send personal data in that header */
+            requestId: string | null;
+            /**
+             * @example {
+             *       "id": 12
+             *     }
+             */
             data: {
-                [key: string]: unknown;
+                /** Format: int64 */
+                id: number;
             };
+            /** @description In webhooks only: the id of the event before this one for the same endpoint; null for the first */
+            previousId?: string | null;
+        };
+        /**
+         * EventApiKeyRotated
+         * @description An API key was replaced by a new one
+         * @example {
+         *       "id": "evt_k3Xw_1043",
+         *       "type": "api_key.rotated",
+         *       "timestamp": "2026-11-22T09:42:13.123Z",
+         *       "sequence": 1043,
+         *       "subject": "api_key:12",
+         *       "actor": "key:12",
+         *       "requestId": "0f3c9a4e-5a43-4c0c-8f6b-2a1f6f3f4a11",
+         *       "data": {
+         *         "replacedBy": {
+         *           "id": 13,
+         *           "type": "test",
+         *           "last4": "mple",
+         *           "scopes": [
+         *             "write:cheeses"
+         *           ],
+         *           "createdAt": "2026-01-15T09:30:00.000Z",
+         *           "expiresAt": "2026-04-15T09:30:00.000Z",
+         *           "lastUsedAt": null
+         *         }
+         *       }
+         *     }
+         */
+        EventApiKeyRotated: {
+            /** @description Also the position after the event: send it as `since` */
+            id: string;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "api_key.rotated";
+            /**
+             * Format: date-time
+             * @example 2026-01-15T09:30:00.000Z
+             */
+            timestamp: string;
+            /**
+             * Format: int64
+             * @description Rises by exactly one from event to event
+             */
+            sequence: number;
+            /** @description What it happened to */
+            subject: string;
+            /** @description Who caused it: `key:12`, `customer:5`, `client:ab12`, `cli`, `system` */
+            actor: string;
+            /** @description X-Request-Id of the request that caused it; do not send personal data in that header */
+            requestId: string | null;
+            /**
+             * @example {
+             *       "replacedBy": {
+             *         "id": 13,
+             *         "type": "test",
+             *         "last4": "mple",
+             *         "scopes": [
+             *           "write:cheeses"
+             *         ],
+             *         "createdAt": "2026-01-15T09:30:00.000Z",
+             *         "expiresAt": "2026-04-15T09:30:00.000Z",
+             *         "lastUsedAt": null
+             *       }
+             *     }
+             */
+            data: {
+                replacedBy: components["schemas"]["ApiKey"];
+            };
+            /** @description In webhooks only: the id of the event before this one for the same endpoint; null for the first */
+            previousId?: string | null;
+        };
+        /**
+         * EventCheeseCreated
+         * @description A cheese was created
+         * @example {
+         *       "id": "evt_k3Xw_1043",
+         *       "type": "cheese.created",
+         *       "timestamp": "2026-11-22T09:42:13.123Z",
+         *       "sequence": 1043,
+         *       "subject": "cheese:42",
+         *       "actor": "key:12",
+         *       "requestId": "0f3c9a4e-5a43-4c0c-8f6b-2a1f6f3f4a11",
+         *       "data": {
+         *         "id": 42,
+         *         "name": "Gruyère",
+         *         "category": {
+         *           "id": 3,
+         *           "name": "Hard"
+         *         },
+         *         "photoUrls": [
+         *           "https://example.com/gruyere.jpg"
+         *         ],
+         *         "tags": [
+         *           {
+         *             "id": 1,
+         *             "name": "cow"
+         *           },
+         *           {
+         *             "id": 4,
+         *             "name": "raw milk"
+         *           }
+         *         ],
+         *         "status": "available",
+         *         "origin": "Switzerland",
+         *         "pricePerKg": 32.5,
+         *         "ageMonths": 9,
+         *         "organic": false,
+         *         "createdAt": "2026-01-15T09:30:00.000Z",
+         *         "updatedAt": "2026-02-03T14:12:45.120Z"
+         *       }
+         *     }
+         */
+        EventCheeseCreated: {
+            /** @description Also the position after the event: send it as `since` */
+            id: string;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "cheese.created";
+            /**
+             * Format: date-time
+             * @example 2026-01-15T09:30:00.000Z
+             */
+            timestamp: string;
+            /**
+             * Format: int64
+             * @description Rises by exactly one from event to event
+             */
+            sequence: number;
+            /** @description What it happened to */
+            subject: string;
+            /** @description Who caused it: `key:12`, `customer:5`, `client:ab12`, `cli`, `system` */
+            actor: string;
+            /** @description X-Request-Id of the request that caused it; do not send personal data in that header */
+            requestId: string | null;
+            data: components["schemas"]["Cheese"];
+            /** @description In webhooks only: the id of the event before this one for the same endpoint; null for the first */
+            previousId?: string | null;
+        };
+        /**
+         * EventCheeseDeleted
+         * @description A cheese was deleted
+         * @example {
+         *       "id": "evt_k3Xw_1043",
+         *       "type": "cheese.deleted",
+         *       "timestamp": "2026-11-22T09:42:13.123Z",
+         *       "sequence": 1043,
+         *       "subject": "cheese:42",
+         *       "actor": "key:12",
+         *       "requestId": "0f3c9a4e-5a43-4c0c-8f6b-2a1f6f3f4a11",
+         *       "data": {
+         *         "id": 42,
+         *         "name": "Gruyère",
+         *         "category": {
+         *           "id": 3,
+         *           "name": "Hard"
+         *         },
+         *         "photoUrls": [
+         *           "https://example.com/gruyere.jpg"
+         *         ],
+         *         "tags": [
+         *           {
+         *             "id": 1,
+         *             "name": "cow"
+         *           },
+         *           {
+         *             "id": 4,
+         *             "name": "raw milk"
+         *           }
+         *         ],
+         *         "status": "available",
+         *         "origin": "Switzerland",
+         *         "pricePerKg": 32.5,
+         *         "ageMonths": 9,
+         *         "organic": false,
+         *         "createdAt": "2026-01-15T09:30:00.000Z",
+         *         "updatedAt": "2026-02-03T14:12:45.120Z"
+         *       }
+         *     }
+         */
+        EventCheeseDeleted: {
+            /** @description Also the position after the event: send it as `since` */
+            id: string;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "cheese.deleted";
+            /**
+             * Format: date-time
+             * @example 2026-01-15T09:30:00.000Z
+             */
+            timestamp: string;
+            /**
+             * Format: int64
+             * @description Rises by exactly one from event to event
+             */
+            sequence: number;
+            /** @description What it happened to */
+            subject: string;
+            /** @description Who caused it: `key:12`, `customer:5`, `client:ab12`, `cli`, `system` */
+            actor: string;
+            /** @description X-Request-Id of the request that caused it; do not send personal data in that header */
+            requestId: string | null;
+            data: components["schemas"]["Cheese"];
+            /** @description In webhooks only: the id of the event before this one for the same endpoint; null for the first */
+            previousId?: string | null;
+        };
+        /**
+         * EventCheeseImageUploaded
+         * @description An image of a cheese was uploaded. The event cheese.updated with its photoUrls comes before
+         * @example {
+         *       "id": "evt_k3Xw_1043",
+         *       "type": "cheese.image_uploaded",
+         *       "timestamp": "2026-11-22T09:42:13.123Z",
+         *       "sequence": 1043,
+         *       "subject": "cheese:12",
+         *       "actor": "key:12",
+         *       "requestId": "0f3c9a4e-5a43-4c0c-8f6b-2a1f6f3f4a11",
+         *       "data": {
+         *         "imageUrl": "https://cheese.example/images/c0535e4be2b79ffd93291305436bf889314e4a3faec05ecffcbb7df31ad9e51a.jpg",
+         *         "thumbnailUrl": "https://cheese.example/images/9e1d5f1b7c1d4e6f8a90b2c3d4e5f60718293a4b5c6d7e8f9a0b1c2d3e4f5061.webp",
+         *         "size": 482113
+         *       }
+         *     }
+         */
+        EventCheeseImageUploaded: {
+            /** @description Also the position after the event: send it as `since` */
+            id: string;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "cheese.image_uploaded";
+            /**
+             * Format: date-time
+             * @example 2026-01-15T09:30:00.000Z
+             */
+            timestamp: string;
+            /**
+             * Format: int64
+             * @description Rises by exactly one from event to event
+             */
+            sequence: number;
+            /** @description What it happened to */
+            subject: string;
+            /** @description Who caused it: `key:12`, `customer:5`, `client:ab12`, `cli`, `system` */
+            actor: string;
+            /** @description X-Request-Id of the request that caused it; do not send personal data in that header */
+            requestId: string | null;
+            data: components["schemas"]["ImageUploadResult"];
+            /** @description In webhooks only: the id of the event before this one for the same endpoint; null for the first */
+            previousId?: string | null;
+        };
+        /**
+         * EventCheeseUpdated
+         * @description A cheese was changed
+         * @example {
+         *       "id": "evt_k3Xw_1043",
+         *       "type": "cheese.updated",
+         *       "timestamp": "2026-11-22T09:42:13.123Z",
+         *       "sequence": 1043,
+         *       "subject": "cheese:12",
+         *       "actor": "key:12",
+         *       "requestId": "0f3c9a4e-5a43-4c0c-8f6b-2a1f6f3f4a11",
+         *       "data": {
+         *         "id": 12,
+         *         "name": "Gruyère",
+         *         "changes": {
+         *           "pricePerKg": {
+         *             "from": 32.5,
+         *             "to": 34
+         *           }
+         *         }
+         *       }
+         *     }
+         */
+        EventCheeseUpdated: {
+            /** @description Also the position after the event: send it as `since` */
+            id: string;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "cheese.updated";
+            /**
+             * Format: date-time
+             * @example 2026-01-15T09:30:00.000Z
+             */
+            timestamp: string;
+            /**
+             * Format: int64
+             * @description Rises by exactly one from event to event
+             */
+            sequence: number;
+            /** @description What it happened to */
+            subject: string;
+            /** @description Who caused it: `key:12`, `customer:5`, `client:ab12`, `cli`, `system` */
+            actor: string;
+            /** @description X-Request-Id of the request that caused it; do not send personal data in that header */
+            requestId: string | null;
+            /**
+             * @example {
+             *       "id": 12,
+             *       "name": "Gruyère",
+             *       "changes": {
+             *         "pricePerKg": {
+             *           "from": 32.5,
+             *           "to": 34
+             *         }
+             *       }
+             *     }
+             */
+            data: {
+                /** Format: int64 */
+                id: number;
+                /** @example Gruyère */
+                name: string;
+                /** @description The changed fields. The category and tags are names, and null means that the cheese has no such field */
+                changes: {
+                    name?: {
+                        /** @example Gruyère */
+                        from: string;
+                        /** @example Gruyère */
+                        to: string;
+                    };
+                    category?: {
+                        from: string | null;
+                        to: string | null;
+                    };
+                    photoUrls?: {
+                        from: string[] | null;
+                        to: string[] | null;
+                    };
+                    tags?: {
+                        from: string[] | null;
+                        to: string[] | null;
+                    };
+                    status?: {
+                        /**
+                         * @description available can be ordered; pending and sold cannot
+                         * @enum {string}
+                         */
+                        from: "available" | "pending" | "sold";
+                        /**
+                         * @description available can be ordered; pending and sold cannot
+                         * @enum {string}
+                         */
+                        to: "available" | "pending" | "sold";
+                    };
+                    origin?: {
+                        /**
+                         * @description Name of the country of origin; null when it is not known
+                         * @example Switzerland
+                         */
+                        from: string | null;
+                        /**
+                         * @description Name of the country of origin; null when it is not known
+                         * @example Switzerland
+                         */
+                        to: string | null;
+                    };
+                    pricePerKg?: {
+                        /**
+                         * @description US dollars per kilogram
+                         * @example 32.5
+                         */
+                        from: number | null;
+                        /**
+                         * @description US dollars per kilogram
+                         * @example 32.5
+                         */
+                        to: number | null;
+                    };
+                    ageMonths?: {
+                        /**
+                         * @description Ageing in whole months
+                         * @example 9
+                         */
+                        from: number | null;
+                        /**
+                         * @description Ageing in whole months
+                         * @example 9
+                         */
+                        to: number | null;
+                    };
+                    organic?: {
+                        /**
+                         * @description Certified organic
+                         * @default false
+                         */
+                        from: boolean;
+                        /**
+                         * @description Certified organic
+                         * @default false
+                         */
+                        to: boolean;
+                    };
+                };
+            };
+            /** @description In webhooks only: the id of the event before this one for the same endpoint; null for the first */
+            previousId?: string | null;
+        };
+        /**
+         * EventCustomerCreated
+         * @description A customer registered
+         * @example {
+         *       "id": "evt_k3Xw_1043",
+         *       "type": "customer.created",
+         *       "timestamp": "2026-11-22T09:42:13.123Z",
+         *       "sequence": 1043,
+         *       "subject": "customer:5",
+         *       "actor": "key:12",
+         *       "requestId": "0f3c9a4e-5a43-4c0c-8f6b-2a1f6f3f4a11",
+         *       "data": {
+         *         "id": 5
+         *       }
+         *     }
+         */
+        EventCustomerCreated: {
+            /** @description Also the position after the event: send it as `since` */
+            id: string;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "customer.created";
+            /**
+             * Format: date-time
+             * @example 2026-01-15T09:30:00.000Z
+             */
+            timestamp: string;
+            /**
+             * Format: int64
+             * @description Rises by exactly one from event to event
+             */
+            sequence: number;
+            /** @description What it happened to */
+            subject: string;
+            /** @description Who caused it: `key:12`, `customer:5`, `client:ab12`, `cli`, `system` */
+            actor: string;
+            /** @description X-Request-Id of the request that caused it; do not send personal data in that header */
+            requestId: string | null;
+            /**
+             * @example {
+             *       "id": 5
+             *     }
+             */
+            data: {
+                /** Format: int64 */
+                id: number;
+            };
+            /** @description In webhooks only: the id of the event before this one for the same endpoint; null for the first */
+            previousId?: string | null;
+        };
+        /**
+         * EventCustomerDeleted
+         * @description A customer was deleted. Delete what you have stored about them
+         * @example {
+         *       "id": "evt_k3Xw_1043",
+         *       "type": "customer.deleted",
+         *       "timestamp": "2026-11-22T09:42:13.123Z",
+         *       "sequence": 1043,
+         *       "subject": "customer:5",
+         *       "actor": "key:12",
+         *       "requestId": "0f3c9a4e-5a43-4c0c-8f6b-2a1f6f3f4a11",
+         *       "data": {
+         *         "id": 5
+         *       }
+         *     }
+         */
+        EventCustomerDeleted: {
+            /** @description Also the position after the event: send it as `since` */
+            id: string;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "customer.deleted";
+            /**
+             * Format: date-time
+             * @example 2026-01-15T09:30:00.000Z
+             */
+            timestamp: string;
+            /**
+             * Format: int64
+             * @description Rises by exactly one from event to event
+             */
+            sequence: number;
+            /** @description What it happened to */
+            subject: string;
+            /** @description Who caused it: `key:12`, `customer:5`, `client:ab12`, `cli`, `system` */
+            actor: string;
+            /** @description X-Request-Id of the request that caused it; do not send personal data in that header */
+            requestId: string | null;
+            /**
+             * @example {
+             *       "id": 5
+             *     }
+             */
+            data: {
+                /** Format: int64 */
+                id: number;
+            };
+            /** @description In webhooks only: the id of the event before this one for the same endpoint; null for the first */
+            previousId?: string | null;
+        };
+        /**
+         * EventCustomerTierChanged
+         * @description The tier of a customer changed
+         * @example {
+         *       "id": "evt_k3Xw_1043",
+         *       "type": "customer.tier_changed",
+         *       "timestamp": "2026-11-22T09:42:13.123Z",
+         *       "sequence": 1043,
+         *       "subject": "customer:5",
+         *       "actor": "key:12",
+         *       "requestId": "0f3c9a4e-5a43-4c0c-8f6b-2a1f6f3f4a11",
+         *       "data": {
+         *         "id": 5,
+         *         "customerStatus": "silver",
+         *         "before": "bronze"
+         *       }
+         *     }
+         */
+        EventCustomerTierChanged: {
+            /** @description Also the position after the event: send it as `since` */
+            id: string;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "customer.tier_changed";
+            /**
+             * Format: date-time
+             * @example 2026-01-15T09:30:00.000Z
+             */
+            timestamp: string;
+            /**
+             * Format: int64
+             * @description Rises by exactly one from event to event
+             */
+            sequence: number;
+            /** @description What it happened to */
+            subject: string;
+            /** @description Who caused it: `key:12`, `customer:5`, `client:ab12`, `cli`, `system` */
+            actor: string;
+            /** @description X-Request-Id of the request that caused it; do not send personal data in that header */
+            requestId: string | null;
+            /**
+             * @example {
+             *       "id": 5,
+             *       "customerStatus": "silver",
+             *       "before": "bronze"
+             *     }
+             */
+            data: {
+                /** Format: int64 */
+                id: number;
+                /** @enum {string} */
+                customerStatus: "bronze" | "silver" | "gold" | "platinum";
+                /** @enum {string} */
+                before: "bronze" | "silver" | "gold" | "platinum";
+            };
+            /** @description In webhooks only: the id of the event before this one for the same endpoint; null for the first */
+            previousId?: string | null;
+        };
+        /**
+         * EventCustomerUpdated
+         * @description The profile or role of a customer was changed
+         * @example {
+         *       "id": "evt_k3Xw_1043",
+         *       "type": "customer.updated",
+         *       "timestamp": "2026-11-22T09:42:13.123Z",
+         *       "sequence": 1043,
+         *       "subject": "customer:5",
+         *       "actor": "key:12",
+         *       "requestId": "0f3c9a4e-5a43-4c0c-8f6b-2a1f6f3f4a11",
+         *       "data": {
+         *         "id": 5
+         *       }
+         *     }
+         */
+        EventCustomerUpdated: {
+            /** @description Also the position after the event: send it as `since` */
+            id: string;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "customer.updated";
+            /**
+             * Format: date-time
+             * @example 2026-01-15T09:30:00.000Z
+             */
+            timestamp: string;
+            /**
+             * Format: int64
+             * @description Rises by exactly one from event to event
+             */
+            sequence: number;
+            /** @description What it happened to */
+            subject: string;
+            /** @description Who caused it: `key:12`, `customer:5`, `client:ab12`, `cli`, `system` */
+            actor: string;
+            /** @description X-Request-Id of the request that caused it; do not send personal data in that header */
+            requestId: string | null;
+            /**
+             * @example {
+             *       "id": 5
+             *     }
+             */
+            data: {
+                /** Format: int64 */
+                id: number;
+                /**
+                 * @description The new role, where it changed
+                 * @enum {string}
+                 */
+                role?: "customer" | "staff";
+            };
+            /** @description In webhooks only: the id of the event before this one for the same endpoint; null for the first */
+            previousId?: string | null;
         };
         /**
          * EventList
@@ -1835,6 +4356,581 @@ export interface components {
             next: string;
             /** @description Whether more events follow now, matching or not */
             hasMore: boolean;
+        };
+        /**
+         * EventOrderApproved
+         * @description An order was approved
+         * @example {
+         *       "id": "evt_k3Xw_1043",
+         *       "type": "order.approved",
+         *       "timestamp": "2026-11-22T09:42:13.123Z",
+         *       "sequence": 1043,
+         *       "subject": "order:31",
+         *       "actor": "key:12",
+         *       "requestId": "0f3c9a4e-5a43-4c0c-8f6b-2a1f6f3f4a11",
+         *       "data": {
+         *         "id": 31,
+         *         "status": "approved",
+         *         "total": 709.5,
+         *         "reason": null
+         *       }
+         *     }
+         */
+        EventOrderApproved: {
+            /** @description Also the position after the event: send it as `since` */
+            id: string;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "order.approved";
+            /**
+             * Format: date-time
+             * @example 2026-01-15T09:30:00.000Z
+             */
+            timestamp: string;
+            /**
+             * Format: int64
+             * @description Rises by exactly one from event to event
+             */
+            sequence: number;
+            /** @description What it happened to */
+            subject: string;
+            /** @description Who caused it: `key:12`, `customer:5`, `client:ab12`, `cli`, `system` */
+            actor: string;
+            /** @description X-Request-Id of the request that caused it; do not send personal data in that header */
+            requestId: string | null;
+            /**
+             * @example {
+             *       "id": 31,
+             *       "status": "approved",
+             *       "total": 709.5,
+             *       "reason": null
+             *     }
+             */
+            data: {
+                /** Format: int64 */
+                id: number;
+                /** @enum {string} */
+                status: "placed" | "approved" | "shipped" | "delivered" | "cancelled";
+                /** @description US dollars for the items, rounded to cents once */
+                total: number;
+                /** @description Why the server or an operator made the transition; null without */
+                reason: string | null;
+            };
+            /** @description In webhooks only: the id of the event before this one for the same endpoint; null for the first */
+            previousId?: string | null;
+        };
+        /**
+         * EventOrderCancelled
+         * @description An order was cancelled
+         * @example {
+         *       "id": "evt_k3Xw_1043",
+         *       "type": "order.cancelled",
+         *       "timestamp": "2026-11-22T09:42:13.123Z",
+         *       "sequence": 1043,
+         *       "subject": "order:31",
+         *       "actor": "key:12",
+         *       "requestId": "0f3c9a4e-5a43-4c0c-8f6b-2a1f6f3f4a11",
+         *       "data": {
+         *         "id": 31,
+         *         "status": "cancelled",
+         *         "total": 709.5,
+         *         "reason": null
+         *       }
+         *     }
+         */
+        EventOrderCancelled: {
+            /** @description Also the position after the event: send it as `since` */
+            id: string;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "order.cancelled";
+            /**
+             * Format: date-time
+             * @example 2026-01-15T09:30:00.000Z
+             */
+            timestamp: string;
+            /**
+             * Format: int64
+             * @description Rises by exactly one from event to event
+             */
+            sequence: number;
+            /** @description What it happened to */
+            subject: string;
+            /** @description Who caused it: `key:12`, `customer:5`, `client:ab12`, `cli`, `system` */
+            actor: string;
+            /** @description X-Request-Id of the request that caused it; do not send personal data in that header */
+            requestId: string | null;
+            /**
+             * @example {
+             *       "id": 31,
+             *       "status": "cancelled",
+             *       "total": 709.5,
+             *       "reason": null
+             *     }
+             */
+            data: {
+                /** Format: int64 */
+                id: number;
+                /** @enum {string} */
+                status: "placed" | "approved" | "shipped" | "delivered" | "cancelled";
+                /** @description US dollars for the items, rounded to cents once */
+                total: number;
+                /** @description Why the server or an operator made the transition; null without */
+                reason: string | null;
+            };
+            /** @description In webhooks only: the id of the event before this one for the same endpoint; null for the first */
+            previousId?: string | null;
+        };
+        /**
+         * EventOrderDelivered
+         * @description An order was delivered
+         * @example {
+         *       "id": "evt_k3Xw_1043",
+         *       "type": "order.delivered",
+         *       "timestamp": "2026-11-22T09:42:13.123Z",
+         *       "sequence": 1043,
+         *       "subject": "order:31",
+         *       "actor": "key:12",
+         *       "requestId": "0f3c9a4e-5a43-4c0c-8f6b-2a1f6f3f4a11",
+         *       "data": {
+         *         "id": 31,
+         *         "status": "delivered",
+         *         "total": 709.5,
+         *         "reason": null
+         *       }
+         *     }
+         */
+        EventOrderDelivered: {
+            /** @description Also the position after the event: send it as `since` */
+            id: string;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "order.delivered";
+            /**
+             * Format: date-time
+             * @example 2026-01-15T09:30:00.000Z
+             */
+            timestamp: string;
+            /**
+             * Format: int64
+             * @description Rises by exactly one from event to event
+             */
+            sequence: number;
+            /** @description What it happened to */
+            subject: string;
+            /** @description Who caused it: `key:12`, `customer:5`, `client:ab12`, `cli`, `system` */
+            actor: string;
+            /** @description X-Request-Id of the request that caused it; do not send personal data in that header */
+            requestId: string | null;
+            /**
+             * @example {
+             *       "id": 31,
+             *       "status": "delivered",
+             *       "total": 709.5,
+             *       "reason": null
+             *     }
+             */
+            data: {
+                /** Format: int64 */
+                id: number;
+                /** @enum {string} */
+                status: "placed" | "approved" | "shipped" | "delivered" | "cancelled";
+                /** @description US dollars for the items, rounded to cents once */
+                total: number;
+                /** @description Why the server or an operator made the transition; null without */
+                reason: string | null;
+            };
+            /** @description In webhooks only: the id of the event before this one for the same endpoint; null for the first */
+            previousId?: string | null;
+        };
+        /**
+         * EventOrderPlaced
+         * @description An order was placed
+         * @example {
+         *       "id": "evt_k3Xw_1043",
+         *       "type": "order.placed",
+         *       "timestamp": "2026-11-22T09:42:13.123Z",
+         *       "sequence": 1043,
+         *       "subject": "order:31",
+         *       "actor": "key:12",
+         *       "requestId": "0f3c9a4e-5a43-4c0c-8f6b-2a1f6f3f4a11",
+         *       "data": {
+         *         "id": 31,
+         *         "status": "placed",
+         *         "total": 709.5,
+         *         "reason": null
+         *       }
+         *     }
+         */
+        EventOrderPlaced: {
+            /** @description Also the position after the event: send it as `since` */
+            id: string;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "order.placed";
+            /**
+             * Format: date-time
+             * @example 2026-01-15T09:30:00.000Z
+             */
+            timestamp: string;
+            /**
+             * Format: int64
+             * @description Rises by exactly one from event to event
+             */
+            sequence: number;
+            /** @description What it happened to */
+            subject: string;
+            /** @description Who caused it: `key:12`, `customer:5`, `client:ab12`, `cli`, `system` */
+            actor: string;
+            /** @description X-Request-Id of the request that caused it; do not send personal data in that header */
+            requestId: string | null;
+            /**
+             * @example {
+             *       "id": 31,
+             *       "status": "placed",
+             *       "total": 709.5,
+             *       "reason": null
+             *     }
+             */
+            data: {
+                /** Format: int64 */
+                id: number;
+                /** @enum {string} */
+                status: "placed" | "approved" | "shipped" | "delivered" | "cancelled";
+                /** @description US dollars for the items, rounded to cents once */
+                total: number;
+                /** @description Why the server or an operator made the transition; null without */
+                reason: string | null;
+            };
+            /** @description In webhooks only: the id of the event before this one for the same endpoint; null for the first */
+            previousId?: string | null;
+        };
+        /**
+         * EventOrderShipped
+         * @description An order was shipped
+         * @example {
+         *       "id": "evt_k3Xw_1043",
+         *       "type": "order.shipped",
+         *       "timestamp": "2026-11-22T09:42:13.123Z",
+         *       "sequence": 1043,
+         *       "subject": "order:31",
+         *       "actor": "key:12",
+         *       "requestId": "0f3c9a4e-5a43-4c0c-8f6b-2a1f6f3f4a11",
+         *       "data": {
+         *         "id": 31,
+         *         "status": "shipped",
+         *         "total": 709.5,
+         *         "reason": null
+         *       }
+         *     }
+         */
+        EventOrderShipped: {
+            /** @description Also the position after the event: send it as `since` */
+            id: string;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "order.shipped";
+            /**
+             * Format: date-time
+             * @example 2026-01-15T09:30:00.000Z
+             */
+            timestamp: string;
+            /**
+             * Format: int64
+             * @description Rises by exactly one from event to event
+             */
+            sequence: number;
+            /** @description What it happened to */
+            subject: string;
+            /** @description Who caused it: `key:12`, `customer:5`, `client:ab12`, `cli`, `system` */
+            actor: string;
+            /** @description X-Request-Id of the request that caused it; do not send personal data in that header */
+            requestId: string | null;
+            /**
+             * @example {
+             *       "id": 31,
+             *       "status": "shipped",
+             *       "total": 709.5,
+             *       "reason": null
+             *     }
+             */
+            data: {
+                /** Format: int64 */
+                id: number;
+                /** @enum {string} */
+                status: "placed" | "approved" | "shipped" | "delivered" | "cancelled";
+                /** @description US dollars for the items, rounded to cents once */
+                total: number;
+                /** @description Why the server or an operator made the transition; null without */
+                reason: string | null;
+            };
+            /** @description In webhooks only: the id of the event before this one for the same endpoint; null for the first */
+            previousId?: string | null;
+        };
+        /**
+         * EventShopReset
+         * @description The shop was reset: all cheeses, orders and customers were deleted
+         * @example {
+         *       "id": "evt_k3Xw_1043",
+         *       "type": "shop.reset",
+         *       "timestamp": "2026-11-22T09:42:13.123Z",
+         *       "sequence": 1043,
+         *       "subject": "shop",
+         *       "actor": "key:12",
+         *       "requestId": "0f3c9a4e-5a43-4c0c-8f6b-2a1f6f3f4a11",
+         *       "data": {}
+         *     }
+         */
+        EventShopReset: {
+            /** @description Also the position after the event: send it as `since` */
+            id: string;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "shop.reset";
+            /**
+             * Format: date-time
+             * @example 2026-01-15T09:30:00.000Z
+             */
+            timestamp: string;
+            /**
+             * Format: int64
+             * @description Rises by exactly one from event to event
+             */
+            sequence: number;
+            /** @description What it happened to */
+            subject: string;
+            /** @description Who caused it: `key:12`, `customer:5`, `client:ab12`, `cli`, `system` */
+            actor: string;
+            /** @description X-Request-Id of the request that caused it; do not send personal data in that header */
+            requestId: string | null;
+            /** @example {} */
+            data: Record<string, never>;
+            /** @description In webhooks only: the id of the event before this one for the same endpoint; null for the first */
+            previousId?: string | null;
+        };
+        /**
+         * EventWebhookEndpointCreated
+         * @description A webhook endpoint was created
+         * @example {
+         *       "id": "evt_k3Xw_1043",
+         *       "type": "webhook_endpoint.created",
+         *       "timestamp": "2026-11-22T09:42:13.123Z",
+         *       "sequence": 1043,
+         *       "subject": "webhook_endpoint:3",
+         *       "actor": "key:12",
+         *       "requestId": "0f3c9a4e-5a43-4c0c-8f6b-2a1f6f3f4a11",
+         *       "data": {
+         *         "id": 3
+         *       }
+         *     }
+         */
+        EventWebhookEndpointCreated: {
+            /** @description Also the position after the event: send it as `since` */
+            id: string;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "webhook_endpoint.created";
+            /**
+             * Format: date-time
+             * @example 2026-01-15T09:30:00.000Z
+             */
+            timestamp: string;
+            /**
+             * Format: int64
+             * @description Rises by exactly one from event to event
+             */
+            sequence: number;
+            /** @description What it happened to */
+            subject: string;
+            /** @description Who caused it: `key:12`, `customer:5`, `client:ab12`, `cli`, `system` */
+            actor: string;
+            /** @description X-Request-Id of the request that caused it; do not send personal data in that header */
+            requestId: string | null;
+            /**
+             * @example {
+             *       "id": 3
+             *     }
+             */
+            data: {
+                /** Format: int64 */
+                id: number;
+            };
+            /** @description In webhooks only: the id of the event before this one for the same endpoint; null for the first */
+            previousId?: string | null;
+        };
+        /**
+         * EventWebhookEndpointDeleted
+         * @description A webhook endpoint was deleted
+         * @example {
+         *       "id": "evt_k3Xw_1043",
+         *       "type": "webhook_endpoint.deleted",
+         *       "timestamp": "2026-11-22T09:42:13.123Z",
+         *       "sequence": 1043,
+         *       "subject": "webhook_endpoint:3",
+         *       "actor": "key:12",
+         *       "requestId": "0f3c9a4e-5a43-4c0c-8f6b-2a1f6f3f4a11",
+         *       "data": {
+         *         "id": 3
+         *       }
+         *     }
+         */
+        EventWebhookEndpointDeleted: {
+            /** @description Also the position after the event: send it as `since` */
+            id: string;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "webhook_endpoint.deleted";
+            /**
+             * Format: date-time
+             * @example 2026-01-15T09:30:00.000Z
+             */
+            timestamp: string;
+            /**
+             * Format: int64
+             * @description Rises by exactly one from event to event
+             */
+            sequence: number;
+            /** @description What it happened to */
+            subject: string;
+            /** @description Who caused it: `key:12`, `customer:5`, `client:ab12`, `cli`, `system` */
+            actor: string;
+            /** @description X-Request-Id of the request that caused it; do not send personal data in that header */
+            requestId: string | null;
+            /**
+             * @example {
+             *       "id": 3
+             *     }
+             */
+            data: {
+                /** Format: int64 */
+                id: number;
+            };
+            /** @description In webhooks only: the id of the event before this one for the same endpoint; null for the first */
+            previousId?: string | null;
+        };
+        /**
+         * EventWebhookEndpointDisabled
+         * @description A webhook endpoint was disabled
+         * @example {
+         *       "id": "evt_k3Xw_1043",
+         *       "type": "webhook_endpoint.disabled",
+         *       "timestamp": "2026-11-22T09:42:13.123Z",
+         *       "sequence": 1043,
+         *       "subject": "webhook_endpoint:3",
+         *       "actor": "key:12",
+         *       "requestId": "0f3c9a4e-5a43-4c0c-8f6b-2a1f6f3f4a11",
+         *       "data": {
+         *         "id": 3,
+         *         "reason": "failing"
+         *       }
+         *     }
+         */
+        EventWebhookEndpointDisabled: {
+            /** @description Also the position after the event: send it as `since` */
+            id: string;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "webhook_endpoint.disabled";
+            /**
+             * Format: date-time
+             * @example 2026-01-15T09:30:00.000Z
+             */
+            timestamp: string;
+            /**
+             * Format: int64
+             * @description Rises by exactly one from event to event
+             */
+            sequence: number;
+            /** @description What it happened to */
+            subject: string;
+            /** @description Who caused it: `key:12`, `customer:5`, `client:ab12`, `cli`, `system` */
+            actor: string;
+            /** @description X-Request-Id of the request that caused it; do not send personal data in that header */
+            requestId: string | null;
+            /**
+             * @example {
+             *       "id": 3,
+             *       "reason": "failing"
+             *     }
+             */
+            data: {
+                /** Format: int64 */
+                id: number;
+                /** @enum {string} */
+                reason: "gone" | "failing" | "events_expired" | "secret_unreadable" | "on_request";
+            };
+            /** @description In webhooks only: the id of the event before this one for the same endpoint; null for the first */
+            previousId?: string | null;
+        };
+        /**
+         * EventWebhookEndpointUpdated
+         * @description A webhook endpoint was changed or enabled, or its secret was rotated
+         * @example {
+         *       "id": "evt_k3Xw_1043",
+         *       "type": "webhook_endpoint.updated",
+         *       "timestamp": "2026-11-22T09:42:13.123Z",
+         *       "sequence": 1043,
+         *       "subject": "webhook_endpoint:3",
+         *       "actor": "key:12",
+         *       "requestId": "0f3c9a4e-5a43-4c0c-8f6b-2a1f6f3f4a11",
+         *       "data": {
+         *         "id": 3
+         *       }
+         *     }
+         */
+        EventWebhookEndpointUpdated: {
+            /** @description Also the position after the event: send it as `since` */
+            id: string;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "webhook_endpoint.updated";
+            /**
+             * Format: date-time
+             * @example 2026-01-15T09:30:00.000Z
+             */
+            timestamp: string;
+            /**
+             * Format: int64
+             * @description Rises by exactly one from event to event
+             */
+            sequence: number;
+            /** @description What it happened to */
+            subject: string;
+            /** @description Who caused it: `key:12`, `customer:5`, `client:ab12`, `cli`, `system` */
+            actor: string;
+            /** @description X-Request-Id of the request that caused it; do not send personal data in that header */
+            requestId: string | null;
+            /**
+             * @example {
+             *       "id": 3
+             *     }
+             */
+            data: {
+                /** Format: int64 */
+                id: number;
+            };
+            /** @description In webhooks only: the id of the event before this one for the same endpoint; null for the first */
+            previousId?: string | null;
         };
         /**
          * ImageUploadResult
@@ -8996,7 +12092,7 @@ export interface operations {
                      *       }
                      *     }
                      */
-                    "application/json": components["schemas"]["Event"];
+                    "text/event-stream": components["schemas"]["Event"];
                 };
             };
             /** @description A parameter is not valid */

@@ -12,6 +12,7 @@ import { listingRoutes } from '../cheeses/listing-routes.ts';
 import { cheeseRoutes } from '../cheeses/routes.ts';
 import { type Clock, systemClock } from '../clock.ts';
 import { customerRoutes } from '../customers/routes.ts';
+import { webhookDescriptions } from '../events/event-components.ts';
 import { createEventHub } from '../events/hub.ts';
 import { createLiveConnections } from '../events/live-connections.ts';
 import { createNumbering } from '../events/numbering.ts';
@@ -154,7 +155,7 @@ export async function buildApp(
   });
 
   function describe(): unknown {
-    return describeApi([...routes, ...rawRoutes.map(describeRaw)], apiInfo);
+    return describeApi([...routes, ...rawRoutes.map(describeRaw)], webhookDescriptions, apiInfo);
   }
 
   /** Differs from the setting where that is 0. */

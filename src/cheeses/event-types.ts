@@ -38,6 +38,7 @@ export const cheeseEvents = {
         },
       },
     },
+    examples: [{ id: 12, name: 'Gruyère', changes: { pricePerKg: { from: 32.5, to: 34 } } }],
   }),
   deleted: defineEvent('cheese.deleted', 'A cheese was deleted', Cheese),
 };

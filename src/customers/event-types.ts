@@ -4,7 +4,12 @@ import { defineEvent } from '../events/define.ts';
 import { int64 } from '../schema/parts.ts';
 import { tiers } from './tiers.ts';
 
-const onlyId = { type: 'object', required: ['id'], properties: { id: int64 } } as const;
+const onlyId = {
+  type: 'object',
+  required: ['id'],
+  properties: { id: int64 },
+  examples: [{ id: 5 }],
+} as const;
 const tier = { type: 'string', enum: tiers } as const;
 
 /** Events of the subject `customer:5`. */
@@ -26,5 +31,6 @@ export const customerEvents = {
     type: 'object',
     required: ['id', 'customerStatus', 'before'],
     properties: { id: int64, customerStatus: tier, before: tier },
+    examples: [{ id: 5, customerStatus: 'silver', before: 'bronze' }],
   }),
 };

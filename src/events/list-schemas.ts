@@ -1,45 +1,8 @@
-/** What the API says of events. */
-import { int64, timestampSchema } from '../schema/parts.ts';
+/** Parameters and pages of the event log. */
 import type { Parameters, Schema } from '../schema/schema.ts';
+import { Event } from './event-components.ts';
 
 export const typesMax = 20;
-
-const eventExample = {
-  id: 'evt_k3Xw_1043',
-  type: 'order.shipped',
-  timestamp: '2026-11-22T09:42:13.123Z',
-  sequence: 1043,
-  subject: 'order:31',
-  actor: 'key:12',
-  requestId: '0f3c9a4e-5a43-4c0c-8f6b-2a1f6f3f4a11',
-  data: { id: 31, status: 'shipped', total: 709.5, reason: null },
-};
-
-export const Event = {
-  title: 'Event',
-  type: 'object',
-  required: ['id', 'type', 'timestamp', 'sequence', 'subject', 'actor', 'requestId', 'data'],
-  properties: {
-    id: { type: 'string', description: 'Also the position after the event: send it as `since`' },
-    type: {
-      type: 'string',
-      description: 'What happened. New types may be added: ignore those you do not know',
-    },
-    timestamp: timestampSchema,
-    sequence: { ...int64, description: 'Rises by exactly one from event to event' },
-    subject: { type: 'string', description: 'What it happened to: `order:31`, `cheese:7`, `customer:5`' },
-    actor: {
-      type: 'string',
-      description: 'Who caused it: `key:12`, `customer:5`, `client:ab12`, `cli`, `system`',
-    },
-    requestId: {
-      type: ['string', 'null'],
-      description: 'X-Request-Id of the request that caused it; do not send personal data in that header',
-    },
-    data: { type: 'object', additionalProperties: true, description: 'Depends on the type' },
-  },
-  examples: [eventExample],
-} as const satisfies Schema;
 
 export const EventList = {
   title: 'EventList',
@@ -53,7 +16,7 @@ export const EventList = {
     },
     hasMore: { type: 'boolean', description: 'Whether more events follow now, matching or not' },
   },
-  examples: [{ items: [eventExample], next: 'evt_k3Xw_1043', hasMore: false }],
+  examples: [{ items: Event.examples, next: 'evt_k3Xw_1043', hasMore: false }],
 } as const satisfies Schema;
 
 const since = {

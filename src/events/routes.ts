@@ -5,8 +5,9 @@ import { badRequestResponse, goneResponse, notFoundResponse } from '../http/erro
 import { strongTag } from '../http/etag.ts';
 import { TextBody, TextStream } from '../http/response.ts';
 import { type Route, route } from '../http/route.ts';
+import { Event } from './event-components.ts';
 import type { EventHub } from './hub.ts';
-import { Event, EventList, listQuery, streamQuery } from './list-schemas.ts';
+import { EventList, listQuery, streamQuery } from './list-schemas.ts';
 import type { LiveConnections } from './live-connections.ts';
 import { type EventFilter, type EventService, seesAllEvents } from './service.ts';
 import { createEventStream } from './stream.ts';

@@ -15,6 +15,7 @@ export const shopReset = defineEvent(
     type: 'object',
     required: [],
     properties: {},
+    examples: [{}],
   },
 );
 

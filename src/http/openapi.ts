@@ -24,6 +24,17 @@ export interface ApiInfo {
   readonly examples: Examples;
 }
 
+/** A request that the server sends to a URL of its client. */
+export interface WebhookDescription {
+  readonly name: string;
+  readonly summary: string;
+  readonly headers: Parameters;
+  readonly headerExamples: Examples;
+  readonly body: Schema;
+  /** Descriptions of responses by status. */
+  readonly responses: Readonly<Record<string, string>>;
+}
+
 type Examples = Readonly<Record<string, string | number | boolean>>;
 
 const schemesOf = (scopes: ApiInfo['scopes']) => ({
@@ -53,6 +64,7 @@ const schemesOf = (scopes: ApiInfo['scopes']) => ({
 /** The document for all routes. */
 export function describeApi(
   routes: readonly Described[],
+  webhooks: readonly WebhookDescription[],
   { title, description, tags, scopes, examples }: ApiInfo,
 ): Document {
   const schemes = schemesOf(scopes);
@@ -76,6 +88,9 @@ export function describeApi(
     servers: [{ url: '/' }],
     tags,
     paths,
+    webhooks: Object.fromEntries(
+      webhooks.map((webhook) => [webhook.name, { post: received(webhook, components) }]),
+    ),
     components: { schemas: Object.fromEntries([...components].sort()), securitySchemes: schemes },
   };
 }
@@ -93,12 +108,15 @@ function operation(route: Described, { components, schemes, examples }: Common):
     types: readonly string[] = ['application/json'],
     example = exampleOf(schema),
   ) => Object.fromEntries(types.map((type) => [type, { schema: reference(schema, components), example }]));
-  const contentOf = ({ schema, mediaTypes = [], example }: DocumentedResponses[number]) =>
+  const [okType = 'application/json'] = (route.mediaType ?? 'application/json').split(';');
+  const contentOf = ({ schema, mediaTypes = [], example }: DocumentedResponses[number], status: string) =>
     schema === undefined && mediaTypes.length === 0
       ? {}
       : {
           content: {
-            ...(schema === undefined ? {} : content(schema, undefined, example)),
+            ...(schema === undefined
+              ? {}
+              : content(schema, status === '200' ? [okType] : undefined, example)),
             ...Object.fromEntries(mediaTypes.map((type) => [type, { schema: bodySchema(type) }])),
           },
         };
@@ -106,7 +124,7 @@ function operation(route: Described, { components, schemes, examples }: Common):
     status,
     {
       description: response.description,
-      ...contentOf(response),
+      ...contentOf(response, status),
     },
   ]);
   const bodyTypes = route.takesForms
@@ -125,6 +143,19 @@ function operation(route: Described, { components, schemes, examples }: Common):
       : { requestBody: { required: !route.bodyIsOptional, content: content(body, bodyTypes) } }),
     ...(upload === undefined ? {} : { requestBody: { required: true, content: formContent(upload) } }),
     responses: Object.fromEntries(responses),
+  };
+}
+
+function received(webhook: WebhookDescription, components: Map<string, unknown>): Document {
+  const { summary, headers, headerExamples, body, responses } = webhook;
+  const content = { schema: reference(body, components), example: exampleOf(body) };
+  return {
+    summary,
+    parameters: declared(headers, 'header', headerExamples),
+    requestBody: { required: true, content: { 'application/json': content } },
+    responses: Object.fromEntries(
+      Object.entries(responses).map(([status, description]) => [status, { description }]),
+    ),
   };
 }
 
@@ -219,7 +250,7 @@ function declared(parameters: Parameters, place: 'query' | 'header', examples: E
 
 /** Schemas with a title become components. */
 function reference(schema: Schema, components: Map<string, unknown>): unknown {
-  const { properties, items, anyOf, isBatch: _, rule: _rule, ...rest } = schema;
+  const { properties, items, anyOf, oneOf, discriminator, isBatch: _, rule: _rule, ...rest } = schema;
   const full = {
     ...rest,
     ...(properties === undefined
@@ -231,12 +262,25 @@ function reference(schema: Schema, components: Map<string, unknown>): unknown {
         }),
     ...(items === undefined ? {} : { items: reference(items, components) }),
     ...(anyOf === undefined ? {} : { anyOf: anyOf.map((one) => reference(one, components)) }),
+    ...(oneOf === undefined ? {} : { oneOf: oneOf.map((one) => reference(one, components)) }),
+    ...(discriminator === undefined ? {} : { discriminator: mappingOf(discriminator, oneOf ?? []) }),
   };
   if (schema.title === undefined) {
     return full;
   }
   components.set(schema.title, full);
-  return { $ref: `#/components/schemas/${schema.title}` };
+  return referenceTo(schema);
+}
+
+const referenceTo = ({ title }: Schema) => ({ $ref: `#/components/schemas/${title}` });
+
+/** Without the mapping, tools would expect the values of the member to be names of components. */
+function mappingOf(
+  { propertyName }: NonNullable<Schema['discriminator']>,
+  oneOf: readonly Schema[],
+): Document {
+  const mapping = oneOf.map((one) => [one.properties?.[propertyName]?.const, referenceTo(one).$ref]);
+  return { propertyName, mapping: Object.fromEntries(mapping) };
 }
 
 /** Rules have no form in JSON; descriptions say what they require. */

@@ -1,6 +1,7 @@
 /** Events of orders. */
 import { defineEvent } from '../events/define.ts';
 import { int64 } from '../schema/parts.ts';
+import type { OrderStatus } from './order-status.ts';
 import { Order, Timeline } from './schemas.ts';
 
 const { status, total } = Order.properties;
@@ -18,11 +19,15 @@ const order = {
   },
 } as const;
 
+/** The example of a type has the status that the order reached. */
+const withExample = (reached: OrderStatus) =>
+  ({ ...order, examples: [{ id: 31, status: reached, total: 709.5, reason: null }] }) as const;
+
 /** Events of the subject `order:31`, by the status that the order reached. */
 export const orderEvents = {
-  placed: defineEvent('order.placed', 'An order was placed', order),
-  approved: defineEvent('order.approved', 'An order was approved', order),
-  shipped: defineEvent('order.shipped', 'An order was shipped', order),
-  delivered: defineEvent('order.delivered', 'An order was delivered', order),
-  cancelled: defineEvent('order.cancelled', 'An order was cancelled', order),
+  placed: defineEvent('order.placed', 'An order was placed', withExample('placed')),
+  approved: defineEvent('order.approved', 'An order was approved', withExample('approved')),
+  shipped: defineEvent('order.shipped', 'An order was shipped', withExample('shipped')),
+  delivered: defineEvent('order.delivered', 'An order was delivered', withExample('delivered')),
+  cancelled: defineEvent('order.cancelled', 'An order was cancelled', withExample('cancelled')),
 };

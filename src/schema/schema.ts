@@ -34,6 +34,12 @@ export interface Schema {
   readonly additionalProperties?: boolean | Schema;
   /** One of these schemas; in responses only. */
   readonly anyOf?: readonly Schema[];
+  /** Exactly one of these schemas; in responses only. */
+  readonly oneOf?: readonly Schema[];
+  /** The member by which clients choose the schema of `oneOf`: each of these has it as `const`. */
+  readonly discriminator?: { readonly propertyName: string };
+  /** The only value; in responses only. */
+  readonly const?: string;
   /** Each element is validated by itself and becomes a `BatchEntry`; see `batchOf`. */
   readonly isBatch?: boolean;
 }

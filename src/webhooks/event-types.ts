@@ -2,7 +2,12 @@
 import { defineEvent } from '../events/define.ts';
 import { int64 } from '../schema/parts.ts';
 
-const onlyId = { type: 'object', required: ['id'], properties: { id: int64 } } as const;
+const onlyId = {
+  type: 'object',
+  required: ['id'],
+  properties: { id: int64 },
+  examples: [{ id: 3 }],
+} as const;
 
 /** Why an endpoint gets no deliveries. */
 export const disabledReasons = [
@@ -27,5 +32,6 @@ export const webhookEvents = {
     type: 'object',
     required: ['id', 'reason'],
     properties: { id: int64, reason: { type: 'string', enum: disabledReasons } },
+    examples: [{ id: 3, reason: 'failing' }],
   }),
 };

@@ -14,6 +14,7 @@ export interface JsonSchema {
   readonly required?: readonly string[];
   readonly items?: JsonSchema;
   readonly anyOf?: readonly JsonSchema[];
+  readonly oneOf?: readonly JsonSchema[];
   readonly enum?: readonly unknown[];
   readonly examples?: readonly unknown[];
   readonly readOnly?: boolean;
@@ -43,10 +44,10 @@ export interface Operation {
   >;
 }
 
-/** The operations of a document, with every reference resolved. */
-export function operationsOf(document: unknown): Operation[] {
-  const { paths } = followed(document, document) as { paths: Record<string, Record<string, Operation>> };
-  return Object.entries(paths).flatMap(([path, methods]) =>
+/** The operations of a document, or its webhooks, with every reference resolved. */
+export function operationsOf(document: unknown, place: 'paths' | 'webhooks' = 'paths'): Operation[] {
+  const all = followed(document, document) as Record<typeof place, Record<string, Record<string, Operation>>>;
+  return Object.entries(all[place]).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, operation]) => ({
       ...operation,
       path,

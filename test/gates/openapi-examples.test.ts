@@ -41,6 +41,12 @@ const bodies: Example[] = operations.flatMap((operation) => {
   );
 });
 
+const webhooks = operationsOf(JSON.parse(read('openapi.json')), 'webhooks');
+for (const { path, requestBody } of webhooks) {
+  const content: Content[string] | undefined = requestBody?.content['application/json'];
+  bodies.push({ name: `webhook ${path}`, schema: content?.schema ?? {}, value: content?.example });
+}
+
 const parameters = operations.flatMap((operation) =>
   (operation.parameters as readonly Parameter[]).map((one) => ({
     ...one,
@@ -50,12 +56,12 @@ const parameters = operations.flatMap((operation) =>
 
 /** Examples of a schema and of all schemas in it. */
 function examplesIn(schema: JsonSchema, name: string): Example[] {
-  const { examples = [], properties = {}, items, anyOf = [] } = schema;
+  const { examples = [], properties = {}, items, anyOf = [], oneOf = [] } = schema;
   return [
     ...examples.map((value) => ({ name, schema, value })),
     ...Object.entries(properties).flatMap(([key, one]) => examplesIn(one, `${name}.${key}`)),
     ...(items === undefined ? [] : examplesIn(items, `${name}[]`)),
-    ...anyOf.flatMap((one) => examplesIn(one, name)),
+    ...[...anyOf, ...oneOf].flatMap((one) => examplesIn(one, name)),
   ];
 }
 

@@ -1,6 +1,7 @@
 /** The OpenAPI document is complete, and openapi.json is current. */
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
+import { eventTypes } from '../../src/events/types.ts';
 import { curd } from '../cli/run.ts';
 import { filesIn, read } from './sources.ts';
 
@@ -13,11 +14,30 @@ interface Operation {
   readonly responses?: Readonly<Record<string, { readonly description?: string }>>;
 }
 
+interface WebhookBody {
+  readonly requestBody: {
+    readonly content: { readonly 'application/json': { readonly schema: { readonly $ref: string } } };
+  };
+}
+
+interface EventSchema {
+  readonly oneOf?: readonly { readonly $ref: string }[];
+  readonly discriminator?: {
+    readonly propertyName: string;
+    readonly mapping: Readonly<Record<string, string>>;
+  };
+  readonly properties?: { readonly type?: { readonly const?: string } };
+}
+
 interface Document {
   readonly openapi: string;
   readonly tags: readonly { readonly name: string; readonly description?: string }[];
   readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
-  readonly components: { readonly securitySchemes: Readonly<Record<string, unknown>> };
+  readonly webhooks: Readonly<Record<string, { readonly post: Operation & WebhookBody }>>;
+  readonly components: {
+    readonly schemas: Readonly<Record<string, EventSchema>>;
+    readonly securitySchemes: Readonly<Record<string, unknown>>;
+  };
 }
 
 const current = await curd({}, 'openapi');
@@ -84,6 +104,28 @@ suite('The OpenAPI document', () => {
     }
     const ids = operations.map(({ operation }) => operation.operationId);
     assert.equal(new Set(ids).size, ids.length, 'each operationId is unique');
+  });
+
+  test('describes one webhook for each type of events, with the schema of that type', () => {
+    const { Event, EventOrderShipped } = document.components.schemas;
+    assert.deepEqual(Object.keys(document.webhooks), eventTypes);
+    assert.equal(EventOrderShipped?.properties?.type?.const, 'order.shipped');
+    assert.equal(Event?.discriminator?.propertyName, 'type');
+    for (const [type, { post }] of Object.entries(document.webhooks)) {
+      const { $ref } = post.requestBody.content['application/json'].schema;
+      const schema = document.components.schemas[$ref.split('/').at(-1) ?? ''];
+      assert.equal(schema?.properties?.type?.const, type);
+      assert.equal(Event.discriminator.mapping[type], $ref);
+      assert.ok(
+        Event.oneOf?.some((one) => one.$ref === $ref),
+        type,
+      );
+      assert.deepEqual(
+        post.parameters?.map(({ name }) => name),
+        ['webhook-id', 'webhook-timestamp', 'webhook-signature'],
+      );
+      assert.deepEqual(Object.keys(post.responses ?? {}).sort(), ['2XX', '410', 'default']);
+    }
   });
 
   test('describes each tag, and has no tag without operations', () => {

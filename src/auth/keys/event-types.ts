@@ -10,10 +10,12 @@ export const keyEvents = {
     type: 'object',
     required: ['replacedBy'],
     properties: { replacedBy: ApiKey },
+    examples: [{ replacedBy: { ...ApiKey.examples[0], id: 13 } }],
   }),
   revoked: defineEvent('api_key.revoked', 'An API key was revoked', {
     type: 'object',
     required: ['id'],
     properties: { id: int64 },
+    examples: [{ id: 12 }],
   }),
 };
