@@ -3568,6 +3568,49 @@ export interface components {
              */
             readonly createdAt?: string;
         };
+        /**
+         * DryRunResult
+         * @description What a request would have done, in response to `Dry-Run: effects`
+         * @example {
+         *       "status": 204,
+         *       "headers": {},
+         *       "body": null,
+         *       "effects": [
+         *         {
+         *           "type": "order.cancelled",
+         *           "subject": "order:31",
+         *           "data": {
+         *             "id": 31,
+         *             "status": "cancelled",
+         *             "total": 40,
+         *             "reason": "Gruyère was taken out of the catalogue"
+         *           }
+         *         },
+         *         {
+         *           "type": "favourites.detached",
+         *           "count": 2
+         *         }
+         *       ],
+         *       "more": 0
+         *     }
+         */
+        DryRunResult: {
+            /** @description The status that the request would have got */
+            status: number;
+            /** @description Headers of that response */
+            headers: Record<string, never>;
+            /** @description Body of that response; null where it has none */
+            body: unknown;
+            /** @description In order: events with `type`, `subject` and `data`, and other changes with `type` and `count` */
+            effects: {
+                type: string;
+                subject?: string;
+                data?: Record<string, never>;
+                count?: number;
+            }[];
+            /** @description How many effects are not listed */
+            more: number;
+        };
         /** Error */
         Error: {
             /** @description The HTTP status */
@@ -5827,6 +5870,8 @@ export interface operations {
             header?: {
                 /** @description Change the cheese only at this ETag */
                 "If-Match"?: string;
+                /** @description `true` returns the response of this request, and changes nothing. `effects` returns 200 with a DryRunResult */
+                "Dry-Run"?: "true" | "effects" | "false";
             };
             path?: never;
             cookie?: never;
@@ -6091,6 +6136,8 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
+                /** @description `true` returns the response of this request, and changes nothing. `effects` returns 200 with a DryRunResult */
+                "Dry-Run"?: "true" | "effects" | "false";
                 /** @description Any text. The same request with the same key runs only once within 24 hours */
                 "Idempotency-Key"?: string;
             };
@@ -6772,6 +6819,8 @@ export interface operations {
             header?: {
                 /** @description Change the cheese only at this ETag */
                 "If-Match"?: string;
+                /** @description `true` returns the response of this request, and changes nothing. `effects` returns 200 with a DryRunResult */
+                "Dry-Run"?: "true" | "effects" | "false";
                 /** @description Any text. The same request with the same key runs only once within 24 hours */
                 "Idempotency-Key"?: string;
             };
@@ -7057,6 +7106,8 @@ export interface operations {
                 "X-Confirm-Delete": true;
                 /** @description Change the cheese only at this ETag */
                 "If-Match"?: string;
+                /** @description `true` returns the response of this request, and changes nothing. `effects` returns 200 with a DryRunResult */
+                "Dry-Run"?: "true" | "effects" | "false";
             };
             path: {
                 /** @example 1 */
@@ -7916,6 +7967,8 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
+                /** @description `true` returns the response of this request, and changes nothing. `effects` returns 200 with a DryRunResult */
+                "Dry-Run"?: "true" | "effects" | "false";
                 /** @description Any text. The same request with the same key runs only once within 24 hours */
                 "Idempotency-Key"?: string;
             };
@@ -8299,6 +8352,8 @@ export interface operations {
             header?: {
                 /** @description Change the order only at this ETag */
                 "If-Match"?: string;
+                /** @description `true` returns the response of this request, and changes nothing. `effects` returns 200 with a DryRunResult */
+                "Dry-Run"?: "true" | "effects" | "false";
             };
             path: {
                 /** @example 2 */
@@ -8722,6 +8777,8 @@ export interface operations {
             header?: {
                 /** @description Change the order only at this ETag */
                 "If-Match"?: string;
+                /** @description `true` returns the response of this request, and changes nothing. `effects` returns 200 with a DryRunResult */
+                "Dry-Run"?: "true" | "effects" | "false";
                 /** @description Any text. The same request with the same key runs only once within 24 hours */
                 "Idempotency-Key"?: string;
             };
@@ -8904,6 +8961,8 @@ export interface operations {
             header?: {
                 /** @description Change the order only at this ETag */
                 "If-Match"?: string;
+                /** @description `true` returns the response of this request, and changes nothing. `effects` returns 200 with a DryRunResult */
+                "Dry-Run"?: "true" | "effects" | "false";
                 /** @description Any text. The same request with the same key runs only once within 24 hours */
                 "Idempotency-Key"?: string;
             };
@@ -9086,6 +9145,8 @@ export interface operations {
             header?: {
                 /** @description Change the order only at this ETag */
                 "If-Match"?: string;
+                /** @description `true` returns the response of this request, and changes nothing. `effects` returns 200 with a DryRunResult */
+                "Dry-Run"?: "true" | "effects" | "false";
                 /** @description Any text. The same request with the same key runs only once within 24 hours */
                 "Idempotency-Key"?: string;
             };
@@ -9266,6 +9327,8 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
+                /** @description `true` returns the response of this request, and changes nothing. `effects` returns 200 with a DryRunResult */
+                "Dry-Run"?: "true" | "effects" | "false";
                 /** @description Any text. The same request with the same key runs only once within 24 hours */
                 "Idempotency-Key"?: string;
             };
@@ -9466,6 +9529,8 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
+                /** @description `true` returns the response of this request, and changes nothing. `effects` returns 200 with a DryRunResult */
+                "Dry-Run"?: "true" | "effects" | "false";
                 /** @description Any text. The same request with the same key runs only once within 24 hours */
                 "Idempotency-Key"?: string;
             };
@@ -10217,6 +10282,8 @@ export interface operations {
             header?: {
                 /** @description Change the profile only at this ETag */
                 "If-Match"?: string;
+                /** @description `true` returns the response of this request, and changes nothing. `effects` returns 200 with a DryRunResult */
+                "Dry-Run"?: "true" | "effects" | "false";
             };
             path: {
                 /** @example ada */
@@ -10452,6 +10519,8 @@ export interface operations {
             header?: {
                 /** @description Change the profile only at this ETag */
                 "If-Match"?: string;
+                /** @description `true` returns the response of this request, and changes nothing. `effects` returns 200 with a DryRunResult */
+                "Dry-Run"?: "true" | "effects" | "false";
             };
             path: {
                 /** @example ada */
@@ -10898,6 +10967,8 @@ export interface operations {
             header?: {
                 /** @description Change the order only at this ETag */
                 "If-Match"?: string;
+                /** @description `true` returns the response of this request, and changes nothing. `effects` returns 200 with a DryRunResult */
+                "Dry-Run"?: "true" | "effects" | "false";
             };
             path: {
                 /** @example ada */
@@ -11786,7 +11857,10 @@ export interface operations {
     revokeApiKey: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description `true` returns the response of this request, and changes nothing. `effects` returns 200 with a DryRunResult */
+                "Dry-Run"?: "true" | "effects" | "false";
+            };
             path: {
                 /** @example 1 */
                 keyId: number;

@@ -111,9 +111,9 @@ export async function openServices(
     clock,
     beforeDelete: async (tx, context, cheese) => {
       // Lock order: customers before orders, as in all transactions.
-      await customers.onCheeseDelete(tx, cheese);
+      await customers.onCheeseDelete(tx, context, cheese);
       await release.onCheeseDelete(tx, context, cheese);
-      await images.onCheeseDelete(tx, cheese.id);
+      await images.onCheeseDelete(tx, context, cheese.id);
     },
   });
   const images: ImageService = createImageService({
@@ -165,7 +165,7 @@ export async function openServices(
     orderReader: createOrderReader(database, createCursors(secret, 'orders'), firstId),
     contextOf: (actor) => ({
       transaction: database.transaction,
-      origin: { actor, requestId: null, traceId: null },
+      origin: { actor, requestId: null, traceId: null, effects: null },
     }),
     async close() {
       if (shared === undefined) {

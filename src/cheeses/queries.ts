@@ -1,5 +1,6 @@
 /** Statements on cheeses, terms, postings and counters. listing-queries.ts contains those that read pages. */
 import { queriesOn } from '../database/database.ts';
+import { isDryRun, nextDryId } from '../database/dry-run.ts';
 import { forShare, forUpdate, rowsFromJson, type Statement, sql, valueList } from '../database/sql.ts';
 import type { Status } from './schemas.ts';
 import type { Term, TermKind } from './search-terms.ts';
@@ -111,7 +112,14 @@ export const cheeseQueries = queriesOn((tx) => ({
   findTermsById: (ids: readonly number[]) =>
     tx.all<TermRow>(sql`select id, kind, name from term where id in (${valueList(ids)})`),
 
-  insertTerms: (terms: readonly Term[]) => tx.insert('term', ['kind', 'name'], terms),
+  insertTerms: (terms: readonly Term[]) =>
+    isDryRun(tx)
+      ? tx.insert(
+          'term',
+          ['id', 'kind', 'name'],
+          terms.map((term) => [nextDryId(tx), ...term]),
+        )
+      : tx.insert('term', ['kind', 'name'], terms),
 
   insertPostings: (postings: readonly Posting[]) =>
     tx.insert('cheese_term', ['term_id', 'cheese_id', 'name', 'status'], postings),

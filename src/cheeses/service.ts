@@ -2,6 +2,7 @@
 import { type Clock, timestamp } from '../clock.ts';
 import type { Context } from '../database/context.ts';
 import { ConstraintError, type Database, type Sql } from '../database/database.ts';
+import { isDryRun, nextDryId } from '../database/dry-run.ts';
 import { createLookup } from '../database/lookup.ts';
 import { AppError } from '../errors.ts';
 import { recordEvents } from '../events/record.ts';
@@ -90,12 +91,13 @@ export function createCheeseService({ database, clock, beforeDelete }: Dependenc
   /** Inserts cheeses. The unique index of the database decides whether a name is free. */
   async function insert(tx: Sql, context: Context, drafts: readonly Draft[]): Promise<Versioned[]> {
     const queries = cheeseQueries(tx);
-    const catalogue = await queries.updateCatalogue(now(), drafts.length);
+    const isDry = isDryRun(tx);
+    const catalogue = await queries.updateCatalogue(now(), isDry ? 0 : drafts.length);
     const idOf = await findOrCreateTerms(tx, drafts.flatMap(categoryAndTagsOf));
     const firstId = catalogue.last_cheese_id - drafts.length + 1;
     const createdAt = catalogue.last_written_at;
     const cheeses = drafts.map((draft, index) =>
-      toCheese(draft, idOf, { id: firstId + index, createdAt, updatedAt: createdAt }),
+      toCheese(draft, idOf, { id: isDry ? nextDryId(tx) : firstId + index, createdAt, updatedAt: createdAt }),
     );
     const rows = cheeses.map((cheese) => toRow(cheese, 1));
     await throwConflict(() => queries.insert(rows.toSorted(byName)));

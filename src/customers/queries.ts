@@ -1,6 +1,7 @@
 /** Statements on customers, their failed logins and their known networks. */
 import type { CustomerSummary } from '../auth/oauth/customer-directory.ts';
 import { queriesOn } from '../database/database.ts';
+import { newId } from '../database/dry-run.ts';
 import { advisoryLock, deleteUnlocked, forShare, forUpdate, rowsFromJson, sql } from '../database/sql.ts';
 import type { Tier } from './tiers.ts';
 
@@ -52,9 +53,9 @@ export const customerQueries = queriesOn((tx) => ({
   /** Undefined when the username or the e-mail address belongs to another customer. */
   insert: (profile: Profile, tier: Tier, createdAt: string) =>
     tx.get<CustomerRow>(sql`
-      insert into customer (username, username_key, email, email_key, first_name, last_name, phone, password,
+      insert into customer (id, username, username_key, email, email_key, first_name, last_name, phone, password,
         favourite_id, favourite_name, tier, created_at)
-      values (${profile.username}, ${profile.username_key}, ${profile.email}, ${profile.email_key},
+      values (${newId(tx)}, ${profile.username}, ${profile.username_key}, ${profile.email}, ${profile.email_key},
         ${profile.first_name}, ${profile.last_name}, ${profile.phone}, ${profile.password},
         ${profile.favourite_id}, ${profile.favourite_name}, ${tier}, ${createdAt})
       on conflict do nothing

@@ -112,6 +112,8 @@ export function customerRoutes(dependencies: Dependencies): Route[] {
       description: 'A customer can have 20 open sessions. Another login ends the oldest.',
       access: 'open',
       rateLimitGroup: 'login',
+      // Its result is a secret, and failed attempts are counted in other transactions.
+      dryRun: 'none',
       // If the replay came first, a used idempotency key would tell correct passwords from wrong ones without limit.
       replay: 'afterChecks',
       body: Login,
@@ -203,6 +205,7 @@ function logout(login: LoginService) {
     tag,
     summary: 'Log out',
     access: anyOf(session),
+    dryRun: 'none',
     responses: { 204: { description: 'The session has ended' } },
     handle: async ({ principal, context }) => {
       await login.logout(context, principal.sessionHash);

@@ -3,6 +3,7 @@ import type { Role } from '../auth/oauth/customer-directory.ts';
 import type { OAuthGrants } from '../auth/oauth/grants.ts';
 import type { Principal } from '../auth/principal.ts';
 import type { Sessions } from '../auth/sessions/service.ts';
+import type { Cheese } from '../cheeses/schemas.ts';
 import type { CheeseService } from '../cheeses/service.ts';
 import { type Clock, timestamp } from '../clock.ts';
 import type { Context } from '../database/context.ts';
@@ -63,7 +64,7 @@ export interface CustomerService {
   /** Adds a delivered order to the total of a customer, whose tier may rise. */
   credit(tx: Sql, context: Context, id: number, cents: number): Promise<void>;
   /** Customers keep the name of their favourite cheese when it is deleted. */
-  onCheeseDelete(tx: Sql, cheese: { readonly id: number; readonly name: string }): Promise<void>;
+  onCheeseDelete(tx: Sql, context: Context, cheese: Pick<Cheese, 'id' | 'name'>): Promise<void>;
 }
 
 interface Dependencies {
@@ -173,7 +174,7 @@ export function createCustomerService(dependencies: Dependencies): CustomerServi
 
   return {
     async register(context, input) {
-      const password = await newPasswords.hash(input.password);
+      const password = await newPasswords.hash(context, input.password);
       return context.transaction((tx) => insert(tx, context, input, password));
     },
 
@@ -185,7 +186,8 @@ export function createCustomerService(dependencies: Dependencies): CustomerServi
         }),
       );
       const valid = checked.flatMap((entry, index) => ('username' in entry ? [{ index, input: entry }] : []));
-      const hashes = await newPasswords.hashAll(valid.map(({ input }) => input.password));
+      const passwords = valid.map(({ input }) => input.password);
+      const hashes = await newPasswords.hashAll(context, passwords);
       const prepared = new Map(
         valid.map(({ index, input }, position) => [index, { input, password: hashes[position] ?? '' }]),
       );
@@ -219,7 +221,7 @@ export function createCustomerService(dependencies: Dependencies): CustomerServi
 
     async replace(context, username, input, principal, precondition) {
       const found = await findPermitted(username, (id) => mayManage(principal, id));
-      const password = await newPasswords.reuseOrHash(found.password, input.password);
+      const password = await newPasswords.reuseOrHash(context, found.password, input.password);
       const profile = profileToStore(input, password);
       try {
         return await context.transaction(async (tx) => {
@@ -233,8 +235,8 @@ export function createCustomerService(dependencies: Dependencies): CustomerServi
           }
           const changed = (await customerQueries(tx).update(row.id, profile)) as CustomerRow;
           if (row.password !== password) {
-            await sessions.endAll(tx, row.id, principal.sessionHash);
-            await grants.revokeAll(tx, row.id);
+            await sessions.endAll(tx, context, row.id, principal.sessionHash);
+            await grants.revokeAll(tx, context, row.id);
           }
           await record(tx, context, customerEvents.updated.of(`customer:${row.id}`, { id: row.id }));
           return toCustomer(changed, favourite);
@@ -253,8 +255,8 @@ export function createCustomerService(dependencies: Dependencies): CustomerServi
         const row = await lockProfile(tx, found.id, principal);
         precondition?.(toCustomer(row, await currentFavourite(tx, row)).version);
         await beforeDelete(tx, context, found.id);
-        await sessions.endAll(tx, found.id, null);
-        await grants.deleteCustomer(tx, found.id);
+        await sessions.endAll(tx, context, found.id, null);
+        await grants.deleteCustomer(tx, context, found.id);
         await customerQueries(tx).deleteNetworks(found.id);
         await customerQueries(tx).delete(found.id);
         await record(tx, context, customerEvents.deleted.of(`customer:${row.id}`, { id: row.id }));
@@ -287,8 +289,9 @@ export function createCustomerService(dependencies: Dependencies): CustomerServi
       }
     },
 
-    async onCheeseDelete(tx, { id, name }) {
-      await customerQueries(tx).updateFavourite(id, name);
+    async onCheeseDelete(tx, { origin }, { id, name }) {
+      const detached = await customerQueries(tx).updateFavourite(id, name);
+      origin.effects?.addCount('favourites.detached', detached);
     },
   };
 }

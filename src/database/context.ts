@@ -1,5 +1,6 @@
 /** Context of a change: every service verb that writes receives one. */
 import type { Transaction } from './database.ts';
+import type { Effects } from './dry-run.ts';
 
 /** Who caused a change, as events record it. */
 export interface Origin {
@@ -7,10 +8,15 @@ export interface Origin {
   readonly actor: string;
   readonly requestId: string | null;
   readonly traceId: string | null;
+  /** Of a dry run: events are collected here, and not recorded. Null for a real change. */
+  readonly effects: Effects | null;
 }
 
 export interface Context {
-  /** The transaction function of the database, or one that also stores the response by its idempotency key. */
+  /**
+   * The transaction function of the database, or one that also stores the response by its idempotency key, or one that
+   * rolls back.
+   */
   readonly transaction: Transaction;
   readonly origin: Origin;
 }

@@ -139,6 +139,12 @@ export function deleteUnlocked(table: string, key: string, condition: Statement)
   return sql`delete from ${rawSql(table)} where (${rawSql(key)}) in (${unlocked})`;
 }
 
+/** In the place of a value, for a column whose ids the database generates. */
+export const generatedId: Statement = sql`${new DialectText({ sqlite: 'null', postgres: 'default' })}`;
+
+/** For this transaction on PostgreSQL, which has a longer limit otherwise. */
+export const shortLockTimeout: Statement = sql`select set_config('lock_timeout', '2s', true) as setting`;
+
 /**
  * Lets the transaction commit before PostgreSQL has written it to disk: for counters that may lose the last
  * milliseconds in a crash. SQLite commits in groups and has no such setting.

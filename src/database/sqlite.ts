@@ -7,20 +7,17 @@
  */
 import { mkdirSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { DatabaseSync, type StatementSync } from 'node:sqlite';
+import { DatabaseSync } from 'node:sqlite';
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
 import { AppError, unavailable } from '../errors.ts';
 import { restrict } from '../permissions.ts';
 import type { Database, Sql, Transaction } from './database.ts';
-import type { Statement, Value } from './sql.ts';
 import { isBusy, isDiskFull, translateSqliteError } from './sqlite-errors.ts';
+import { statementsOnSqlite } from './sqlite-statements.ts';
 
 /** Another process, such as an import, may have the write lock. Reads are not blocked meanwhile. */
 const lockWaitMs = 10_000;
 const groupSizeMax = 256;
-const cachedStatementsMax = 500;
-/** One statement for so many rows takes 20 % less time than one for each. */
-const rowsAtOnce = 50;
 
 /** How long `isFull` stays true after a failed write: without requests, no write shows that there is space again. */
 const fullMs = 60_000;
@@ -31,13 +28,20 @@ interface Write {
   readonly reject: (error: unknown) => void;
 }
 
+interface Outcome {
+  /** False when the write was rolled back. */
+  readonly isKept: boolean;
+  /** Resolves or rejects the write, after the end of its group. */
+  readonly respond: () => void;
+}
+
 /** Opens the database file; creates it and its folder when they do not exist. */
 export function openSqlite(file: string): Database {
   const writer = create(file);
   const reader = connect(file);
   reader.exec('pragma query_only = on');
-  const reads = statementsOn(reader);
-  const writes = statementsOn(writer);
+  const reads = statementsOnSqlite(reader);
+  const writes = statementsOnSqlite(writer);
   const savepoint = writer.prepare('savepoint one');
   const release = writer.prepare('release one');
   const rollback = writer.prepare('rollback to one');
@@ -61,17 +65,14 @@ export function openSqlite(file: string): Database {
     // After one turn of the event loop, every request that has arrived is in the group.
     await nextTurn();
     while (queue.length > 0) {
-      const startedAt = performance.now();
       await commitGroup(queue.splice(0, groupSizeMax));
-      commits += 1;
-      commitMs += performance.now() - startedAt;
     }
     // In the same turn as the check of the queue: a write that arrives later starts another flush.
     flushing = undefined;
   }
 
   async function commitGroup(group: readonly Write[]): Promise<void> {
-    const responses: (() => void)[] = [];
+    const outcomes: Outcome[] = [];
     const startedAt = performance.now();
     let isCommit = false;
     try {
@@ -80,10 +81,20 @@ export function openSqlite(file: string): Database {
       // A single write needs no savepoint, which would copy every page that an import changes.
       const run = group.length === 1 ? runAlone : runInSavepoint;
       for (const write of group) {
-        responses.push(await run(write));
+        outcomes.push(await run(write));
       }
-      isCommit = true;
-      writer.exec('commit');
+      if (outcomes.some(({ isKept }) => isKept)) {
+        isCommit = true;
+        writer.exec('commit');
+        commits += 1;
+        commitMs += performance.now() - startedAt;
+        if (fullAt !== null && fullAt < startedAt) {
+          fullAt = null;
+        }
+      } else {
+        // A commit would write to disk: the pages that a savepoint has restored count as changed.
+        writer.exec('rollback');
+      }
     } catch (error) {
       try {
         rollBack();
@@ -98,11 +109,8 @@ export function openSqlite(file: string): Database {
       return;
     }
     lastStamp = undefined;
-    if (fullAt !== null && fullAt < startedAt) {
-      fullAt = null;
-    }
-    for (const response of responses) {
-      response();
+    for (const { respond } of outcomes) {
+      respond();
     }
     for (const listener of commitListeners) {
       listener();
@@ -121,18 +129,17 @@ export function openSqlite(file: string): Database {
     }
   }
 
-  async function runAlone(write: Write): Promise<() => void> {
+  async function runAlone(write: Write): Promise<Outcome> {
     const value = await write.work(writes);
-    return () => write.resolve(value);
+    return { isKept: true, respond: () => write.resolve(value) };
   }
 
-  /** Runs one write and returns a function that resolves it after the commit of the group. */
-  async function runInSavepoint(write: Write): Promise<() => void> {
+  async function runInSavepoint(write: Write): Promise<Outcome> {
     savepoint.run();
     try {
       const value = await write.work(writes);
       release.run();
-      return () => write.resolve(value);
+      return { isKept: true, respond: () => write.resolve(value) };
     } catch (error) {
       if (!writer.isTransaction) {
         throw error;
@@ -140,7 +147,7 @@ export function openSqlite(file: string): Database {
       rollback.run();
       release.run();
       noteFull(error);
-      return () => write.reject(error);
+      return { isKept: false, respond: () => write.reject(error) };
     }
   }
 
@@ -164,7 +171,7 @@ export function openSqlite(file: string): Database {
       const connection = connect(file);
       try {
         connection.exec('pragma query_only = on; begin');
-        return await work(statementsOn(connection));
+        return await work(statementsOnSqlite(connection));
       } finally {
         connection.close();
       }
@@ -242,58 +249,4 @@ async function begin(connection: DatabaseSync): Promise<void> {
       await sleep(2);
     }
   }
-}
-
-function statementsOn(connection: DatabaseSync): Sql {
-  const prepared = new Map<string, StatementSync>();
-
-  function prepare(text: string): StatementSync {
-    let statement = prepared.get(text);
-    if (statement === undefined) {
-      statement = connection.prepare(text);
-      if (prepared.size >= cachedStatementsMax) {
-        prepared.delete(prepared.keys().next().value ?? '');
-      }
-      prepared.set(text, statement);
-    }
-    return statement;
-  }
-
-  function execute<T>(statement: Statement, use: (prepared: StatementSync, values: Value[]) => T): T {
-    const { text, values } = statement.render('sqlite');
-    try {
-      return use(prepare(text), values);
-    } catch (error) {
-      throw translateSqliteError(error);
-    }
-  }
-
-  return {
-    engine: 'sqlite',
-    all: async <Row>(statement: Statement) =>
-      execute(statement, (one, values) => one.all(...values) as Row[]),
-    get: async <Row>(statement: Statement) =>
-      execute(statement, (one, values) => one.get(...values) as Row | undefined),
-    run: async (statement) => execute(statement, (one, values) => Number(one.run(...values).changes)),
-    insert: async (table, columns, rows) => {
-      // A failure rolls back the whole write. To undo only this statement, SQLite would first copy every page.
-      try {
-        let done = 0;
-        for (; done + rowsAtOnce <= rows.length; done += rowsAtOnce) {
-          prepare(insertOf(table, columns, rowsAtOnce)).run(...rows.slice(done, done + rowsAtOnce).flat());
-        }
-        for (const rest of rows.slice(done)) {
-          prepare(insertOf(table, columns, 1)).run(...rest);
-        }
-      } catch (error) {
-        throw translateSqliteError(error);
-      }
-    },
-  };
-}
-
-/** `or fail` avoids the copy of pages that undoes a single statement: a failure rolls back the whole write anyway. */
-function insertOf(table: string, columns: readonly string[], rows: number): string {
-  const row = `(${columns.map(() => '?').join(', ')})`;
-  return `insert or fail into ${table} (${columns.join(', ')}) values ${Array(rows).fill(row).join(', ')}`;
 }

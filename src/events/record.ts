@@ -24,6 +24,10 @@ export async function recordEvents(
   createdAt: string,
   events: readonly NewEvent[],
 ): Promise<void> {
+  if (origin.effects !== null) {
+    origin.effects.addEvents(events);
+    return;
+  }
   if (events.length === 0) {
     return;
   }
@@ -35,13 +39,17 @@ export async function recordEvents(
 }
 
 /** Records events that no reader of the log sees, but the timeline of their subject: those of test orders. */
-export function recordOutsideLog(
+export async function recordOutsideLog(
   tx: Sql,
   origin: Origin,
   createdAt: string,
   events: readonly NewEvent[],
 ): Promise<void> {
-  return eventQueries(tx).insert(origin, createdAt, events, () => 0);
+  if (origin.effects !== null) {
+    origin.effects.addEvents(events);
+    return;
+  }
+  await eventQueries(tx).insert(origin, createdAt, events, () => 0);
 }
 
 async function firstOfNext(tx: Sql, count: number): Promise<number> {

@@ -9,6 +9,7 @@ import type { IdempotencyStore } from '../idempotency/store.ts';
 import type { Overload } from '../limits/overload.ts';
 import type { ClientIpCount, RateLimits, RequestCharge } from '../limits/rate-limits.ts';
 import type { MaybePromise } from '../maybe-promise.ts';
+import type { DryRun } from './dry-run.ts';
 import type { RouteResponse } from './response.ts';
 import type { Route } from './route.ts';
 import type { Uploads } from './uploads.ts';
@@ -69,6 +70,8 @@ export class Exchange {
   clientIpCount: ClientIpCount | null = null;
   /** The body had not arrived in the turn of the event loop in which the credentials were checked. */
   isBodyLate = false;
+  /** null for a real request. */
+  dryRun: DryRun | null = null;
   response: RouteResponse | null = null;
 
   constructor(

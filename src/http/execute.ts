@@ -179,7 +179,8 @@ async function runWithIdempotency<T>(
   respond: (result: T) => RouteResponse,
 ): Promise<RouteResponse> {
   const { route, input, idempotencyKey: key } = execution;
-  if (key === undefined) {
+  // A dry run neither reads nor stores a response.
+  if (key === undefined || context.origin.effects !== null) {
     return respond(await verb(context));
   }
   const attempt = {

@@ -3,10 +3,11 @@
 import type { Access } from '../auth/access.ts';
 import { idempotencyHours } from '../idempotency/store.ts';
 import type { Parameter, Parameters, Schema } from '../schema/schema.ts';
+import { DryRunResult } from './dry-run.ts';
 import { documentedResponses } from './error-responses.ts';
 import { keyLengthMax } from './idempotency-key.ts';
 import type { DocumentedResponses } from './response.ts';
-import { type Described, fullPath } from './route.ts';
+import { type Described, fullPath, hasDryRun } from './route.ts';
 
 type Document = Record<string, unknown>;
 
@@ -70,6 +71,8 @@ export function describeApi(
   const schemes = schemesOf(scopes);
   const components = new Map<string, unknown>();
   const paths: Record<string, Document> = {};
+  // No route names it: a 200 of two kinds would make the types of every client worse.
+  reference(DryRunResult, components);
   for (const route of routes) {
     const path = fullPath(route).replace(/:(\w+)/g, '{$1}');
     paths[path] = {
@@ -222,8 +225,17 @@ function parametersOf(route: Described, examples: Examples): Document[] {
       description: `Any text. The same request with the same key runs only once within ${idempotencyHours} hours`,
     },
   };
+  const dryRun: Parameters = {
+    'Dry-Run': {
+      type: 'string',
+      enum: ['true', 'effects', 'false'],
+      description:
+        '`true` returns the response of this request, and changes nothing. `effects` returns 200 with a DryRunResult',
+    },
+  };
   const headers = {
     ...route.headers,
+    ...(hasDryRun(route) ? dryRun : {}),
     ...(route.method === 'POST' && route.access !== 'operational' ? idempotencyKey : {}),
   };
   return [

@@ -2,11 +2,13 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { Clock } from '../clock.ts';
 import type { Origin } from '../database/context.ts';
+import { type Effects, rollingBack } from '../database/dry-run.ts';
 import { AppError } from '../errors.ts';
 import { chain, type MaybePromise } from '../maybe-promise.ts';
 import { authenticate, authorize, checkCredential, rateLimit, recheckCredential } from './authenticate.ts';
 import { requireMediaType } from './body.ts';
 import { clientNetwork } from './client-ip.ts';
+import { dryRunResponse, readDryRun } from './dry-run.ts';
 import { Exchange, type PipelineDependencies } from './exchange.ts';
 import { createExecutor, executionSteps, type RouteInput } from './execute.ts';
 import { withUnreadBodies } from './raw-routes.ts';
@@ -33,6 +35,7 @@ export const pipeline = {
     { name: 'authenticate', appliesTo: isLimited, run: authenticate },
     { name: 'rateLimit', run: rateLimit },
     { name: 'authorize', appliesTo: isLimited, run: authorize },
+    { name: 'checkDryRun', appliesTo: isLimited, run: checkDryRun },
     {
       name: 'requireMediaType',
       appliesTo: ({ body }) => body !== undefined,
@@ -101,7 +104,7 @@ function registerOn(app: FastifyInstance, route: Route, dependencies: PipelineDe
       const responding = chain(runSteps(afterBody, exchange), () => respond(exchange));
       const tracked = isTracked && responding instanceof Promise ? overload.track(responding) : responding;
       return chain(tracked, (response) => {
-        exchange.response = response;
+        exchange.response = exchange.dryRun === null ? response : dryRunResponse(exchange.dryRun, response);
         return chain(runSteps(sending, exchange), () => reply);
       });
     },
@@ -118,8 +121,9 @@ function responder(route: Route): (exchange: Exchange) => MaybePromise<RouteResp
 
 /** What `execute` needs of the request. */
 function inputOf(exchange: Exchange, receive: RouteInput['receive']): RouteInput {
-  const { request, principal, dependencies } = exchange;
+  const { request, principal, dryRun, dependencies } = exchange;
   const { headers } = request;
+  const effects = dryRun === null ? null : dryRun.effects;
   return {
     url: request.url,
     params: request.params as Record<string, string>,
@@ -128,8 +132,11 @@ function inputOf(exchange: Exchange, receive: RouteInput['receive']): RouteInput
     headers: request.method === 'HEAD' ? { ...headers, range: undefined } : headers,
     body: { bytes: request.body as Uint8Array | undefined, mediaType: headers['content-type'] },
     principal,
-    origin: new RequestOrigin(request, principal?.id ?? 'anonymous', dependencies.clock),
-    transaction: dependencies.transaction,
+    origin: new RequestOrigin(request, principal?.id ?? 'anonymous', dependencies.clock, effects),
+    transaction:
+      effects === null
+        ? dependencies.transaction
+        : rollingBack(dependencies.transaction, effects, dependencies.clock),
     idempotency: dependencies.idempotency,
     clientIp: () => clientNetwork(request.ip),
     rateLimitStatus: () => exchange.charge?.rateLimitStatus() ?? null,
@@ -157,11 +164,13 @@ function openConnectionOf(exchange: Exchange): OpenConnection {
 class RequestOrigin implements Origin {
   readonly actor: string;
   readonly requestId: string;
+  readonly effects: Effects | null;
   readonly #request: FastifyRequest;
   readonly #clock: Clock;
 
-  constructor(request: FastifyRequest, actor: string, clock: Clock) {
+  constructor(request: FastifyRequest, actor: string, clock: Clock, effects: Effects | null) {
     this.actor = actor;
+    this.effects = effects;
     this.requestId = request.id;
     this.#request = request;
     this.#clock = clock;
@@ -169,6 +178,13 @@ class RequestOrigin implements Origin {
 
   get traceId(): string {
     return traceIdOf(this.#request.headers.traceparent, this.#clock);
+  }
+}
+
+function checkDryRun(exchange: Exchange): void {
+  const { headers } = exchange.request;
+  if (headers['dry-run'] !== undefined) {
+    exchange.dryRun = readDryRun(exchange.route, headers);
   }
 }
 

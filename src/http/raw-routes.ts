@@ -4,6 +4,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { AppError } from '../errors.ts';
 import { clientNetwork } from './client-ip.ts';
 import type { CorsPolicy } from './cors.ts';
+import { noDryRun, requireDryRunMode } from './dry-run.ts';
 import type { Described } from './route.ts';
 
 export interface RawRequest {
@@ -47,6 +48,9 @@ export function registerRawRoutes(
         exposeHeadRoute: false,
         config: { cors },
         handler: async (request, reply) => {
+          if (requireDryRunMode(request.headers['dry-run']) !== null) {
+            throw noDryRun();
+          }
           const { raw: response } = reply;
           for (const [name, value] of Object.entries(reply.getHeaders())) {
             if (value !== undefined) {

@@ -121,6 +121,11 @@ export interface RouteDefinition<
   readonly cors?: CorsPolicy;
   /** When the stored response of an Idempotency-Key is looked up: `inTransaction` by default. */
   readonly replay?: ReplayTime;
+  /**
+   * For a route that changes something: `none` where the header Dry-Run is refused, because the route returns a secret or
+   * writes outside of one transaction. All other changes must be in one transaction of `context`.
+   */
+  readonly dryRun?: 'none';
   /** A GET that changes something. HEAD is 405. */
   readonly mutatesOnGet?: boolean;
   /** Example values of parameters, where the common ones in app/api-info.ts do not fit. */
@@ -158,6 +163,11 @@ export function fullPath(route: Pick<Route, 'path' | 'access' | 'isAtRoot'>): st
 /** Does a request to the route change something? */
 export function isChange({ method, mutatesOnGet }: Pick<Route, 'method' | 'mutatesOnGet'>): boolean {
   return method !== 'GET' || mutatesOnGet === true;
+}
+
+/** Can a request to the route be a dry run? */
+export function hasDryRun(route: Pick<Route, 'method' | 'mutatesOnGet' | 'access' | 'dryRun'>): boolean {
+  return isChange(route) && route.access !== 'operational' && route.dryRun !== 'none';
 }
 
 /** Ties the types of a handler to the schemas beside it. */

@@ -8,6 +8,7 @@ import type { Log } from '../log.ts';
 import type { Config } from '../settings/config.ts';
 import { clientNetwork } from './client-ip.ts';
 import { createCors, setPreflightHeaders } from './cors.ts';
+import { dryRunEcho } from './dry-run.ts';
 import { errorBody, toAppError } from './error-body.ts';
 import { headersOf, statusOf } from './error-mapping.ts';
 import type { PipelineDependencies } from './exchange.ts';
@@ -90,6 +91,9 @@ export function createServer(routes: readonly Route[], dependencies: ServerDepen
   function setCommonHeaders(request: FastifyRequest, reply: FastifyReply): void {
     reply.header('X-Request-Id', request.id).headers(fixedHeaders);
     setCorsHeaders(request, reply);
+    if (request.headers['dry-run'] !== undefined) {
+      reply.headers(dryRunEcho(request.headers));
+    }
   }
 
   const logResponse = log.isLevelEnabled('debug') ? createRequestLog(logOptions) : null;
@@ -243,6 +247,7 @@ function respondToExpectation(
     'Content-Length': Buffer.byteLength(text),
     'X-Request-Id': requestId,
     ...fixedHeadersOf(config),
+    ...dryRunEcho(request.headers),
     'Cache-Control': 'no-store',
     Connection: 'close',
   });

@@ -42,6 +42,7 @@ export function imageRoutes({ cheeses, images, urlOf, isRedirecting }: Dependenc
   return [
     route({
       method: 'POST',
+      dryRun: 'none',
       path: '/cheeses/:cheeseId/uploadImage',
       operationId: 'uploadCheeseImage',
       tag,

@@ -75,7 +75,7 @@ export interface ImageService {
   /** The bytes of a file. null when it does not exist. @throws AppError unavailable */
   readFile(name: string, range: ByteRange | null): ReturnType<Files['read']>;
   /** Deletes the images of a cheese that is being deleted. Files that other cheeses use stay. */
-  onCheeseDelete(tx: Sql, cheeseId: number): Promise<void>;
+  onCheeseDelete(tx: Sql, context: Context, cheeseId: number): Promise<void>;
   /** Deletes files that no image has used for ten minutes. */
   deleteUnused(): Promise<void>;
 }
@@ -189,13 +189,14 @@ export function createImageService({
     findFile: (name) => (fileName.test(name) ? lookup(name) : undefined),
     readFile: files.read,
 
-    async onCheeseDelete(tx, cheeseId) {
+    async onCheeseDelete(tx, { origin }, cheeseId) {
       const queries = imageQueries(tx);
       const images = await queries.findImages(cheeseId);
       if (images.length > 0) {
         await queries.deleteImages(cheeseId);
         const names = images.flatMap((row) => [row.image_name, row.thumbnail_name]);
         await queries.markUnused([...new Set(names)], now());
+        origin.effects?.addCount('images.unreferenced', images.length);
       }
     },
 

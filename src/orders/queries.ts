@@ -1,5 +1,6 @@
 /** Statements on orders and on the cheeses of open orders. */
 import { queriesOn } from '../database/database.ts';
+import { newId } from '../database/dry-run.ts';
 import {
   advisoryLock,
   forUpdate,
@@ -66,8 +67,8 @@ export const orderQueries = queriesOn((tx) => ({
   /** Only the id comes from the database: the other columns are known. */
   insert: async (order: NewOrderRow): Promise<OrderRow> => {
     const row = await tx.get<{ id: number }>(sql`
-      insert into orders (status, placed_by, customer_id, items, address, notes, total_cents, created_at, updated_at)
-      values ('placed', ${order.placed_by}, ${order.customer_id}, ${order.items}, ${order.address}, ${order.notes},
+      insert into orders (id, status, placed_by, customer_id, items, address, notes, total_cents, created_at, updated_at)
+      values (${newId(tx)}, 'placed', ${order.placed_by}, ${order.customer_id}, ${order.items}, ${order.address}, ${order.notes},
         ${order.total_cents}, ${order.created_at}, ${order.created_at})
       returning id`);
     return {

@@ -1,9 +1,15 @@
-/** Sends the examples of the reference page: each of them must return a documented success. */
+/**
+ * Sends the examples of the reference page: each of them must return a documented success. Each change is sent as a dry
+ * run before, which must return the same status and leave no trace.
+ */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { fillDemoCatalogue } from '../../src/app/demo/demo.ts';
+import { sql } from '../../src/database/sql.ts';
+import { hasDryRun, isChange } from '../../src/http/route.ts';
 import { restoreTestOrders } from '../../src/orders/test-orders.ts';
-import { onBothEngines, openShop } from '../helper.ts';
+import { contentsOf } from '../database/contents.ts';
+import { onBothEngines, openShop, type Shop } from '../helper.ts';
 import { bodyOf, boundary, filePart, imageIn } from './image-forms.ts';
 
 interface Parameter {
@@ -111,17 +117,45 @@ onBothEngines('The reference', (engine) => {
           ? { raw: bodyOf([filePart(await imageIn('png'))]) }
           : {};
       const type = 'raw' in upload ? { 'content-type': `multipart/form-data; boundary=${boundary}` } : {};
-      const response = await shop.request(method, `${at}${query.size === 0 ? '' : `?${query}`}`, {
+      const url = `${at}${query.size === 0 ? '' : `?${query}`}`;
+      const options = {
         ...(needsSession ? {} : { as }),
         headers: { ...headers, ...type, ...Object.fromEntries(inHeaders) },
         ...body,
         ...upload,
-      });
+      };
       const promised = Object.keys(responses).find((status) => status.startsWith('2'));
+      const route = shop.app.routes.find((one) => one.operationId === operationId);
+      if (route !== undefined && route.access !== 'operational' && isChange(route)) {
+        const before = await traceOf(shop);
+        const dry = await shop.request(method, url, {
+          ...options,
+          headers: { ...options.headers, 'dry-run': 'true' },
+        });
+        assert.equal(
+          String(dry.status),
+          hasDryRun(route) ? promised : '400',
+          `${operationId} writes in one transaction, or declares dryRun "none": ${dry.text}`,
+        );
+        assert.deepEqual(await traceOf(shop), before, `the dry run of ${operationId} left something`);
+      }
+      const response = await shop.request(method, url, options);
       assert.equal(String(response.status), promised, `${method} ${at} ${operationId}: ${response.text}`);
     }
   });
 });
+
+/** All rows, and on PostgreSQL the sequences, which do not roll back. */
+async function traceOf({ app }: Shop): Promise<unknown> {
+  const { database } = app.services;
+  const { event = [], ...contents } = await contentsOf(database);
+  const sequences =
+    database.engine === 'sqlite'
+      ? []
+      : await database.all(sql`select sequencename, last_value from pg_sequences order by sequencename`);
+  // A pass numbers events after their transaction.
+  return { ...contents, events: event.length, sequences };
+}
 
 function exampleOf({ examples }: Schema, operationId: string): unknown {
   assert.ok(examples?.[0] !== undefined, `${operationId} has no example of its body`);

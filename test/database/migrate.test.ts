@@ -162,6 +162,12 @@ onBothEngines('migrate', (engine) => {
 });
 
 suite('The migrations', () => {
+  test('let nothing be decided at the commit, which a dry run does not reach', () => {
+    for (const { name, script } of engines.flatMap(listMigrations)) {
+      assert.doesNotMatch(script, /deferrable|deferred/i, name);
+    }
+  });
+
   test('come in numbered pairs without a gap', () => {
     const files = readdirSync(new URL('../../migrations/', import.meta.url)).sort();
     const [sqlite = [], postgres = []] = engines.map((engine) =>

@@ -19,6 +19,8 @@ onBothEngines('A token', (engine) => {
       const database = await open(t, await freshConfig(t, engine));
       await migrate(database);
       const clock = systemClock;
+      const origin = { actor: 'test', requestId: null, traceId: null, effects: null };
+      const context = { transaction: database.transaction, origin };
       const adapterOf = createAdapters({ database, clock, alreadyUsed: () => new AlreadyUsed() });
       const [grants, tokens] = [adapterOf('Grant'), adapterOf('AccessToken')];
       for (let round = 0; round < 20; round += 1) {
@@ -28,7 +30,9 @@ onBothEngines('A token', (engine) => {
         const end = () =>
           accountId === '1'
             ? grants.destroy(grantId)
-            : database.transaction((tx) => createGrants(database, clock).revokeAll(tx, Number(accountId)));
+            : database.transaction((tx) =>
+                createGrants(database, clock).revokeAll(tx, context, Number(accountId)),
+              );
         const storing = names.map((name) => tokens.upsert(name, { grantId, accountId }, 60));
         const outcomes = await Promise.allSettled([...storing.slice(0, 3), end(), ...storing.slice(3)]);
         for (const outcome of outcomes) {

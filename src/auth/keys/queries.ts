@@ -1,5 +1,6 @@
 /** Statements on accounts and their API keys. */
 import { queriesOn } from '../../database/database.ts';
+import { newId } from '../../database/dry-run.ts';
 import { forUpdate, rowsFromJson, type Statement, sql } from '../../database/sql.ts';
 import type { KeyType } from './format.ts';
 
@@ -52,7 +53,8 @@ const isActive = (now: string) => sql`revoked_at is null and (expires_at is null
 export const keyQueries = queriesOn((tx) => ({
   insertAccount: (account: { name: string; plan: string; createdAt: string }) =>
     tx.get<AccountRow>(sql`
-      insert into account (name, plan, created_at) values (${account.name}, ${account.plan}, ${account.createdAt})
+      insert into account (id, name, plan, created_at)
+      values (${newId(tx)}, ${account.name}, ${account.plan}, ${account.createdAt})
       returning id, name, plan`),
 
   findAccount: (name: string) =>

@@ -43,6 +43,7 @@ export function keyRoutes(keys: KeyService): Route[] {
     }),
     route({
       method: 'POST',
+      dryRun: 'none',
       path: '/api-keys',
       operationId: 'createApiKey',
       tag,
@@ -70,6 +71,7 @@ export function keyRoutes(keys: KeyService): Route[] {
     }),
     route({
       method: 'POST',
+      dryRun: 'none',
       path: '/api-keys/:keyId/rotate',
       operationId: 'rotateApiKey',
       examples: { keyId: 2 },

@@ -1,5 +1,6 @@
 /** Revokes the grants and tokens that applications have of a customer. */
 import { type Clock, timestamp } from '../../clock.ts';
+import type { Context } from '../../database/context.ts';
 import type { Database, Sql } from '../../database/database.ts';
 import { oauthQueries, tokenById } from './queries.ts';
 
@@ -7,9 +8,9 @@ export interface OAuthGrants {
   /** False when the access token was revoked. */
   isActiveToken(tx: Sql, tokenHash: string): Promise<boolean>;
   /** Deletes grants, codes, tokens and browser sessions of a customer. */
-  revokeAll(tx: Sql, customerId: number): Promise<void>;
+  revokeAll(tx: Sql, context: Context, customerId: number): Promise<void>;
   /** Deletes the approvals too. */
-  deleteCustomer(tx: Sql, customerId: number): Promise<void>;
+  deleteCustomer(tx: Sql, context: Context, customerId: number): Promise<void>;
   /** Deletes expired objects. */
   purge(): Promise<void>;
 }
@@ -18,12 +19,13 @@ export function createGrants(database: Database, clock: Clock): OAuthGrants {
   const grants: OAuthGrants = {
     isActiveToken: async (tx, tokenHash) => (await tx.get(tokenById.one(tokenHash))) !== undefined,
 
-    async revokeAll(tx, customerId) {
-      await oauthQueries(tx).deleteObjectsOfCustomer(customerId);
+    async revokeAll(tx, { origin }, customerId) {
+      const ended = await oauthQueries(tx).deleteObjectsOfCustomer(customerId);
+      origin.effects?.addCount('grants.ended', ended);
     },
 
-    async deleteCustomer(tx, customerId) {
-      await grants.revokeAll(tx, customerId);
+    async deleteCustomer(tx, context, customerId) {
+      await grants.revokeAll(tx, context, customerId);
       await oauthQueries(tx).deleteApprovalsOfCustomer(customerId);
     },
 

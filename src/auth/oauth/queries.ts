@@ -194,9 +194,11 @@ export const oauthQueries = queriesOn((tx) => ({
 }));
 
 /** Grants first: this waits for transactions that add tokens to them, so the second statement sees these tokens. */
-async function deleteObjects(tx: Sql, which: Statement): Promise<void> {
-  await tx.run(inOrder(sql`model = 'Grant' and ${which}`));
+/** Returns the number of grants. */
+async function deleteObjects(tx: Sql, which: Statement): Promise<number> {
+  const grants = await tx.run(inOrder(sql`model = 'Grant' and ${which}`));
   await tx.run(inOrder(which));
+  return grants;
 }
 
 function inOrder(which: Statement): Statement {

@@ -4,6 +4,7 @@
  */
 import { hash, hkdfSync } from 'node:crypto';
 import { type Clock, timestamp } from '../../clock.ts';
+import type { Context } from '../../database/context.ts';
 import type { Database, Sql } from '../../database/database.ts';
 import { createLookup } from '../../database/lookup.ts';
 import { chain } from '../../maybe-promise.ts';
@@ -32,7 +33,7 @@ export interface Sessions {
   /** False when the session had ended already. */
   end(tx: Sql, tokenHash: string): Promise<boolean>;
   /** @param except hash of a session to keep */
-  endAll(tx: Sql, customerId: number, except: string | null): Promise<void>;
+  endAll(tx: Sql, context: Context, customerId: number, except: string | null): Promise<void>;
   /** Deletes expired sessions. */
   purge(): Promise<void>;
 }
@@ -112,8 +113,9 @@ export function createSessions({ database, clock, config }: Dependencies): Sessi
 
     end: async (tx, tokenHash) => (await sessionQueries(tx).delete(tokenHash)) > 0,
 
-    async endAll(tx, customerId, except) {
-      await sessionQueries(tx).deleteOfCustomer(customerId, except);
+    async endAll(tx, { origin }, customerId, except) {
+      const ended = await sessionQueries(tx).deleteOfCustomer(customerId, except);
+      origin.effects?.addCount('sessions.ended', ended);
     },
 
     async purge() {

@@ -1,0 +1,64 @@
+/** Runs statements on a connection of the embedded engine. */
+import type { DatabaseSync, StatementSync } from 'node:sqlite';
+import type { Sql } from './database.ts';
+import type { Statement, Value } from './sql.ts';
+import { translateSqliteError } from './sqlite-errors.ts';
+
+const cachedStatementsMax = 500;
+/** One statement for so many rows takes 20 % less time than one for each. */
+const rowsAtOnce = 50;
+
+/** Prepares each statement once. */
+export function statementsOnSqlite(connection: DatabaseSync): Sql {
+  const prepared = new Map<string, StatementSync>();
+
+  function prepare(text: string): StatementSync {
+    let statement = prepared.get(text);
+    if (statement === undefined) {
+      statement = connection.prepare(text);
+      if (prepared.size >= cachedStatementsMax) {
+        prepared.delete(prepared.keys().next().value ?? '');
+      }
+      prepared.set(text, statement);
+    }
+    return statement;
+  }
+
+  function execute<T>(statement: Statement, use: (prepared: StatementSync, values: Value[]) => T): T {
+    const { text, values } = statement.render('sqlite');
+    try {
+      return use(prepare(text), values);
+    } catch (error) {
+      throw translateSqliteError(error);
+    }
+  }
+
+  return {
+    engine: 'sqlite',
+    all: async <Row>(statement: Statement) =>
+      execute(statement, (one, values) => one.all(...values) as Row[]),
+    get: async <Row>(statement: Statement) =>
+      execute(statement, (one, values) => one.get(...values) as Row | undefined),
+    run: async (statement) => execute(statement, (one, values) => Number(one.run(...values).changes)),
+    insert: async (table, columns, rows) => {
+      // A failure rolls back the whole write. To undo only this statement, SQLite would first copy every page.
+      try {
+        let done = 0;
+        for (; done + rowsAtOnce <= rows.length; done += rowsAtOnce) {
+          prepare(insertOf(table, columns, rowsAtOnce)).run(...rows.slice(done, done + rowsAtOnce).flat());
+        }
+        for (const rest of rows.slice(done)) {
+          prepare(insertOf(table, columns, 1)).run(...rest);
+        }
+      } catch (error) {
+        throw translateSqliteError(error);
+      }
+    },
+  };
+}
+
+/** `or fail` avoids the copy of pages that undoes a single statement: a failure rolls back the whole write anyway. */
+function insertOf(table: string, columns: readonly string[], rows: number): string {
+  const row = `(${columns.map(() => '?').join(', ')})`;
+  return `insert or fail into ${table} (${columns.join(', ')}) values ${Array(rows).fill(row).join(', ')}`;
+}

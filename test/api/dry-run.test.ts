@@ -1,0 +1,367 @@
+/** Dry runs: the response of the real request, and no trace of it. */
+import assert from 'node:assert/strict';
+import { suite, test } from 'node:test';
+import { sql } from '../../src/database/sql.ts';
+import { fullPath, hasDryRun, isChange } from '../../src/http/route.ts';
+import {
+  assertError,
+  bern,
+  onBothEngines,
+  openShop,
+  type RequestOptions,
+  type Shop,
+  shared,
+  type TestResponse,
+} from '../helper.ts';
+
+const dry = { 'dry-run': 'true' };
+const listEffects = { 'dry-run': 'effects' };
+
+async function createCheese(shop: Shop, name: string, more: object = {}): Promise<number> {
+  const { json } = await shop.request('POST', '/v2/cheeses', {
+    as: shop.writer,
+    body: { name, pricePerKg: 20, ...more },
+  });
+  return json.id;
+}
+
+function orderOf(cheeseId: number): object {
+  return { items: [{ cheeseId, quantity: 2 }], shippingAddress: bern };
+}
+
+function place(shop: Shop, cheeseId: number, headers: RequestOptions['headers'] = {}): Promise<TestResponse> {
+  return shop.request('POST', '/v2/store/order', { as: shop.admin, headers, body: orderOf(cheeseId) });
+}
+
+async function register(shop: Shop, username: string, more: object = {}) {
+  const customer = {
+    username,
+    email: `${username}@example.com`,
+    password: 'a cheese a day',
+    firstName: 'Ada',
+    lastName: 'Lovelace',
+    ...more,
+  };
+  const { json } = await shop.request('POST', '/v2/customer', { body: customer });
+  const login = await shop.request('POST', '/v2/customer/login', {
+    body: { username, password: customer.password },
+  });
+  const authorization = `Bearer ${login.json.token}`;
+  return { id: json.id as number, customer, authorization };
+}
+
+onBothEngines('A dry run', (engine) => {
+  const open = shared((t) => openShop(t, { engine }));
+
+  test('of POST /cheeses returns 201 with a negative id, and changes neither the list nor the next id', async () => {
+    const shop = open();
+    const list = async () => {
+      const { headers, json } = await shop.request('GET', '/v2/cheeses', { as: shop.reader });
+      return { etag: headers.etag, total: json.total };
+    };
+    const id = await createCheese(shop, 'before');
+    const before = await list();
+    const body = { name: 'Tried', category: { name: 'Dry' }, tags: [{ name: 'tried' }] };
+    const response = await shop.request('POST', '/v2/cheeses', { as: shop.writer, headers: dry, body });
+    assert.equal(response.status, 201);
+    const { json, headers } = response;
+    assert.ok(json.id < 0 && json.category.id < 0 && json.tags[0].id < 0);
+    assert.equal(new Set([json.id, json.category.id, json.tags[0].id]).size, 3);
+    assert.equal(json.name, 'Tried');
+    assert.equal(headers['dry-run'], 'true');
+    assert.equal(headers['cache-control'], 'no-store');
+    assert.deepEqual(
+      [headers.location, headers.etag, headers['idempotency-replayed']],
+      Array(3).fill(undefined),
+    );
+    assert.deepEqual(await list(), before);
+    assert.equal((await shop.request('GET', `/v2/cheeses/${json.id}`, { as: shop.reader })).status, 404);
+    assert.equal(await createCheese(shop, 'Tried'), id + 1);
+    const taken = { as: shop.writer, body: { name: 'Tried' } };
+    const real = await shop.request('POST', '/v2/cheeses', taken);
+    const refused = await shop.request('POST', '/v2/cheeses', { ...taken, headers: dry });
+    assertError(refused, 409, 'conflict');
+    assert.equal(refused.text, real.text);
+    assert.equal(refused.headers['dry-run'], 'true');
+  });
+
+  test('uses up no id of an order, and no event or job remains', async () => {
+    const shop = open();
+    const cheeseId = await createCheese(shop, 'Quoted');
+    const first = await place(shop, cheeseId);
+    const { database } = shop.app.services;
+    const traces = () =>
+      database.get(sql`
+        select (select count(*) from event) as events, (select count(*) from background_job) as jobs,
+          (select count(*) from open_order_cheese) as lines`);
+    const before = await traces();
+    const quotes = await Promise.all(Array.from({ length: 100 }, () => place(shop, cheeseId, dry)));
+    for (const quote of quotes) {
+      assert.equal(quote.status, 201);
+      assert.equal(quote.json.total, 40);
+      assert.ok(quote.json.id < 0);
+    }
+    assert.equal(new Set(quotes.map(({ json }) => json.id)).size, quotes.length);
+    assert.deepEqual(await traces(), before);
+    assert.equal((await place(shop, cheeseId)).json.id, first.json.id + 1);
+  });
+
+  test('of DELETE /cheeses/{id} lists the effects, in order', async () => {
+    const shop = open();
+    const cheeseId = await createCheese(shop, 'Doomed');
+    const [first, second] = [await place(shop, cheeseId), await place(shop, cheeseId)];
+    await register(shop, 'fan', { favouriteCheese: { id: cheeseId } });
+    const url = `/v2/cheeses/${cheeseId}`;
+    const confirmed = { as: shop.writer, headers: { ...listEffects, 'x-confirm-delete': 'true' } };
+    assertError(await shop.request('DELETE', url, { as: shop.writer, headers: dry }), 400, 'bad_request');
+    const response = await shop.request('DELETE', url, confirmed);
+    assert.equal(response.status, 200);
+    assert.equal(response.headers['dry-run'], 'effects');
+    const { status, body, effects, more } = response.json;
+    assert.deepEqual({ status, body, more }, { status: 204, body: null, more: 0 });
+    assert.deepEqual(
+      effects.map(({ type, subject, count }: { type: string; subject?: string; count?: number }) => [
+        type,
+        subject ?? count,
+      ]),
+      [
+        ['favourites.detached', 1],
+        ['order.cancelled', `order:${first.json.id}`],
+        ['order.cancelled', `order:${second.json.id}`],
+        ['cheese.deleted', `cheese:${cheeseId}`],
+      ],
+    );
+    assert.equal(effects[1].data.reason, 'Doomed was taken out of the catalogue');
+    const { json } = await shop.request('GET', `/v2/store/order/${first.json.id}`, { as: shop.admin });
+    assert.equal(json.status, 'placed');
+    const timeline = await shop.request('GET', `/v2/store/order/${first.json.id}/timeline`, {
+      as: shop.admin,
+    });
+    assert.equal(timeline.json.items.length, 1);
+
+    await shop.request('POST', `/v2/store/order/${first.json.id}/approve`, { as: shop.admin });
+    const refused = await shop.request('DELETE', url, confirmed);
+    const real = await shop.request('DELETE', url, { ...confirmed, headers: { 'x-confirm-delete': 'true' } });
+    assertError(refused, 409, 'conflict');
+    assert.equal(refused.text, real.text);
+  });
+
+  test('of DELETE /customer/{username} counts sessions, and PUT with a new password ends the others', async () => {
+    const shop = open();
+    const { id, customer, authorization } = await register(shop, 'leaving');
+    const as = (headers: object) => ({ headers: { authorization, ...headers } });
+    await shop.request('POST', '/v2/customer/login', {
+      body: { username: 'leaving', password: customer.password },
+    });
+    const gone = await shop.request('DELETE', '/v2/customer/leaving', as(listEffects));
+    assert.deepEqual(gone.json.effects, [
+      { type: 'sessions.ended', count: 2 },
+      { type: 'customer.deleted', subject: `customer:${id}`, data: { id } },
+    ]);
+    const put = (password: string) =>
+      shop.request('PUT', '/v2/customer/leaving', {
+        ...as(listEffects),
+        body: { ...customer, firstName: 'Changed', password },
+      });
+    assert.equal((await put('another cheese a day')).json.effects[0].type, 'sessions.ended');
+    assert.deepEqual((await put(customer.password)).json.effects, [
+      { type: 'customer.updated', subject: `customer:${id}`, data: { id } },
+    ]);
+    const { json } = await shop.request('GET', '/v2/customer/leaving', as({}));
+    assert.equal(json.firstName, 'Ada');
+  });
+
+  test('among real orders leaves exactly those, and a dry cancellation never refuses a shipment', async () => {
+    const shop = open();
+    const cheeseId = await createCheese(shop, 'Busy');
+    const total = async () =>
+      (await shop.request('GET', '/v2/store/orders?limit=1', { as: shop.admin })).json.total;
+    const before = await total();
+    const [real] = await Promise.all(
+      [{}, dry].map((headers) =>
+        Promise.all(Array.from({ length: 60 }, () => place(shop, cheeseId, headers))),
+      ),
+    );
+    assert.equal(await total(), before + 60);
+    for (const { json } of (real ?? []).slice(0, 20)) {
+      const url = `/v2/store/order/${json.id}`;
+      await shop.request('POST', `${url}/approve`, { as: shop.admin });
+      const [cancelled, shipped] = await Promise.all([
+        shop.request('DELETE', url, { as: shop.admin, headers: dry }),
+        shop.request('POST', `${url}/ship`, { as: shop.admin }),
+      ]);
+      assert.ok([204, 409].includes(cancelled.status), cancelled.text);
+      assert.equal(shipped.status, 200, shipped.text);
+    }
+  });
+
+  test('neither reads nor stores a response for its Idempotency-Key', async () => {
+    const shop = open();
+    const send = (key: string, name: string, headers: object = {}) =>
+      shop.request('POST', '/v2/cheeses', {
+        as: shop.writer,
+        headers: { 'idempotency-key': key, ...headers },
+        body: { name },
+      });
+    assert.equal((await send('first-dry', 'Dry with key', dry)).status, 201);
+    const real = await send('first-dry', 'Another with key');
+    assert.deepEqual([real.status, real.headers['idempotency-replayed']], [201, undefined]);
+    const repeated = await send('first-dry', 'A third with key', dry);
+    assert.deepEqual([repeated.status, repeated.headers['idempotency-replayed']], [201, undefined]);
+  });
+
+  test('of createMultiple with a duplicate returns what the real request does', async () => {
+    const shop = open();
+    const entry = { username: 'twin', email: 'twin@example.com', password: 'a cheese a day' };
+    const body = [entry, { ...entry, email: 'other@example.com' }, { username: '' }];
+    const tried = await shop.request('POST', '/v2/customer/createMultiple', {
+      as: shop.reader,
+      headers: dry,
+      body,
+    });
+    const real = await shop.request('POST', '/v2/customer/createMultiple', { as: shop.reader, body });
+    assert.equal(tried.status, 200);
+    assert.deepEqual(tried.json.errors, real.json.errors);
+    const [{ id, createdAt: _, ...created }] = tried.json.created;
+    const [{ id: _id, createdAt: _at, ...expected }] = real.json.created;
+    assert.ok(id < 0);
+    assert.deepEqual(created, expected);
+  });
+});
+
+suite('The header Dry-Run', () => {
+  const open = shared((t) => openShop(t));
+  const send = (value: string, name: string) =>
+    open().request('POST', '/v2/cheeses', {
+      as: open().writer,
+      headers: { 'dry-run': value },
+      body: { name },
+    });
+
+  test('is true, effects or false in any case; anything else is 400 and nothing is done', async () => {
+    const shop = open();
+    for (const value of ['yes', '1', '', 'true, false', 'true,effects', 'tru']) {
+      const response = await send(value, 'Refused');
+      assertError(response, 400, 'bad_request');
+      assert.equal(response.headers['dry-run'], undefined, value);
+    }
+    for (const [value, echo] of [
+      [' TRUE ', 'true'],
+      ['Effects', 'effects'],
+      ['true, true', 'true'],
+    ] as const) {
+      const response = await send(value, 'Tried');
+      assert.equal(response.headers['dry-run'], echo);
+    }
+    const { json } = await shop.request('GET', '/v2/cheeses', { as: shop.reader });
+    assert.equal(json.total, 0);
+    const real = await send('False', 'Made');
+    assert.deepEqual([real.status, real.headers['dry-run']], [201, undefined]);
+  });
+
+  test('is echoed in errors, for safe methods and for unknown paths, and is exposed to scripts', async () => {
+    const shop = open();
+    const body = { name: 'x' };
+    const responses = await Promise.all([
+      shop.request('GET', '/v2/whoami', { as: shop.reader, headers: dry }),
+      shop.request('POST', '/v2/cheeses', { headers: dry, body }),
+      shop.request('POST', '/v2/cheeses', { as: shop.reader, headers: dry, body }),
+      shop.request('POST', '/v2/nothing', { as: shop.reader, headers: dry }),
+      shop.request('POST', '/v2/cheeses', { as: shop.writer, headers: dry, body: {} }),
+    ]);
+    assert.deepEqual(
+      responses.map(({ status, headers }) => [status, headers['dry-run']]),
+      [200, 401, 403, 404, 422].map((status) => [status, 'true']),
+    );
+    assert.match(responses[0]?.headers['access-control-expose-headers'] ?? '', /\bDry-Run\b/);
+    const preflight = await shop.request('OPTIONS', '/v2/cheeses', {
+      headers: {
+        origin: 'https://shop.example',
+        'access-control-request-method': 'POST',
+        'access-control-request-headers': 'dry-run',
+      },
+    });
+    assert.equal(preflight.headers['access-control-allow-headers'], 'dry-run');
+  });
+
+  test('is 400 for operations without a dry run, and nothing is done', async () => {
+    const shop = open();
+    const none = shop.app.routes.filter((route) => isChange(route) && !hasDryRun(route));
+    assert.ok(none.length >= 6);
+    for (const route of none) {
+      const url = fullPath(route).replace(/:\w+/g, '1');
+      const response = await shop.request(route.method, url, {
+        as: shop.admin,
+        headers: { ...dry, ...(route.operationId.startsWith('logout') ? { authorization: 'Bearer x' } : {}) },
+      });
+      assert.ok([400, 401].includes(response.status), `${route.operationId} ${response.text}`);
+      assert.equal(response.headers['dry-run'], 'true');
+    }
+    const oauth = await shop.request('POST', '/oauth/token', { headers: dry, raw: 'grant_type=x' });
+    assertError(oauth, 400, 'bad_request');
+  });
+
+  test('changes nothing about the refusal of an invalid body', async () => {
+    const shop = open();
+    const { authorization } = await register(shop, 'someone');
+    const routes = shop.app.routes.filter((route) => hasDryRun(route) && route.body !== undefined);
+    assert.ok(routes.length >= 6);
+    for (const route of routes) {
+      for (const raw of ['{', '7', '{"name":7,"items":"x","username":[]}', '[{"username":1}]']) {
+        const url = fullPath(route).replace(':username', 'someone').replace(/:\w+/g, '1');
+        const asCustomer = route.operationId === 'replaceCustomer';
+        const request = (headers: object) =>
+          shop.request(route.method, url, {
+            raw,
+            ...(asCustomer ? {} : { as: shop.admin }),
+            headers: { ...headers, ...(asCustomer ? { authorization } : {}) },
+          });
+        const [tried, real] = [await request(dry), await request({})];
+        assert.deepEqual([tried.status, tried.json], [real.status, real.json], `${route.operationId} ${raw}`);
+      }
+    }
+  });
+
+  test('counts for the hourly quota, and If-Match is checked', async () => {
+    const shop = open();
+    const id = await createCheese(shop, 'Matched');
+    const put = (headers: object) =>
+      shop.request('PUT', '/v2/cheeses', {
+        as: shop.writer,
+        headers: { ...dry, ...headers },
+        body: { id, name: 'Matched again', status: 'sold' },
+      });
+    assertError(await put({ 'if-match': '"7"' }), 412, 'precondition_failed');
+    assert.equal((await put({ 'if-match': '"1"' })).json.name, 'Matched again');
+    const { json } = await shop.request('GET', `/v2/cheeses/${id}`, { as: shop.reader });
+    assert.equal(json.name, 'Matched');
+  });
+
+  test('obeys the limit of orders an hour, and does not count for it', async (t) => {
+    const shop = await openShop(t, { settings: { CURD_ORDERS_PER_HOUR: '2' } });
+    const cheeseId = await createCheese(shop, 'Limited');
+    for (const [headers, status] of [
+      [dry, 201],
+      [dry, 201],
+      [{}, 201],
+      [dry, 201],
+      [{}, 201],
+      [dry, 429],
+    ] as const) {
+      const response = await place(shop, cheeseId, headers);
+      assert.equal(response.status, status);
+      assert.equal(response.headers['dry-run'], 'dry-run' in headers ? 'true' : undefined);
+    }
+  });
+
+  test('lets SQLite commit nothing', async () => {
+    const shop = open();
+    const cheeseId = await createCheese(shop, 'Uncommitted');
+    await shop.request('GET', '/v2/whoami', { as: shop.admin });
+    const before = shop.app.services.database.stats().done;
+    await Promise.all(Array.from({ length: 50 }, () => place(shop, cheeseId, dry)));
+    await place(shop, cheeseId, dry);
+    // The one commit may be that of a quota.
+    assert.ok(shop.app.services.database.stats().done <= before + 1);
+  });
+});
