@@ -2,7 +2,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { Effects } from '../database/dry-run.ts';
 import { AppError } from '../errors.ts';
-import type { Schema } from '../schema/schema.ts';
+import type { Parameters, Schema } from '../schema/schema.ts';
 import { type RouteResponse, TextBody } from './response.ts';
 import { isChange, type Route } from './route.ts';
 
@@ -57,6 +57,16 @@ export const DryRunResult = {
     },
   ],
 } as const satisfies Schema;
+
+/** As the OpenAPI document describes it. */
+export const dryRunHeader = {
+  'Dry-Run': {
+    type: 'string',
+    enum: ['true', 'effects', 'false'],
+    description:
+      '`true` returns the response of this request, and changes nothing. `effects` returns 200 with a DryRunResult',
+  },
+} as const satisfies Parameters;
 
 /** Ids in them would be those of nothing, and no version is stored. */
 const leftOut = ['Location', 'ETag', 'Idempotency-Replayed', 'Cache-Control'];

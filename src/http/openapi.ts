@@ -3,7 +3,7 @@
 import type { Access } from '../auth/access.ts';
 import { idempotencyHours } from '../idempotency/store.ts';
 import type { Parameter, Parameters, Schema } from '../schema/schema.ts';
-import { DryRunResult } from './dry-run.ts';
+import { DryRunResult, dryRunHeader } from './dry-run.ts';
 import { documentedResponses } from './error-responses.ts';
 import { keyLengthMax } from './idempotency-key.ts';
 import type { DocumentedResponses } from './response.ts';
@@ -225,17 +225,9 @@ function parametersOf(route: Described, examples: Examples): Document[] {
       description: `Any text. The same request with the same key runs only once within ${idempotencyHours} hours`,
     },
   };
-  const dryRun: Parameters = {
-    'Dry-Run': {
-      type: 'string',
-      enum: ['true', 'effects', 'false'],
-      description:
-        '`true` returns the response of this request, and changes nothing. `effects` returns 200 with a DryRunResult',
-    },
-  };
   const headers = {
     ...route.headers,
-    ...(hasDryRun(route) ? dryRun : {}),
+    ...(hasDryRun(route) ? dryRunHeader : {}),
     ...(route.method === 'POST' && route.access !== 'operational' ? idempotencyKey : {}),
   };
   return [
