@@ -11,8 +11,13 @@ export interface Cursors {
 /**
  * Cursors signed with one secret. They never expire, and every instance with the same secret accepts them.
  * @param list name of the list: cursors of another list are refused
+ * @param parameter the query parameter that takes a cursor, and the field of a page that has it
  */
-export function createCursors(secret: string, list: string): Cursors {
+export function createCursors(
+  secret: string,
+  list: string,
+  parameter = { name: 'cursor', field: 'nextCursor' },
+): Cursors {
   const sign = createSigner(`cursor ${list} ${secret}`);
 
   return {
@@ -30,7 +35,7 @@ export function createCursors(secret: string, list: string): Cursors {
       if (!isValid) {
         throw new AppError(
           'badRequest',
-          'cursor: it is not valid. Send the value of nextCursor from an earlier page, unchanged.',
+          `${parameter.name}: it is not valid. Send the value of ${parameter.field} from an earlier page, unchanged.`,
         );
       }
       return JSON.parse(Buffer.from(payload, 'base64url').toString());

@@ -8,9 +8,12 @@ import { metadataRoute, oauthEndpoints, styleRoute } from '../auth/oauth/endpoin
 import { createPageLayout } from '../auth/oauth/pages.ts';
 import { createTokenResolver } from '../auth/oauth/resolver.ts';
 import { selfRoutes } from '../auth/self-routes.ts';
+import { catalogueChangeRoutes } from '../cheeses/catalogue-change-routes.ts';
+import { createCatalogueChanges } from '../cheeses/catalogue-changes.ts';
 import { listingRoutes } from '../cheeses/listing-routes.ts';
 import { cheeseRoutes } from '../cheeses/routes.ts';
 import { type Clock, systemClock } from '../clock.ts';
+import { createCursors } from '../cursor.ts';
 import { customerRoutes } from '../customers/routes.ts';
 import { webhookDescriptions } from '../events/event-components.ts';
 import { createEventHub } from '../events/hub.ts';
@@ -43,7 +46,7 @@ import type { Config } from '../settings/config.ts';
 import { publicBaseUrl, publicImageUrl } from '../settings/urls.ts';
 import { apiInfo, landingText } from './api-info.ts';
 import { createGauges } from './gauges.ts';
-import { runAll, startMaintenance } from './maintenance.ts';
+import { type Maintenance, runAll, startMaintenance } from './maintenance.ts';
 import { publishedLimits } from './published-limits.ts';
 import { createReadiness } from './readiness.ts';
 import { openServices, type Services, type WorkerPools } from './services.ts';
@@ -58,6 +61,7 @@ export interface App {
   readonly log: Log;
   /** Approves orders. The caller starts it. */
   readonly worker: JobWorker;
+  readonly maintenance: Pick<Maintenance, 'run'>;
   /** The OpenAPI document. */
   describe(): unknown;
   /** The public URL of an image; known once the server listens. */
@@ -105,11 +109,20 @@ export async function buildApp(
   const events = createEventService(database, hub);
   const connections = createLiveConnections(config.streams, config.streamsPerAccount);
 
+  const changes = createCatalogueChanges({
+    database,
+    clock,
+    cursors: createCursors(secret, 'cheese changes', { name: 'since', field: 'next' }),
+    events,
+    retentionMs: config.tombstoneRetentionMs,
+  });
+
   const routes = [
     ...listingRoutes(listing),
+    ...catalogueChangeRoutes(changes, connections),
     ...cheeseRoutes(cheeses),
     ...imageRoutes({ cheeses, images, urlOf: imageUrl, isRedirecting }),
-    ...storeRoutes({ cheeses, orders, orderReader, customerFinder }),
+    ...storeRoutes({ cheeses, orders, orderReader, customerFinder, events, connections }),
     ...customerRoutes({ customers, login, registration, passwordLengthMin }),
     ...customerOrderRoutes({ customerFinder, orders, orderReader }),
     ...keyRoutes(keys),
@@ -184,6 +197,7 @@ export async function buildApp(
       counts.purge,
       uploads.purge,
       images.deleteUnused,
+      changes.purge,
     ],
     writeRefusals,
   );
@@ -215,6 +229,7 @@ export async function buildApp(
     routes,
     log,
     worker,
+    maintenance,
     describe,
     imageUrl,
     close() {

@@ -6,6 +6,8 @@ const intervalMs = 60_000;
 export type Task = () => Promise<unknown>;
 
 export interface Maintenance {
+  /** Runs all tasks now. Tests do not wait for the next minute. */
+  run(): Promise<void>;
   /** Starts no further run. Resolves when the current one has ended. */
   stop(): Promise<void>;
 }
@@ -13,14 +15,21 @@ export interface Maintenance {
 /** Runs the tasks every minute; a run that takes longer delays the next. @param report is called every minute */
 export function startMaintenance(log: Log, tasks: readonly Task[], report: () => void): Maintenance {
   let current: Promise<void> | null = null;
-  const timer = setInterval(() => {
-    report();
+
+  function run(): Promise<void> {
     current ??= runAll(log, 'maintenance failed; it is tried again in a minute', tasks).finally(() => {
       current = null;
     });
+    return current;
+  }
+
+  const timer = setInterval(() => {
+    report();
+    void run();
   }, intervalMs).unref();
 
   return {
+    run,
     async stop() {
       clearInterval(timer);
       await current;

@@ -83,7 +83,7 @@ export async function checkCatalogue(database: Sql): Promise<Finding[]> {
 
 /** Whether the columns of a row follow from its JSON. */
 function isStoredAs(cheese: Cheese, row: StoredCheese): boolean {
-  const { id, name, nameKey, categoryId, status, search } = toRow(cheese, 1);
+  const { id, name, nameKey, categoryId, status, search } = toRow(cheese, 1, 0);
   return (
     id === row.id &&
     name === row.name &&

@@ -33,6 +33,8 @@ export interface NewCheeseRow extends CheeseRow {
   readonly categoryId: number;
   readonly status: Status;
   readonly search: string;
+  /** The version of the catalogue of this change. */
+  readonly changedIn: number;
 }
 
 export type Posting = readonly [termId: number, cheeseId: number, name: string, status: Status];
@@ -92,17 +94,32 @@ export const cheeseQueries = queriesOn((tx) => ({
   insert: (cheeses: readonly NewCheeseRow[]) =>
     tx.insert(
       'cheese',
-      ['id', 'version', 'name', 'name_key', 'category_id', 'status', 'search', 'body'],
-      cheeses.map((c) => [c.id, c.version, c.name, c.nameKey, c.categoryId, c.status, c.search, c.body]),
+      ['id', 'version', 'name', 'name_key', 'category_id', 'status', 'search', 'body', 'changed_in'],
+      cheeses.map((c) => [
+        c.id,
+        c.version,
+        c.name,
+        c.nameKey,
+        c.categoryId,
+        c.status,
+        c.search,
+        c.body,
+        c.changedIn,
+      ]),
     ),
 
   update: (c: NewCheeseRow) =>
     tx.run(sql`
       update cheese set version = ${c.version}, name = ${c.name}, name_key = ${c.nameKey},
-        category_id = ${c.categoryId}, status = ${c.status}, search = ${c.search}, body = ${c.body}
+        category_id = ${c.categoryId}, status = ${c.status}, search = ${c.search}, body = ${c.body},
+        changed_in = ${c.changedIn}
       where id = ${c.id}`),
 
   delete: (id: number) => tx.run(sql`delete from cheese where id = ${id}`),
+
+  insertTombstone: (id: number, changedIn: number, deletedAt: string) =>
+    tx.run(sql`
+      insert into cheese_tombstone (cheese_id, changed_in, deleted_at) values (${id}, ${changedIn}, ${deletedAt})`),
 
   /** Terms by kind and name. Terms that were never used do not exist. */
   findTerms: (terms: readonly Term[]) =>

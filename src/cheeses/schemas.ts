@@ -212,5 +212,33 @@ export const CheeseList = {
   ],
 } as const;
 
+/** The reader of a list of changes sends `since` again until `hasMore` is false, and later from time to time. */
+export const CheeseChange = {
+  title: 'CheeseChange',
+  type: 'object',
+  required: ['id', 'deleted', 'changedAt'],
+  properties: {
+    id: int64,
+    deleted: { type: 'boolean', description: 'Whether the cheese does not exist any more' },
+    changedAt: { ...timestampSchema, description: 'When the cheese was last changed or deleted' },
+    cheese: { ...Cheese, description: 'The cheese as it is now; absent when it was deleted' },
+  },
+  examples: [{ id: 8, deleted: true, changedAt: '2026-11-22T09:42:13.123Z' }],
+} as const;
+
+export const CheeseChangeList = {
+  title: 'CheeseChangeList',
+  type: 'object',
+  required: ['items', 'next', 'hasMore'],
+  properties: {
+    items: { type: 'array', items: CheeseChange },
+    next: { type: 'string', description: 'Send it as `since` to get the changes after these' },
+    hasMore: { type: 'boolean', description: 'Whether more changes follow now' },
+  },
+  examples: [
+    { items: CheeseChange.examples, next: 'eyJlcG9jaCI6ImszWHcifQ.q83vEjRWeJCrze8SNFZ4kA', hasMore: false },
+  ],
+} as const;
+
 export const sorts = ['name', '-name', 'createdAt', '-createdAt'] as const;
 export type Sort = (typeof sorts)[number];

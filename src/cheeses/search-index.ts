@@ -38,8 +38,9 @@ function keyOf([kind, name]: Term): string {
 }
 
 /** The row that stores a cheese. */
-export function toRow(cheese: Cheese, version: number): NewCheeseRow {
+export function toRow(cheese: Cheese, version: number, changedIn: number): NewCheeseRow {
   return {
+    changedIn,
     id: cheese.id,
     version,
     name: cheese.name,

@@ -99,7 +99,7 @@ export function createCheeseService({ database, clock, beforeDelete }: Dependenc
     const cheeses = drafts.map((draft, index) =>
       toCheese(draft, idOf, { id: isDry ? nextDryId(tx) : firstId + index, createdAt, updatedAt: createdAt }),
     );
-    const rows = cheeses.map((cheese) => toRow(cheese, 1));
+    const rows = cheeses.map((cheese) => toRow(cheese, 1, catalogue.version));
     await throwConflict(() => queries.insert(rows.toSorted(byName)));
     await reindex(
       tx,
@@ -135,7 +135,7 @@ export function createCheeseService({ database, clock, beforeDelete }: Dependenc
     }
     const catalogue = await queries.updateCatalogue(now(), 0);
     const after = toCheese(draft, idOf, { id, createdAt, updatedAt: catalogue.last_written_at });
-    const changed = toRow(after, row.version + 1);
+    const changed = toRow(after, row.version + 1, catalogue.version);
     await throwConflict(() => queries.update(changed));
     await reindex(tx, [{ before, after }]);
     await recordEvents(tx, context.origin, catalogue.last_written_at, [
@@ -162,6 +162,7 @@ export function createCheeseService({ database, clock, beforeDelete }: Dependenc
     await beforeDelete(tx, context, before);
     const catalogue = await queries.updateCatalogue(now(), 0);
     await queries.delete(id);
+    await queries.insertTombstone(id, catalogue.version, catalogue.last_written_at);
     await reindex(tx, [{ before, after: null }]);
     await recordEvents(tx, context.origin, catalogue.last_written_at, [
       cheeseEvents.deleted.of(`cheese:${id}`, before),

@@ -36,17 +36,19 @@ export const filterQuery = {
   subject: { type: 'string', minLength: 1, maxLength: 120, description: 'One subject, such as `order:31`' },
 } as const satisfies Parameters;
 
+export const waitParameter = {
+  type: 'integer',
+  minimum: 0,
+  maximum: 30,
+  default: 0,
+  description: 'Seconds to wait where there is nothing new',
+} as const;
+
 export const listQuery = {
   since: { ...since, default: 'earliest' },
   ...filterQuery,
   limit: { type: 'integer', minimum: 1, maximum: 100, default: 20, description: 'Events of a page' },
-  wait: {
-    type: 'integer',
-    minimum: 0,
-    maximum: 30,
-    default: 0,
-    description: 'Seconds to wait for an event where there is none',
-  },
+  wait: waitParameter,
 } as const satisfies Parameters;
 
 export const streamQuery = { since, ...filterQuery } as const satisfies Parameters;

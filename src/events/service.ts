@@ -33,6 +33,8 @@ export interface EventPage {
 export interface EventService {
   /** The number after which the events of a position come. @throws AppError badRequest, logRewound, eventsExpired */
   resolve(position: string): Promise<number>;
+  /** The name of the newest epoch. */
+  findEpoch(): Promise<string>;
   /** The position of a number, as clients send it. */
   positionAt(sequence: number): Promise<string>;
   /** Events after a number, up to `limit`. */
@@ -124,6 +126,8 @@ export function createEventService(database: Database, hub: EventHub): EventServ
           return sequenceOf(position, state);
       }
     },
+
+    findEpoch: async () => (await queries.listEpochs()).at(-1)?.name ?? '',
 
     positionAt: async (sequence) => positionAt(sequence, (await readState()).epochs),
 

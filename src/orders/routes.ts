@@ -5,6 +5,9 @@ import type { CheeseService } from '../cheeses/service.ts';
 import type { CustomerFinder } from '../customers/customer-finder.ts';
 import { Customer } from '../customers/schemas.ts';
 import { AppError } from '../errors.ts';
+import { waitParameter } from '../events/list-schemas.ts';
+import type { LiveConnections } from '../events/live-connections.ts';
+import type { EventService } from '../events/service.ts';
 import {
   badRequestResponse,
   conflictResponse,
@@ -12,7 +15,7 @@ import {
   preconditionFailedResponse,
   unprocessableResponse,
 } from '../http/error-responses.ts';
-import { entityResponse, etagHeader, ifMatchFor, preconditionOf } from '../http/etag.ts';
+import { entityResponse, etagHeader, ifMatchFor, matchesIfNoneMatch, preconditionOf } from '../http/etag.ts';
 import { nextLink } from '../http/link.ts';
 import { parsePathId } from '../http/path-id.ts';
 import { type RouteResponse, TextBody } from '../http/response.ts';
@@ -22,6 +25,7 @@ import { timestampRule } from '../schema/text-rules.ts';
 import { requireOperator } from './order.ts';
 import type { OrderPage, OrderReader, OrderRequest } from './order-reader.ts';
 import { orderStatuses } from './order-status.ts';
+import { waitForOrder } from './order-wait.ts';
 import { Inventory, Order, OrderInput, OrderList, Timeline } from './schemas.ts';
 import type { OrderService } from './service.ts';
 
@@ -48,9 +52,12 @@ interface Dependencies {
   readonly orders: OrderService;
   readonly orderReader: OrderReader;
   readonly customerFinder: CustomerFinder;
+  readonly events: EventService;
+  readonly connections: LiveConnections;
 }
 
-export function storeRoutes({ cheeses, orders, orderReader, customerFinder }: Dependencies): Route[] {
+export function storeRoutes(dependencies: Dependencies): Route[] {
+  const { cheeses, orders, orderReader, customerFinder, events, connections } = dependencies;
   return [
     route({
       method: 'GET',
@@ -108,11 +115,39 @@ export function storeRoutes({ cheeses, orders, orderReader, customerFinder }: De
       tag,
       summary: 'Read an order',
       description:
-        "Outside of production, orders 1 to 10 are test orders, two of each status. A key beside a customer's session or token reads that customer's orders only.",
+        "Outside of production, orders 1 to 10 are test orders, two of each status. A key beside a customer's session or token reads that customer's orders only. With `wait` and If-None-Match, the request waits until the order differs from the ETag.",
       access: anyOf(apiKey, oauth('read:orders')),
-      responses: { 200: oneOrder('The order'), ...noOrder },
-      handle: async ({ params, principal }) =>
-        entityResponse(await orders.find(orderId(params), principal), 200),
+      query: {
+        wait: { ...waitParameter, description: 'Seconds to wait for a change; needs If-None-Match' },
+      },
+      responses: {
+        200: oneOrder('The order'),
+        ...badRequestResponse('A parameter is not valid'),
+        ...noOrder,
+      },
+      handle: async ({ params, query: { wait }, headers, principal, openConnection }) => {
+        const id = orderId(params);
+        const read = () => orders.find(id, principal);
+        const known = headers['if-none-match'];
+        if (wait === 0 || known === undefined) {
+          return entityResponse(await read(), 200);
+        }
+        const release = connections.open('longPoll', principal);
+        try {
+          const { closed, recheckCredential } = openConnection();
+          const order = await waitForOrder(events, {
+            id,
+            waitMs: wait * 1000,
+            read,
+            isKnown: (order) => matchesIfNoneMatch(known, etagHeader(order).ETag),
+            signal: closed,
+          });
+          await recheckCredential();
+          return entityResponse(order, 200);
+        } finally {
+          release();
+        }
+      },
     }),
     route({
       method: 'DELETE',

@@ -126,6 +126,15 @@ export const parseLifetime: Parser<number> = (text, name) => {
   return milliseconds;
 };
 
+/** Milliseconds. A mirror that reads the catalogue every day or every week must not miss a deletion. */
+export const parseTombstoneRetention: Parser<number> = (text, name) => {
+  const milliseconds = parseDurationSetting(text, name);
+  if (milliseconds < 7 * 24 * 60 * 60 * 1000) {
+    throw new ConfigError(`${name} is "${text}": set it to at least 7d.`);
+  }
+  return milliseconds;
+};
+
 const timeoutMsMax = 24 * 60 * 60 * 1000;
 
 /** Milliseconds that a timer supports. */

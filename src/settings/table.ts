@@ -19,6 +19,7 @@ import {
   parseText,
   parseTiers,
   parseTimeout,
+  parseTombstoneRetention,
   parseUrl,
 } from './parsers.ts';
 import { parseSecret, secretRequiredBecause } from './secret.ts';
@@ -239,6 +240,14 @@ export const settings = {
     help: 'maximum number of open connections; further connections are closed immediately',
     default: '10000',
     parse: parseInteger(1, 1_000_000),
+  },
+  tombstoneRetentionMs: {
+    variable: 'CURD_TOMBSTONE_RETENTION',
+    flag: 'tombstone-retention',
+    placeholder: 'duration',
+    help: 'how long the list of catalogue changes keeps deleted cheeses; at least 7d',
+    default: '365d',
+    parse: parseTombstoneRetention,
   },
   streams: {
     variable: 'CURD_STREAMS',
