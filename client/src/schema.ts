@@ -70,6 +70,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v2/cheeses/changes": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List cheeses by their last change
+         * @description Each cheese once, in its newest state, in the order of the last changes; a deleted cheese has no `cheese`. Begin without `since` to copy the catalogue, and send `next` as `since` to follow it. A cheese that changes while you read comes again at the end. With `wait`, a request without changes waits for one.
+         */
+        get: operations["listCheeseChanges"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v2/cheeses/{cheeseId}": {
         parameters: {
             query?: never;
@@ -212,7 +232,7 @@ export interface paths {
         };
         /**
          * Read an order
-         * @description Outside of production, orders 1 to 10 are test orders, two of each status. A key beside a customer's session or token reads that customer's orders only.
+         * @description Outside of production, orders 1 to 10 are test orders, two of each status. A key beside a customer's session or token reads that customer's orders only. With `wait` and If-None-Match, the request waits until the order differs from the ETag.
          */
         get: operations["getOrder"];
         put?: never;
@@ -3143,6 +3163,48 @@ export interface components {
              * @example 2026-01-15T09:30:00.000Z
              */
             updatedAt: string;
+        };
+        /**
+         * CheeseChange
+         * @example {
+         *       "id": 8,
+         *       "deleted": true,
+         *       "changedAt": "2026-11-22T09:42:13.123Z"
+         *     }
+         */
+        CheeseChange: {
+            /** Format: int64 */
+            id: number;
+            /** @description Whether the cheese does not exist any more */
+            deleted: boolean;
+            /**
+             * Format: date-time
+             * @description When the cheese was last changed or deleted
+             * @example 2026-01-15T09:30:00.000Z
+             */
+            changedAt: string;
+            cheese?: components["schemas"]["Cheese"];
+        };
+        /**
+         * CheeseChangeList
+         * @example {
+         *       "items": [
+         *         {
+         *           "id": 8,
+         *           "deleted": true,
+         *           "changedAt": "2026-11-22T09:42:13.123Z"
+         *         }
+         *       ],
+         *       "next": "eyJlcG9jaCI6ImszWHcifQ.q83vEjRWeJCrze8SNFZ4kA",
+         *       "hasMore": false
+         *     }
+         */
+        CheeseChangeList: {
+            items: components["schemas"]["CheeseChange"][];
+            /** @description Send it as `since` to get the changes after these */
+            next: string;
+            /** @description Whether more changes follow now */
+            hasMore: boolean;
         };
         /**
          * CheeseImage
@@ -6660,6 +6722,142 @@ export interface operations {
             };
         };
     };
+    listCheeseChanges: {
+        parameters: {
+            query?: {
+                /** @description `next` of an earlier page */
+                since?: string;
+                /** @description Cheeses of a page */
+                limit?: number;
+                /** @description Seconds to wait where there is nothing new */
+                wait?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of changes */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "items": [
+                     *         {
+                     *           "id": 8,
+                     *           "deleted": true,
+                     *           "changedAt": "2026-11-22T09:42:13.123Z"
+                     *         }
+                     *       ],
+                     *       "next": "eyJlcG9jaCI6ImszWHcifQ.q83vEjRWeJCrze8SNFZ4kA",
+                     *       "hasMore": false
+                     *     }
+                     */
+                    "application/json": components["schemas"]["CheeseChangeList"];
+                };
+            };
+            /** @description A parameter is not valid */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": 400,
+                     *       "type": "bad_request",
+                     *       "message": "A parameter or header of the request is not valid."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description No valid credential */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": 401,
+                     *       "type": "unauthorized",
+                     *       "message": "A valid credential is needed here."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The credential is valid but does not permit this */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": 403,
+                     *       "type": "forbidden",
+                     *       "message": "The credential does not permit this."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Start without `since`, and delete the cheeses that do not come */
+            410: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": 410,
+                     *       "type": "log_rewound",
+                     *       "message": "The position is not in the log: it was restored from an earlier state."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Too many requests. Wait as long as Retry-After says */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": 429,
+                     *       "type": "rate_limit_exceeded",
+                     *       "message": "Too many requests: wait as long as Retry-After says."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The server is overloaded: wait as long as Retry-After says */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": 503,
+                     *       "type": "unavailable",
+                     *       "message": "The server cannot process the request right now. Try again shortly."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
     getCheese: {
         parameters: {
             query?: never;
@@ -8203,7 +8401,10 @@ export interface operations {
     };
     getOrder: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description Seconds to wait for a change; needs If-None-Match */
+                wait?: number;
+            };
             header?: never;
             path: {
                 /** @example 1 */
@@ -8248,7 +8449,7 @@ export interface operations {
                     "application/json": components["schemas"]["Order"];
                 };
             };
-            /** @description A parameter or header is not valid */
+            /** @description A parameter is not valid */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -11985,7 +12186,7 @@ export interface operations {
                 subject?: string;
                 /** @description Events of a page */
                 limit?: number;
-                /** @description Seconds to wait for an event where there is none */
+                /** @description Seconds to wait where there is nothing new */
                 wait?: number;
             };
             header?: never;

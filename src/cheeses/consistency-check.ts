@@ -38,6 +38,7 @@ export async function checkCatalogue(database: Sql): Promise<Finding[]> {
   const columns = new Findings('cheeses whose columns differ from their JSON', 'restore a backup');
   const counters = new Findings('counters that differ from the number of cheeses', remedy);
   const postings = new Findings('postings that differ from the cheeses', remedy);
+  const changes = new Findings('cheeses that are wrong in the list of catalogue changes', 'restore a backup');
   const ids = new Findings('ids that could be assigned twice', 'restore a backup');
 
   const expected = new Map<string, TermTotal>();
@@ -75,10 +76,18 @@ export async function checkCatalogue(database: Sql): Promise<Finding[]> {
     postings.add(`cheese ${cheese_id}`);
   }
   const catalogue = await database.get<{ last: number }>(sql`select last_cheese_id as last from catalogue`);
+  const misplaced = await database.all<{ id: number }>(sql`
+    select id from cheese where changed_in > (select version from catalogue)
+    union select cheese_id from cheese_tombstone join cheese on cheese.id = cheese_id
+    union select cheese_id from cheese_tombstone where changed_in > (select version from catalogue)
+    order by 1 limit 1000`);
+  for (const { id } of misplaced) {
+    changes.add(`cheese ${id}`);
+  }
   if (catalogue === undefined || catalogue.last < lastId) {
     ids.add(`cheese ${lastId} is beyond the last id, ${catalogue?.last}`);
   }
-  return [...columns.found(), ...counters.found(), ...postings.found(), ...ids.found()];
+  return [...columns.found(), ...counters.found(), ...postings.found(), ...changes.found(), ...ids.found()];
 }
 
 /** Whether the columns of a row follow from its JSON. */

@@ -81,6 +81,15 @@ export function createNumbering({ database, clock, log }: Dependencies): Numberi
     });
   }
 
+  /** A pass looks at the identity only when it has events to number. */
+  async function adoptNewIdentity(): Promise<void> {
+    const queries = eventLogQueries(database);
+    const [log, found] = await Promise.all([queries.findLog(), queries.findIdentity()]);
+    if (log?.identity !== found?.identity) {
+      await adoptIdentity();
+    }
+  }
+
   async function passes(): Promise<void> {
     while (!isStopped) {
       const before = numbered;
@@ -133,6 +142,9 @@ export function createNumbering({ database, clock, log }: Dependencies): Numberi
 
   return {
     async start() {
+      if (database.engine === 'postgres') {
+        await adoptNewIdentity();
+      }
       await run();
       if (database.engine === 'postgres') {
         stopListening = database.onCommit(schedule);

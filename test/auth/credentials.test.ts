@@ -15,6 +15,7 @@ const table: Readonly<Record<string, string>> = {
   'PUT /cheeses': 'write:cheeses',
   'GET /cheeses/findByStatus': 'read:cheeses',
   'GET /cheeses/findByTags': 'read:cheeses',
+  'GET /cheeses/changes': 'apiKey read:cheeses',
   'POST /cheeses/:cheeseId/uploadImage': 'write:cheeses',
   'GET /cheeses/:cheeseId/images': 'apiKey read:cheeses',
   'GET /cheeses/:cheeseId': 'apiKey read:cheeses',

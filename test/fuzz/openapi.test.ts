@@ -51,6 +51,8 @@ function createWorld(shop: Shop) {
       const page = await shop.request('GET', '/v2/events?wait=10', { as: shop.admin });
       return page.json.items[0].id;
     },
+    changesToken: async () =>
+      (await shop.request('GET', '/v2/cheeses/changes', { as: shop.admin })).json.next,
     username: async () => {
       const username = `ada${made}`;
       const body = { username, email: `${username}@example.com`, password: 'correct horse' };
@@ -113,6 +115,8 @@ async function knownTo({ operationId }: Operation, world: World): Promise<Known>
     case 'createApiKey':
     case 'listApiKeys':
       return { account: await world.get('account'), scopes: [] };
+    case 'listCheeseChanges':
+      return { since: await world.get('changesToken'), wait: 0 };
     case 'listEvents':
       return { since: 'earliest', types: ['cheese.created'], wait: 0 };
     default:

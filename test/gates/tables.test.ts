@@ -14,6 +14,7 @@ const owners: Readonly<Record<string, string>> = {
   cheese: 'cheeses',
   term: 'cheeses',
   cheese_term: 'cheeses',
+  cheese_tombstone: 'cheeses',
   term_count: 'cheeses',
   image_file: 'images',
   cheese_image: 'images',

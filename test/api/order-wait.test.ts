@@ -1,0 +1,78 @@
+/** GET /v2/store/order/{orderId}?wait=: a long poll for the change of an order. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { restoreTestOrders } from '../../src/orders/test-orders.ts';
+import { bern, onBothEngines, shared } from '../context.ts';
+import { assertError, openShop, type Shop } from '../helper.ts';
+
+onBothEngines('GET /v2/store/order/{orderId} with wait', (engine) => {
+  const opened = shared(async (t) => {
+    const shop = await openShop(t, { engine });
+    await restoreTestOrders(shop.app.services.contextOf('test'));
+    const { json } = await shop.request('POST', '/v2/cheeses', {
+      as: shop.writer,
+      body: { name: 'Comté', pricePerKg: 30 },
+    });
+    return { shop, orderer: await shop.createKey({ scopes: ['write:orders'] }), cheeseId: json.id as number };
+  });
+
+  async function place(): Promise<{ readonly url: string; readonly etag: string; readonly orderer: string }> {
+    const { shop, orderer, cheeseId } = opened();
+    const body = { items: [{ cheeseId, quantity: 1 }], shippingAddress: bern };
+    const response = await shop.request('POST', '/v2/store/order', { as: orderer, body });
+    assert.equal(response.status, 201, response.text);
+    return { url: `/v2/store/order/${response.json.id}`, etag: response.headers.etag ?? '', orderer };
+  }
+
+  const waitFor = (shop: Shop, as: string, url: string, etag: string, seconds: number) =>
+    shop.request('GET', `${url}?wait=${seconds}`, { as, headers: { 'if-none-match': etag } });
+
+  test('returns the order when it changes', async () => {
+    const { shop } = opened();
+    const { url, etag, orderer } = await place();
+    const waiting = waitFor(shop, orderer, url, etag, 25);
+    assert.equal((await shop.request('DELETE', url, { as: orderer })).status, 204);
+    const { status, json, headers } = await waiting;
+    assert.deepEqual([status, json.status], [200, 'cancelled']);
+    assert.notEqual(headers.etag, etag);
+  });
+
+  test('returns 304 when the time is over, and at once without If-None-Match or with another ETag', async () => {
+    const { shop } = opened();
+    const { url, etag, orderer } = await place();
+    assert.equal((await waitFor(shop, orderer, url, etag, 1)).status, 304);
+    const before = performance.now();
+    assert.equal((await waitFor(shop, orderer, url, '"0"', 30)).status, 200);
+    assert.equal((await shop.request('GET', `${url}?wait=30`, { as: orderer })).status, 200);
+    assert.ok(performance.now() - before < 15_000);
+  });
+
+  test('returns a test order when it changes, which has no event in the log', async () => {
+    const { shop, orderer } = opened();
+    const { headers, json } = await shop.request('GET', '/v2/store/order/1', { as: orderer });
+    assert.equal(json.status, 'placed');
+    const waiting = waitFor(shop, orderer, '/v2/store/order/1', headers.etag ?? '', 25);
+    assert.equal((await shop.request('POST', '/v2/store/order/1/approve', { as: shop.admin })).status, 200);
+    assert.equal((await waiting).json.status, 'approved');
+  });
+
+  test('is refused above 30 seconds and for an unknown order', async () => {
+    const { shop, orderer } = opened();
+    const { url } = await place();
+    for (const wait of ['31', '-1', 'abc', '']) {
+      const response = await shop.request('GET', `${url}?wait=${wait}`, { as: orderer });
+      assertError(response, 400, 'bad_request');
+    }
+    assertError(await waitFor(shop, orderer, '/v2/store/order/999', '"1"', 20), 404, 'not_found');
+  });
+
+  test('ends with 401 when the key is revoked meanwhile', async () => {
+    const { shop } = opened();
+    const { url, etag } = await place();
+    const key = await shop.createKey();
+    const waiting = waitFor(shop, key, url, etag, 2);
+    const { json } = await shop.request('GET', '/v2/whoami', { as: key });
+    await shop.app.services.keys.revoke(shop.app.services.contextOf('test'), Number(json.id.split(':')[1]));
+    assertError(await waiting, 401, 'unauthorized');
+  });
+});
