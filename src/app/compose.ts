@@ -44,6 +44,7 @@ import { customerOrderRoutes } from '../orders/customer-routes.ts';
 import { storeRoutes } from '../orders/routes.ts';
 import type { Config } from '../settings/config.ts';
 import { publicBaseUrl, publicImageUrl } from '../settings/urls.ts';
+import { createWebhookWorker, type WebhookWorker } from '../webhooks/worker.ts';
 import { apiInfo, landingText } from './api-info.ts';
 import { createGauges } from './gauges.ts';
 import { type Maintenance, runAll, startMaintenance } from './maintenance.ts';
@@ -62,6 +63,8 @@ export interface App {
   /** Approves orders. The caller starts it. */
   readonly worker: JobWorker;
   readonly maintenance: Pick<Maintenance, 'run'>;
+  /** Sends webhooks. The caller starts it. */
+  readonly webhookWorker: WebhookWorker;
   /** The OpenAPI document. */
   describe(): unknown;
   /** The public URL of an image; known once the server listens. */
@@ -107,6 +110,15 @@ export async function buildApp(
   const numbering = createNumbering({ database, clock, log });
   const hub = createEventHub(database);
   const events = createEventService(database, hub);
+  const webhookWorker = createWebhookWorker({
+    database,
+    clock,
+    log,
+    hub,
+    config,
+    version: apiInfo.version,
+    origin: system.origin,
+  });
   const connections = createLiveConnections(config.streams, config.streamsPerAccount);
 
   const changes = createCatalogueChanges({
@@ -198,6 +210,8 @@ export async function buildApp(
       uploads.purge,
       images.deleteUnused,
       changes.purge,
+      webhookWorker.maintain,
+      webhookWorker.purge,
     ],
     writeRefusals,
   );
@@ -206,6 +220,7 @@ export async function buildApp(
     const maintenanceEnd = maintenance.stop();
     overload.stop();
     // First: open streams and long polls would keep the server from stopping.
+    const webhooksEnd = webhookWorker.stop();
     await hub.stop();
     // Connections become idle when their last response was sent, and would stay open for further requests.
     const closing = setInterval(() => server.server.closeIdleConnections(), 50);
@@ -216,6 +231,7 @@ export async function buildApp(
     writeRefusals();
     await maintenanceEnd;
     await worker.stop();
+    await webhooksEnd;
     await numbering.stop();
     await runAll(log, 'buffered data could not be stored', [keyResolver.flushLastUsed, counts.close]);
     await services.close();
@@ -230,6 +246,7 @@ export async function buildApp(
     log,
     worker,
     maintenance,
+    webhookWorker,
     describe,
     imageUrl,
     close() {

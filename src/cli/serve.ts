@@ -79,6 +79,7 @@ async function start(app: App, options: CommandOptions, signal: AbortSignal): Pr
 
 async function open(app: App, options: CommandOptions): Promise<void> {
   app.worker.start();
+  await app.webhookWorker.start();
   const isEmpty = (await app.services.keys.listAccounts()).length === 0;
   const isLocal = app.services.config.environment === 'local';
   // As the last step, so that a key that is created is also printed.

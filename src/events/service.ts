@@ -4,6 +4,7 @@ import type { Database } from '../database/database.ts';
 import { AppError } from '../errors.ts';
 import type { EventHub } from './hub.ts';
 import { eventLogQueries, type LogEventRow } from './log-queries.ts';
+import { readLogState } from './log-reader.ts';
 import { expired, type LogState, parseEventId, parsePosition, positionAt, sequenceOf } from './positions.ts';
 
 /** A request examines at most so many events, whether they match or not. */
@@ -61,11 +62,7 @@ export function seesAllEvents({ scopes }: Principal): boolean {
 export function createEventService(database: Database, hub: EventHub): EventService {
   const queries = eventLogQueries(database);
 
-  /** Epochs change with a restore, a copy or a failover: they are read with the log each time. */
-  async function readState(): Promise<LogState> {
-    const [log, epochs] = await Promise.all([queries.findLog(), queries.listEpochs()]);
-    return { last: log?.last ?? 0, first: log?.first ?? 1, epochs };
-  }
+  const readState = () => readLogState(database);
 
   async function sequenceAtTime(at: string, { first, last }: LogState): Promise<number> {
     const early = new Date(Date.parse(at) - clockSkewMs).toISOString();
@@ -168,7 +165,12 @@ export function createEventService(database: Database, hub: EventHub): EventServ
   };
 }
 
-function matcherOf({ types, subject, isAdmin }: EventFilter): (type: string, subject: string) => boolean {
+/** Whether an event of a type and subject passes a filter. */
+export function matcherOf({
+  types,
+  subject,
+  isAdmin,
+}: EventFilter): (type: string, subject: string) => boolean {
   const names = new Set(types ?? []);
   const prefixes = (types ?? []).filter((type) => type.endsWith('.*')).map((type) => type.slice(0, -1));
   return (type, of) =>

@@ -10,6 +10,13 @@ export interface Job {
   readonly attempts: number;
 }
 
+/** A lane with due jobs. */
+export interface DueLane {
+  readonly lane: string;
+  /** Of its first job. */
+  readonly due_at: string;
+}
+
 export interface JobFailure {
   readonly dueAt: string;
   readonly error: string;
@@ -33,7 +40,7 @@ export const jobQueries = queriesOn((tx) => ({
       ),
     ),
 
-  /** No kind uses lanes yet: the condition lets the statement read the index in the order of due_at. */
+  /** Jobs without a lane. The condition lets the statement read the index in the order of due_at. */
   listDue: (kind: string, now: string, limit: number) =>
     tx.all<Job>(sql`
       select key, attempts from background_job
@@ -53,4 +60,61 @@ export const jobQueries = queriesOn((tx) => ({
       update background_job set attempts = attempts + 1, due_at = ${dueAt}, last_error = ${error},
         parked_at = ${parkedAt}
       where kind = ${kind} and key = ${key} and attempts = ${attempts}`),
+
+  /** Does nothing for jobs that exist. */
+  insertMissing: (kind: string, lane: string, keys: readonly string[], dueAt: string) =>
+    tx.run(sql`
+      insert into background_job (kind, key, lane, due_at)
+      select ${kind}, value->>0, ${lane}, ${dueAt} from ${rowsFromJson(keys.map((key) => [key]))} where true
+      on conflict (kind, key) do nothing`),
+
+  /** Steps from lane to lane in the index, so its cost depends on the number of lanes and not on that of the jobs. */
+  listDueLanes: (kind: string, now: string) =>
+    tx.all<DueLane>(sql`
+      with recursive lanes (lane) as (
+        select min(lane) from background_job where kind = ${kind}
+        union all
+        select (select min(j.lane) from background_job j where j.kind = ${kind} and j.lane > lanes.lane)
+        from lanes where lanes.lane is not null
+      ), firsts as (
+        select lane, (
+          select min(j.due_at) from background_job j where j.kind = ${kind} and j.lane = lanes.lane
+        ) as due_at
+        from lanes where lane is not null
+      )
+      select lane, due_at from firsts where due_at <= ${now} order by lane`),
+
+  /** A leased job is due again at the end of its lease. */
+  countLeased: (kind: string, lane: string, now: string, leaseEnd: string) =>
+    tx.get<{ count: number }>(sql`
+      select count(*) as count from background_job
+      where kind = ${kind} and lane = ${lane} and due_at > ${now} and due_at <= ${leaseEnd}
+        and leased_until is not null`),
+
+  lease: (kind: string, lane: string, max: number, now: string, leaseEnd: string) =>
+    tx.all<Job>(sql`
+      update background_job set attempts = attempts + 1, leased_until = ${leaseEnd}, due_at = ${leaseEnd}
+      where kind = ${kind} and key in (
+        select key from background_job where kind = ${kind} and lane = ${lane} and due_at <= ${now}
+        order by due_at limit ${max}${skippingLocked})
+      returning key, attempts`),
+
+  deleteLeased: (kind: string, { key, attempts }: Job) =>
+    tx.run(sql`
+      delete from background_job where kind = ${kind} and key = ${key} and attempts = ${attempts}`),
+
+  postpone: (kind: string, { key, attempts }: Job, dueAt: string, error: string) =>
+    tx.run(sql`
+      update background_job set due_at = ${dueAt}, leased_until = null, last_error = ${error}
+      where kind = ${kind} and key = ${key} and attempts = ${attempts}`),
+
+  /** Jobs of a lane that run are not changed. */
+  makeDue: (kind: string, lane: string, now: string) =>
+    tx.run(sql`
+      update background_job set due_at = ${now}
+      where kind = ${kind} and lane = ${lane} and due_at > ${now} and leased_until is null`),
+
+  listOfLane: (kind: string, lane: string, limit: number) =>
+    tx.all<{ key: string }>(sql`
+      select key from background_job where kind = ${kind} and lane = ${lane} order by due_at limit ${limit}`),
 }));

@@ -1,5 +1,5 @@
 /**
- * Runs background jobs when they are due. A handler deletes its jobs and does their work in one transaction, so a crash
+ * Runs background jobs whose work is done in the database, when they are due. A handler deletes its jobs and does their work in one transaction, so a crash
  * at any point neither loses a job nor runs it twice, and two workers never run the same one.
  */
 import { type Clock, timestamp } from '../clock.ts';
@@ -12,7 +12,7 @@ const pollMs = 250;
 const runningMax = 64;
 const retryMs = 1000;
 const retryMsMax = 60_000;
-const errorLengthMax = 500;
+const errorLengthMax = 200;
 
 /** How the jobs of one kind are run. */
 export interface JobHandler {

@@ -273,6 +273,14 @@ export const settings = {
     default: { local: 'any', elsewhere: 'public' },
     parse: parseEnum(['public', 'any']),
   },
+  deliveryRetentionMs: {
+    variable: 'CURD_DELIVERY_RETENTION',
+    flag: 'delivery-retention',
+    placeholder: 'duration',
+    help: 'how long webhook deliveries that ended are kept, with their attempts',
+    default: '30d',
+    parse: parseDurationSetting,
+  },
   headersTimeoutMs: {
     variable: 'CURD_HEADERS_TIMEOUT',
     flag: 'headers-timeout',

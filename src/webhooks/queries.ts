@@ -1,6 +1,6 @@
 /** Statements on the tables `webhook_endpoint`, `webhook_delivery` and `webhook_attempt` that queue and send deliveries. */
 import { queriesOn, type Sql } from '../database/database.ts';
-import { forUpdate, sql, valueList } from '../database/sql.ts';
+import { deleteInOrder, forUpdate, skippingLocked, sql, valueList } from '../database/sql.ts';
 import type { DisabledReason } from './event-types.ts';
 
 export type EndpointStatus = 'enabled' | 'disabled';
@@ -68,12 +68,21 @@ export interface AttemptRow {
   readonly response: string | null;
 }
 
+/** How well an endpoint responds. */
+export type EndpointHealth = Pick<
+  EndpointRow,
+  'id' | 'failing_since' | 'failures_in_row' | 'paused_until' | 'pause_ms'
+>;
+
+export type DeliveryResult = Pick<DeliveryRow, 'id' | 'status' | 'last_status' | 'last_error' | 'ended_at'>;
+
 export const endpointColumns = sql`
   id, account_id, url, types, description, secrets, status, disabled_reason, position, last_event_id,
   failing_since, failures_in_row, paused_until, pause_ms, version, created_at, updated_at`;
 export const deliveryColumns = sql`
   id, endpoint_id, sequence, event_id, type, subject, previous_id, kind, status, attempts, last_status, last_error,
   created_at, ended_at`;
+export const attemptColumns = sql`delivery_id, number, at, duration_ms, status, error, response`;
 
 const newDeliveryColumns = [
   'endpoint_id',
@@ -114,23 +123,110 @@ export const webhookQueries = queriesOn((tx: Sql) => ({
       ]),
     ),
 
+  listEnabled: () =>
+    tx.all<{ id: number; position: number }>(sql`
+      select id, position from webhook_endpoint where status = 'enabled' order by id`),
+
+  countByStatus: () =>
+    tx.all<{ status: EndpointStatus; count: number }>(sql`
+      select status, count(*) as count from webhook_endpoint group by status`),
+
+  /** Skips an endpoint that another transaction has locked. */
+  lockEnabled: (id: number) =>
+    tx.get<EndpointRow>(sql`
+      select ${endpointColumns} from webhook_endpoint where id = ${id} and status = 'enabled'${skippingLocked}`),
+
+  updatePosition: (id: number, position: number, lastEventId: string | null) =>
+    tx.run(sql`
+      update webhook_endpoint set position = ${position}, last_event_id = ${lastEventId} where id = ${id}`),
+
+  updateHealth: (endpoint: EndpointHealth) =>
+    tx.run(sql`
+      update webhook_endpoint set failing_since = ${endpoint.failing_since},
+        failures_in_row = ${endpoint.failures_in_row}, paused_until = ${endpoint.paused_until},
+        pause_ms = ${endpoint.pause_ms}
+      where id = ${endpoint.id}`),
+
+  disable: (id: number, reason: DisabledReason, now: string) =>
+    tx.run(sql`
+      update webhook_endpoint set status = 'disabled', disabled_reason = ${reason}, version = version + 1,
+        updated_at = ${now}
+      where id = ${id}`),
+
   countOpen: (endpointId: number) =>
     tx.get<{ count: number }>(sql`
       select count(*) as count from webhook_delivery where endpoint_id = ${endpointId} and ${isOpen}`),
 
-  /**
-   * The first delivery of each line, which needs a job, from an id on. The others get theirs when those before them end.
-   */
-  listFirstOfLines: (endpointId: number, from: number, limit: number) =>
+  /** The first open delivery of each of these subjects. */
+  listFirstOf: (endpointId: number, subjects: readonly string[]) =>
     tx.all<{ id: number }>(sql`
-      select id from webhook_delivery d
-      where endpoint_id = ${endpointId} and id >= ${from} and status = 'waiting' and not exists (
-        select 1 from webhook_delivery earlier
-        where earlier.endpoint_id = d.endpoint_id and earlier.subject = d.subject and earlier.id < d.id
-          and earlier.status in ('waiting', 'sending'))
-      order by id limit ${limit}`),
+      select min(id) as id from webhook_delivery
+      where endpoint_id = ${endpointId} and subject in (${valueList(subjects)}) and ${isOpen} group by subject`),
+
+  /** The first open delivery of each subject, in the order of the subjects. */
+  listFirsts: (endpointId: number, after: string, limit: number) =>
+    tx.all<{ id: number; subject: string }>(sql`
+      select subject, min(id) as id from webhook_delivery
+      where endpoint_id = ${endpointId} and subject > ${after} and ${isOpen}
+      group by subject order by subject limit ${limit}`),
 
   listDeliveries: (ids: readonly number[]) =>
     tx.all<DeliveryRow>(sql`
       select ${deliveryColumns} from webhook_delivery where id in (${valueList(ids)}) order by id`),
+
+  findDelivery: (id: number) =>
+    tx.get<DeliveryRow>(sql`select ${deliveryColumns} from webhook_delivery where id = ${id}`),
+
+  /** Begins an attempt of each of these deliveries. */
+  markSending: (ids: readonly number[]) =>
+    tx.run(sql`
+      update webhook_delivery set status = 'sending', attempts = attempts + 1 where id in (${valueList(ids)})`),
+
+  updateDelivery: ({ id, status, last_status, last_error, ended_at }: DeliveryResult) =>
+    tx.run(sql`
+      update webhook_delivery set status = ${status}, last_status = ${last_status}, last_error = ${last_error},
+        ended_at = ${ended_at}
+      where id = ${id}`),
+
+  insertAttempts: (deliveries: readonly DeliveryRow[], at: string) =>
+    tx.insert(
+      'webhook_attempt',
+      ['delivery_id', 'number', 'at'],
+      deliveries.map(({ id, attempts }) => [id, attempts + 1, at]),
+    ),
+
+  updateAttempt: (attempt: Omit<AttemptRow, 'at'>) =>
+    tx.run(sql`
+      update webhook_attempt set duration_ms = ${attempt.duration_ms}, status = ${attempt.status},
+        error = ${attempt.error}, response = ${attempt.response}
+      where delivery_id = ${attempt.delivery_id} and number = ${attempt.number}`),
+
+  findAttempt: (deliveryId: number, number: number) =>
+    tx.get<AttemptRow>(sql`
+      select ${attemptColumns} from webhook_attempt where delivery_id = ${deliveryId} and number = ${number}`),
+
+  listEnded: (before: string, limit: number) =>
+    tx.all<{ id: number }>(sql`
+      select id from webhook_delivery where ended_at < ${before} order by ended_at limit ${limit}`),
+
+  /** Of endpoints that were deleted. */
+  listOrphans: (limit: number) =>
+    tx.all<{ id: number }>(sql`
+      select d.id from webhook_delivery d
+      where d.endpoint_id in (
+        with recursive of (id) as (
+          select min(endpoint_id) from webhook_delivery
+          union all
+          select (select min(e.endpoint_id) from webhook_delivery e where e.endpoint_id > of.id)
+          from of where of.id is not null
+        )
+        select id from of where id is not null and id not in (select id from webhook_endpoint))
+      limit ${limit}`),
+
+  /** With their attempts. */
+  async deleteDeliveries(ids: readonly number[]): Promise<void> {
+    const list = valueList(ids);
+    await tx.run(deleteInOrder('webhook_attempt', 'delivery_id, number', sql`delivery_id in (${list})`));
+    await tx.run(deleteInOrder('webhook_delivery', 'id', sql`id in (${list})`));
+  },
 }));

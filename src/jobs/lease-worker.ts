@@ -1,0 +1,148 @@
+/**
+ * Runs background jobs of one kind under leases: a transaction claims them, their work runs outside of any transaction,
+ * and its result is stored in a second one. Lanes are taken in turn, so a lane with many due jobs delays no other.
+ */
+import type { Clock } from '../clock.ts';
+import type { Database } from '../database/database.ts';
+import type { Log } from '../log.ts';
+import { listDueLanes } from './leases.ts';
+
+const pollMs = 250;
+/** Most jobs of the kind that run at once in this process. */
+const runningMax = 64;
+/** A lane where nothing could be claimed, or whose claim failed, is not tried again for so long. */
+const laneDelayMs = 1000;
+
+export interface LeaseHandler<Work> {
+  readonly kind: string;
+  /** Leases at most `max` jobs of a lane in a transaction, none where none may run now. */
+  claim(lane: string, max: number): Promise<readonly Work[]>;
+  /** Does the work, and stores the result. */
+  run(work: Work): Promise<void>;
+}
+
+export interface LeaseWorker {
+  /** Looks for due jobs four times a second from now on. */
+  start(): void;
+  /** Looks for due jobs now: some were added to this lane, or its jobs may run again. */
+  wake(lane: string): void;
+  /** Claims no more jobs, and waits for those that run. */
+  stop(): Promise<void>;
+  /** Runs all jobs that are due now and may run. */
+  run(): Promise<void>;
+}
+
+interface Dependencies<Work> {
+  readonly database: Database;
+  readonly clock: Clock;
+  readonly log: Pick<Log, 'error'>;
+  readonly handler: LeaseHandler<Work>;
+}
+
+export function createLeaseWorker<Work>({ database, clock, log, handler }: Dependencies<Work>): LeaseWorker {
+  const { kind } = handler;
+  const claims = new Map<string, Promise<number>>();
+  const runs = new Set<Promise<void>>();
+  /** Lanes that are not tried before a time. */
+  const delays = new Map<string, number>();
+  /** Jobs that run or may be claimed by a claim that runs. */
+  let taken = 0;
+  let lastLane = '';
+  let looking: Promise<void> | null = null;
+  let isLookDue = false;
+  let isStopped = false;
+  let poll: NodeJS.Timeout | undefined;
+
+  async function claim(lane: string, max: number): Promise<number> {
+    taken += max;
+    let claimed: readonly Work[] = [];
+    try {
+      claimed = await handler.claim(lane, max);
+    } catch (error) {
+      log.error({ err: error, kind, lane }, 'jobs could not be claimed; it is tried again');
+    }
+    taken -= max - claimed.length;
+    claims.delete(lane);
+    if (claimed.length === 0) {
+      delays.set(lane, performance.now() + laneDelayMs);
+    }
+    for (const work of claimed) {
+      const run = runOne(lane, work).finally(() => runs.delete(run));
+      runs.add(run);
+    }
+    return claimed.length;
+  }
+
+  async function runOne(lane: string, work: Work): Promise<void> {
+    try {
+      await handler.run(work);
+    } catch (error) {
+      log.error({ err: error, kind, lane }, 'a job failed; it is tried again after its lease');
+    }
+    taken -= 1;
+    delays.delete(lane);
+    wake();
+  }
+
+  async function look(): Promise<void> {
+    const now = performance.now();
+    for (const [lane, until] of delays) {
+      if (until <= now) {
+        delays.delete(lane);
+      }
+    }
+    const due = (await listDueLanes(database, kind, clock.now()))
+      .map(({ lane }) => lane)
+      .filter((lane) => !claims.has(lane) && !delays.has(lane));
+    const inTurn = [...due.filter((lane) => lane > lastLane), ...due.filter((lane) => lane <= lastLane)];
+    for (const [index, lane] of inTurn.entries()) {
+      const free = runningMax - taken;
+      if (free <= 0 || isStopped) {
+        return;
+      }
+      lastLane = lane;
+      claims.set(lane, claim(lane, Math.ceil(free / (inTurn.length - index))));
+    }
+  }
+
+  function wake(): void {
+    isLookDue = !isStopped;
+    looking ??= (async () => {
+      while (isLookDue && !isStopped) {
+        isLookDue = false;
+        await look();
+      }
+    })()
+      .catch((error) => log.error({ err: error, kind }, 'due jobs could not be read; it is tried again'))
+      .finally(() => {
+        looking = null;
+      });
+  }
+
+  async function finish(): Promise<void> {
+    while (looking !== null || claims.size > 0 || runs.size > 0) {
+      await Promise.all([looking, ...claims.values(), ...runs]);
+    }
+  }
+
+  return {
+    start() {
+      poll ??= setInterval(wake, pollMs).unref();
+      wake();
+    },
+    wake(lane) {
+      delays.delete(lane);
+      wake();
+    },
+    async stop() {
+      isStopped = true;
+      clearInterval(poll);
+      await finish();
+    },
+    async run() {
+      delays.clear();
+      wake();
+      await finish();
+    },
+  };
+}

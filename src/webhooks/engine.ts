@@ -1,0 +1,135 @@
+/** Sends webhooks: a loop that queues deliveries of new events, and a worker that sends them. Loaded when needed. */
+import type { Clock } from '../clock.ts';
+import type { Origin } from '../database/context.ts';
+import type { Database } from '../database/database.ts';
+import type { EventHub } from '../events/hub.ts';
+import { readLogState } from '../events/log-reader.ts';
+import { createLeaseWorker } from '../jobs/lease-worker.ts';
+import type { Log } from '../log.ts';
+import type { Config } from '../settings/config.ts';
+import { createDeliveryHandler, type Outcome } from './delivery.ts';
+import { fanOut } from './fan-out.ts';
+import { addAllMissingJobs, laneOf } from './lines.ts';
+import { webhookQueries } from './queries.ts';
+import { createEndpointSecrets } from './secrets.ts';
+import { createWebhookSender } from './sender.ts';
+
+/** For endpoints that another instance registered or enabled, and for those whose queue was full. */
+const recheckMs = 5000;
+/** After an endpoint that another transaction had locked. */
+const lockedMs = 20;
+
+export interface WebhookDependencies {
+  readonly database: Database;
+  readonly clock: Clock;
+  readonly log: Pick<Log, 'warn' | 'error'>;
+  readonly hub: EventHub;
+  readonly config: Pick<Config, 'webhookTargets' | 'secret' | 'deliveryRetentionMs'>;
+  /** Of Curd, for the header User-Agent. */
+  readonly version: string;
+  /** Of changes that no request makes. */
+  readonly origin: Origin;
+}
+
+export interface WebhookEngine {
+  start(): void;
+  /** An endpoint was registered or enabled, or has deliveries to be repeated. */
+  wake(endpointId: number): void;
+  /** Queues and sends all that is due now. */
+  run(): Promise<void>;
+  addMissingJobs(): Promise<void>;
+  stop(): Promise<void>;
+}
+
+export function createWebhookEngine(
+  { database, clock, log, hub, config, version, origin }: WebhookDependencies,
+  onOutcome: (outcome: Outcome) => void,
+): WebhookEngine {
+  const sender = createWebhookSender(config.webhookTargets, clock.now);
+  const secrets = createEndpointSecrets(clock, config.secret);
+  const handler = createDeliveryHandler({
+    database,
+    clock,
+    log,
+    secrets,
+    sender,
+    origin,
+    version,
+    onOutcome,
+  });
+  const worker = createLeaseWorker({ database, clock, log, handler });
+  let waiting = new AbortController();
+  let loop: Promise<void> | null = null;
+  let isWoken = false;
+  let isStopped = false;
+
+  /** One round: a page of events for each endpoint. Returns how long to wait for the next one. */
+  async function round(): Promise<{ readonly after: number; readonly waitMs: number }> {
+    const { last } = await readLogState(database);
+    const behind = (await webhookQueries(database).listEnabled()).filter(({ position }) => position < last);
+    const results = await Promise.all(
+      behind.map(async ({ id }) => {
+        const result = await fanOut({ database, clock }, origin, id);
+        if (result.queued > 0) {
+          worker.wake(laneOf(id).lane);
+        }
+        if (result.isExpired) {
+          log.warn({ endpointId: id, reason: 'events_expired' }, 'a webhook endpoint was disabled');
+        }
+        return result;
+      }),
+    );
+    if (results.some(({ hasMore }) => hasMore)) {
+      return { after: last, waitMs: 0 };
+    }
+    return { after: last, waitMs: results.some(({ isLocked }) => isLocked) ? lockedMs : recheckMs };
+  }
+
+  async function rounds(): Promise<void> {
+    while (!isStopped) {
+      waiting = new AbortController();
+      isWoken = false;
+      try {
+        const { after, waitMs } = await round();
+        if (waitMs > 0 && !isWoken && !isStopped) {
+          await hub.wait(after, waitMs, waiting.signal);
+        }
+      } catch (error) {
+        log.error({ err: error }, 'deliveries of webhooks could not be queued; it is tried again');
+        await hub.wait(Number.MAX_SAFE_INTEGER, recheckMs, waiting.signal);
+      }
+    }
+  }
+
+  return {
+    start() {
+      loop ??= rounds();
+      worker.start();
+    },
+    wake(endpointId) {
+      isWoken = true;
+      waiting.abort();
+      worker.wake(laneOf(endpointId).lane);
+    },
+    async run() {
+      while ((await round()).waitMs === 0) {}
+      await worker.run();
+    },
+    async addMissingJobs() {
+      const endpoints = await webhookQueries(database).listEnabled();
+      for (const { id } of endpoints) {
+        await database.transaction(async (tx) => {
+          await webhookQueries(tx).lockEndpointForUpdate(id);
+          await addAllMissingJobs(tx, id, clock.now());
+        });
+      }
+    },
+    async stop() {
+      isStopped = true;
+      waiting.abort();
+      await loop;
+      await worker.stop();
+      sender.close();
+    },
+  };
+}

@@ -1,0 +1,51 @@
+/** How well an endpoint responds: when it is paused, and when it is disabled. */
+import { timestamp } from '../clock.ts';
+import type { EndpointHealth, EndpointRow } from './queries.ts';
+
+/** Requests to one endpoint at once, over all instances. */
+const runningMax = 8;
+/** After so many failures in a row an endpoint gets one request at a time. */
+const failuresForOneAtATime = 10;
+const pauseMs = 30_000;
+const pauseMsMax = 600_000;
+/** Too many requests, and gateways whose server is not there. */
+const pausing: readonly (number | null)[] = [429, 502, 504];
+
+/** How many requests to an endpoint may run now. */
+export function runningMaxOf(endpoint: EndpointRow, now: number): number {
+  if (endpoint.status === 'disabled' || isPaused(endpoint, now)) {
+    return 0;
+  }
+  return endpoint.failures_in_row >= failuresForOneAtATime ? 1 : runningMax;
+}
+
+function isPaused({ paused_until }: EndpointHealth, now: number): boolean {
+  return paused_until !== null && Date.parse(paused_until) > now;
+}
+
+export function afterSuccess({ id }: EndpointHealth): EndpointHealth {
+  return { id, failing_since: null, failures_in_row: 0, paused_until: null, pause_ms: 0 };
+}
+
+/**
+ * @param startedAt of the failed attempt
+ * @param status null without a response
+ */
+export function afterFailure(
+  before: EndpointHealth,
+  startedAt: string,
+  status: number | null,
+  now: number,
+): EndpointHealth {
+  const { id, failing_since, failures_in_row, paused_until, pause_ms } = before;
+  // Requests that ran at the same time as the one that began the pause do not make it longer.
+  const isPausing = pausing.includes(status) && !isPaused(before, now);
+  const nextPauseMs = isPausing ? Math.min(pause_ms * 2 || pauseMs, pauseMsMax) : pause_ms;
+  return {
+    id,
+    failing_since: failing_since !== null && failing_since < startedAt ? failing_since : startedAt,
+    failures_in_row: failures_in_row + 1,
+    paused_until: isPausing ? timestamp(now + nextPauseMs) : paused_until,
+    pause_ms: nextPauseMs,
+  };
+}

@@ -1,0 +1,112 @@
+/**
+ * Starts the engine of webhooks with the first enabled endpoint: a shop without one loads no module of it, and has no
+ * timer and no connection for it.
+ */
+import { timestamp } from '../clock.ts';
+import { listDueLanes } from '../jobs/leases.ts';
+import type { WebhookDependencies, WebhookEngine } from './engine.ts';
+import { deliveryKind } from './lines.ts';
+import { webhookQueries } from './queries.ts';
+
+/** On SQLite, a block takes some milliseconds. */
+const purgedOfABlock = 500;
+
+export interface WebhookWorker {
+  /** Sends webhooks from now on. */
+  start(): Promise<void>;
+  /** An endpoint was registered or enabled, or has deliveries to be repeated: call it after the commit. */
+  wake(endpointId: number): void;
+  /** Every minute: finds endpoints of other instances, and deliveries without a job. */
+  maintain(): Promise<void>;
+  /** Deletes deliveries that ended long ago, and those of deleted endpoints. */
+  purge(): Promise<void>;
+  /** Queues and sends all that is due now: for tests. */
+  run(): Promise<void>;
+  stop(): Promise<void>;
+  stats(): WebhookStats;
+}
+
+export interface WebhookStats {
+  /** Attempts since the start by outcome. */
+  readonly attempts: Readonly<Record<'delivered' | 'retried' | 'given_up', number>>;
+  /** Endpoints by status. */
+  endpoints(): Promise<Readonly<Record<'enabled' | 'disabled', number>>>;
+  /** Age of the oldest delivery of an enabled endpoint that is due. */
+  lagSeconds(): Promise<number>;
+}
+
+export function createWebhookWorker(dependencies: WebhookDependencies): WebhookWorker {
+  const { database, clock, log, config } = dependencies;
+  const queries = webhookQueries(database);
+  const attempts = { delivered: 0, retried: 0, given_up: 0 };
+  let engine: Promise<WebhookEngine> | null = null;
+  let isStarted = false;
+  let isStopped = false;
+
+  function load(): Promise<WebhookEngine> {
+    engine ??= import('./engine.ts').then(({ createWebhookEngine }) =>
+      createWebhookEngine(dependencies, (outcome) => {
+        attempts[outcome] += 1;
+      }),
+    );
+    return engine;
+  }
+
+  async function activate(): Promise<void> {
+    if (isStarted && !isStopped && (engine !== null || (await queries.listEnabled()).length > 0)) {
+      (await load()).start();
+    }
+  }
+
+  return {
+    async start() {
+      isStarted = true;
+      await activate();
+    },
+    wake(endpointId) {
+      activate()
+        .then(async () => (await engine)?.wake(endpointId))
+        .catch((error) =>
+          log.error({ err: error }, 'webhooks could not be started; it is tried again in a minute'),
+        );
+    },
+    async maintain() {
+      await activate();
+      await (await engine)?.addMissingJobs();
+    },
+    async purge() {
+      const before = timestamp(clock.now() - config.deliveryRetentionMs);
+      for (const list of [
+        () => queries.listEnded(before, purgedOfABlock),
+        () => queries.listOrphans(purgedOfABlock),
+      ]) {
+        for (let ids = await list(); ids.length > 0; ids = await list()) {
+          await database.transaction((tx) => webhookQueries(tx).deleteDeliveries(ids.map(({ id }) => id)));
+        }
+      }
+    },
+    run: async () => (await load()).run(),
+    async stop() {
+      isStopped = true;
+      await (await engine)?.stop();
+    },
+    stats: () => ({
+      attempts,
+      async endpoints() {
+        const counts = await queries.countByStatus();
+        return {
+          enabled: 0,
+          disabled: 0,
+          ...Object.fromEntries(counts.map(({ status, count }) => [status, count])),
+        };
+      },
+      async lagSeconds() {
+        const enabled = new Set((await queries.listEnabled()).map(({ id }) => String(id)));
+        const due = (await listDueLanes(database, deliveryKind, clock.now()))
+          .filter(({ lane }) => enabled.has(lane))
+          .map(({ due_at }) => clock.now() - Date.parse(due_at));
+        return Math.max(0, ...due) / 1000;
+      },
+    }),
+  };
+}
