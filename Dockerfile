@@ -4,13 +4,22 @@
 # inspect node:26-slim" prints: docker build --build-arg NODE_IMAGE=node:26-slim@sha256:... -t curd .
 ARG NODE_IMAGE=node:26-slim
 
+FROM $NODE_IMAGE AS console
+WORKDIR /curd
+COPY package.json package-lock.json .npmrc ./
+COPY client client
+COPY console console
+RUN npm ci --omit=dev --ignore-scripts && node console/build.js
+
 FROM $NODE_IMAGE AS packages
 WORKDIR /curd
 COPY package.json package-lock.json .npmrc ./
-# Without this file, npm does not install the dependencies of the workspace, and reports nothing.
+# Without these files, npm does not install the dependencies of a workspace, and reports nothing.
 COPY client/package.json client/
-# No install script is needed. The Node packages of Curd are for machines with an older Node, so they are removed.
-RUN npm ci --omit=dev --ignore-scripts && rm -rf node_modules/node-linux-* node_modules/.bin
+COPY console/package.json console/
+# The packages of the console are in its build already. No install script is needed. The Node packages of Curd are for
+# machines with an older Node, so they are removed.
+RUN npm ci --omit=dev --ignore-scripts --workspace client --include-workspace-root && rm -rf node_modules/node-linux-* node_modules/.bin
 
 FROM $NODE_IMAGE
 ENV NODE_ENV=production CURD_HOST=0.0.0.0 CURD_DATA_DIR=/data
@@ -20,6 +29,7 @@ COPY package.json LICENSE ./
 COPY bin bin
 COPY migrations migrations
 COPY client client
+COPY --from=console /curd/console/dist console/dist
 COPY src src
 RUN mkdir /data && chown node:node /data
 USER node

@@ -29,7 +29,7 @@ interface Import {
 
 /** All imports of files in src, type imports included. */
 function importsOf(path: string): Import[] {
-  return [...read(path).matchAll(/(from|import)\s*(\(?)\s*'(\.[^']+\.ts)'/g)].map(
+  return [...read(path).matchAll(/(from|import)\s*(\(?)\s*'(\.[^']+\.tsx?)'/g)].map(
     ([, , bracket, to = '']) => ({
       from: path,
       to: posix.join(posix.dirname(path), to),
@@ -94,6 +94,22 @@ suite('Imports', () => {
         /(^|[/-])routes\.ts$/.test(from) && (queries.test(to) || to === 'src/database/sql.ts'),
     );
     assert.deepEqual(shown(direct), []);
+  });
+
+  test('of the console lead to itself, to its packages and to the client, never to the server', () => {
+    const outside = filesIn('console/src/**/*.{ts,tsx}')
+      .flatMap(importsOf)
+      .filter(({ to }) => !to.startsWith('console/src/') && to !== 'client/src/index.ts');
+    assert.deepEqual(shown(outside), []);
+  });
+
+  test('of the server never lead to the console or to one of its packages', () => {
+    const names = Object.keys(JSON.parse(read('console/package.json')).dependencies).join('|');
+    const pattern = new RegExp(`from '(?:(?:${names})[/']|[./]+/console/)`);
+    assert.deepEqual(
+      [...files, ...filesIn('client/src/**/*.ts')].filter((path) => pattern.test(read(path))),
+      [],
+    );
   });
 
   test('form no cycle, except for dynamic imports', () => {
