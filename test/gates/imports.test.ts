@@ -16,6 +16,8 @@ const layers: readonly RegExp[] = [
 
   /^src\/(database|files|workers)\//,
   /^src\/(schema|settings)\/|^src\/auth\/(principal|access)\.ts$|^src\/[a-z-]+\.ts$/,
+  // The client is also used without the server.
+  /^client\/(src|webhooks|oauth)\//,
 ];
 const areas = /^src\/(cheeses|images|orders|customers|webhooks)\//;
 const queries = /(^|[/-])queries\.ts$/;
@@ -38,7 +40,7 @@ function importsOf(path: string): Import[] {
   );
 }
 
-const files = filesIn('src/**/*.ts');
+const files = filesIn('src/**/*.ts', 'client/{src,webhooks,oauth}/**/*.ts');
 const imports = files.flatMap(importsOf);
 const layerOf = (path: string) => layers.findIndex((pattern) => pattern.test(path));
 const shown = (some: readonly Import[]) => some.map(({ from, to }) => `${from} -> ${to}`);

@@ -1,0 +1,47 @@
+import type { CallOptions } from '../options.ts';
+import type { ListOf } from '../pages.ts';
+import type { Body, Query, Result } from '../types.ts';
+import { Area } from './area.ts';
+
+/** API keys. */
+export class ApiKeys extends Area {
+  /** Lists the active keys of an account. */
+  list(filters?: Query<'listApiKeys'>, options?: CallOptions): ListOf<'listApiKeys'> {
+    return this.api.listAll('/v2/api-keys', { query: filters }, options);
+  }
+
+  /** Creates a key. The response contains it once. */
+  create(key: Body<'createApiKey'>, options?: CallOptions): Promise<Result<'createApiKey'>> {
+    return this.api.post('/v2/api-keys', { body: key }, options);
+  }
+
+  /** Replaces a key. Both work until the overlap ends. */
+  rotate(
+    keyId: number,
+    rotation?: Body<'rotateApiKey'>,
+    options?: CallOptions,
+  ): Promise<Result<'rotateApiKey'>> {
+    return this.api.post('/v2/api-keys/{keyId}/rotate', { path: { keyId }, body: rotation }, options);
+  }
+
+  /** Ends a key at once. */
+  revoke(keyId: number, options?: CallOptions): Promise<void> {
+    return this.api.delete('/v2/api-keys/{keyId}', { path: { keyId } }, options);
+  }
+}
+
+/** The credential of this client. */
+export class Credential extends Area {
+  /** Returns what the credential permits, and how much of its quota is left. */
+  explain(options?: CallOptions): Promise<Result<'explainCredential'>> {
+    return this.api.get('/v2/whoami', {}, options);
+  }
+}
+
+/** The limits of the shop. */
+export class Limits extends Area {
+  /** Returns all limits. */
+  list(options?: CallOptions): Promise<Result<'listLimits'>> {
+    return this.api.get('/v2/limits', {}, options);
+  }
+}

@@ -1,0 +1,156 @@
+/** Sends requests: credentials, timeouts, retries. What a request means is known to `api.ts` only. */
+import { ConnectionFailed } from './errors.ts';
+import { type CallOptions, type CurdOptions, checkOptions } from './options.ts';
+import { Queue } from './queue.ts';
+import { backoffMs, createIdempotencyKey, delayAfter, sleep } from './retries.ts';
+
+/** A request as data, because each attempt sends it again. */
+export interface OutgoingRequest {
+  readonly method: string;
+  readonly url: string;
+  readonly headers?: Readonly<Record<string, string>> | undefined;
+  readonly body?: RequestInit['body'];
+  /** Sends one attempt, where `fetch` is not enough. */
+  readonly fetch?: typeof fetch | undefined;
+}
+
+/** The last response, whatever its status, and how often the request was sent. */
+export interface Reply<T> {
+  readonly response: Response;
+  readonly value: T;
+  readonly attempts: number;
+}
+
+export class Http {
+  readonly baseUrl: string;
+  /** The `RateLimit` header of the last response. */
+  rateLimit: string | null = null;
+  readonly #options: ReturnType<typeof checkOptions>;
+  readonly #queue: Queue;
+
+  constructor(options: CurdOptions) {
+    this.#options = checkOptions(options);
+    this.baseUrl = this.#options.baseUrl;
+    this.#queue = new Queue(this.#options.maxConcurrency);
+  }
+
+  /**
+   * Sends a request until its response is final.
+   * @param read reads the body as a part of the attempt: a body that breaks off is requested again
+   * @throws ConnectionFailed, or the reason of the signal
+   */
+  async send<T>(
+    request: OutgoingRequest,
+    options: CallOptions,
+    read: (response: Response) => Promise<T>,
+  ): Promise<Reply<T>> {
+    const { maxRetries, maxWaitMs, token } = this.#options;
+    const { signal } = options;
+    const headers: Record<string, string> = { ...request.headers };
+    if (options.ifMatch !== undefined) {
+      headers['if-match'] = options.ifMatch;
+    }
+    if (request.method === 'POST') {
+      // One key for all attempts: the server carries the operation out once.
+      headers['idempotency-key'] = options.idempotencyKey ?? createIdempotencyKey();
+    }
+    const retriesMax = request.body instanceof ReadableStream ? 0 : maxRetries;
+    let canRenewToken = typeof token === 'function' && retriesMax > 0;
+
+    for (let attempts = 1; ; attempts += 1) {
+      signal?.throwIfAborted();
+      Object.assign(headers, await this.#credentials(), options.headers);
+      let delayMs: number | null;
+      try {
+        const reply = await this.#queue.run(() => this.#attempt(request, headers, options, read), signal);
+        const { response } = reply;
+        if (canRenewToken && isInvalidToken(response)) {
+          canRenewToken = false;
+          attempts -= 1;
+          continue;
+        }
+        delayMs = delayAfter(response, attempts);
+        if (delayMs === null || delayMs > maxWaitMs || attempts > retriesMax) {
+          return { ...reply, attempts };
+        }
+      } catch (error) {
+        signal?.throwIfAborted();
+        if (attempts > retriesMax) {
+          throw connectionFailed(request, attempts, error);
+        }
+        delayMs = backoffMs(attempts);
+      }
+      await sleep(delayMs, signal);
+    }
+  }
+
+  /** Sends a request of openapi-fetch. Its response has any status, and its body is not read yet. */
+  async sendRequest(request: Request): Promise<Response> {
+    const { method, url, signal } = request;
+    const { 'idempotency-key': idempotencyKey, ...headers } = Object.fromEntries(request.headers);
+    const body = request.body === null ? undefined : await request.arrayBuffer();
+    const read = (response: Response) => Promise.resolve(response);
+    return (await this.send({ method, url, headers, body }, { signal, idempotencyKey }, read)).value;
+  }
+
+  /** Sends a request once, and ends it after the timeout or when the signal aborts. */
+  async #attempt<T>(
+    { method, url, body, fetch = globalThis.fetch }: OutgoingRequest,
+    headers: Readonly<Record<string, string>>,
+    { signal, timeoutMs = this.#options.timeoutMs }: CallOptions,
+    read: (response: Response) => Promise<T>,
+  ) {
+    const controller = new AbortController();
+    const abort = () => controller.abort(signal?.reason);
+    signal?.addEventListener('abort', abort, { once: true });
+    const timer = setTimeout(
+      () => controller.abort(new DOMException(`No response in ${timeoutMs} ms.`, 'TimeoutError')),
+      timeoutMs,
+    );
+    try {
+      // Another host must not get the API key, so a redirect is not followed.
+      const init: RequestInit = { method, headers, signal: controller.signal, redirect: 'manual' };
+      const response = await fetch(url, body === undefined ? init : { ...init, body });
+      this.rateLimit = response.headers.get('RateLimit') ?? this.rateLimit;
+      return { response, value: await read(response) };
+    } finally {
+      clearTimeout(timer);
+      signal?.removeEventListener('abort', abort);
+    }
+  }
+
+  async #credentials(): Promise<Record<string, string>> {
+    const { apiKey, token } = this.#options;
+    const headers: Record<string, string> = {};
+    if (apiKey !== undefined) {
+      headers['x-api-key'] = apiKey;
+    }
+    if (token !== undefined) {
+      headers.authorization = `Bearer ${typeof token === 'function' ? await token() : token}`;
+    }
+    return headers;
+  }
+}
+
+function isInvalidToken(response: Response): boolean {
+  return response.status === 401 && /invalid_token/.test(response.headers.get('WWW-Authenticate') ?? '');
+}
+
+function connectionFailed({ method, url }: OutgoingRequest, attempts: number, cause: unknown): Error {
+  const { origin, pathname: path } = new URL(url);
+  const reason = cause instanceof Error ? cause.message : String(cause);
+  return new ConnectionFailed(
+    `No response from ${origin} after ${attempts === 1 ? '1 attempt' : `${attempts} attempts`}: ${reason}.`,
+    {
+      status: 0,
+      type: 'connection_failed',
+      requestId: undefined,
+      retryAfterSeconds: undefined,
+      attempts,
+      method,
+      path,
+      errors: [],
+    },
+    { cause },
+  );
+}

@@ -1,0 +1,73 @@
+/** The typed client of the Curd API. */
+import createFetchClient, { type Client } from 'openapi-fetch';
+import { Api } from './api.ts';
+import { ApiKeys, Credential, Limits } from './areas/access.ts';
+import { Cheeses, Inventory } from './areas/cheeses.ts';
+import { Customers } from './areas/customers.ts';
+import { Events } from './areas/events.ts';
+import { Orders } from './areas/orders.ts';
+import { Http } from './http.ts';
+import type { CurdOptions } from './options.ts';
+import { parseRateLimit, type RateLimit } from './rate-limit.ts';
+import type { paths } from './schema.ts';
+
+export * from './errors.ts';
+export { etagOf } from './etag.ts';
+export type { StreamOptions } from './events.ts';
+export type { CallOptions, CurdOptions, TokenSource } from './options.ts';
+export { List, type ListOf, type Page } from './pages.ts';
+export type { RateLimit } from './rate-limit.ts';
+export type { components, operations, paths } from './schema.ts';
+export type {
+  Address,
+  ApiKey,
+  Body,
+  Cheese,
+  CheeseImage,
+  CurdEvent,
+  Customer,
+  Order,
+  OrderItem,
+  Query,
+  Result,
+} from './types.ts';
+export type { UploadOptions, UploadProgress } from './upload.ts';
+
+/** A client of one shop, with one credential. */
+export class Curd {
+  readonly apiKeys: ApiKeys;
+  readonly cheeses: Cheeses;
+  readonly credential: Credential;
+  readonly customers: Customers;
+  readonly events: Events;
+  readonly inventory: Inventory;
+  readonly limits: Limits;
+  readonly orders: Orders;
+  /** Every path of the API, by openapi-fetch, with the credentials and retries of this client. */
+  readonly http: Client<paths>;
+  readonly #http: Http;
+
+  constructor(options: CurdOptions) {
+    const http = new Http(options);
+    const api = new Api(http);
+    this.#http = http;
+    this.http = createFetchClient<paths>({
+      baseUrl: http.baseUrl,
+      querySerializer: { array: { style: 'form', explode: false } },
+      fetch: (request) => http.sendRequest(request),
+    });
+    this.apiKeys = new ApiKeys(api);
+    this.cheeses = new Cheeses(api);
+    this.credential = new Credential(api);
+    this.customers = new Customers(api);
+    this.events = new Events(api);
+    this.inventory = new Inventory(api);
+    this.limits = new Limits(api);
+    this.orders = new Orders(api);
+  }
+
+  /** What remained of the limits after the last response. */
+  get rateLimit(): RateLimit {
+    return parseRateLimit(this.#http.rateLimit);
+  }
+}

@@ -1,0 +1,70 @@
+/** The options of the client and of each operation. */
+
+/** A token, or a function that returns the current one. */
+export type TokenSource = string | (() => string | Promise<string>);
+
+export interface CurdOptions {
+  /** Where the shop is: `https://shop.example`. */
+  readonly baseUrl: string;
+  /** An API key, for servers only. */
+  readonly apiKey?: string | undefined;
+  /**
+   * An OAuth token. A function is called before each request, and once more when the server refuses the token as
+   * invalid; the request is then sent again.
+   */
+  readonly token?: TokenSource | undefined;
+  /** The token of a customer's login. With an API key, the key then acts for this customer. */
+  readonly session?: string | undefined;
+  /** Permits live API keys in pages, where every visitor can read them. */
+  readonly allowKeysInBrowsers?: boolean | undefined;
+  /** How often a request is repeated. 3 by default. */
+  readonly maxRetries?: number | undefined;
+  /** The longest delay before a repetition, in milliseconds. Longer ones are errors. 20 s by default. */
+  readonly maxWaitMs?: number | undefined;
+  /** How long an attempt may take, in milliseconds. 60 s by default. */
+  readonly timeoutMs?: number | undefined;
+  /** Requests at once; more wait in a queue. 32 by default. */
+  readonly maxConcurrency?: number | undefined;
+}
+
+/** What every operation accepts as its last argument. */
+export interface CallOptions {
+  /** Aborts the operation: it rejects with the reason of the signal. */
+  readonly signal?: AbortSignal | undefined;
+  /** How long each attempt may take, in milliseconds. */
+  readonly timeoutMs?: number | undefined;
+  /** The key by which the server recognizes a repeated POST. Random by default. */
+  readonly idempotencyKey?: string | undefined;
+  /** The version that may be changed: the result of `etagOf`. */
+  readonly ifMatch?: string | undefined;
+  /** More headers, such as `Prefer` or `Dry-Run`. */
+  readonly headers?: Readonly<Record<string, string>> | undefined;
+}
+
+/** The options with their defaults, after they were checked. */
+export function checkOptions(options: CurdOptions) {
+  const { baseUrl, apiKey, token, session, allowKeysInBrowsers = false } = options;
+  if (!/^https?:\/\/[^/?#]/.test(baseUrl)) {
+    throw new TypeError(
+      `baseUrl is "${baseUrl}", but must be the URL of a shop, such as https://shop.example.`,
+    );
+  }
+  if (token !== undefined && session !== undefined) {
+    throw new TypeError('token and session are sent in the same header. Give one of them.');
+  }
+  if (apiKey?.startsWith('sk_live_') && 'document' in globalThis && !allowKeysInBrowsers) {
+    throw new TypeError(
+      'Every visitor of this page can read the live API key in it. Sign in with @curd/client/oauth, or use a ' +
+        'customer session. For a page on your own machine, set allowKeysInBrowsers.',
+    );
+  }
+  return {
+    baseUrl: baseUrl.replace(/\/+$/, ''),
+    apiKey,
+    token: token ?? session,
+    maxRetries: options.maxRetries ?? 3,
+    maxWaitMs: options.maxWaitMs ?? 20_000,
+    timeoutMs: options.timeoutMs ?? 60_000,
+    maxConcurrency: options.maxConcurrency ?? 32,
+  };
+}

@@ -1,0 +1,109 @@
+/** Uploads with progress. */
+import { type Api, bodyOf, textOf } from './api.ts';
+import type { CallOptions } from './options.ts';
+import type { Result } from './types.ts';
+
+export interface UploadProgress {
+  /** Bytes of the image. */
+  readonly sent: number;
+  /** The size of the image. */
+  readonly total: number;
+}
+
+export interface UploadOptions extends CallOptions {
+  readonly caption?: string | undefined;
+  /** Puts the image first in `photoUrls`, instead of last. */
+  readonly isPrimary?: boolean | undefined;
+  readonly onProgress?: ((progress: UploadProgress) => void) | undefined;
+}
+
+export async function uploadImage(
+  api: Api,
+  cheeseId: number,
+  image: Blob,
+  { caption, isPrimary, onProgress, ...options }: UploadOptions,
+): Promise<Result<'uploadCheeseImage'>> {
+  const form = new FormData();
+  form.append('file', image);
+  if (caption !== undefined) {
+    form.append('caption', caption);
+  }
+  if (isPrimary !== undefined) {
+    form.append('isPrimary', String(isPrimary));
+  }
+  const path = '/v2/cheeses/{cheeseId}/uploadImage';
+  const request = { ...api.requestOf('POST', path, { path: { cheeseId } }), body: form };
+  const sending = onProgress === undefined ? {} : { fetch: fetchWithProgress(image.size, onProgress) };
+  const reply = await api.http.send({ ...request, ...sending }, options, textOf);
+  return bodyOf(reply, request);
+}
+
+function fetchWithProgress(total: number, onProgress: (progress: UploadProgress) => void): typeof fetch {
+  let reported = 0;
+  // The body is a form, so more bytes are sent than the image has. A repetition starts again from zero.
+  const report = (bytes: number) => {
+    const sent = Math.min(bytes, total);
+    if (sent > reported) {
+      reported = sent;
+      onProgress({ sent, total });
+    }
+  };
+  // In browsers, fetch reports no progress of an upload.
+  const send = 'XMLHttpRequest' in globalThis ? fetchByXhr : fetchByStream;
+  return (url, init = {}) => send(String(url), init, report);
+}
+
+/** Counts the bytes that the network has accepted. */
+function fetchByStream(url: string, init: RequestInit, report: (bytes: number) => void): Promise<Response> {
+  const form = new Response(init.body);
+  let bytes = 0;
+  const counter = new TransformStream<Uint8Array, Uint8Array>({
+    transform(chunk, controller) {
+      bytes += chunk.byteLength;
+      report(bytes);
+      controller.enqueue(chunk);
+    },
+  });
+  const headers = {
+    ...(init.headers as Record<string, string>),
+    'content-type': form.headers.get('Content-Type') ?? '',
+  };
+  const stream = { body: form.body?.pipeThrough(counter) ?? null, headers, duplex: 'half' };
+  return fetch(url, { ...init, ...stream } as RequestInit);
+}
+
+/** The part of XMLHttpRequest that is used here: servers have no such type. */
+interface Xhr {
+  status: number;
+  responseText: string;
+  readonly upload: { onprogress: (event: { readonly loaded: number }) => void };
+  onload: () => void;
+  onerror: () => void;
+  onabort: () => void;
+  open(method: string, url: string): void;
+  setRequestHeader(name: string, value: string): void;
+  getAllResponseHeaders(): string;
+  send(body: unknown): void;
+  abort(): void;
+}
+
+function fetchByXhr(url: string, init: RequestInit, report: (bytes: number) => void): Promise<Response> {
+  const { XMLHttpRequest } = globalThis as unknown as { readonly XMLHttpRequest: new () => Xhr };
+  return new Promise((resolve, reject) => {
+    const xhr = new XMLHttpRequest();
+    xhr.open(init.method ?? 'POST', url);
+    for (const [name, value] of Object.entries(init.headers as Record<string, string>)) {
+      xhr.setRequestHeader(name, value);
+    }
+    xhr.upload.onprogress = ({ loaded }) => report(loaded);
+    xhr.onload = () => {
+      const lines = xhr.getAllResponseHeaders().trim().split('\r\n');
+      const headers = lines.map((line) => line.split(/: (.*)/).slice(0, 2) as [string, string]);
+      resolve(new Response(xhr.responseText, { status: xhr.status, headers }));
+    };
+    xhr.onerror = () => reject(new TypeError('the upload failed'));
+    xhr.onabort = () => reject(init.signal?.reason);
+    init.signal?.addEventListener('abort', () => xhr.abort(), { once: true });
+    xhr.send(init.body);
+  });
+}

@@ -1,0 +1,81 @@
+/** Each operation of the API is reached by exactly one verb of the client. */
+import assert from 'node:assert/strict';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { suite, test } from 'node:test';
+import { Curd } from '../../client/src/index.ts';
+import { read } from './sources.ts';
+
+/** Operations that only repeat another path, for older clients. */
+const aliases = /^\/v2\/(oauth\/|openapi\.json$)/;
+/** Methods that combine operations. */
+const helpers: readonly string[] = ['orders.wait'];
+
+const { paths } = JSON.parse(read('openapi.json')) as {
+  readonly paths: Record<string, Record<string, { readonly operationId: string }>>;
+};
+
+/** The operations below /v2, by method and path, with 1 for each parameter. */
+const operations = new Map(
+  Object.entries(paths)
+    .filter(([path]) => path.startsWith('/v2/') && !aliases.test(path))
+    .flatMap(([path, methods]) =>
+      Object.entries(methods).map(([method, { operationId }]) => [
+        `${method.toUpperCase()} ${path.replace(/\{\w+\}/g, '1')}`,
+        operationId,
+      ]),
+    ),
+);
+
+type Verb = (...values: unknown[]) => unknown;
+
+/** All methods of all areas: `cheeses.list`. */
+function verbsOf(curd: Curd): [name: string, verb: Verb][] {
+  return Object.entries(curd)
+    .filter(([area]) => area !== 'http')
+    .flatMap(([area, object]) => {
+      const methods: object = Object.getPrototypeOf(object);
+      return Object.entries(Object.getOwnPropertyDescriptors(methods))
+        .filter(([verb]) => verb !== 'constructor')
+        .map(([verb, { value }]): [string, Verb] => [`${area}.${verb}`, (value as Verb).bind(object)]);
+    });
+}
+
+/** `uploadCheeseImage` begins with `upload`, and so does its verb. */
+const firstWord = (name: string) => /^[a-z]+/.exec(name)?.[0];
+
+suite('The verbs of the client', () => {
+  test('reach each operation of openapi.json exactly once, and are named after it', async (t) => {
+    const received: string[] = [];
+    const server = createServer((request, response) => {
+      received.push(`${request.method} ${request.url?.split('?', 1)[0]}`);
+      response.writeHead(400).end('{}');
+    });
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    t.after(() => server.close());
+    const { port } = server.address() as AddressInfo;
+    const curd = new Curd({ baseUrl: `http://127.0.0.1:${port}` });
+    const verbs = verbsOf(curd).filter(([name]) => !helpers.includes(name));
+    assert.ok(verbs.length > 30);
+
+    const reached: [operation: string, verb: string][] = [];
+    for (const [name, verb] of verbs) {
+      received.length = 0;
+      // Ones are valid in every place of a path; elsewhere the server here accepts anything.
+      const first = name === 'events.stream' ? { since: 'earliest' } : 1;
+      const result = verb(first, 1, 1, 1) as AsyncIterator<unknown> & PromiseLike<unknown>;
+      await ('next' in result ? result.next() : result).then(
+        () => assert.fail(`${name} does not report the 400 of the server`),
+        () => undefined,
+      );
+      const [operation = `no operation: ${received}`] = received.flatMap((one) => operations.get(one) ?? []);
+      reached.push([operation, name]);
+      assert.equal(firstWord(name.split('.')[1] ?? ''), firstWord(operation), `${name} reaches ${operation}`);
+    }
+    assert.deepEqual(
+      reached.map(([operation]) => operation).sort(),
+      [...operations.values()].sort(),
+      'add a method to client/src/areas for each new operation: see docs/adding-an-endpoint.md',
+    );
+  });
+});
