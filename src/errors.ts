@@ -85,6 +85,8 @@ export interface DetailsByCode {
   forbidden: { readonly scopes: readonly string[] };
   methodNotAllowed: { readonly allows: readonly string[] };
   conflict: { readonly retryAfterMs: number };
+  /** The URL of what is left. */
+  eventsExpired: { readonly firstUrl: string };
   /** The rest of the body was not read. */
   payloadTooLarge: { readonly isBodyUnread: true };
   unsupportedMediaType:

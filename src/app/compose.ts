@@ -19,6 +19,7 @@ import { webhookDescriptions } from '../events/event-components.ts';
 import { createEventHub } from '../events/hub.ts';
 import { createLiveConnections } from '../events/live-connections.ts';
 import { createNumbering } from '../events/numbering.ts';
+import { removeExpiredEvents } from '../events/retention.ts';
 import { eventRoutes } from '../events/routes.ts';
 import { createEventService } from '../events/service.ts';
 import { createDeprecationReport } from '../http/deprecation.ts';
@@ -212,6 +213,7 @@ export async function buildApp(
       changes.purge,
       webhookWorker.maintain,
       webhookWorker.purge,
+      () => removeExpiredEvents(database, clock, config.eventRetentionMs),
     ],
     writeRefusals,
   );

@@ -21,6 +21,8 @@ import type { Config } from '../settings/config.ts';
 /** Limits by name. The name contains the unit, except for numbers of items. */
 export function publishedLimits({
   connectionsMax,
+  streams,
+  streamsPerAccount,
   passwordLengthMin,
   headersTimeoutMs,
   requestTimeoutMs,
@@ -56,6 +58,8 @@ export function publishedLimits({
     validationErrorsInAResponse: errorsMax,
     headerBytes: headerBytesMax,
     connectionsAtOnce: connectionsMax,
+    streams,
+    streamsPerAccount,
     headersTimeoutSeconds: headersTimeoutMs / 1000,
     requestTimeoutSeconds: requestTimeoutMs / 1000,
     uploadTimeoutSeconds: uploadTimeoutMs / 1000,

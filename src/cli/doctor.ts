@@ -6,6 +6,7 @@ import type { Database, Sql } from '../database/database.ts';
 import { type Finding, Findings } from '../database/findings.ts';
 import { isTlsForgotten } from '../database/postgres-tls.ts';
 import { sql } from '../database/sql.ts';
+import { checkEventLog } from '../events/consistency-check.ts';
 import { openFiles } from '../files/files.ts';
 import { checkImages } from '../images/consistency-check.ts';
 import { checkCredits, checkOrders } from '../orders/consistency-check.ts';
@@ -51,6 +52,7 @@ export async function runDoctor(options: OptionsOf<typeof doctorOptions>): Promi
       { name: 'catalogue', run: checkCatalogue },
       { name: 'orders', run: checkOrders },
       { name: 'customers', run: checkCredits },
+      { name: 'events', run: (snapshot) => checkEventLog(snapshot, systemClock.now()) },
       {
         name: 'pictures',
         run: async (snapshot) => [

@@ -71,6 +71,10 @@ export const eventLogQueries = queriesOn((tx) => ({
   /** Moves the beginning of the log behind its last event. */
   updateFirst: () => tx.run(sql`update event_log set first = last + 1 where id = 1`),
 
+  /** Moves the beginning of the log, unless another instance has moved it. */
+  moveFirst: (from: number, to: number) =>
+    tx.run(sql`update event_log set first = ${to} where id = 1 and first = ${from}`),
+
   insertEpoch: (epoch: EpochRow) =>
     tx.run(sql`
       insert into event_epoch (name, first_sequence, cause, began_at)
@@ -87,11 +91,22 @@ export const eventLogQueries = queriesOn((tx) => ({
   updateSequence: (id: number, sequence: number) =>
     tx.run(sql`update event set sequence = ${sequence} where id = ${id}`),
 
-  /** Events after a number, in order. Their data is not read. */
+  /** Events after a number, in order. Their data is not read. `sequence > 0` lets SQLite use the partial index. */
   listHeads: (after: number, limit: number) =>
     tx.all<EventHeadRow>(sql`
       select sequence, type, subject, octet_length(data) as bytes
-      from event where sequence > ${after} order by sequence limit ${limit}`),
+      from event where sequence > ${after} and sequence > 0 order by sequence limit ${limit}`),
+
+  /** Times of the events from a number on, up to one before another. */
+  listTimes: (from: number, end: number) =>
+    tx.all<{ created_at: string }>(sql`
+      select created_at from event where sequence >= ${from} and sequence < ${end} and sequence > 0 order by sequence`),
+
+  /** Deletes those that are needed nowhere but in the log. */
+  deleteEvents: (from: number, end: number) =>
+    tx.run(sql`
+      delete from event where sequence >= ${from} and sequence < ${end} and sequence > 0
+        and type not like 'order.%' and type not like 'cheese.%'`),
 
   listEvents: (sequences: readonly number[]) =>
     tx.all<LogEventRow>(sql`
@@ -103,5 +118,5 @@ export const eventLogQueries = queriesOn((tx) => ({
   /** The first event from a number on that is as new as a time. */
   findFirstSince: (from: number, at: string) =>
     tx.get<{ sequence: number }>(sql`
-      select sequence from event where sequence >= ${from} and created_at >= ${at} order by sequence limit 1`),
+      select sequence from event where sequence >= ${from} and sequence > 0 and created_at >= ${at} order by sequence limit 1`),
 }));

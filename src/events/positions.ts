@@ -86,6 +86,7 @@ export function expired({ first, epochs }: LogState): AppError {
   return new AppError(
     'eventsExpired',
     `Events this old have been removed. The oldest one is ${positionAt(first, epochs)}. ${resynchronize}`,
+    { details: { firstUrl: '/v2/events?since=earliest' } },
   );
 }
 

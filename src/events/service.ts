@@ -99,10 +99,14 @@ export function createEventService(database: Database, hub: EventHub): EventServ
       }
       nextSequence = sequence;
     }
-    const { epochs } = await readState();
     const rows = chosen.length === 0 ? [] : await queries.listEvents(chosen);
+    const state = await readState();
+    if (after < state.first - 1) {
+      // Expired since the position was resolved: some of these events may have been deleted before they were read.
+      throw expired(state);
+    }
     return {
-      items: rows.map((row) => toEvent(row, positionAt(row.sequence, epochs))),
+      items: rows.map((row) => toEvent(row, positionAt(row.sequence, state.epochs))),
       nextSequence,
       hasMore: !isWhole || heads.length === examinedMax,
     };

@@ -45,6 +45,7 @@ const headersByCode: { readonly [C in keyof DetailsByCode]: (details: DetailsByC
     },
     methodNotAllowed: ({ allows }) => ({ Allow: allows.join(', ') }),
     conflict: retryAfter,
+    eventsExpired: ({ firstUrl }) => ({ Link: `<${firstUrl}>; rel="first"` }),
     payloadTooLarge: () => ({ Connection: 'close' }),
     unsupportedMediaType: (details) =>
       'accepts' in details

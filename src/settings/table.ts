@@ -22,6 +22,7 @@ import {
   parseTombstoneRetention,
   parseUrl,
 } from './parsers.ts';
+import { parseEventRetention } from './retention.ts';
 import { parseSecret, secretRequiredBecause } from './secret.ts';
 import type { Setting } from './setting.ts';
 
@@ -280,6 +281,14 @@ export const settings = {
     help: 'how long webhook deliveries that ended are kept, with their attempts',
     default: '30d',
     parse: parseDurationSetting,
+  },
+  eventRetentionMs: {
+    variable: 'CURD_EVENT_RETENTION',
+    flag: 'event-retention',
+    placeholder: 'duration',
+    help: 'how long events stay in the event log: at least 4d, or forever',
+    default: '90d',
+    parse: parseEventRetention,
   },
   headersTimeoutMs: {
     variable: 'CURD_HEADERS_TIMEOUT',

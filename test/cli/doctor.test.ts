@@ -12,6 +12,7 @@ import { systemClock } from '../../src/clock.ts';
 import type { Database } from '../../src/database/database.ts';
 import type { Finding } from '../../src/database/findings.ts';
 import { type Statement, sql } from '../../src/database/sql.ts';
+import { checkEventLog } from '../../src/events/consistency-check.ts';
 import { openFiles } from '../../src/files/files.ts';
 import { checkImages } from '../../src/images/consistency-check.ts';
 import { checkCredits, checkOrders } from '../../src/orders/consistency-check.ts';
@@ -26,7 +27,7 @@ interface Result {
   readonly findings: readonly Finding[];
 }
 
-const checks = ['settings', 'clock', 'database', 'catalogue', 'orders', 'customers', 'pictures'];
+const checks = ['settings', 'clock', 'database', 'catalogue', 'orders', 'customers', 'events', 'pictures'];
 
 /** Statements that make a shop inconsistent, with the expected example and remedy. */
 function faultsOf({ orders, cheeses }: FilledShop): [Statement, RegExp, RegExp][] {
@@ -131,6 +132,14 @@ function faultsOf({ orders, cheeses }: FilledShop): [Statement, RegExp, RegExp][
       /[0-9a-f]{64}\.png/,
       /run a server for some minutes/,
     ],
+    [sql`delete from event where sequence = 2`, /^2 is missing/, restore],
+    [sql`delete from event where sequence = 1`, /^1, where the log begins, is missing/, restore],
+    [sql`update event_log set last = last - 1`, /\d+ is above \d+, the last number/, restore],
+    [
+      sql`update event set sequence = null, created_at = '2020-01-01T00:00:00.000Z' where sequence = 3`,
+      /^event row \d+ of 2020/,
+      /start a server/,
+    ],
   ];
 }
 
@@ -146,6 +155,7 @@ async function findingsAfter(database: Database, filled: FilledShop, fault: Stat
       ...(await checkCatalogue(tx)),
       ...(await checkOrders(tx)),
       ...(await checkCredits(tx)),
+      ...(await checkEventLog(tx, systemClock.now())),
       ...(await checkImages(tx, files, systemClock.now())),
     ];
     throw aside;

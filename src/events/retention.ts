@@ -1,0 +1,53 @@
+/** Removes old events from the beginning of the log. */
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { type Clock, timestamp } from '../clock.ts';
+import type { Database, Sql } from '../database/database.ts';
+import { eventLogQueries } from './log-queries.ts';
+
+/** One transaction. */
+const blockSize = 1000;
+/** Of one run: the other tasks of the maintenance wait meanwhile. */
+const blocksMax = 100;
+
+/**
+ * Removes events that are older than the retention, but never the newest one. Rows of orders and cheeses stay, for the
+ * timeline of the order and the history of the cheese, and are no longer in the log.
+ * @param retentionMs null keeps all events
+ */
+export async function removeExpiredEvents(
+  database: Database,
+  clock: Clock,
+  retentionMs: number | null,
+): Promise<void> {
+  if (retentionMs === null) {
+    return;
+  }
+  const before = timestamp(clock.now() - retentionMs);
+  for (let blocks = 0; blocks < blocksMax; blocks += 1) {
+    if ((await expiredBlock(database, before)).count === 0) {
+      return;
+    }
+    await database.transaction((tx) => removeBlock(tx, before));
+    await nextTurn();
+  }
+}
+
+/** The next block: where the log begins, and how many events from there on are too old. */
+async function expiredBlock(sql: Sql, before: string): Promise<{ first: number; count: number }> {
+  const queries = eventLogQueries(sql);
+  const { first = 1, last = 0 } = (await queries.findLog()) ?? {};
+  const rows = await queries.listTimes(first, Math.min(first + blockSize, last));
+  const newer = rows.findIndex(({ created_at }) => created_at >= before);
+  return { first, count: newer === -1 ? rows.length : newer };
+}
+
+/**
+ * The lock on the log comes last, because the passes of PostgreSQL need it. Of two instances that remove the same block,
+ * the second waits for the rows that the first deletes, and then moves nothing.
+ */
+async function removeBlock(tx: Sql, before: string): Promise<void> {
+  const queries = eventLogQueries(tx);
+  const { first, count } = await expiredBlock(tx, before);
+  await queries.deleteEvents(first, first + count);
+  await queries.moveFirst(first, first + count);
+}
