@@ -91,12 +91,15 @@ export const jobQueries = queriesOn((tx) => ({
       where kind = ${kind} and lane = ${lane} and due_at > ${now} and due_at <= ${leaseEnd}
         and leased_until is not null`),
 
+  /** Materialized: PostgreSQL would run a subquery again, and find further rows, because it skips those locked before. */
   lease: (kind: string, lane: string, max: number, now: string, leaseEnd: string) =>
     tx.all<Job>(sql`
-      update background_job set attempts = attempts + 1, leased_until = ${leaseEnd}, due_at = ${leaseEnd}
-      where kind = ${kind} and key in (
+      with picked as materialized (
         select key from background_job where kind = ${kind} and lane = ${lane} and due_at <= ${now}
-        order by due_at limit ${max}${skippingLocked})
+        order by due_at limit ${max}${skippingLocked}
+      )
+      update background_job set attempts = attempts + 1, leased_until = ${leaseEnd}, due_at = ${leaseEnd}
+      where kind = ${kind} and key in (select key from picked)
       returning key, attempts`),
 
   deleteLeased: (kind: string, { key, attempts }: Job) =>

@@ -24,6 +24,7 @@ const errorLengthMax = 200;
 /** Azure's metadata service, an ordinary unicast address to libraries. */
 const azureMetadata = '168.63.129.16';
 const notPublic = 'the IP address is not public';
+const late = `no complete response within ${timeoutMs / 1000} s`;
 
 export interface WebhookRequest {
   readonly url: string;
@@ -158,13 +159,15 @@ export function createWebhookSender(targets: WebhookTargets, now: () => number):
       const startedAt = performance.now();
       const wrong = targetError(request.url, targets);
       const failed = (error: string) => ({ status: null, error, response: '', retryAfterMs: 0 });
-      const signal = AbortSignal.timeout(timeoutMs);
+      const timeout = new AbortController();
+      const timer = setTimeout(() => timeout.abort(), timeoutMs);
       const result =
-        wrong !== null
-          ? failed(`the URL ${wrong}`)
-          : await exchange(request, signal).catch((error) =>
-              failed(signal.aborted ? `no complete response within ${timeoutMs / 1000} s` : errorText(error)),
-            );
+        wrong === null
+          ? await exchange(request, timeout.signal).catch((error) =>
+              failed(timeout.signal.aborted ? late : errorText(error)),
+            )
+          : failed(`the URL ${wrong}`);
+      clearTimeout(timer);
       return { ...result, durationMs: Math.round(performance.now() - startedAt) };
     },
     close() {

@@ -1,15 +1,20 @@
 /** Webhook requests: signatures, the schedule of attempts, and targets that lead into private networks. */
 import assert from 'node:assert/strict';
+import { execFileSync, spawnSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
+import { readFileSync } from 'node:fs';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
 import { suite, test } from 'node:test';
+import { getCACertificates, setDefaultCACertificates } from 'node:tls';
 import fc from 'fast-check';
 import { Webhook } from 'standardwebhooks';
 import { attemptsMax, nextAttemptMs, parseRetryAfter } from '../../src/webhooks/schedule.ts';
 import { createWebhookSender, isPublicAddress, targetError } from '../../src/webhooks/sender.ts';
 import { sign } from '../../src/webhooks/signature.ts';
-import { cleanUp, type Scope } from '../context.ts';
+import { cleanUp, type Scope, temporaryFolder } from '../context.ts';
 
 suite('Signatures', () => {
   test('are accepted by the reference library, with the old secret and with the new one', () => {
@@ -194,4 +199,59 @@ suite('A webhook request', () => {
     assert.equal(result.status, null);
     assert.match(result.error ?? '', /^the connection was closed before/);
   });
+
+  test('fails after 15 s without a complete response', async (t) => {
+    const url = await receiver(t, (_, response) => {
+      response.writeHead(200).write('a beginning');
+    });
+    const sender = createWebhookSender('any', Date.now);
+    cleanUp(t, () => sender.close());
+    t.mock.timers.enable({ apis: ['setTimeout'] });
+    const sending = sender.send({ url, headers: {}, body: '{}' });
+    t.mock.timers.tick(15_000);
+    const result = await sending;
+    assert.equal(result.status, null);
+    assert.equal(result.error, 'no complete response within 15 s');
+  });
+
+  const hasOpenssl = spawnSync('openssl', ['version']).status === 0;
+
+  test('fails where the certificate is for another host', { skip: !hasOpenssl }, async (t) => {
+    const sender = createWebhookSender('any', Date.now);
+    cleanUp(t, () => sender.close());
+    const statuses: (number | null)[] = [];
+    const errors: (string | null)[] = [];
+    for (const name of ['localhost', 'other.example']) {
+      const { key, cert } = await issueCertificate(t, name);
+      trust(t, cert);
+      const server = createTlsServer({ key, cert }, (_, response) => response.writeHead(204).end());
+      await new Promise<void>((resolve) => server.listen(0, 'localhost', resolve));
+      cleanUp(t, () => {
+        server.closeAllConnections();
+        server.close();
+      });
+      const { port } = server.address() as AddressInfo;
+      const result = await sender.send({ url: `https://localhost:${port}/`, headers: {}, body: '{}' });
+      statuses.push(result.status);
+      errors.push(result.error);
+    }
+    assert.deepEqual(statuses, [204, null]);
+    assert.match(errors[1] ?? '', /does not match certificate/);
+  });
 });
+
+/** A certificate that is its own authority. */
+async function issueCertificate(t: Scope, name: string): Promise<{ key: string; cert: string }> {
+  const folder = await temporaryFolder(t);
+  const line = `req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 2 -keyout key.pem -out cert.pem -subj /CN=${name} -addext subjectAltName=DNS:${name}`;
+  execFileSync('openssl', line.split(' '), { cwd: folder, stdio: 'pipe' });
+  const read = (file: string) => readFileSync(join(folder, file), 'utf8');
+  return { key: read('key.pem'), cert: read('cert.pem') };
+}
+
+/** Adds an authority that this process trusts until the end of the test. */
+function trust(t: Scope, cert: string): void {
+  const before = getCACertificates('default');
+  setDefaultCACertificates([...before, cert]);
+  cleanUp(t, () => setDefaultCACertificates(before));
+}

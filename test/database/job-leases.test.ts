@@ -1,0 +1,136 @@
+/** Jobs under leases: lanes in turn, limits, and results that come too late. The kind is only for these tests. */
+import assert from 'node:assert/strict';
+import { type TestContext, test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Clock } from '../../src/clock.ts';
+import type { Database } from '../../src/database/database.ts';
+import { migrate } from '../../src/database/migrate.ts';
+import { type Engine, sql } from '../../src/database/sql.ts';
+import { createLeaseWorker, type LeaseHandler } from '../../src/jobs/lease-worker.ts';
+import {
+  addMissingJobs,
+  deleteJobsOfLane,
+  endLeasedJob,
+  type LeasedJob,
+  leaseJobs,
+  listDueLanes,
+  makeJobsDue,
+  postponeLeasedJob,
+} from '../../src/jobs/leases.ts';
+import { createLog } from '../../src/log.ts';
+import { onBothEngines, testClock } from '../context.ts';
+import { freshConfig, open } from './notes.ts';
+
+const kind = 'lease.test';
+const leaseMs = 60_000;
+const laneMax = 8;
+
+async function openMigrated(t: TestContext, engine: Engine): Promise<Database> {
+  const database = await open(t, await freshConfig(t, engine));
+  await migrate(database);
+  return database;
+}
+
+function add(database: Database, clock: Clock, lane: string, jobs: number): Promise<void> {
+  const keys = Array.from({ length: jobs }, (_, index) => `${lane}:${String(index).padStart(3, '0')}`);
+  return database.transaction((tx) => addMissingJobs(tx, { kind, lane }, keys, clock.now()));
+}
+
+function lease(database: Database, clock: Clock, lane: string, max = laneMax): Promise<LeasedJob[]> {
+  return database.transaction((tx) =>
+    leaseJobs(tx, { kind, lane }, { max, runningMax: laneMax }, clock.now(), leaseMs),
+  );
+}
+
+const keysOf = (jobs: readonly LeasedJob[]) => jobs.map(({ key }) => key).sort();
+
+onBothEngines('Jobs under leases', (engine) => {
+  test('are leased once, up to the limit of their lane, and again after the lease', async (t) => {
+    const clock = testClock();
+    const database = await openMigrated(t, engine);
+    await add(database, clock, 'a', 10);
+    await add(database, clock, 'a', 10);
+    const first = await lease(database, clock, 'a', 5);
+    const second = await lease(database, clock, 'a');
+    assert.deepEqual([first.length, second.length], [5, 3], 'eight of the lane run at once');
+    assert.deepEqual(await lease(database, clock, 'a'), []);
+    const [one, two] = first as [LeasedJob, LeasedJob];
+    assert.equal(await database.transaction((tx) => endLeasedJob(tx, kind, one)), true);
+    assert.equal(
+      await database.transaction((tx) => postponeLeasedJob(tx, kind, two, clock.now() + 5000, 'no')),
+      true,
+    );
+    assert.equal((await lease(database, clock, 'a')).length, 2, 'two of the lane have ended');
+    clock.advance(leaseMs);
+    const again = await lease(database, clock, 'a');
+    assert.equal(again.length, 8);
+    const late = first.find(({ key }) => again.some((job) => job.key === key && job.attempts === 2));
+    assert.ok(late !== undefined);
+    assert.equal(await database.transaction((tx) => endLeasedJob(tx, kind, late)), false);
+    assert.equal(
+      await database.transaction((tx) => postponeLeasedJob(tx, kind, late, clock.now(), 'late')),
+      false,
+      'the result of an earlier attempt counted',
+    );
+  });
+
+  test('are due by lane; postponed ones can be made due, and a lane can be emptied', async (t) => {
+    const clock = testClock();
+    const database = await openMigrated(t, engine);
+    await add(database, clock, 'b', 2);
+    await add(database, clock, 'a', 1);
+    await add(database, clock, 'c', 1);
+    const lanes = async () => (await listDueLanes(database, kind, clock.now())).map(({ lane }) => lane);
+    assert.deepEqual(await lanes(), ['a', 'b', 'c']);
+    const [job] = (await lease(database, clock, 'a')) as [LeasedJob];
+    await database.transaction((tx) => postponeLeasedJob(tx, kind, job, clock.now() + 1000, 'x'.repeat(300)));
+    assert.deepEqual(await lanes(), ['b', 'c']);
+    const stored = await database.get<{ last_error: string }>(
+      sql`select last_error from background_job where key = ${job.key}`,
+    );
+    assert.equal(stored?.last_error.length, 200);
+    await database.transaction((tx) => makeJobsDue(tx, { kind, lane: 'a' }, clock.now()));
+    assert.deepEqual(await lanes(), ['a', 'b', 'c']);
+    await database.transaction((tx) => deleteJobsOfLane(tx, { kind, lane: 'b' }, 100));
+    assert.deepEqual(await lanes(), ['a', 'c']);
+  });
+
+  test('of a lane with many due jobs do not delay the job of another lane', async (t) => {
+    const clock = testClock();
+    const database = await openMigrated(t, engine);
+    await add(database, clock, 'busy', 200);
+    const done: string[] = [];
+    let running = 0;
+    let runningMost = 0;
+    const handler: LeaseHandler<LeasedJob> = {
+      kind,
+      claim: (lane, max) => lease(database, clock, lane, max),
+      async run(job) {
+        running += 1;
+        runningMost = Math.max(runningMost, running);
+        await sleep(1);
+        running -= 1;
+        done.push(job.key);
+        if (done.length === 1) {
+          await add(database, clock, 'other', 1);
+        }
+        if (job.key === 'busy:001') {
+          throw new Error('a failure of the handler');
+        }
+        await database.transaction((tx) => endLeasedJob(tx, kind, job));
+      },
+    };
+    const worker = createLeaseWorker({ database, clock, log: createLog('silent'), handler });
+    await worker.run();
+    assert.equal(done.length, 201);
+    assert.equal(runningMost <= laneMax + 1, true, `${runningMost} ran at once`);
+    assert.ok(done.indexOf('other:000') < 40, 'the other lane had to wait');
+    // The job whose handler failed is run again after its lease.
+    clock.advance(leaseMs);
+    await worker.run();
+    assert.deepEqual(done.slice(201), ['busy:001']);
+    clock.advance(leaseMs);
+    assert.deepEqual(keysOf(await lease(database, clock, 'busy')), ['busy:001']);
+    await worker.stop();
+  });
+});
