@@ -1,61 +1,29 @@
-/** Deliveries of webhooks: what is sent, in which order, and what happens when a receiver fails. */
+/** Deliveries of webhooks: what is sent, in which order, when again, and what a restart does. */
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
+import type { ServerResponse } from 'node:http';
+import { suite, test } from 'node:test';
 import { Webhook } from 'standardwebhooks';
 import { sql } from '../../src/database/sql.ts';
-import { createEndpointSecrets } from '../../src/webhooks/secrets.ts';
-import { onBothEngines, until } from '../context.ts';
+import { onBothEngines, testClock, until } from '../context.ts';
 import { openShop, type Shop } from '../helper.ts';
 import { openReceiver } from './receiver.ts';
+import {
+  changeCheese,
+  createCheese,
+  deliver,
+  findEndpoint,
+  listAttempts,
+  listDeliveries,
+  numbered,
+  register,
+} from './webhook-shop.ts';
 
-interface Registered {
-  readonly id: number;
-  readonly secret: string;
-}
+/** From one attempt to the next, in seconds. */
+const waits = [5, 300, 1800, 7200, 18_000, 36_000, 50_400, 72_000, 86_400];
 
-async function register(
-  shop: Shop,
-  url: string,
-  types: readonly string[] = ['order.*'],
-): Promise<Registered> {
-  const { database } = shop.app.services;
-  const account = await database.get<{ id: number }>(sql`select min(id) as id from account`);
-  const last = await database.get<{ last: number }>(sql`select last from event_log`);
-  const row = await database.transaction((tx) =>
-    tx.get<{ id: number }>(sql`
-    insert into webhook_endpoint (account_id, url, types, secrets, status, position, created_at, updated_at)
-    values (${account?.id ?? 0}, ${url}, ${JSON.stringify(types)}, '[]', 'enabled', ${last?.last ?? 0}, '', '')
-    returning id`),
-  );
-  const id = row?.id ?? 0;
-  const { text, stored } = createEndpointSecrets(shop.clock, shop.config.secret).create(id);
-  await database.run(sql`update webhook_endpoint set secrets = ${JSON.stringify([stored])} where id = ${id}`);
-  return { id, secret: text };
-}
-
-async function createCheese(shop: Shop, name: string): Promise<number> {
-  const response = await shop.request('POST', '/v2/cheeses', { as: shop.writer, body: { name } });
-  assert.equal(response.status, 201, response.text);
-  return response.json.id;
-}
-
-/** Waits until all events have a number. */
-async function numbered(shop: Shop): Promise<void> {
-  await until(async () => {
-    const row = await shop.app.services.database.get<{ waiting: number }>(
-      sql`select count(*) as waiting from event where sequence is null`,
-    );
-    return row?.waiting === 0;
-  });
-}
-
-async function deliver(shop: Shop): Promise<void> {
-  await numbered(shop);
-  await shop.app.webhookWorker.run();
-}
-
+/** Events as the list shows them. */
 async function listed(shop: Shop): Promise<string[]> {
-  const text = (await shop.request('GET', '/v2/events?limit=100', { as: shop.admin })).text;
+  const { text } = await shop.request('GET', '/v2/events?limit=100', { as: shop.admin });
   return JSON.parse(text).items.map((item: unknown) => JSON.stringify(item));
 }
 
@@ -63,19 +31,17 @@ onBothEngines('Webhooks', (engine) => {
   test('are the events of the list with previousId as the last member, signed', async (t) => {
     const shop = await openShop(t, { engine });
     const receiver = await openReceiver(t);
-    const { secret } = await register(shop, receiver.url, ['cheese.*']);
+    const { secret } = await register(shop, receiver.url);
     await createCheese(shop, 'Brie');
     await createCheese(shop, 'Comté');
     await deliver(shop);
     const events = (await listed(shop)).filter((text) => JSON.parse(text).type === 'cheese.created');
     const sent = receiver.received.toSorted((a, b) => a.body.sequence - b.body.sequence);
-    const [first, second] = sent;
-    assert.ok(first !== undefined && second !== undefined && sent.length === 2);
     assert.deepEqual(
       sent.map(({ text }) => text),
       [
         `${events[0]?.slice(0, -1)},"previousId":null}`,
-        `${events[1]?.slice(0, -1)},"previousId":"${first.id}"}`,
+        `${events[1]?.slice(0, -1)},"previousId":"${sent[0]?.id}"}`,
       ],
     );
     for (const { id, headers, text, body } of sent) {
@@ -83,6 +49,294 @@ onBothEngines('Webhooks', (engine) => {
       assert.deepEqual(new Webhook(secret).verify(text, headers as Record<string, string>), body);
       assert.match(String(headers['user-agent']), /^Curd\/\d/);
       assert.match(String(headers.traceparent), /^00-[0-9a-f]{32}-[0-9a-f]{16}-01$/);
+      assert.equal(headers['curd-replay'], undefined);
     }
+  });
+
+  test('of one subject wait for the one before them; those of other subjects do not', async (t) => {
+    const clock = testClock();
+    const shop = await openShop(t, { engine, clock });
+    const [failing, other] = [await createCheese(shop, 'Brie'), await createCheese(shop, 'Comté')];
+    let isRefusing = true;
+    const receiver = await openReceiver(t, (response, { body }) => {
+      const isRefused = isRefusing && body.subject === `cheese:${failing}`;
+      response.writeHead(isRefused && body.data.changes?.status?.to === 'sold' ? 500 : 204).end();
+    });
+    const { id } = await register(shop, receiver.url);
+    for (const status of ['pending', 'sold', 'available']) {
+      await changeCheese(shop, failing, status);
+    }
+    await changeCheese(shop, other, 'pending');
+    await deliver(shop);
+    const sent = () => receiver.received.map(({ body }) => `${body.subject} ${body.data.changes.status.to}`);
+    assert.deepEqual(sent().sort(), [
+      `cheese:${failing} pending`,
+      `cheese:${failing} sold`,
+      `cheese:${other} pending`,
+    ]);
+    assert.deepEqual(
+      (await listDeliveries(shop, id)).map(({ status, last_error }) => [status, last_error]),
+      [
+        ['delivered', null],
+        ['waiting', 'the response has status 500'],
+        ['waiting', null],
+        ['delivered', null],
+      ],
+    );
+    isRefusing = false;
+    clock.advance(5500);
+    await deliver(shop);
+    assert.deepEqual(sent().slice(3), [`cheese:${failing} sold`, `cheese:${failing} available`]);
+  });
+
+  test('are sent again with the same id where a server died before the result', async (t) => {
+    const clock = testClock();
+    const shop = await openShop(t, { engine, clock });
+    const waiting: ServerResponse[] = [];
+    let isAnswering = false;
+    const receiver = await openReceiver(t, (response) => {
+      if (isAnswering) {
+        response.writeHead(204).end();
+      } else {
+        waiting.push(response);
+      }
+    });
+    const { id } = await register(shop, receiver.url);
+    await createCheese(shop, 'Brie');
+    await numbered(shop);
+    const first = shop.app.webhookWorker.run();
+    await until(async () => waiting.length === 1);
+    // The first server does not get its response: another one takes over after the lease.
+    const survivor = await shop.another();
+    clock.advance(59_000);
+    isAnswering = true;
+    await deliver(survivor);
+    assert.equal(receiver.received.length, 1, 'the lease had not ended');
+    clock.advance(1000);
+    await deliver(survivor);
+    assert.equal(receiver.received.length, 2);
+    assert.equal(receiver.received[0]?.id, receiver.received[1]?.id);
+    // The late result of the first attempt does not count.
+    waiting[0]?.writeHead(500).end();
+    await first;
+    const [delivery] = await listDeliveries(shop, id);
+    assert.deepEqual([delivery?.status, delivery?.attempts], ['delivered', 2]);
+    assert.deepEqual(
+      (await listAttempts(shop, delivery?.id ?? 0)).map(({ number, status, error }) => [
+        number,
+        status,
+        error,
+      ]),
+      [
+        [1, null, 'the server stopped before the result was known'],
+        [2, 204, null],
+      ],
+    );
+    assert.equal((await findEndpoint(shop, id)).failures_in_row, 0);
+  });
+
+  test('run eight at a time for an endpoint, over all instances', async (t) => {
+    const shop = await openShop(t, { engine });
+    const waiting: ServerResponse[] = [];
+    const receiver = await openReceiver(t, (response) => waiting.push(response));
+    await register(shop, receiver.url);
+    for (let number = 1; number <= 12; number += 1) {
+      await createCheese(shop, `Cheese ${number}`);
+    }
+    await numbered(shop);
+    const another = await shop.another();
+    const runs = [shop.app.webhookWorker.run(), another.app.webhookWorker.run()];
+    await until(async () => waiting.length === 8);
+    while (receiver.received.length < 12) {
+      assert.ok(receiver.running() <= 8, `${receiver.running()} requests ran at once`);
+      const before = receiver.received.length;
+      waiting.shift()?.writeHead(204).end();
+      await until(async () => receiver.received.length > before);
+    }
+    for (const response of waiting) {
+      response.writeHead(204).end();
+    }
+    await Promise.all(runs);
+    assert.equal(new Set(receiver.received.map(({ id }) => id)).size, 12);
+  });
+
+  test('are sent soon after the change; an endpoint that times out delays neither others nor approvals', async (t) => {
+    const shop = await openShop(t, { engine, settings: { CURD_APPROVAL_DELAY: '1s' } });
+    const stalled = await openReceiver(t, () => {});
+    const receiver = await openReceiver(t);
+    await register(shop, stalled.url);
+    await shop.app.webhookWorker.start();
+    shop.app.worker.start();
+    for (let number = 1; number <= 30; number += 1) {
+      await createCheese(shop, `Cheese ${number}`);
+    }
+    await until(async () => stalled.running() === 8);
+    const { id } = await register(shop, receiver.url, ['cheese.*', 'order.*']);
+    shop.app.webhookWorker.wake(id);
+    const cheese = await shop.request('POST', '/v2/cheeses', {
+      as: shop.writer,
+      body: { name: 'Comté', pricePerKg: 20 },
+    });
+    const order = await shop.request('POST', '/v2/store/order', {
+      as: shop.admin,
+      body: {
+        items: [{ cheeseId: cheese.json.id, quantity: 1 }],
+        shippingAddress: { street: 'Gasse 1', city: 'Bern', country: 'CH' },
+      },
+    });
+    assert.equal(order.status, 201, order.text);
+    // The requests to the other endpoint end after 15 s.
+    const types = () => receiver.received.map(({ body }) => body.type);
+    await until(async () => types().includes('order.approved'));
+    assert.deepEqual(types().sort(), ['cheese.created', 'order.approved', 'order.placed']);
+    assert.equal(stalled.running(), 8);
+  });
+});
+
+suite('Attempts of a delivery', () => {
+  test('are ten at the times of Standard Webhooks; then it has failed and the endpoint is disabled', async (t) => {
+    const clock = testClock();
+    const shop = await openShop(t, { clock });
+    const receiver = await openReceiver(t, (response) =>
+      response.writeHead(500).end('no cheese today\u0007'),
+    );
+    const { id } = await register(shop, receiver.url);
+    const cheese = await createCheese(shop, 'Brie');
+    await changeCheese(shop, cheese, 'pending');
+    await deliver(shop);
+    for (const [index, seconds] of waits.entries()) {
+      assert.equal(receiver.received.length, index + 1);
+      clock.advance(seconds * 900 - 1);
+      await deliver(shop);
+      assert.equal(receiver.received.length, index + 1, `attempt ${index + 2} came too early`);
+      clock.advance(seconds * 200 + 2);
+      await deliver(shop);
+    }
+    assert.equal(receiver.received.length, 10, 'the second event was not sent');
+    const [given, waiting] = await listDeliveries(shop, id);
+    assert.deepEqual([given?.status, given?.attempts, given?.last_status], ['failed', 10, 500]);
+    assert.equal(waiting?.status, 'waiting');
+    const endpoint = await findEndpoint(shop, id);
+    assert.deepEqual([endpoint.status, endpoint.disabled_reason], ['disabled', 'failing']);
+    const [attempt] = await listAttempts(shop, given?.id ?? 0);
+    assert.deepEqual(
+      [attempt?.error, attempt?.response],
+      ['the response has status 500', 'no cheese today\ufffd'],
+    );
+    const disabled = (await listed(shop)).map((text) => JSON.parse(text)).at(-1);
+    assert.deepEqual(
+      [disabled.type, disabled.subject, disabled.data],
+      ['webhook_endpoint.disabled', `webhook_endpoint:${id}`, { id, reason: 'failing' }],
+    );
+    // A disabled endpoint queues nothing and keeps its position.
+    await createCheese(shop, 'Comté');
+    await deliver(shop);
+    assert.equal((await findEndpoint(shop, id)).position, endpoint.position);
+    assert.equal(receiver.received.length, 10);
+  });
+
+  test('that fail for one event do not disable an endpoint that accepts others', async (t) => {
+    const clock = testClock();
+    const shop = await openShop(t, { clock });
+    const refused = await createCheese(shop, 'Brie');
+    const receiver = await openReceiver(t, (response, { body }) =>
+      response.writeHead(body.subject === `cheese:${refused}` ? 500 : 204).end(),
+    );
+    const { id } = await register(shop, receiver.url);
+    await changeCheese(shop, refused, 'pending');
+    await deliver(shop);
+    clock.advance(1000);
+    await createCheese(shop, 'Comté');
+    for (const seconds of waits) {
+      clock.advance(seconds * 1100);
+      await deliver(shop);
+    }
+    assert.deepEqual(
+      (await listDeliveries(shop, id)).map(({ status }) => status),
+      ['failed', 'delivered'],
+    );
+    assert.equal((await findEndpoint(shop, id)).status, 'enabled');
+  });
+
+  test('are judged by the status: redirects, Retry-After, pauses, a long response, a reset, 410', async (t) => {
+    const clock = testClock();
+    const shop = await openShop(t, { clock });
+    const elsewhere = await openReceiver(t);
+    let respond: (response: ServerResponse) => void = (response) =>
+      response.writeHead(302, { Location: elsewhere.url }).end();
+    const receiver = await openReceiver(t, (response) => respond(response));
+    const { id } = await register(shop, receiver.url);
+    const attempt = async (name: string) => {
+      await createCheese(shop, name);
+      await deliver(shop);
+      const delivery = (await listDeliveries(shop, id)).at(-1);
+      const job = await shop.app.services.database.get<{ due_at: string }>(
+        sql`select due_at from background_job where kind = 'webhook.delivery' and key = ${String(delivery?.id)}`,
+      );
+      const dueMs = job === undefined ? null : Date.parse(job.due_at) - clock.now();
+      return { status: delivery?.status, code: delivery?.last_status, error: delivery?.last_error, dueMs };
+    };
+    const redirected = await attempt('Brie');
+    assert.deepEqual([redirected.status, redirected.code], ['waiting', 302]);
+    assert.ok((redirected.dueMs ?? 0) >= 4500 && (redirected.dueMs ?? 0) <= 5500);
+    assert.equal(elsewhere.received.length, 0, 'the redirect was followed');
+
+    respond = (response) => response.destroy();
+    const reset = await attempt('Comté');
+    assert.deepEqual(
+      [reset.status, reset.code, reset.error],
+      ['waiting', null, 'the connection was closed before the response was complete'],
+    );
+
+    let sentBytes = 0;
+    respond = (response) => {
+      response.writeHead(200);
+      const chunk = Buffer.alloc(64 * 1024, 'x');
+      const write = () => {
+        while (sentBytes < 10_000_000 && !response.destroyed) {
+          sentBytes += chunk.length;
+          if (!response.write(chunk)) {
+            response.once('drain', write);
+            return;
+          }
+        }
+        response.end();
+      };
+      write();
+    };
+    assert.deepEqual(await attempt('Feta'), { status: 'delivered', code: 200, error: null, dueMs: null });
+    assert.ok(sentBytes < 10_000_000, 'the whole response was read');
+    assert.equal((await findEndpoint(shop, id)).failures_in_row, 0);
+
+    respond = (response) => response.writeHead(429, { 'Retry-After': '120' }).end();
+    const limited = await attempt('Gouda');
+    assert.deepEqual([limited.status, limited.code, limited.dueMs], ['waiting', 429, 120_000]);
+    const before = receiver.received.length;
+    respond = (response) => response.writeHead(204).end();
+    clock.advance(29_000);
+    assert.equal((await attempt('Tilsiter')).status, 'waiting', 'the whole endpoint is paused');
+    assert.equal(receiver.received.length, before);
+    clock.advance(1000);
+    await deliver(shop);
+    assert.equal((await findEndpoint(shop, id)).paused_until, null, 'a success ends the pause');
+
+    respond = (response) => response.writeHead(410).end();
+    assert.deepEqual(
+      [(await attempt('Manchego')).status, (await findEndpoint(shop, id)).disabled_reason],
+      ['failed', 'gone'],
+    );
+  });
+
+  test('never reach a private IP address in a shop that sends to public ones only', async (t) => {
+    const shop = await openShop(t, { settings: { CURD_WEBHOOK_TARGETS: 'public' } });
+    const receiver = await openReceiver(t);
+    const { port } = new URL(receiver.url);
+    // A name that was public when it was registered.
+    const { id } = await register(shop, `https://localhost:${port}/hook`);
+    await createCheese(shop, 'Brie');
+    await deliver(shop);
+    const [delivery] = await listDeliveries(shop, id);
+    assert.deepEqual([delivery?.status, delivery?.last_error], ['waiting', 'the IP address is not public']);
+    assert.equal(receiver.connections(), 0);
   });
 });

@@ -16,6 +16,8 @@ export interface Receiver {
   readonly received: Received[];
   /** Requests that run now. */
   running(): number;
+  /** All so far. */
+  connections(): number;
 }
 
 type Respond = (response: ServerResponse, request: Received) => void;
@@ -27,6 +29,7 @@ export async function openReceiver(
 ): Promise<Receiver> {
   const received: Received[] = [];
   let running = 0;
+  let connections = 0;
   const server = createServer(async (incoming, response) => {
     running += 1;
     response.on('close', () => {
@@ -42,6 +45,9 @@ export async function openReceiver(
     received.push(request);
     respond(response, request);
   });
+  server.on('connection', () => {
+    connections += 1;
+  });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   cleanUp(t, () => {
     server.closeAllConnections();
@@ -51,5 +57,6 @@ export async function openReceiver(
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/hook`,
     received,
     running: () => running,
+    connections: () => connections,
   };
 }

@@ -1,0 +1,82 @@
+/** A shop with webhook endpoints, for tests. */
+import assert from 'node:assert/strict';
+import { sql } from '../../src/database/sql.ts';
+import type { AttemptRow, DeliveryRow, EndpointRow } from '../../src/webhooks/queries.ts';
+import { createEndpointSecrets } from '../../src/webhooks/secrets.ts';
+import { until } from '../context.ts';
+import type { Shop } from '../helper.ts';
+
+export interface Registered {
+  readonly id: number;
+  readonly secret: string;
+}
+
+/** An endpoint that gets events from now on. */
+export async function register(
+  shop: Shop,
+  url: string,
+  types: readonly string[] = ['cheese.*'],
+): Promise<Registered> {
+  const { database } = shop.app.services;
+  await numbered(shop);
+  const account = await database.get<{ id: number }>(sql`select min(id) as id from account`);
+  const last = await database.get<{ last: number }>(sql`select last from event_log`);
+  const row = await database.transaction((tx) =>
+    tx.get<{ id: number }>(sql`
+      insert into webhook_endpoint (account_id, url, types, secrets, status, position, created_at, updated_at)
+      values (${account?.id ?? 0}, ${url}, ${JSON.stringify(types)}, '[]', 'enabled', ${last?.last ?? 0}, '', '')
+      returning id`),
+  );
+  const id = row?.id ?? 0;
+  const { text, stored } = createEndpointSecrets(shop.clock, shop.config.secret).create(id);
+  await database.run(sql`update webhook_endpoint set secrets = ${JSON.stringify([stored])} where id = ${id}`);
+  return { id, secret: text };
+}
+
+export async function createCheese(shop: Shop, name: string): Promise<number> {
+  const response = await shop.request('POST', '/v2/cheeses', { as: shop.writer, body: { name } });
+  assert.equal(response.status, 201, response.text);
+  return response.json.id;
+}
+
+/** Writes a `cheese.updated`. */
+export async function changeCheese(shop: Shop, id: number, status: string): Promise<void> {
+  const response = await shop.request('POST', `/v2/cheeses/${id}?status=${status}`, { as: shop.writer });
+  assert.equal(response.status, 200, response.text);
+}
+
+/** Waits until all events have a number. */
+export async function numbered(shop: Shop): Promise<void> {
+  await until(async () => {
+    const row = await shop.app.services.database.get<{ waiting: number }>(
+      sql`select count(*) as waiting from event where sequence is null`,
+    );
+    return row?.waiting === 0;
+  });
+}
+
+/** Queues and sends all that is due. */
+export async function deliver(shop: Shop): Promise<void> {
+  await numbered(shop);
+  await shop.app.webhookWorker.run();
+}
+
+export async function findEndpoint(shop: Shop, id: number): Promise<EndpointRow> {
+  const row = await shop.app.services.database.get<EndpointRow>(
+    sql`select * from webhook_endpoint where id = ${id}`,
+  );
+  assert.ok(row !== undefined);
+  return row;
+}
+
+export function listDeliveries(shop: Shop, endpointId: number): Promise<DeliveryRow[]> {
+  return shop.app.services.database.all<DeliveryRow>(
+    sql`select * from webhook_delivery where endpoint_id = ${endpointId} order by id`,
+  );
+}
+
+export function listAttempts(shop: Shop, deliveryId: number): Promise<AttemptRow[]> {
+  return shop.app.services.database.all<AttemptRow>(
+    sql`select * from webhook_attempt where delivery_id = ${deliveryId} order by number`,
+  );
+}
