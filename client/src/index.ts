@@ -6,6 +6,7 @@ import { Cheeses, Inventory } from './areas/cheeses.ts';
 import { Customers } from './areas/customers.ts';
 import { Events } from './areas/events.ts';
 import { Orders } from './areas/orders.ts';
+import { WebhookDeliveries, WebhookEndpoints } from './areas/webhooks.ts';
 import { Http } from './http.ts';
 import type { CurdOptions } from './options.ts';
 import { parseRateLimit, type RateLimit } from './rate-limit.ts';
@@ -30,6 +31,8 @@ export type {
   OrderItem,
   Query,
   Result,
+  WebhookDelivery,
+  WebhookEndpoint,
 } from './types.ts';
 export type { UploadOptions, UploadProgress } from './upload.ts';
 
@@ -43,6 +46,8 @@ export class Curd {
   readonly inventory: Inventory;
   readonly limits: Limits;
   readonly orders: Orders;
+  readonly webhookDeliveries: WebhookDeliveries;
+  readonly webhookEndpoints: WebhookEndpoints;
   /** Every path of the API, by openapi-fetch, with the credentials and retries of this client. */
   readonly http: Client<paths>;
   readonly #http: Http;
@@ -64,6 +69,8 @@ export class Curd {
     this.inventory = new Inventory(api);
     this.limits = new Limits(api);
     this.orders = new Orders(api);
+    this.webhookDeliveries = new WebhookDeliveries(api);
+    this.webhookEndpoints = new WebhookEndpoints(api);
   }
 
   /** What remained of the limits after the last response. */

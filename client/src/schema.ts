@@ -626,6 +626,209 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v2/webhook-endpoints": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List webhook endpoints */
+        get: operations["listWebhookEndpoints"];
+        put?: never;
+        /**
+         * Create a webhook endpoint
+         * @description Events are sent to the URL, signed with the secret as Standard Webhooks says. Only this response contains the secret. An account can have 20 endpoints.
+         */
+        post: operations["createWebhookEndpoint"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v2/webhook-endpoints/{endpointId}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read a webhook endpoint
+         * @description The ETag changes with the settings and the status of the endpoint, but not with `position`, `waiting` and `failingSince`.
+         */
+        get: operations["getWebhookEndpoint"];
+        put?: never;
+        /**
+         * Change a webhook endpoint
+         * @description Absent members are not changed. Another URL applies to deliveries that wait as well; other types apply to events from now on.
+         */
+        post: operations["updateWebhookEndpoint"];
+        /**
+         * Delete a webhook endpoint
+         * @description Its deliveries are deleted as well. A request that is being sent may still arrive.
+         */
+        delete: operations["deleteWebhookEndpoint"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v2/webhook-endpoints/{endpointId}/rotate-secret": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Replace the secret of a webhook endpoint
+         * @description Until the overlap ends, deliveries are signed with both secrets. Only this response contains the new one. It also repairs an endpoint that was disabled as `secret_unreadable`.
+         */
+        post: operations["rotateWebhookEndpointSecret"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v2/webhook-endpoints/{endpointId}/test": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Send a test ping
+         * @description Sends `webhook.test` at once and waits up to 15 seconds for the response. It is sent once, even to a disabled endpoint, and is not in the log. Five a minute for an endpoint.
+         */
+        post: operations["testWebhookEndpoint"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v2/webhook-endpoints/{endpointId}/enable": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Enable a webhook endpoint
+         * @description It gets what it missed, in order; with `skip` only new events. An endpoint that is enabled is not changed.
+         */
+        post: operations["enableWebhookEndpoint"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v2/webhook-endpoints/{endpointId}/disable": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Disable a webhook endpoint
+         * @description Nothing is sent to it, and it keeps its position. An endpoint that is disabled is not changed.
+         */
+        post: operations["disableWebhookEndpoint"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v2/webhook-endpoints/{endpointId}/replay": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Send a range of events again
+         * @description Queues the events of the types that the endpoint gets after `since`, in order, with the same ids and the header `Curd-Replay: true`. At most 10,000 deliveries of an endpoint can wait.
+         */
+        post: operations["replayWebhookEndpoint"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v2/webhook-endpoints/{endpointId}/deliveries": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List the deliveries of a webhook endpoint, the newest first */
+        get: operations["listWebhookDeliveries"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v2/webhook-deliveries/{deliveryId}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Read a delivery with every attempt */
+        get: operations["getWebhookDelivery"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v2/webhook-deliveries/{deliveryId}/retry": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Send the event of a delivery again
+         * @description A new delivery with the same `webhook-id` and the header `Curd-Replay: true`.
+         */
+        post: operations["retryWebhookDelivery"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v2/whoami": {
         parameters: {
             query?: never;
@@ -3673,6 +3876,19 @@ export interface components {
             /** @description How many effects are not listed */
             more: number;
         };
+        /**
+         * EndpointEnabling
+         * @example {
+         *       "skip": true
+         *     }
+         */
+        EndpointEnabling: {
+            /**
+             * @description Continue with new events. What the endpoint missed is not sent
+             * @default false
+             */
+            skip: boolean;
+        };
         /** Error */
         Error: {
             /** @description The HTTP status */
@@ -5526,6 +5742,46 @@ export interface components {
             total: number;
         };
         /**
+         * Replay
+         * @example {
+         *       "since": "2026-11-21T00:00:00Z"
+         *     }
+         */
+        Replay: {
+            /** @description Events after this position: an event id, an RFC 3339 time or `earliest` */
+            since: string;
+            /**
+             * @description Up to this position, with the event of an event id
+             * @default latest
+             */
+            until: string;
+            /** @description Of the types of the endpoint, only these */
+            types?: string[];
+        };
+        /**
+         * ReplayResult
+         * @example {
+         *       "deliveries": 128
+         *     }
+         */
+        ReplayResult: {
+            /** @description How many deliveries were queued */
+            deliveries: number;
+        };
+        /**
+         * RetryResult
+         * @example {
+         *       "deliveryId": 119
+         *     }
+         */
+        RetryResult: {
+            /**
+             * Format: int64
+             * @description The new delivery of the event
+             */
+            deliveryId: number;
+        };
+        /**
          * RevocationRequest
          * @example {
          *       "token": "mF_9.B5f-4.1JqM_aZ8kQ2xR7tY0wE3uI6oP1sD4gH5",
@@ -5556,6 +5812,19 @@ export interface components {
         RotationInput: {
             /**
              * @description How long the old key stays valid
+             * @default 24h
+             */
+            overlap: string;
+        };
+        /**
+         * SecretRotation
+         * @example {
+         *       "overlap": "24h"
+         *     }
+         */
+        SecretRotation: {
+            /**
+             * @description How long the old secret signs as well, at most 7d; 0s ends it immediately
              * @default 24h
              */
             overlap: string;
@@ -5702,6 +5971,389 @@ export interface components {
                 field: string;
                 message: string;
             }[];
+        };
+        /**
+         * WebhookDelivery
+         * @example {
+         *       "id": 118,
+         *       "endpointId": 3,
+         *       "eventId": "evt_k3Xw_1043",
+         *       "type": "order.shipped",
+         *       "subject": "order:31",
+         *       "kind": "event",
+         *       "status": "delivered",
+         *       "attemptCount": 2,
+         *       "lastStatus": 200,
+         *       "lastError": null,
+         *       "createdAt": "2026-11-22T09:42:13.160Z",
+         *       "endedAt": "2026-11-22T09:42:18.420Z",
+         *       "attempts": [
+         *         {
+         *           "number": 1,
+         *           "at": "2026-11-22T09:42:13.170Z",
+         *           "durationMs": 12,
+         *           "status": 500,
+         *           "error": "the response had the status 500",
+         *           "response": "database is locked"
+         *         },
+         *         {
+         *           "number": 2,
+         *           "at": "2026-11-22T09:42:18.400Z",
+         *           "durationMs": 20,
+         *           "status": 200,
+         *           "error": null,
+         *           "response": "ok"
+         *         }
+         *       ]
+         *     }
+         */
+        WebhookDelivery: {
+            /** Format: int64 */
+            id: number;
+            /** Format: int64 */
+            endpointId: number;
+            /** @description The `webhook-id` of every attempt */
+            eventId: string;
+            type: string;
+            subject: string;
+            /** @enum {string} */
+            kind: "event" | "replay";
+            /** @enum {string} */
+            status: "waiting" | "sending" | "delivered" | "failed";
+            attemptCount: number;
+            /** @description Of the last response */
+            lastStatus: number | null;
+            /** @description Why the last attempt failed */
+            lastError: string | null;
+            /**
+             * Format: date-time
+             * @example 2026-01-15T09:30:00.000Z
+             */
+            createdAt: string;
+            /**
+             * Format: date-time
+             * @description When it was delivered or given up
+             */
+            endedAt: string | null;
+            attempts: {
+                number: number;
+                /**
+                 * Format: date-time
+                 * @example 2026-01-15T09:30:00.000Z
+                 */
+                at: string;
+                /** @description null while the attempt runs */
+                durationMs: number | null;
+                /** @description Of the response; null where there was none */
+                status: number | null;
+                /** @description Why the attempt failed */
+                error: string | null;
+                /** @description The first 1,024 bytes of the response */
+                response: string | null;
+            }[];
+        };
+        /**
+         * WebhookDeliveryList
+         * @example {
+         *       "items": [
+         *         {
+         *           "id": 118,
+         *           "endpointId": 3,
+         *           "eventId": "evt_k3Xw_1043",
+         *           "type": "order.shipped",
+         *           "subject": "order:31",
+         *           "kind": "event",
+         *           "status": "delivered",
+         *           "attemptCount": 2,
+         *           "lastStatus": 200,
+         *           "lastError": null,
+         *           "createdAt": "2026-11-22T09:42:13.160Z",
+         *           "endedAt": "2026-11-22T09:42:18.420Z"
+         *         }
+         *       ],
+         *       "nextCursor": null,
+         *       "hasMore": false
+         *     }
+         */
+        WebhookDeliveryList: {
+            items: {
+                /** Format: int64 */
+                id: number;
+                /** Format: int64 */
+                endpointId: number;
+                /** @description The `webhook-id` of every attempt */
+                eventId: string;
+                type: string;
+                subject: string;
+                /** @enum {string} */
+                kind: "event" | "replay";
+                /** @enum {string} */
+                status: "waiting" | "sending" | "delivered" | "failed";
+                attemptCount: number;
+                /** @description Of the last response */
+                lastStatus: number | null;
+                /** @description Why the last attempt failed */
+                lastError: string | null;
+                /**
+                 * Format: date-time
+                 * @example 2026-01-15T09:30:00.000Z
+                 */
+                createdAt: string;
+                /**
+                 * Format: date-time
+                 * @description When it was delivered or given up
+                 */
+                endedAt: string | null;
+            }[];
+            /** @description Send it as `cursor`; null on the last page */
+            nextCursor: string | null;
+            hasMore: boolean;
+        };
+        /**
+         * WebhookEndpoint
+         * @example {
+         *       "id": 3,
+         *       "account": "warehouse",
+         *       "url": "https://warehouse.example/curd",
+         *       "types": [
+         *         "order.*"
+         *       ],
+         *       "description": "Picking lists",
+         *       "status": "enabled",
+         *       "disabledReason": null,
+         *       "position": "evt_k3Xw_1043",
+         *       "waiting": 0,
+         *       "failingSince": null,
+         *       "createdAt": "2026-11-22T09:30:00.000Z",
+         *       "updatedAt": "2026-11-22T09:30:00.000Z",
+         *       "secrets": [
+         *         {
+         *           "last4": "4c2Q",
+         *           "createdAt": "2026-11-22T09:30:00.000Z",
+         *           "endsAt": null
+         *         }
+         *       ]
+         *     }
+         */
+        WebhookEndpoint: {
+            /** Format: int64 */
+            id: number;
+            /** @description Name of the account to which it belongs */
+            account: string;
+            url: string;
+            /** @description Types of events, or `order.*`; null for all but `api_key.*` and `webhook_endpoint.*` */
+            types: string[] | null;
+            description: string | null;
+            /** @enum {string} */
+            status: "enabled" | "disabled";
+            /**
+             * @description gone: it returned 410. failing: a delivery was given up and none succeeded. events_expired: its position has left the log. secret_unreadable: CURD_SECRET was changed. on_request: by an operator
+             * @enum {string|null}
+             */
+            disabledReason: "gone" | "failing" | "events_expired" | "secret_unreadable" | "on_request" | null;
+            /** @description The last event that was examined for it */
+            position: string;
+            /** @description Deliveries that wait or are being sent */
+            waiting: number;
+            /**
+             * Format: date-time
+             * @description First failed attempt since the last success
+             */
+            failingSince: string | null;
+            /**
+             * Format: date-time
+             * @example 2026-01-15T09:30:00.000Z
+             */
+            createdAt: string;
+            /**
+             * Format: date-time
+             * @example 2026-01-15T09:30:00.000Z
+             */
+            updatedAt: string;
+            /** @description Secrets that sign, the newest first. Two during the overlap of a rotation */
+            secrets: {
+                /** @description The last four characters before the padding */
+                last4: string;
+                /**
+                 * Format: date-time
+                 * @example 2026-01-15T09:30:00.000Z
+                 */
+                createdAt: string;
+                /**
+                 * Format: date-time
+                 * @description When a secret that was replaced stops signing; null for the newest
+                 */
+                endsAt: string | null;
+            }[];
+        };
+        /**
+         * WebhookEndpointChange
+         * @example {
+         *       "description": "Picking lists of the second warehouse"
+         *     }
+         */
+        WebhookEndpointChange: {
+            /** @description Where events are sent. Outside of local: https, and every IP address of the host is public */
+            url?: string;
+            /** @description Types of events, or `order.*`; null for all but `api_key.*` and `webhook_endpoint.*` */
+            types?: string[] | null;
+            /** @description For people. Do not write secrets or personal data in it */
+            description?: string | null;
+        };
+        /**
+         * WebhookEndpointInput
+         * @example {
+         *       "url": "https://warehouse.example/curd",
+         *       "types": [
+         *         "order.*"
+         *       ]
+         *     }
+         */
+        WebhookEndpointInput: {
+            /** @description Where events are sent. Outside of local: https, and every IP address of the host is public */
+            url: string;
+            /** @description Types of events, or `order.*`; null for all but `api_key.*` and `webhook_endpoint.*` */
+            types?: string[] | null;
+            /** @description For people. Do not write secrets or personal data in it */
+            description?: string | null;
+            /**
+             * @description The first events: those after an event id, an RFC 3339 time, `earliest` or `latest`
+             * @default latest
+             */
+            since: string;
+            /** @description Name of the account; that of the credential by default */
+            account?: string;
+        };
+        /**
+         * WebhookEndpointList
+         * @example {
+         *       "items": [
+         *         {
+         *           "id": 3,
+         *           "account": "warehouse",
+         *           "url": "https://warehouse.example/curd",
+         *           "types": [
+         *             "order.*"
+         *           ],
+         *           "description": "Picking lists",
+         *           "status": "enabled",
+         *           "disabledReason": null,
+         *           "position": "evt_k3Xw_1043",
+         *           "waiting": 0,
+         *           "failingSince": null,
+         *           "createdAt": "2026-11-22T09:30:00.000Z",
+         *           "updatedAt": "2026-11-22T09:30:00.000Z",
+         *           "secrets": [
+         *             {
+         *               "last4": "4c2Q",
+         *               "createdAt": "2026-11-22T09:30:00.000Z",
+         *               "endsAt": null
+         *             }
+         *           ]
+         *         }
+         *       ]
+         *     }
+         */
+        WebhookEndpointList: {
+            items: components["schemas"]["WebhookEndpoint"][];
+        };
+        /**
+         * WebhookEndpointWithSecret
+         * @example {
+         *       "id": 3,
+         *       "account": "warehouse",
+         *       "url": "https://warehouse.example/curd",
+         *       "types": [
+         *         "order.*"
+         *       ],
+         *       "description": "Picking lists",
+         *       "status": "enabled",
+         *       "disabledReason": null,
+         *       "position": "evt_k3Xw_1043",
+         *       "waiting": 0,
+         *       "failingSince": null,
+         *       "createdAt": "2026-11-22T09:30:00.000Z",
+         *       "updatedAt": "2026-11-22T09:30:00.000Z",
+         *       "secrets": [
+         *         {
+         *           "last4": "4c2Q",
+         *           "createdAt": "2026-11-22T09:30:00.000Z",
+         *           "endsAt": null
+         *         }
+         *       ],
+         *       "secret": "whsec_44-letters-and-digits-of-base64-that-end-in-4c2Q="
+         *     }
+         */
+        WebhookEndpointWithSecret: {
+            /** Format: int64 */
+            id: number;
+            /** @description Name of the account to which it belongs */
+            account: string;
+            url: string;
+            /** @description Types of events, or `order.*`; null for all but `api_key.*` and `webhook_endpoint.*` */
+            types: string[] | null;
+            description: string | null;
+            /** @enum {string} */
+            status: "enabled" | "disabled";
+            /**
+             * @description gone: it returned 410. failing: a delivery was given up and none succeeded. events_expired: its position has left the log. secret_unreadable: CURD_SECRET was changed. on_request: by an operator
+             * @enum {string|null}
+             */
+            disabledReason: "gone" | "failing" | "events_expired" | "secret_unreadable" | "on_request" | null;
+            /** @description The last event that was examined for it */
+            position: string;
+            /** @description Deliveries that wait or are being sent */
+            waiting: number;
+            /**
+             * Format: date-time
+             * @description First failed attempt since the last success
+             */
+            failingSince: string | null;
+            /**
+             * Format: date-time
+             * @example 2026-01-15T09:30:00.000Z
+             */
+            createdAt: string;
+            /**
+             * Format: date-time
+             * @example 2026-01-15T09:30:00.000Z
+             */
+            updatedAt: string;
+            /** @description Secrets that sign, the newest first. Two during the overlap of a rotation */
+            secrets: {
+                /** @description The last four characters before the padding */
+                last4: string;
+                /**
+                 * Format: date-time
+                 * @example 2026-01-15T09:30:00.000Z
+                 */
+                createdAt: string;
+                /**
+                 * Format: date-time
+                 * @description When a secret that was replaced stops signing; null for the newest
+                 */
+                endsAt: string | null;
+            }[];
+            /** @description Verifies the signatures. It is shown only once */
+            secret: string;
+        };
+        /**
+         * WebhookTestResult
+         * @example {
+         *       "status": 200,
+         *       "durationMs": 38,
+         *       "error": null,
+         *       "response": "ok"
+         *     }
+         */
+        WebhookTestResult: {
+            /** @description Of the response; null where there was none */
+            status: number | null;
+            durationMs: number;
+            /** @description Why a delivery like this would fail; null for a success */
+            error: string | null;
+            /** @description The first 1,024 bytes of the response */
+            response: string | null;
         };
         /**
          * WhoAmI
@@ -12581,6 +13233,2497 @@ export interface operations {
                      *       "code": 410,
                      *       "type": "log_rewound",
                      *       "message": "The position is not in the log: it was restored from an earlier state."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Too many requests. Wait as long as Retry-After says */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": 429,
+                     *       "type": "rate_limit_exceeded",
+                     *       "message": "Too many requests: wait as long as Retry-After says."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The server is overloaded: wait as long as Retry-After says */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": 503,
+                     *       "type": "unavailable",
+                     *       "message": "The server cannot process the request right now. Try again shortly."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    listWebhookEndpoints: {
+        parameters: {
+            query?: {
+                /** @description Name of an account: only its endpoints */
+                account?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The endpoints, without their secrets */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "items": [
+                     *         {
+                     *           "id": 3,
+                     *           "account": "warehouse",
+                     *           "url": "https://warehouse.example/curd",
+                     *           "types": [
+                     *             "order.*"
+                     *           ],
+                     *           "description": "Picking lists",
+                     *           "status": "enabled",
+                     *           "disabledReason": null,
+                     *           "position": "evt_k3Xw_1043",
+                     *           "waiting": 0,
+                     *           "failingSince": null,
+                     *           "createdAt": "2026-11-22T09:30:00.000Z",
+                     *           "updatedAt": "2026-11-22T09:30:00.000Z",
+                     *           "secrets": [
+                     *             {
+                     *               "last4": "4c2Q",
+                     *               "createdAt": "2026-11-22T09:30:00.000Z",
+                     *               "endsAt": null
+                     *             }
+                     *           ]
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["WebhookEndpointList"];
+                };
+            };
+            /** @description A parameter is not valid */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": 400,
+                     *       "type": "bad_request",
+                     *       "message": "A parameter or header of the request is not valid."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description No valid credential */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": 401,
+                     *       "type": "unauthorized",
+                     *       "message": "A valid credential is needed here."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The credential is valid but does not permit this */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": 403,
+                     *       "type": "forbidden",
+                     *       "message": "The credential does not permit this."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description There is no such account */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": 404,
+                     *       "type": "not_found",
+                     *       "message": "There is no such account."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Too many requests. Wait as long as Retry-After says */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": 429,
+                     *       "type": "rate_limit_exceeded",
+                     *       "message": "Too many requests: wait as long as Retry-After says."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The server is overloaded: wait as long as Retry-After says */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": 503,
+                     *       "type": "unavailable",
+                     *       "message": "The server cannot process the request right now. Try again shortly."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    createWebhookEndpoint: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Any text. The same request with the same key runs only once within 24 hours */
+                "Idempotency-Key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "url": "https://warehouse.example/curd",
+                 *       "types": [
+                 *         "order.*"
+                 *       ]
+                 *     }
+                 */
+                "application/json": components["schemas"]["WebhookEndpointInput"];
+            };
+        };
+        responses: {
+            /** @description The endpoint, with its secret */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": 3,
+                     *       "account": "warehouse",
+                     *       "url": "https://warehouse.example/curd",
+                     *       "types": [
+                     *         "order.*"
+                     *       ],
+                     *       "description": "Picking lists",
+                     *       "status": "enabled",
+                     *       "disabledReason": null,
+                     *       "position": "evt_k3Xw_1043",
+                     *       "waiting": 0,
+                     *       "failingSince": null,
+                     *       "createdAt": "2026-11-22T09:30:00.000Z",
+                     *       "updatedAt": "2026-11-22T09:30:00.000Z",
+                     *       "secrets": [
+                     *         {
+                     *           "last4": "4c2Q",
+                     *           "createdAt": "2026-11-22T09:30:00.000Z",
+                     *           "endsAt": null
+                     *         }
+                     *       ],
+                     *       "secret": "whsec_44-letters-and-digits-of-base64-that-end-in-4c2Q="
+                     *     }
+                     */
+                    "application/json": components["schemas"]["WebhookEndpointWithSecret"];
+                };
+            };
+            /** @description A parameter or header is not valid */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": 400,
+                     *       "type": "bad_request",
+                     *       "message": "A parameter or header of the request is not valid."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description No valid credential */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": 401,
+                     *       "type": "unauthorized",
+                     *       "message": "A valid credential is needed here."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The credential is valid but does not permit this */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": 403,
+                     *       "type": "forbidden",
+                     *       "message": "The credential does not permit this."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description There is no such account */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": 404,
+                     *       "type": "not_found",
+                     *       "message": "There is no such account."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The body took too long to arrive */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": 408,
+                     *       "type": "request_timeout",
+                     *       "message": "The request took too long to arrive."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The account has 20 endpoints already */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": 409,
+                     *       "type": "conflict",
+                     *       "message": "The account has 20 endpoints already."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The events after `since` have expired, or the position is not in the log any more */
+            410: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": 410,
+                     *       "type": "log_rewound",
+                     *       "message": "The position is not in the log: it was restored from an earlier state."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The body is over 1 MiB */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": 413,
+                     *       "type": "payload_too_large",
+                     *       "message": "The body is larger than this path accepts."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The media type of the body is not supported */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": 415,
+                     *       "type": "unsupported_media_type",
+                     *       "message": "Send the body in a media type that the Accept header of this response names."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The request failed validation. Nothing was changed */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": 422,
+                     *       "type": "validation_error",
+                     *       "message": "The request failed validation. name: is required",
+                     *       "errors": [
+                     *         {
+                     *           "field": "name",
+                     *           "message": "is required"
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ValidationError"];
+                };
+            };
+            /** @description Too many requests. Wait as long as Retry-After says */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": 429,
+                     *       "type": "rate_limit_exceeded",
+                     *       "message": "Too many requests: wait as long as Retry-After says."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The server is overloaded: wait as long as Retry-After says */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": 503,
+                     *       "type": "unavailable",
+                     *       "message": "The server cannot process the request right now. Try again shortly."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    getWebhookEndpoint: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example 1 */
+                endpointId: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The endpoint, without its secrets */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": 3,
+                     *       "account": "warehouse",
+                     *       "url": "https://warehouse.example/curd",
+                     *       "types": [
+                     *         "order.*"
+                     *       ],
+                     *       "description": "Picking lists",
+                     *       "status": "enabled",
+                     *       "disabledReason": null,
+                     *       "position": "evt_k3Xw_1043",
+                     *       "waiting": 0,
+                     *       "failingSince": null,
+                     *       "createdAt": "2026-11-22T09:30:00.000Z",
+                     *       "updatedAt": "2026-11-22T09:30:00.000Z",
+                     *       "secrets": [
+                     *         {
+                     *           "last4": "4c2Q",
+                     *           "createdAt": "2026-11-22T09:30:00.000Z",
+                     *           "endsAt": null
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["WebhookEndpoint"];
+                };
+            };
+            /** @description A parameter or header is not valid */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": 400,
+                     *       "type": "bad_request",
+                     *       "message": "A parameter or header of the request is not valid."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description No valid credential */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": 401,
+                     *       "type": "unauthorized",
+                     *       "message": "A valid credential is needed here."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The credential is valid but does not permit this */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": 403,
+                     *       "type": "forbidden",
+                     *       "message": "The credential does not permit this."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description There is no such webhook endpoint */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": 404,
+                     *       "type": "not_found",
+                     *       "message": "There is no such webhook endpoint."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Too many requests. Wait as long as Retry-After says */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": 429,
+                     *       "type": "rate_limit_exceeded",
+                     *       "message": "Too many requests: wait as long as Retry-After says."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The server is overloaded: wait as long as Retry-After says */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": 503,
+                     *       "type": "unavailable",
+                     *       "message": "The server cannot process the request right now. Try again shortly."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    updateWebhookEndpoint: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Change the endpoint only at this ETag */
+                "If-Match"?: string;
+                /** @description `true` returns the response of this request, and changes nothing. `effects` returns 200 with a DryRunResult */
+                "Dry-Run"?: "true" | "effects" | "false";
+                /** @description Any text. The same request with the same key runs only once within 24 hours */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /** @example 1 */
+                endpointId: number;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "description": "Picking lists of the second warehouse"
+                 *     }
+                 */
+                "application/json": components["schemas"]["WebhookEndpointChange"];
+            };
+        };
+        responses: {
+            /** @description The new state of the endpoint */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": 3,
+                     *       "account": "warehouse",
+                     *       "url": "https://warehouse.example/curd",
+                     *       "types": [
+                     *         "order.*"
+                     *       ],
+                     *       "description": "Picking lists",
+                     *       "status": "enabled",
+                     *       "disabledReason": null,
+                     *       "position": "evt_k3Xw_1043",
+                     *       "waiting": 0,
+                     *       "failingSince": null,
+                     *       "createdAt": "2026-11-22T09:30:00.000Z",
+                     *       "updatedAt": "2026-11-22T09:30:00.000Z",
+                     *       "secrets": [
+                     *         {
+                     *           "last4": "4c2Q",
+                     *           "createdAt": "2026-11-22T09:30:00.000Z",
+                     *           "endsAt": null
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["WebhookEndpoint"];
+                };
+            };
+            /** @description A parameter or header is not valid */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": 400,
+                     *       "type": "bad_request",
+                     *       "message": "A parameter or header of the request is not valid."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description No valid credential */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": 401,
+                     *       "type": "unauthorized",
+                     *       "message": "A valid credential is needed here."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The credential is valid but does not permit this */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": 403,
+                     *       "type": "forbidden",
+                     *       "message": "The credential does not permit this."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description There is no such webhook endpoint */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": 404,
+                     *       "type": "not_found",
+                     *       "message": "There is no such webhook endpoint."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The body took too long to arrive */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": 408,
+                     *       "type": "request_timeout",
+                     *       "message": "The request took too long to arrive."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The first request with this Idempotency-Key is still running */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": 409,
+                     *       "type": "conflict",
+                     *       "message": "The first request with this Idempotency-Key is still running."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The resource has changed since the version in If-Match */
+            412: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": 412,
+                     *       "type": "precondition_failed",
+                     *       "message": "The resource has changed: read it again and send its new ETag in If-Match."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The body is over 1 MiB */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": 413,
+                     *       "type": "payload_too_large",
+                     *       "message": "The body is larger than this path accepts."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The media type of the body is not supported */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": 415,
+                     *       "type": "unsupported_media_type",
+                     *       "message": "Send the body in a media type that the Accept header of this response names."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The request failed validation. Nothing was changed */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": 422,
+                     *       "type": "validation_error",
+                     *       "message": "The request failed validation. name: is required",
+                     *       "errors": [
+                     *         {
+                     *           "field": "name",
+                     *           "message": "is required"
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ValidationError"];
+                };
+            };
+            /** @description Too many requests. Wait as long as Retry-After says */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": 429,
+                     *       "type": "rate_limit_exceeded",
+                     *       "message": "Too many requests: wait as long as Retry-After says."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The server is overloaded: wait as long as Retry-After says */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": 503,
+                     *       "type": "unavailable",
+                     *       "message": "The server cannot process the request right now. Try again shortly."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    deleteWebhookEndpoint: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Change the endpoint only at this ETag */
+                "If-Match"?: string;
+                /** @description `true` returns the response of this request, and changes nothing. `effects` returns 200 with a DryRunResult */
+                "Dry-Run"?: "true" | "effects" | "false";
+            };
+            path: {
+                /** @example 1 */
+                endpointId: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The endpoint was deleted */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description A parameter or header is not valid */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": 400,
+                     *       "type": "bad_request",
+                     *       "message": "A parameter or header of the request is not valid."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description No valid credential */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": 401,
+                     *       "type": "unauthorized",
+                     *       "message": "A valid credential is needed here."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The credential is valid but does not permit this */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": 403,
+                     *       "type": "forbidden",
+                     *       "message": "The credential does not permit this."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description There is no such webhook endpoint */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": 404,
+                     *       "type": "not_found",
+                     *       "message": "There is no such webhook endpoint."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The resource has changed since the version in If-Match */
+            412: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": 412,
+                     *       "type": "precondition_failed",
+                     *       "message": "The resource has changed: read it again and send its new ETag in If-Match."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Too many requests. Wait as long as Retry-After says */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": 429,
+                     *       "type": "rate_limit_exceeded",
+                     *       "message": "Too many requests: wait as long as Retry-After says."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The server is overloaded: wait as long as Retry-After says */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": 503,
+                     *       "type": "unavailable",
+                     *       "message": "The server cannot process the request right now. Try again shortly."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    rotateWebhookEndpointSecret: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Change the endpoint only at this ETag */
+                "If-Match"?: string;
+                /** @description Any text. The same request with the same key runs only once within 24 hours */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /** @example 1 */
+                endpointId: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                /**
+                 * @example {
+                 *       "overlap": "24h"
+                 *     }
+                 */
+                "application/json": components["schemas"]["SecretRotation"];
+            };
+        };
+        responses: {
+            /** @description The endpoint, with its new secret */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": 3,
+                     *       "account": "warehouse",
+                     *       "url": "https://warehouse.example/curd",
+                     *       "types": [
+                     *         "order.*"
+                     *       ],
+                     *       "description": "Picking lists",
+                     *       "status": "enabled",
+                     *       "disabledReason": null,
+                     *       "position": "evt_k3Xw_1043",
+                     *       "waiting": 0,
+                     *       "failingSince": null,
+                     *       "createdAt": "2026-11-22T09:30:00.000Z",
+                     *       "updatedAt": "2026-11-22T09:30:00.000Z",
+                     *       "secrets": [
+                     *         {
+                     *           "last4": "4c2Q",
+                     *           "createdAt": "2026-11-22T09:30:00.000Z",
+                     *           "endsAt": null
+                     *         }
+                     *       ],
+                     *       "secret": "whsec_44-letters-and-digits-of-base64-that-end-in-4c2Q="
+                     *     }
+                     */
+                    "application/json": components["schemas"]["WebhookEndpointWithSecret"];
+                };
+            };
+            /** @description A parameter or header is not valid */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": 400,
+                     *       "type": "bad_request",
+                     *       "message": "A parameter or header of the request is not valid."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description No valid credential */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": 401,
+                     *       "type": "unauthorized",
+                     *       "message": "A valid credential is needed here."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The credential is valid but does not permit this */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": 403,
+                     *       "type": "forbidden",
+                     *       "message": "The credential does not permit this."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description There is no such webhook endpoint */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": 404,
+                     *       "type": "not_found",
+                     *       "message": "There is no such webhook endpoint."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The body took too long to arrive */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": 408,
+                     *       "type": "request_timeout",
+                     *       "message": "The request took too long to arrive."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description An earlier rotation overlaps; send the overlap 0s to end both secrets */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": 409,
+                     *       "type": "conflict",
+                     *       "message": "An earlier rotation overlaps; send the overlap 0s to end both secrets."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The resource has changed since the version in If-Match */
+            412: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": 412,
+                     *       "type": "precondition_failed",
+                     *       "message": "The resource has changed: read it again and send its new ETag in If-Match."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The body is over 1 MiB */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": 413,
+                     *       "type": "payload_too_large",
+                     *       "message": "The body is larger than this path accepts."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The media type of the body is not supported */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": 415,
+                     *       "type": "unsupported_media_type",
+                     *       "message": "Send the body in a media type that the Accept header of this response names."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The request failed validation. Nothing was changed */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": 422,
+                     *       "type": "validation_error",
+                     *       "message": "The request failed validation. name: is required",
+                     *       "errors": [
+                     *         {
+                     *           "field": "name",
+                     *           "message": "is required"
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ValidationError"];
+                };
+            };
+            /** @description Too many requests. Wait as long as Retry-After says */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": 429,
+                     *       "type": "rate_limit_exceeded",
+                     *       "message": "Too many requests: wait as long as Retry-After says."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The server is overloaded: wait as long as Retry-After says */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": 503,
+                     *       "type": "unavailable",
+                     *       "message": "The server cannot process the request right now. Try again shortly."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    testWebhookEndpoint: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Any text. The same request with the same key runs only once within 24 hours */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /** @example 1 */
+                endpointId: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description What the receiver returned */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "status": 200,
+                     *       "durationMs": 38,
+                     *       "error": null,
+                     *       "response": "ok"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["WebhookTestResult"];
+                };
+            };
+            /** @description A parameter or header is not valid */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": 400,
+                     *       "type": "bad_request",
+                     *       "message": "A parameter or header of the request is not valid."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description No valid credential */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": 401,
+                     *       "type": "unauthorized",
+                     *       "message": "A valid credential is needed here."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The credential is valid but does not permit this */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": 403,
+                     *       "type": "forbidden",
+                     *       "message": "The credential does not permit this."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description There is no such webhook endpoint */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": 404,
+                     *       "type": "not_found",
+                     *       "message": "There is no such webhook endpoint."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The secret cannot be read: rotate it */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": 409,
+                     *       "type": "conflict",
+                     *       "message": "The secret cannot be read: rotate it."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Too many requests. Wait as long as Retry-After says */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": 429,
+                     *       "type": "rate_limit_exceeded",
+                     *       "message": "Too many requests: wait as long as Retry-After says."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The server is overloaded: wait as long as Retry-After says */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": 503,
+                     *       "type": "unavailable",
+                     *       "message": "The server cannot process the request right now. Try again shortly."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    enableWebhookEndpoint: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Change the endpoint only at this ETag */
+                "If-Match"?: string;
+                /** @description `true` returns the response of this request, and changes nothing. `effects` returns 200 with a DryRunResult */
+                "Dry-Run"?: "true" | "effects" | "false";
+                /** @description Any text. The same request with the same key runs only once within 24 hours */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /** @example 1 */
+                endpointId: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                /**
+                 * @example {
+                 *       "skip": true
+                 *     }
+                 */
+                "application/json": components["schemas"]["EndpointEnabling"];
+            };
+        };
+        responses: {
+            /** @description The endpoint, enabled */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": 3,
+                     *       "account": "warehouse",
+                     *       "url": "https://warehouse.example/curd",
+                     *       "types": [
+                     *         "order.*"
+                     *       ],
+                     *       "description": "Picking lists",
+                     *       "status": "enabled",
+                     *       "disabledReason": null,
+                     *       "position": "evt_k3Xw_1043",
+                     *       "waiting": 0,
+                     *       "failingSince": null,
+                     *       "createdAt": "2026-11-22T09:30:00.000Z",
+                     *       "updatedAt": "2026-11-22T09:30:00.000Z",
+                     *       "secrets": [
+                     *         {
+                     *           "last4": "4c2Q",
+                     *           "createdAt": "2026-11-22T09:30:00.000Z",
+                     *           "endsAt": null
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["WebhookEndpoint"];
+                };
+            };
+            /** @description A parameter or header is not valid */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": 400,
+                     *       "type": "bad_request",
+                     *       "message": "A parameter or header of the request is not valid."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description No valid credential */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": 401,
+                     *       "type": "unauthorized",
+                     *       "message": "A valid credential is needed here."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The credential is valid but does not permit this */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": 403,
+                     *       "type": "forbidden",
+                     *       "message": "The credential does not permit this."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description There is no such webhook endpoint */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": 404,
+                     *       "type": "not_found",
+                     *       "message": "There is no such webhook endpoint."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The body took too long to arrive */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": 408,
+                     *       "type": "request_timeout",
+                     *       "message": "The request took too long to arrive."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Events that it missed have expired, or its secret cannot be read */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": 409,
+                     *       "type": "conflict",
+                     *       "message": "Events that it missed have expired, or its secret cannot be read."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The resource has changed since the version in If-Match */
+            412: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": 412,
+                     *       "type": "precondition_failed",
+                     *       "message": "The resource has changed: read it again and send its new ETag in If-Match."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The body is over 1 MiB */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": 413,
+                     *       "type": "payload_too_large",
+                     *       "message": "The body is larger than this path accepts."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The media type of the body is not supported */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": 415,
+                     *       "type": "unsupported_media_type",
+                     *       "message": "Send the body in a media type that the Accept header of this response names."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The request failed validation. Nothing was changed */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": 422,
+                     *       "type": "validation_error",
+                     *       "message": "The request failed validation. name: is required",
+                     *       "errors": [
+                     *         {
+                     *           "field": "name",
+                     *           "message": "is required"
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ValidationError"];
+                };
+            };
+            /** @description Too many requests. Wait as long as Retry-After says */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": 429,
+                     *       "type": "rate_limit_exceeded",
+                     *       "message": "Too many requests: wait as long as Retry-After says."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The server is overloaded: wait as long as Retry-After says */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": 503,
+                     *       "type": "unavailable",
+                     *       "message": "The server cannot process the request right now. Try again shortly."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    disableWebhookEndpoint: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Change the endpoint only at this ETag */
+                "If-Match"?: string;
+                /** @description `true` returns the response of this request, and changes nothing. `effects` returns 200 with a DryRunResult */
+                "Dry-Run"?: "true" | "effects" | "false";
+                /** @description Any text. The same request with the same key runs only once within 24 hours */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /** @example 1 */
+                endpointId: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The endpoint, disabled */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": 3,
+                     *       "account": "warehouse",
+                     *       "url": "https://warehouse.example/curd",
+                     *       "types": [
+                     *         "order.*"
+                     *       ],
+                     *       "description": "Picking lists",
+                     *       "status": "enabled",
+                     *       "disabledReason": null,
+                     *       "position": "evt_k3Xw_1043",
+                     *       "waiting": 0,
+                     *       "failingSince": null,
+                     *       "createdAt": "2026-11-22T09:30:00.000Z",
+                     *       "updatedAt": "2026-11-22T09:30:00.000Z",
+                     *       "secrets": [
+                     *         {
+                     *           "last4": "4c2Q",
+                     *           "createdAt": "2026-11-22T09:30:00.000Z",
+                     *           "endsAt": null
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["WebhookEndpoint"];
+                };
+            };
+            /** @description A parameter or header is not valid */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": 400,
+                     *       "type": "bad_request",
+                     *       "message": "A parameter or header of the request is not valid."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description No valid credential */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": 401,
+                     *       "type": "unauthorized",
+                     *       "message": "A valid credential is needed here."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The credential is valid but does not permit this */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": 403,
+                     *       "type": "forbidden",
+                     *       "message": "The credential does not permit this."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description There is no such webhook endpoint */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": 404,
+                     *       "type": "not_found",
+                     *       "message": "There is no such webhook endpoint."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The first request with this Idempotency-Key is still running */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": 409,
+                     *       "type": "conflict",
+                     *       "message": "The first request with this Idempotency-Key is still running."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The resource has changed since the version in If-Match */
+            412: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": 412,
+                     *       "type": "precondition_failed",
+                     *       "message": "The resource has changed: read it again and send its new ETag in If-Match."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Too many requests. Wait as long as Retry-After says */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": 429,
+                     *       "type": "rate_limit_exceeded",
+                     *       "message": "Too many requests: wait as long as Retry-After says."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The server is overloaded: wait as long as Retry-After says */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": 503,
+                     *       "type": "unavailable",
+                     *       "message": "The server cannot process the request right now. Try again shortly."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    replayWebhookEndpoint: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description `true` returns the response of this request, and changes nothing. `effects` returns 200 with a DryRunResult */
+                "Dry-Run"?: "true" | "effects" | "false";
+                /** @description Any text. The same request with the same key runs only once within 24 hours */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /** @example 1 */
+                endpointId: number;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "since": "2026-11-21T00:00:00Z"
+                 *     }
+                 */
+                "application/json": components["schemas"]["Replay"];
+            };
+        };
+        responses: {
+            /** @description The deliveries are queued */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "deliveries": 128
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ReplayResult"];
+                };
+            };
+            /** @description A parameter or header is not valid */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": 400,
+                     *       "type": "bad_request",
+                     *       "message": "A parameter or header of the request is not valid."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description No valid credential */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": 401,
+                     *       "type": "unauthorized",
+                     *       "message": "A valid credential is needed here."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The credential is valid but does not permit this */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": 403,
+                     *       "type": "forbidden",
+                     *       "message": "The credential does not permit this."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description There is no such webhook endpoint */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": 404,
+                     *       "type": "not_found",
+                     *       "message": "There is no such webhook endpoint."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The body took too long to arrive */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": 408,
+                     *       "type": "request_timeout",
+                     *       "message": "The request took too long to arrive."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The endpoint is disabled */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": 409,
+                     *       "type": "conflict",
+                     *       "message": "The endpoint is disabled."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The events after `since` have expired, or the position is not in the log any more */
+            410: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": 410,
+                     *       "type": "log_rewound",
+                     *       "message": "The position is not in the log: it was restored from an earlier state."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The body is over 1 MiB */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": 413,
+                     *       "type": "payload_too_large",
+                     *       "message": "The body is larger than this path accepts."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The media type of the body is not supported */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": 415,
+                     *       "type": "unsupported_media_type",
+                     *       "message": "Send the body in a media type that the Accept header of this response names."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The request failed validation. Nothing was changed */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": 422,
+                     *       "type": "validation_error",
+                     *       "message": "The request failed validation. name: is required",
+                     *       "errors": [
+                     *         {
+                     *           "field": "name",
+                     *           "message": "is required"
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ValidationError"];
+                };
+            };
+            /** @description Too many requests. Wait as long as Retry-After says */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": 429,
+                     *       "type": "rate_limit_exceeded",
+                     *       "message": "Too many requests: wait as long as Retry-After says."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The server is overloaded: wait as long as Retry-After says */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": 503,
+                     *       "type": "unavailable",
+                     *       "message": "The server cannot process the request right now. Try again shortly."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    listWebhookDeliveries: {
+        parameters: {
+            query?: {
+                /** @description Only deliveries in this status */
+                status?: "waiting" | "sending" | "delivered" | "failed";
+                /** @description Only deliveries of this event */
+                eventId?: string;
+                /** @description nextCursor of an earlier page */
+                cursor?: string;
+                /** @description Deliveries on a page */
+                limit?: number;
+            };
+            header?: never;
+            path: {
+                /** @example 1 */
+                endpointId: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of deliveries */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "items": [
+                     *         {
+                     *           "id": 118,
+                     *           "endpointId": 3,
+                     *           "eventId": "evt_k3Xw_1043",
+                     *           "type": "order.shipped",
+                     *           "subject": "order:31",
+                     *           "kind": "event",
+                     *           "status": "delivered",
+                     *           "attemptCount": 2,
+                     *           "lastStatus": 200,
+                     *           "lastError": null,
+                     *           "createdAt": "2026-11-22T09:42:13.160Z",
+                     *           "endedAt": "2026-11-22T09:42:18.420Z"
+                     *         }
+                     *       ],
+                     *       "nextCursor": null,
+                     *       "hasMore": false
+                     *     }
+                     */
+                    "application/json": components["schemas"]["WebhookDeliveryList"];
+                };
+            };
+            /** @description A parameter is not valid */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": 400,
+                     *       "type": "bad_request",
+                     *       "message": "A parameter or header of the request is not valid."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description No valid credential */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": 401,
+                     *       "type": "unauthorized",
+                     *       "message": "A valid credential is needed here."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The credential is valid but does not permit this */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": 403,
+                     *       "type": "forbidden",
+                     *       "message": "The credential does not permit this."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description There is no such webhook endpoint */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": 404,
+                     *       "type": "not_found",
+                     *       "message": "There is no such webhook endpoint."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Too many requests. Wait as long as Retry-After says */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": 429,
+                     *       "type": "rate_limit_exceeded",
+                     *       "message": "Too many requests: wait as long as Retry-After says."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The server is overloaded: wait as long as Retry-After says */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": 503,
+                     *       "type": "unavailable",
+                     *       "message": "The server cannot process the request right now. Try again shortly."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    getWebhookDelivery: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example 1 */
+                deliveryId: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The delivery */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": 118,
+                     *       "endpointId": 3,
+                     *       "eventId": "evt_k3Xw_1043",
+                     *       "type": "order.shipped",
+                     *       "subject": "order:31",
+                     *       "kind": "event",
+                     *       "status": "delivered",
+                     *       "attemptCount": 2,
+                     *       "lastStatus": 200,
+                     *       "lastError": null,
+                     *       "createdAt": "2026-11-22T09:42:13.160Z",
+                     *       "endedAt": "2026-11-22T09:42:18.420Z",
+                     *       "attempts": [
+                     *         {
+                     *           "number": 1,
+                     *           "at": "2026-11-22T09:42:13.170Z",
+                     *           "durationMs": 12,
+                     *           "status": 500,
+                     *           "error": "the response had the status 500",
+                     *           "response": "database is locked"
+                     *         },
+                     *         {
+                     *           "number": 2,
+                     *           "at": "2026-11-22T09:42:18.400Z",
+                     *           "durationMs": 20,
+                     *           "status": 200,
+                     *           "error": null,
+                     *           "response": "ok"
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["WebhookDelivery"];
+                };
+            };
+            /** @description A parameter or header is not valid */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": 400,
+                     *       "type": "bad_request",
+                     *       "message": "A parameter or header of the request is not valid."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description No valid credential */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": 401,
+                     *       "type": "unauthorized",
+                     *       "message": "A valid credential is needed here."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The credential is valid but does not permit this */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": 403,
+                     *       "type": "forbidden",
+                     *       "message": "The credential does not permit this."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description There is no such delivery */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": 404,
+                     *       "type": "not_found",
+                     *       "message": "There is no such delivery."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Too many requests. Wait as long as Retry-After says */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": 429,
+                     *       "type": "rate_limit_exceeded",
+                     *       "message": "Too many requests: wait as long as Retry-After says."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The server is overloaded: wait as long as Retry-After says */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": 503,
+                     *       "type": "unavailable",
+                     *       "message": "The server cannot process the request right now. Try again shortly."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    retryWebhookDelivery: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description `true` returns the response of this request, and changes nothing. `effects` returns 200 with a DryRunResult */
+                "Dry-Run"?: "true" | "effects" | "false";
+                /** @description Any text. The same request with the same key runs only once within 24 hours */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /** @example 1 */
+                deliveryId: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The new delivery is queued */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "deliveryId": 119
+                     *     }
+                     */
+                    "application/json": components["schemas"]["RetryResult"];
+                };
+            };
+            /** @description A parameter or header is not valid */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": 400,
+                     *       "type": "bad_request",
+                     *       "message": "A parameter or header of the request is not valid."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description No valid credential */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": 401,
+                     *       "type": "unauthorized",
+                     *       "message": "A valid credential is needed here."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The credential is valid but does not permit this */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": 403,
+                     *       "type": "forbidden",
+                     *       "message": "The credential does not permit this."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description There is no such delivery */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": 404,
+                     *       "type": "not_found",
+                     *       "message": "There is no such delivery."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The event waits or is being sent, it has expired, the endpoint is disabled, or too many deliveries wait for it */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": 409,
+                     *       "type": "conflict",
+                     *       "message": "The event waits or is being sent, it has expired, the endpoint is disabled, or too many deliveries wait for it."
                      *     }
                      */
                     "application/json": components["schemas"]["Error"];

@@ -12,6 +12,8 @@ export type Customer = Schemas['Customer'];
 export type CurdEvent = Schemas['Event'];
 export type Order = Schemas['Order'];
 export type OrderItem = Schemas['OrderItem'];
+export type WebhookDelivery = Schemas['WebhookDelivery'];
+export type WebhookEndpoint = Schemas['WebhookEndpoint'];
 
 type JsonOf<C> = C extends { content: { 'application/json': infer Body } } ? Body : never;
 

@@ -72,6 +72,11 @@ export const apiInfo: ApiInfo = {
         'Everything that happens in the shop, in one order without gaps: as a list, with waiting, and as a stream.',
     },
     {
+      name: 'Webhooks',
+      description:
+        'Endpoints to which events are sent, their secrets, and the log of deliveries. Needs the scope `admin`.',
+    },
+    {
       name: 'OAuth',
       description:
         'The authorization server (RFC 6749): endpoints for applications, and the pages on which a customer logs in and consents. The pages are for browsers and cannot be tried here.',
@@ -87,6 +92,8 @@ export const apiInfo: ApiInfo = {
     cheeseId: 1,
     orderId: 1,
     keyId: 1,
+    endpointId: 1,
+    deliveryId: 1,
     username: 'ada',
     status: 'available',
     tags: 'cow,goat',

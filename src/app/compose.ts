@@ -16,12 +16,10 @@ import { type Clock, systemClock } from '../clock.ts';
 import { createCursors } from '../cursor.ts';
 import { customerRoutes } from '../customers/routes.ts';
 import { webhookDescriptions } from '../events/event-components.ts';
-import { createEventHub } from '../events/hub.ts';
 import { createLiveConnections } from '../events/live-connections.ts';
 import { createNumbering } from '../events/numbering.ts';
 import { removeExpiredEvents } from '../events/retention.ts';
 import { eventRoutes } from '../events/routes.ts';
-import { createEventService } from '../events/service.ts';
 import { createDeprecationReport } from '../http/deprecation.ts';
 import { createMetrics } from '../http/metrics.ts';
 import { describeApi } from '../http/openapi.ts';
@@ -45,6 +43,8 @@ import { customerOrderRoutes } from '../orders/customer-routes.ts';
 import { storeRoutes } from '../orders/routes.ts';
 import type { Config } from '../settings/config.ts';
 import { publicBaseUrl, publicImageUrl } from '../settings/urls.ts';
+import { deliveryRoutes } from '../webhooks/delivery-routes.ts';
+import { webhookRoutes } from '../webhooks/routes.ts';
 import { createWebhookWorker, type WebhookWorker } from '../webhooks/worker.ts';
 import { apiInfo, landingText } from './api-info.ts';
 import { createGauges } from './gauges.ts';
@@ -87,7 +87,7 @@ export async function buildApp(
   const services = await openServices(config, clock, shared);
   const { database, keys, sessions, cheeses, listing, customers, loginThrottle, login, orders, orderReader } =
     services;
-  const { approvals, grants, images, customerFinder } = services;
+  const { approvals, grants, images, customerFinder, hub, events } = services;
   const { environment, secret, registration, passwordLengthMin, shopName } = config;
 
   const keyResolver = createKeyResolver({ database, clock, environment });
@@ -109,8 +109,6 @@ export async function buildApp(
   const isRedirecting = config.images.kind === 'bucket' && config.imagesUrl !== null;
 
   const numbering = createNumbering({ database, clock, log });
-  const hub = createEventHub(database);
-  const events = createEventService(database, hub);
   const webhookWorker = createWebhookWorker({
     database,
     clock,
@@ -140,6 +138,8 @@ export async function buildApp(
     ...customerOrderRoutes({ customerFinder, orders, orderReader }),
     ...keyRoutes(keys),
     ...eventRoutes({ events, hub, connections }),
+    ...webhookRoutes({ ...services, wake: webhookWorker.wake }),
+    ...deliveryRoutes({ ...services, wake: webhookWorker.wake }),
     ...selfRoutes({ keys, directory: login, config, bounds: publishedLimits(config) }),
     metadataRoute(issuer),
     styleRoute(),

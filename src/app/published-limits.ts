@@ -17,6 +17,10 @@ import { imageBytesMax } from '../images/routes.ts';
 import { imagesMax } from '../images/service.ts';
 import { OrderInput, quantity } from '../orders/schemas.ts';
 import type { Config } from '../settings/config.ts';
+import { openMax } from '../webhooks/lines.ts';
+import { urlCharactersMax } from '../webhooks/schemas.ts';
+import { endpointsMax } from '../webhooks/service.ts';
+import { pingsMax } from '../webhooks/test-ping.ts';
 
 /** Limits by name. The name contains the unit, except for numbers of items. */
 export function publishedLimits({
@@ -49,6 +53,10 @@ export function publishedLimits({
     sessionsOfACustomer: sessionsMax,
     passwordCharactersAtLeast: passwordLengthMin,
     activeKeysOfAnAccount: activeKeysMax,
+    webhookEndpointsOfAnAccount: endpointsMax,
+    webhookUrlCharacters: urlCharactersMax,
+    webhookDeliveriesWaiting: openMax,
+    webhookTestPingsAMinute: pingsMax,
     idempotencyKeyCharacters: keyLengthMax,
     idempotencyHours,
     authorizationBytes: authorizeQueryBytesMax,

@@ -21,6 +21,8 @@ import { type Database, openDatabase } from '../database/database.ts';
 import { requireEnvironment } from '../database/environment.ts';
 import { migrate } from '../database/migrate.ts';
 import { AppError } from '../errors.ts';
+import { createEventHub, type EventHub } from '../events/hub.ts';
+import { createEventService, type EventService } from '../events/service.ts';
 import { openFiles } from '../files/files.ts';
 import { createImageRenderer, type ImageRenderer } from '../images/renderer.ts';
 import { createImageService, type ImageService } from '../images/service.ts';
@@ -32,6 +34,11 @@ import { hasTestOrders } from '../orders/test-orders.ts';
 import { createTransitions } from '../orders/transitions.ts';
 import type { Config } from '../settings/config.ts';
 import { ConfigError } from '../settings/parsers.ts';
+import { createDeliveryLog, type DeliveryLog } from '../webhooks/deliveries.ts';
+import { createReplayService, type ReplayService } from '../webhooks/replays.ts';
+import { createEndpointSecrets, type EndpointSecrets } from '../webhooks/secrets.ts';
+import { createEndpointService, type EndpointService } from '../webhooks/service.ts';
+import { createTestPing, type TestPing } from '../webhooks/test-ping.ts';
 
 /** Pools of worker processes. */
 export interface WorkerPools {
@@ -63,6 +70,13 @@ export interface Services extends WorkerPools {
   readonly customerFinder: CustomerFinder;
   readonly orders: OrderService;
   readonly orderReader: OrderReader;
+  readonly hub: EventHub;
+  readonly events: EventService;
+  readonly endpointSecrets: EndpointSecrets;
+  readonly webhookEndpoints: EndpointService;
+  readonly testPing: TestPing;
+  readonly deliveries: DeliveryLog;
+  readonly replays: ReplayService;
   /** A context for changes that no request makes. @param actor `cli` or `system` */
   contextOf(actor: string): Context;
   /** Ends the worker processes that it started, and closes the database. */
@@ -142,6 +156,10 @@ export async function openServices(
     settings: config,
     firstId,
   });
+  const hub = createEventHub(database);
+  const events = createEventService(database, hub);
+  const endpointSecrets = createEndpointSecrets(clock, secret);
+  const webhookDependencies = { database, clock, secrets: endpointSecrets, targets: config.webhookTargets };
   return {
     config,
     clock,
@@ -162,6 +180,13 @@ export async function openServices(
     orders,
     passwords,
     imageRenderer,
+    hub,
+    events,
+    endpointSecrets,
+    webhookEndpoints: createEndpointService({ ...webhookDependencies, keys, events }),
+    testPing: createTestPing(webhookDependencies),
+    deliveries: createDeliveryLog(database, createCursors(secret, 'webhook deliveries')),
+    replays: createReplayService(database, clock, events),
     orderReader: createOrderReader(database, createCursors(secret, 'orders'), firstId),
     contextOf: (actor) => ({
       transaction: database.transaction,

@@ -1,4 +1,5 @@
 /** Reads the event log: pages of events, one event, and positions. */
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Principal } from '../auth/principal.ts';
 import type { Database } from '../database/database.ts';
 import { AppError } from '../errors.ts';
@@ -31,6 +32,16 @@ export interface EventPage {
   readonly hasMore: boolean;
 }
 
+export type EventMatcher = (type: string, subject: string) => boolean;
+
+/** An event without its data. */
+export interface EventHead {
+  readonly sequence: number;
+  readonly id: string;
+  readonly type: string;
+  readonly subject: string;
+}
+
 export interface EventService {
   /** The number after which the events of a position come. @throws AppError badRequest, logRewound, eventsExpired */
   resolve(position: string): Promise<number>;
@@ -48,6 +59,19 @@ export interface EventService {
     waitMs: number,
     signal?: AbortSignal,
   ): Promise<EventPage>;
+  /**
+   * The first `max` events after a number and up to another that match, without their data.
+   * @param examinedMax null is returned where there are more events between the two numbers
+   */
+  listHeads(
+    after: number,
+    until: number,
+    matches: EventMatcher,
+    max: number,
+    examinedMax: number,
+  ): Promise<EventHead[] | null>;
+  /** The newest `limit` events that match, the oldest first. For commands: it may read the whole log. */
+  listNewest(filter: EventFilter, limit: number): Promise<string[]>;
   /** One event as JSON. @throws AppError notFound, logRewound, eventsExpired */
   find(id: string, isAdmin: boolean): Promise<string>;
 }
@@ -150,6 +174,41 @@ export function createEventService(database: Database, hub: EventHub): EventServ
       }
     },
 
+    async listHeads(after, until, matches, max, eventsMax) {
+      if (until - after > eventsMax) {
+        return null;
+      }
+      const { epochs } = await readState();
+      const found: EventHead[] = [];
+      for (let from = after; from < until && found.length < max; ) {
+        const heads = await queries.listHeads(from, examinedMax);
+        for (const { sequence, type, subject } of heads) {
+          if (sequence <= until && found.length < max && matches(type, subject)) {
+            found.push({ sequence, id: positionAt(sequence, epochs), type, subject });
+          }
+        }
+        from = heads.at(-1)?.sequence ?? until;
+        await nextTurn();
+      }
+      return found;
+    },
+
+    async listNewest(filter, limit) {
+      const { last, epochs } = await readState();
+      const matches = matcherOf(filter);
+      const sequences: number[] = [];
+      for (let before = last + 1; before > 1 && sequences.length < limit; before -= examinedMax) {
+        const heads = await queries.listHeads(Math.max(0, before - 1 - examinedMax), examinedMax);
+        const found = heads.filter(
+          ({ sequence, type, subject }) => sequence < before && matches(type, subject),
+        );
+        sequences.push(...found.map(({ sequence }) => sequence).toReversed());
+      }
+      const chosen = sequences.slice(0, limit);
+      const rows = chosen.length === 0 ? [] : await queries.listEvents(chosen);
+      return rows.map((row) => toEvent(row, positionAt(row.sequence, epochs)));
+    },
+
     async find(text, isAdmin) {
       const id = parseEventId(text);
       const state = await readState();
@@ -170,11 +229,7 @@ export function createEventService(database: Database, hub: EventHub): EventServ
 }
 
 /** Whether an event of a type and subject passes a filter. */
-export function matcherOf({
-  types,
-  subject,
-  isAdmin,
-}: EventFilter): (type: string, subject: string) => boolean {
+export function matcherOf({ types, subject, isAdmin }: EventFilter): EventMatcher {
   const names = new Set(types ?? []);
   const prefixes = (types ?? []).filter((type) => type.endsWith('.*')).map((type) => type.slice(0, -1));
   return (type, of) =>

@@ -41,6 +41,8 @@ const ending = [
   'deleteCustomer',
   'revokeApiKey',
   'rotateApiKey',
+  'disableWebhookEndpoint',
+  'deleteWebhookEndpoint',
 ];
 
 /** These need an order of a customer, for which two credentials are sent. */
@@ -53,6 +55,9 @@ const ofCustomers = [
 
 /** One needs the id of an event, the response of the other does not end. */
 const ofEvents = ['getEvent', 'streamEvents'];
+
+/** These need a delivery, and no webhook was sent. */
+const ofDeliveries = ['getWebhookDelivery', 'retryWebhookDelivery'];
 
 onBothEngines('The reference', (engine) => {
   test('has an example for every operation that can be tried without preparation', async (t) => {
@@ -76,7 +81,7 @@ onBothEngines('The reference', (engine) => {
       )
       // The others need an OAuth client or an image.
       .filter(({ security, tags }) => security.length > 0 || tags[0] === 'Operation')
-      .filter(({ operationId }) => ![...ofCustomers, ...ofEvents].includes(operationId));
+      .filter(({ operationId }) => ![...ofCustomers, ...ofEvents, ...ofDeliveries].includes(operationId));
     const isEnding = ({ operationId }: Operation) => ending.includes(operationId);
     const ordered = [
       ...operations.filter((one) => !isEnding(one)),

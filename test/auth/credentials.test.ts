@@ -53,6 +53,19 @@ const table: Readonly<Record<string, string>> = {
   'POST /api-keys': 'admin',
   'POST /api-keys/:keyId/rotate': 'admin',
   'DELETE /api-keys/:keyId': 'admin',
+  'GET /webhook-endpoints': 'admin',
+  'POST /webhook-endpoints': 'admin',
+  'GET /webhook-endpoints/:endpointId': 'admin',
+  'POST /webhook-endpoints/:endpointId': 'admin',
+  'DELETE /webhook-endpoints/:endpointId': 'admin',
+  'POST /webhook-endpoints/:endpointId/rotate-secret': 'admin',
+  'POST /webhook-endpoints/:endpointId/test': 'admin',
+  'POST /webhook-endpoints/:endpointId/enable': 'admin',
+  'POST /webhook-endpoints/:endpointId/disable': 'admin',
+  'POST /webhook-endpoints/:endpointId/replay': 'admin',
+  'GET /webhook-endpoints/:endpointId/deliveries': 'admin',
+  'GET /webhook-deliveries/:deliveryId': 'admin',
+  'POST /webhook-deliveries/:deliveryId/retry': 'admin',
 };
 
 const ofCustomers: readonly string[] = scopes.filter((scope) => !['write:cheeses', 'admin'].includes(scope));

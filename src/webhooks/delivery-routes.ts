@@ -1,0 +1,130 @@
+/** The delivery log of webhook endpoints over HTTP, and sending events again. */
+import { anyOf, oauth } from '../auth/access.ts';
+import {
+  badRequestResponse,
+  conflictResponse,
+  goneResponse,
+  notFoundResponse,
+  unprocessableResponse,
+} from '../http/error-responses.ts';
+import { parsePathId } from '../http/path-id.ts';
+import { type Route, route } from '../http/route.ts';
+import { type DeliveryLog, noDelivery } from './deliveries.ts';
+import {
+  deliveryListQuery,
+  Replay,
+  ReplayResult,
+  RetryResult,
+  WebhookDelivery,
+  WebhookDeliveryList,
+} from './delivery-schemas.ts';
+import type { ReplayService } from './replays.ts';
+import { endpointId } from './routes.ts';
+
+const tag = 'Webhooks';
+const access = anyOf(oauth('admin'));
+const missingEndpoint = notFoundResponse('There is no such webhook endpoint');
+const missing = notFoundResponse('There is no such delivery');
+const noStore = { 'Cache-Control': 'no-store' };
+
+interface Dependencies {
+  readonly deliveries: DeliveryLog;
+  readonly replays: ReplayService;
+  /** Lets the worker look at an endpoint at once. */
+  readonly wake: (endpointId: number) => void;
+}
+
+export function deliveryRoutes({ deliveries, replays, wake }: Dependencies): Route[] {
+  return [
+    route({
+      method: 'POST',
+      path: '/webhook-endpoints/:endpointId/replay',
+      operationId: 'replayWebhookEndpoint',
+      tag,
+      summary: 'Send a range of events again',
+      description:
+        'Queues the events of the types that the endpoint gets after `since`, in order, with the same ids and the header `Curd-Replay: true`. At most 10,000 deliveries of an endpoint can wait.',
+      access,
+      replay: 'beforeWork',
+      body: Replay,
+      responses: {
+        202: { description: 'The deliveries are queued', schema: ReplayResult },
+        ...missingEndpoint,
+        ...conflictResponse('The endpoint is disabled'),
+        ...goneResponse('The events after `since` have expired, or the position is not in the log any more'),
+        ...unprocessableResponse,
+      },
+      handle: ({ params, body, withIdempotency }) =>
+        withIdempotency(
+          async (context) => {
+            const id = endpointId(params);
+            const queued = await replays.replay(context, id, body);
+            wake(id);
+            return queued;
+          },
+          (count) => ({ status: 202, headers: noStore, body: { deliveries: count } }),
+        ),
+    }),
+    route({
+      method: 'GET',
+      path: '/webhook-endpoints/:endpointId/deliveries',
+      operationId: 'listWebhookDeliveries',
+      tag,
+      summary: 'List the deliveries of a webhook endpoint, the newest first',
+      access,
+      query: deliveryListQuery,
+      responses: {
+        200: { description: 'A page of deliveries', schema: WebhookDeliveryList },
+        ...badRequestResponse('A parameter is not valid'),
+        ...missingEndpoint,
+      },
+      handle: async ({ params, query }) => {
+        const page = await deliveries.list(endpointId(params), query);
+        return { status: 200, headers: noStore, body: { ...page } };
+      },
+    }),
+    route({
+      method: 'GET',
+      path: '/webhook-deliveries/:deliveryId',
+      operationId: 'getWebhookDelivery',
+      tag,
+      summary: 'Read a delivery with every attempt',
+      access,
+      responses: { 200: { description: 'The delivery', schema: WebhookDelivery }, ...missing },
+      handle: async ({ params }) => ({
+        status: 200,
+        headers: noStore,
+        body: await deliveries.find(idOf(params)),
+      }),
+    }),
+    route({
+      method: 'POST',
+      path: '/webhook-deliveries/:deliveryId/retry',
+      operationId: 'retryWebhookDelivery',
+      tag,
+      summary: 'Send the event of a delivery again',
+      description: 'A new delivery with the same `webhook-id` and the header `Curd-Replay: true`.',
+      access,
+      responses: {
+        202: { description: 'The new delivery is queued', schema: RetryResult },
+        ...missing,
+        ...conflictResponse(
+          'The event waits or is being sent, it has expired, the endpoint is disabled, or too many deliveries wait for it',
+        ),
+      },
+      handle: ({ params, withIdempotency }) =>
+        withIdempotency(
+          async (context) => {
+            const queued = await replays.retry(context, idOf(params));
+            wake(queued.endpointId);
+            return queued;
+          },
+          ({ deliveryId }) => ({ status: 202, headers: noStore, body: { deliveryId } }),
+        ),
+    }),
+  ];
+}
+
+function idOf(params: Readonly<Record<string, string>>): number {
+  return parsePathId(params.deliveryId, noDelivery);
+}

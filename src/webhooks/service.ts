@@ -1,0 +1,280 @@
+/** Webhook endpoints: registration, changes, secrets, and whether they get events. */
+import type { KeyService } from '../auth/keys/service.ts';
+import { type Clock, timestamp } from '../clock.ts';
+import type { Context } from '../database/context.ts';
+import type { Database, Sql } from '../database/database.ts';
+import { advisoryLock } from '../database/sql.ts';
+import { AppError, validationError } from '../errors.ts';
+import type { NewEvent } from '../events/define.ts';
+import { readLogState } from '../events/log-reader.ts';
+import { positionAt } from '../events/positions.ts';
+import { recordEvents } from '../events/record.ts';
+import type { EventService } from '../events/service.ts';
+import type { Precondition, Versioned } from '../versioned.ts';
+import { skipWaiting, wakeWaiting } from './backlog.ts';
+import { requireFound, requireKnownTypes, resolvePosition, toEndpoint } from './endpoint.ts';
+import { endpointQueries } from './endpoint-queries.ts';
+import { webhookEvents } from './event-types.ts';
+import { type EndpointRow, webhookQueries } from './queries.ts';
+import type { WebhookEndpointChange, WebhookEndpointInput } from './schemas.ts';
+import { activeSecrets, type EndpointSecrets, parseSecrets } from './secrets.ts';
+import type { WebhookTargets } from './sender.ts';
+
+/** Of an account. */
+export const endpointsMax = 20;
+const overlapMsMax = 7 * 86_400_000;
+
+/** An endpoint with its new secret, which is shown only once. */
+export interface EndpointWithSecret extends Versioned {
+  readonly secret: string;
+}
+
+export interface EndpointService {
+  /** Endpoints as JSON. @param account all accounts without it @throws AppError notFound */
+  list(account?: string): Promise<string[]>;
+  /** @throws AppError notFound */
+  find(id: number): Promise<Versioned>;
+  /** @throws AppError validation, conflict, eventsExpired, logRewound */
+  create(context: Context, accountId: number, input: WebhookEndpointInput): Promise<EndpointWithSecret>;
+  /** @throws AppError notFound, validation, preconditionFailed */
+  update(
+    context: Context,
+    id: number,
+    change: WebhookEndpointChange,
+    precondition?: Precondition,
+  ): Promise<Versioned>;
+  /** @throws AppError notFound, preconditionFailed */
+  delete(context: Context, id: number, precondition?: Precondition): Promise<void>;
+  /** The old secret signs too until the overlap ends. @throws AppError notFound, conflict, validation, preconditionFailed */
+  rotateSecret(
+    context: Context,
+    id: number,
+    overlapMs: number,
+    precondition?: Precondition,
+  ): Promise<EndpointWithSecret>;
+  /**
+   * Continues at the position of the endpoint, or with `skip` after the newest event. An enabled endpoint is not changed.
+   * @throws AppError notFound, conflict, preconditionFailed
+   */
+  enable(context: Context, id: number, skip: boolean, precondition?: Precondition): Promise<Versioned>;
+  /** A disabled endpoint is not changed. @throws AppError notFound, preconditionFailed */
+  disable(context: Context, id: number, precondition?: Precondition): Promise<Versioned>;
+}
+
+interface Dependencies {
+  readonly database: Database;
+  readonly clock: Clock;
+  readonly keys: KeyService;
+  readonly events: EventService;
+  readonly secrets: EndpointSecrets;
+  readonly targets: WebhookTargets;
+}
+
+export function createEndpointService(dependencies: Dependencies): EndpointService {
+  const { database, clock, keys, events, secrets, targets } = dependencies;
+  const now = () => timestamp(clock.now());
+
+  /** What responses contain besides the row, read before a transaction. @throws AppError notFound */
+  async function readSurroundings(id: number) {
+    const row = requireFound(await webhookQueries(database).findEndpoint(id));
+    const [account, state] = await Promise.all([
+      keys.findAccountById(row.account_id),
+      readLogState(database),
+    ]);
+    return { account: account?.name ?? '', state };
+  }
+
+  function shown(row: EndpointRow, account: string, open: number, epochs: Parameters<typeof positionAt>[1]) {
+    return toEndpoint(row, { account, open, position: positionAt(row.position, epochs), now: clock.now() });
+  }
+
+  function record(tx: Sql, { origin }: Context, event: NewEvent): Promise<void> {
+    return recordEvents(tx, origin, now(), [event]);
+  }
+
+  /**
+   * Changes a locked endpoint. `work` returns the changed row, or null where there is nothing to change.
+   * @throws AppError notFound, preconditionFailed
+   */
+  async function change(
+    context: Context,
+    id: number,
+    precondition: Precondition | undefined,
+    work: (tx: Sql, row: EndpointRow, first: number) => Promise<Partial<EndpointRow> | null>,
+    event = webhookEvents.updated.of(subjectOf(id), { id }),
+  ): Promise<Versioned> {
+    const { account, state } = await readSurroundings(id);
+    return context.transaction(async (tx) => {
+      const row = requireFound(await webhookQueries(tx).lockEndpointForUpdate(id));
+      precondition?.(row.version);
+      const changes = await work(tx, row, state.first);
+      const changed = { ...row, ...changes };
+      if (changes !== null) {
+        changed.version += 1;
+        changed.updated_at = now();
+        await endpointQueries(tx).update(changed);
+        await record(tx, context, event);
+      }
+      const open = await webhookQueries(tx).countOpen(id);
+      return shown(changed, account, open?.count ?? 0, state.epochs);
+    });
+  }
+
+  return {
+    async list(account) {
+      const rows =
+        account === undefined
+          ? await endpointQueries(database).list()
+          : await endpointQueries(database).listOfAccount((await keys.findAccount(account)).id);
+      if (rows.length === 0) {
+        return [];
+      }
+      const [accounts, { epochs }, counts] = await Promise.all([
+        keys.listAccounts(),
+        readLogState(database),
+        endpointQueries(database).countOpen(rows.map(({ id }) => id)),
+      ]);
+      const names = new Map(accounts.map(({ id, name }) => [id, name]));
+      const open = new Map(counts.map((one) => [one.endpoint_id, one.open]));
+      return rows.map(
+        (row) => shown(row, names.get(row.account_id) ?? '', open.get(row.id) ?? 0, epochs).body,
+      );
+    },
+
+    async find(id) {
+      const row = requireFound(await webhookQueries(database).findEndpoint(id));
+      const { account, state } = await readSurroundings(id);
+      const open = await webhookQueries(database).countOpen(id);
+      return shown(row, account, open?.count ?? 0, state.epochs);
+    },
+
+    async create(context, accountId, { url, types = null, description = null, since = 'latest' }) {
+      requireKnownTypes(types);
+      await (await import('./targets.ts')).requireTarget(url, targets);
+      const position = await resolvePosition(events, 'since', since);
+      const [account, { epochs }] = await Promise.all([
+        keys.findAccountById(accountId),
+        readLogState(database),
+      ]);
+      return context.transaction(async (tx) => {
+        await tx.get(advisoryLock(`webhook endpoints of account ${accountId}`));
+        if ((await endpointQueries(tx).countOfAccount(accountId)) >= endpointsMax) {
+          throw new AppError(
+            'conflict',
+            `The account has ${endpointsMax} webhook endpoints already. Delete one first: DELETE /v2/webhook-endpoints/{endpointId} or "curd webhooks delete <id>".`,
+          );
+        }
+        const inserted = (await endpointQueries(tx).insert({
+          account_id: accountId,
+          url,
+          types: types === null ? null : JSON.stringify([...new Set(types)]),
+          description,
+          position,
+          created_at: now(),
+        })) as EndpointRow;
+        const { text, stored } = secrets.create(inserted.id);
+        const row = { ...inserted, secrets: JSON.stringify([stored]) };
+        await endpointQueries(tx).updateSecrets(row.id, row.secrets);
+        await record(tx, context, webhookEvents.created.of(subjectOf(row.id), { id: row.id }));
+        return withSecret(shown(row, account?.name ?? '', 0, epochs), text);
+      });
+    },
+
+    async update(context, id, { url, types, description }, precondition) {
+      requireKnownTypes(types ?? null);
+      if (url !== undefined) {
+        await (await import('./targets.ts')).requireTarget(url, targets);
+      }
+      return change(context, id, precondition, async (_, row) => {
+        const changes = {
+          url: url ?? row.url,
+          types:
+            types === undefined ? row.types : types === null ? null : JSON.stringify([...new Set(types)]),
+          description: description === undefined ? row.description : description,
+        };
+        const isSame =
+          changes.url === row.url && changes.types === row.types && changes.description === row.description;
+        // Another URL is another receiver: the failures of the old one do not count.
+        return isSame ? null : { ...changes, ...(changes.url === row.url ? {} : withoutFailures) };
+      });
+    },
+
+    delete: (context, id, precondition) =>
+      context.transaction(async (tx) => {
+        const row = requireFound(await webhookQueries(tx).lockEndpointForUpdate(id));
+        precondition?.(row.version);
+        await endpointQueries(tx).delete(id);
+        await record(tx, context, webhookEvents.deleted.of(subjectOf(id), { id }));
+      }),
+
+    async rotateSecret(context, id, overlapMs, precondition) {
+      if (overlapMs > overlapMsMax) {
+        throw validationError([{ field: 'overlap', message: 'must be at most 7d' }]);
+      }
+      let text = '';
+      const changed = await change(context, id, precondition, async (_, row) => {
+        const readable = activeSecrets(parseSecrets(row.secrets), clock.now()).filter((one) =>
+          secrets.isReadable(id, one),
+        );
+        if (overlapMs > 0 && readable.length > 1) {
+          throw new AppError(
+            'conflict',
+            `An earlier rotation overlaps until ${readable[1]?.endsAt}. Wait until then, or rotate with the overlap 0s, which ends both secrets immediately.`,
+          );
+        }
+        const created = secrets.create(id);
+        text = created.text;
+        const endsAt = timestamp(clock.now() + overlapMs);
+        const old = overlapMs === 0 ? [] : readable.map((one) => ({ ...one, endsAt }));
+        const isRepaired = row.disabled_reason === 'secret_unreadable';
+        return {
+          secrets: JSON.stringify([created.stored, ...old]),
+          ...(isRepaired ? ({ status: 'enabled', disabled_reason: null } as const) : {}),
+        };
+      });
+      return withSecret(changed, text);
+    },
+
+    async enable(context, id, skip, precondition) {
+      const latest = skip ? await events.resolve('latest') : null;
+      return change(context, id, precondition, async (tx, row, first) => {
+        if (row.status === 'enabled') {
+          return null;
+        }
+        const readable = activeSecrets(parseSecrets(row.secrets), clock.now());
+        if (!readable.every((one) => secrets.isReadable(id, one))) {
+          throw new AppError(
+            'conflict',
+            'CURD_SECRET was changed, and the secret of the endpoint cannot be read any more. Rotate it: POST /v2/webhook-endpoints/{endpointId}/rotate-secret or "curd webhooks rotate-secret <id>".',
+          );
+        }
+        if (latest === null && row.position < first - 1) {
+          throw new AppError(
+            'conflict',
+            'The log has removed events that the endpoint has not received. Enable it with "skip": true, and read from the API what it missed.',
+          );
+        }
+        await (latest === null ? wakeWaiting : skipWaiting)(tx, id, clock.now());
+        const position = latest === null ? row.position : Math.max(latest, row.position);
+        return { status: 'enabled', disabled_reason: null, position, ...withoutFailures };
+      });
+    },
+
+    disable: (context, id, precondition) =>
+      change(
+        context,
+        id,
+        precondition,
+        async (_, row) =>
+          row.status === 'disabled' ? null : { status: 'disabled', disabled_reason: 'on_request' },
+        webhookEvents.disabled.of(subjectOf(id), { id, reason: 'on_request' }),
+      ),
+  };
+}
+
+const subjectOf = (id: number) => `webhook_endpoint:${id}`;
+const withoutFailures = { failing_since: null, failures_in_row: 0, paused_until: null, pause_ms: 0 } as const;
+
+function withSecret({ id, version, body }: Versioned, secret: string): EndpointWithSecret {
+  return { id, version, secret, body: `${body.slice(0, -1)},"secret":${JSON.stringify(secret)}}` };
+}
