@@ -105,7 +105,6 @@ export async function buildApp(
   const uploads = createUploads(config.incomingDir, clock);
   const metrics = createMetrics();
   const { refusals } = rateLimits;
-  const figures = createGauges({ services, clock, overload, uploads, refusals });
   const isRedirecting = config.images.kind === 'bucket' && config.imagesUrl !== null;
 
   const numbering = createNumbering({ database, clock, log });
@@ -117,6 +116,14 @@ export async function buildApp(
     config,
     version: apiInfo.version,
     origin: system.origin,
+  });
+  const figures = createGauges({
+    services,
+    clock,
+    overload,
+    uploads,
+    refusals,
+    webhooks: webhookWorker.stats,
   });
   const connections = createLiveConnections(config.streams, config.streamsPerAccount);
 

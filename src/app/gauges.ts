@@ -6,6 +6,7 @@ import { type DiskSpace, diskSpaceOf, storageFoldersOf } from '../files/disk-spa
 import type { MetricDefinition } from '../http/metrics.ts';
 import type { Uploads } from '../http/uploads.ts';
 import type { Overload } from '../limits/overload.ts';
+import type { WebhookStats } from '../webhooks/worker.ts';
 import { apiInfo } from './api-info.ts';
 import type { Services } from './services.ts';
 
@@ -21,6 +22,7 @@ interface Dependencies {
   readonly uploads: Uploads;
   /** Requests refused since the start, by limit. */
   readonly refusals: () => Readonly<Record<string, number>>;
+  readonly webhooks: WebhookStats;
 }
 
 /** The metrics, in the order of /metrics. */
@@ -30,6 +32,7 @@ export function createGauges({
   overload,
   uploads,
   refusals,
+  webhooks,
 }: Dependencies): MetricDefinition[] {
   const { config, database, orderReader, passwords, imageRenderer } = services;
   const folders = storageFoldersOf(config);
@@ -67,6 +70,8 @@ export function createGauges({
     type: 'counter',
     read,
   });
+  const labelled = (label: string, values: Readonly<Record<string, number>>) =>
+    Object.fromEntries(Object.entries(values).map(([value, count]) => [`{${label}="${value}"}`, count]));
   const byState = ({ running, waiting }: { running: number; waiting: number }) => ({
     '{state="running"}': running,
     '{state="waiting"}': waiting,
@@ -94,6 +99,19 @@ export function createGauges({
     ),
     gauge('curd_passwords', 'Passwords that are being hashed or verified, or wait for it.', () =>
       byState(passwords.stats()),
+    ),
+    counter(
+      'curd_webhook_attempts_total',
+      'Attempts to send webhooks by outcome: delivered, to be retried, given up.',
+      () => labelled('outcome', webhooks.attempts),
+    ),
+    gauge(
+      'curd_webhook_delivery_lag_seconds',
+      'Age of the oldest delivery that is due and not delivered.',
+      webhooks.lagSeconds,
+    ),
+    gauge('curd_webhook_endpoints', 'Webhook endpoints by status.', async () =>
+      labelled('status', await webhooks.endpoints()),
     ),
     counter(
       'curd_database_operations_total',

@@ -12,6 +12,8 @@ import { checkImages } from '../images/consistency-check.ts';
 import { checkCredits, checkOrders } from '../orders/consistency-check.ts';
 import type { Config } from '../settings/config.ts';
 import { publicImageUrl } from '../settings/urls.ts';
+import { checkWebhooks } from '../webhooks/consistency-check.ts';
+import { createEndpointSecrets } from '../webhooks/secrets.ts';
 import type { doctorOptions } from './command-options.ts';
 import type { CommandOptions, OptionsOf } from './options.ts';
 import { printResult } from './output.ts';
@@ -52,6 +54,11 @@ export async function runDoctor(options: OptionsOf<typeof doctorOptions>): Promi
       { name: 'catalogue', run: checkCatalogue },
       { name: 'orders', run: checkOrders },
       { name: 'customers', run: checkCredits },
+      {
+        name: 'webhooks',
+        run: (snapshot) =>
+          checkWebhooks(snapshot, createEndpointSecrets(systemClock, config.secret), systemClock.now()),
+      },
       { name: 'events', run: (snapshot) => checkEventLog(snapshot, systemClock.now()) },
       {
         name: 'pictures',

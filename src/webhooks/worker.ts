@@ -23,7 +23,7 @@ export interface WebhookWorker {
   /** Queues and sends all that is due now: for tests. */
   run(): Promise<void>;
   stop(): Promise<void>;
-  stats(): WebhookStats;
+  readonly stats: WebhookStats;
 }
 
 export interface WebhookStats {
@@ -90,7 +90,7 @@ export function createWebhookWorker(dependencies: WebhookDependencies): WebhookW
       isStopped = true;
       await (await engine)?.stop();
     },
-    stats: () => ({
+    stats: {
       attempts,
       async endpoints() {
         const counts = await queries.countByStatus();
@@ -107,6 +107,6 @@ export function createWebhookWorker(dependencies: WebhookDependencies): WebhookW
           .map(({ due_at }) => clock.now() - Date.parse(due_at));
         return Math.max(0, ...due) / 1000;
       },
-    }),
+    },
   };
 }

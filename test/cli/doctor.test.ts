@@ -27,7 +27,17 @@ interface Result {
   readonly findings: readonly Finding[];
 }
 
-const checks = ['settings', 'clock', 'database', 'catalogue', 'orders', 'customers', 'events', 'pictures'];
+const checks = [
+  'settings',
+  'clock',
+  'database',
+  'catalogue',
+  'orders',
+  'customers',
+  'webhooks',
+  'events',
+  'pictures',
+];
 
 /** Statements that make a shop inconsistent, with the expected example and remedy. */
 function faultsOf({ orders, cheeses }: FilledShop): [Statement, RegExp, RegExp][] {
