@@ -91,6 +91,7 @@ export interface DetailsByCode {
   payloadTooLarge: { readonly isBodyUnread: true };
   unsupportedMediaType:
     | { readonly accepts: readonly string[] }
+    | { readonly acceptsPatch: readonly string[] }
     | { readonly acceptsEncodings: readonly string[] };
   /** The size of the file in bytes. */
   rangeNotSatisfiable: { readonly size: number };

@@ -102,14 +102,18 @@ export interface paths {
         put?: never;
         /**
          * Change the name or status of a cheese
-         * @description Send the two fields in the query or in the body, as JSON, form or multipart form. Other fields of a cheese are refused with 422, because this route cannot change them: use PUT.
+         * @description Send the two fields in the query or in the body, as JSON, form or multipart form. Other fields of a cheese are refused with 422, because this route cannot change them: use PATCH.
          */
         post: operations["updateCheese"];
         /** Delete a cheese permanently */
         delete: operations["deleteCheese"];
         options?: never;
         head?: never;
-        patch?: never;
+        /**
+         * Change fields of a cheese
+         * @description A JSON Merge Patch: send only the fields that change. Null removes an optional field. The category is replaced as a whole.
+         */
+        patch: operations["patchCheese"];
         trace?: never;
     };
     "/v2/cheeses/{cheeseId}/uploadImage": {
@@ -3594,6 +3598,87 @@ export interface components {
             hasMore: boolean;
             /** @description Number of matching cheeses on all pages */
             total: number;
+        };
+        /**
+         * CheeseMergePatch
+         * @description A JSON Merge Patch (RFC 7396): fields that are absent stay, null removes a field, and arrays are replaced
+         * @example {
+         *       "pricePerKg": 29.5,
+         *       "tags": [
+         *         {
+         *           "name": "cow"
+         *         }
+         *       ],
+         *       "ageMonths": null
+         *     }
+         */
+        CheeseMergePatch: {
+            /** Format: int64 */
+            readonly id?: number;
+            /**
+             * @description Unique within the category
+             * @example Gruyère
+             */
+            name?: string;
+            /** @description By name, created on first use, or by the id of an existing category */
+            category?: {
+                /**
+                 * Format: int64
+                 * @description Used only when no name is given
+                 */
+                id?: number;
+                /** @example Hard */
+                name?: string;
+            } | null;
+            /**
+             * @description URLs of photos, the primary one first. The server never fetches them
+             * @example [
+             *       "https://example.com/gruyere.jpg"
+             *     ]
+             */
+            photoUrls?: string[] | null;
+            /** @description Duplicates are removed, the order is kept */
+            tags?: {
+                /**
+                 * Format: int64
+                 * @description Used only when no name is given
+                 */
+                id?: number;
+                /** @example raw milk */
+                name?: string;
+            }[] | null;
+            /**
+             * @description available can be ordered; pending and sold cannot
+             * @enum {string}
+             */
+            status?: "available" | "pending" | "sold";
+            /**
+             * @description Name of the country of origin; null when it is not known
+             * @example Switzerland
+             */
+            origin?: string | null;
+            /**
+             * @description US dollars per kilogram
+             * @example 32.5
+             */
+            pricePerKg?: number | null;
+            /**
+             * @description Ageing in whole months
+             * @example 9
+             */
+            ageMonths?: number | null;
+            /** @description Certified organic */
+            organic?: boolean | null;
+            /**
+             * Format: date-time
+             * @example 2026-01-15T09:30:00.000Z
+             */
+            readonly createdAt?: string;
+            /**
+             * Format: date-time
+             * @example 2026-01-15T09:30:00.000Z
+             */
+            readonly updatedAt?: string;
         };
         /**
          * CheesePatch
@@ -8068,6 +8153,289 @@ export interface operations {
                      *     }
                      */
                     "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Too many requests. Wait as long as Retry-After says */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": 429,
+                     *       "type": "rate_limit_exceeded",
+                     *       "message": "Too many requests: wait as long as Retry-After says."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The server is overloaded: wait as long as Retry-After says */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": 503,
+                     *       "type": "unavailable",
+                     *       "message": "The server cannot process the request right now. Try again shortly."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    patchCheese: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Change the cheese only at this ETag */
+                "If-Match"?: string;
+                /** @description `true` returns the response of this request, and changes nothing. `effects` returns 200 with a DryRunResult */
+                "Dry-Run"?: "true" | "effects" | "false";
+            };
+            path: {
+                /** @example 1 */
+                cheeseId: number;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "pricePerKg": 29.5,
+                 *       "tags": [
+                 *         {
+                 *           "name": "cow"
+                 *         }
+                 *       ],
+                 *       "ageMonths": null
+                 *     }
+                 */
+                "application/merge-patch+json": components["schemas"]["CheeseMergePatch"];
+                /**
+                 * @example {
+                 *       "pricePerKg": 29.5,
+                 *       "tags": [
+                 *         {
+                 *           "name": "cow"
+                 *         }
+                 *       ],
+                 *       "ageMonths": null
+                 *     }
+                 */
+                "application/json": components["schemas"]["CheeseMergePatch"];
+            };
+        };
+        responses: {
+            /** @description The changed cheese */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": 42,
+                     *       "name": "Gruyère",
+                     *       "category": {
+                     *         "id": 3,
+                     *         "name": "Hard"
+                     *       },
+                     *       "photoUrls": [
+                     *         "https://example.com/gruyere.jpg"
+                     *       ],
+                     *       "tags": [
+                     *         {
+                     *           "id": 1,
+                     *           "name": "cow"
+                     *         },
+                     *         {
+                     *           "id": 4,
+                     *           "name": "raw milk"
+                     *         }
+                     *       ],
+                     *       "status": "available",
+                     *       "origin": "Switzerland",
+                     *       "pricePerKg": 32.5,
+                     *       "ageMonths": 9,
+                     *       "organic": false,
+                     *       "createdAt": "2026-01-15T09:30:00.000Z",
+                     *       "updatedAt": "2026-02-03T14:12:45.120Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Cheese"];
+                };
+            };
+            /** @description A parameter or header is not valid */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": 400,
+                     *       "type": "bad_request",
+                     *       "message": "A parameter or header of the request is not valid."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description No valid credential */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": 401,
+                     *       "type": "unauthorized",
+                     *       "message": "A valid credential is needed here."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The credential is valid but does not permit this */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": 403,
+                     *       "type": "forbidden",
+                     *       "message": "The credential does not permit this."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description There is no such cheese */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": 404,
+                     *       "type": "not_found",
+                     *       "message": "There is no such cheese."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The body took too long to arrive */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": 408,
+                     *       "type": "request_timeout",
+                     *       "message": "The request took too long to arrive."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description A cheese with this name already exists in the category */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": 409,
+                     *       "type": "conflict",
+                     *       "message": "A cheese with this name already exists in the category."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The resource has changed since the version in If-Match */
+            412: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": 412,
+                     *       "type": "precondition_failed",
+                     *       "message": "The resource has changed: read it again and send its new ETag in If-Match."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The body is over 1 MiB */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": 413,
+                     *       "type": "payload_too_large",
+                     *       "message": "The body is larger than this path accepts."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The media type of the body is not supported */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": 415,
+                     *       "type": "unsupported_media_type",
+                     *       "message": "Send the body in a media type that the Accept header of this response names."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The request failed validation. Nothing was changed */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": 422,
+                     *       "type": "validation_error",
+                     *       "message": "The request failed validation. name: is required",
+                     *       "errors": [
+                     *         {
+                     *           "field": "name",
+                     *           "message": "is required"
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ValidationError"];
                 };
             };
             /** @description Too many requests. Wait as long as Retry-After says */

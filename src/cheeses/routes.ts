@@ -12,10 +12,12 @@ import { entityResponse, etagHeader, ifMatchFor, preconditionOf } from '../http/
 import { parsePathId } from '../http/path-id.ts';
 import { type Route, route } from '../http/route.ts';
 import { chain } from '../maybe-promise.ts';
-import { Cheese, CheeseInput, CheesePatch, CheeseReplacement } from './schemas.ts';
+import { Cheese, CheeseInput, CheeseMergePatch, CheesePatch, CheeseReplacement } from './schemas.ts';
 import type { CheeseService } from './service.ts';
 
 const tag = 'Cheeses';
+/** RFC 7396, and the type that most clients send. */
+const mergePatchTypes = ['application/merge-patch+json', 'application/json'];
 export const cheeseIfMatch = ifMatchFor('cheese');
 export const noCheese = notFoundResponse('There is no such cheese');
 const nameTaken = conflictResponse('A cheese with this name already exists in the category');
@@ -79,13 +81,14 @@ export function cheeseRoutes(cheeses: CheeseService): Route[] {
       tag,
       summary: 'Change the name or status of a cheese',
       description:
-        'Send the two fields in the query or in the body, as JSON, form or multipart form. Other fields of a cheese are refused with 422, because this route cannot change them: use PUT.',
+        'Send the two fields in the query or in the body, as JSON, form or multipart form. Other fields of a cheese are refused with 422, because this route cannot change them: use PATCH.',
       access: anyOf(oauth('write:cheeses')),
       query: CheesePatch.properties,
       queryFailsAs: 'validation',
       unchangeable: {
         fields: ['category', 'photoUrls', 'tags', 'origin', 'pricePerKg', 'ageMonths', 'organic'],
-        remedy: 'send PUT /v2/cheeses with the whole cheese',
+        remedy: ({ cheeseId: id = '' }) =>
+          `send PATCH /v2/cheeses/${/^\d{1,19}$/.test(id) ? id : '{cheeseId}'}`,
       },
       headers: cheeseIfMatch,
       body: CheesePatch,
@@ -104,6 +107,30 @@ export function cheeseRoutes(cheeses: CheeseService): Route[] {
           (context) => cheeses.update(context, cheeseId(params), patch, preconditionOf(headers['if-match'])),
           (cheese) => entityResponse(cheese, 200),
         );
+      },
+    }),
+    route({
+      method: 'PATCH',
+      path: '/cheeses/:cheeseId',
+      operationId: 'patchCheese',
+      tag,
+      summary: 'Change fields of a cheese',
+      description:
+        'A JSON Merge Patch: send only the fields that change. Null removes an optional field. The category is replaced as a whole.',
+      access: anyOf(oauth('write:cheeses')),
+      headers: cheeseIfMatch,
+      body: CheeseMergePatch,
+      bodyTypes: mergePatchTypes,
+      responses: {
+        200: oneCheese('The changed cheese'),
+        ...noCheese,
+        ...nameTaken,
+        ...preconditionFailedResponse,
+        ...unprocessableResponse,
+      },
+      handle: async ({ params, body, headers, context }) => {
+        const precondition = preconditionOf(headers['if-match']);
+        return entityResponse(await cheeses.patch(context, cheeseId(params), body, precondition), 200);
       },
     }),
     route({

@@ -194,6 +194,28 @@ export const CheesePatch = {
 } as const;
 export type CheesePatch = XStatic<typeof CheesePatch>;
 
+export const CheeseMergePatch = {
+  title: 'CheeseMergePatch',
+  description:
+    'A JSON Merge Patch (RFC 7396): fields that are absent stay, null removes a field, and arrays are replaced',
+  type: 'object',
+  properties: {
+    id: { ...int64, readOnly: true },
+    name: { ...nameText, refusesNull: true, description: 'Unique within the category' },
+    category: { ...categoryInput, type: ['object', 'null'] },
+    photoUrls: { ...photos, type: ['array', 'null'] },
+    tags: { ...inputProperties.tags, type: ['array', 'null'] },
+    status: { ...statusText, refusesNull: true },
+    origin: originText,
+    pricePerKg: { ...price, type: ['number', 'null'] },
+    ageMonths: { ...age, type: ['integer', 'null'] },
+    organic: { type: ['boolean', 'null'], description: 'Certified organic' },
+    ...supplied,
+  },
+  examples: [{ pricePerKg: 29.5, tags: [{ name: 'cow' }], ageMonths: null }],
+} as const;
+export type CheeseMergePatch = XStatic<typeof CheeseMergePatch>;
+
 export const CheeseList = {
   title: 'CheeseList',
   type: 'object',

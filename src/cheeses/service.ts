@@ -20,10 +20,12 @@ import {
 } from './drafts.ts';
 import { cheeseEvents } from './event-types.ts';
 import { compareImport, type ImportOutcome } from './import-comparison.ts';
+import { applyPatch, patchToInput } from './patch.ts';
 import { type CheeseRow, cheeseLookup, cheeseQueries } from './queries.ts';
 import {
   type Cheese,
   type CheeseInput,
+  type CheeseMergePatch,
   type CheesePatch,
   type CheeseReplacement,
   parseCheese,
@@ -44,6 +46,13 @@ export interface CheeseService {
   replace(context: Context, input: CheeseReplacement, precondition?: Precondition): Promise<Versioned>;
   /** @throws AppError notFound, preconditionFailed, conflict */
   update(context: Context, id: number, patch: CheesePatch, precondition?: Precondition): Promise<Versioned>;
+  /** @throws AppError notFound, preconditionFailed, conflict, validation */
+  patch(
+    context: Context,
+    id: number,
+    patch: CheeseMergePatch,
+    precondition?: Precondition,
+  ): Promise<Versioned>;
   /** @throws AppError notFound, preconditionFailed, and what `change` throws */
   changePhotos(
     context: Context,
@@ -208,6 +217,14 @@ export function createCheeseService({ database, clock, beforeDelete }: Dependenc
           precondition,
           async () => (current) => cheeseToDraft({ ...current, ...patch }),
         ),
+      ),
+
+    patch: (context, id, patch, precondition) =>
+      context.transaction((tx) =>
+        write(tx, context, id, precondition, async () => {
+          const values = await inputToDraft(tx, patchToInput(patch));
+          return (current) => applyPatch(cheeseToDraft(current), patch, values);
+        }),
       ),
 
     changePhotos: (context, id, change, precondition) =>

@@ -20,6 +20,12 @@ export function throwIfInvalid(errors: readonly FieldError[], as: 'badRequest' |
 /** Before the body is read. @throws AppError unsupportedMediaType */
 export function requireMediaType(route: Route, headers: IncomingHttpHeaders): void {
   const { 'content-type': contentType } = headers;
+  const { bodyTypes } = route;
+  if (bodyTypes !== undefined) {
+    requireOneOf(bodyTypes, contentType);
+    refuseContentEncoding(headers);
+    return;
+  }
   const isJson = contentType === undefined || /^application\/([\w.+-]+\+)?json\s*(;|$)/i.test(contentType);
   if (!isJson && !(route.takesForms && isForm(contentType))) {
     const accepts = route.takesForms ? [...jsonTypes, ...formTypes] : jsonTypes;
@@ -30,9 +36,21 @@ export function requireMediaType(route: Route, headers: IncomingHttpHeaders): vo
   refuseContentEncoding(headers);
 }
 
+/** A patch names the types in Accept-Patch (RFC 5789). */
+function requireOneOf(types: readonly string[], contentType: string | undefined): void {
+  const given = contentType?.split(';', 1)[0]?.trim().toLowerCase();
+  if (given !== undefined && !types.includes(given)) {
+    throw new AppError('unsupportedMediaType', `Send the patch as one of ${types.join(', ')}.`, {
+      details: { acceptsPatch: types },
+    });
+  }
+}
+
 function isForm(contentType: string): boolean {
   return /^(application\/x-www-form-urlencoded|multipart\/form-data)\s*(;|$)/i.test(contentType);
 }
+
+type PathParameters = Readonly<Record<string, string>>;
 
 /** A body as it was received, or as a value that is parsed already. */
 export type RequestBody =
@@ -40,25 +58,32 @@ export type RequestBody =
   | { readonly value: unknown };
 
 /** The body, validated with the schema of the route. @throws AppError badRequest, validation */
-export function readBody(route: Route, body: RequestBody, isStrict: boolean): MaybePromise<unknown> {
+export function readBody(
+  route: Route,
+  params: PathParameters,
+  body: RequestBody,
+  isStrict: boolean,
+): MaybePromise<unknown> {
   if ('value' in body) {
-    return validBody(route, body.value, isStrict);
+    return validBody(route, params, body.value, isStrict);
   }
   const { bytes = noBytes, mediaType = 'application/json' } = body;
   if (route.bodyIsOptional && bytes.length === 0) {
     return {};
   }
   return isForm(mediaType)
-    ? chain(parseForm(bytes, mediaType), (form) => validBody(route, form, isStrict))
-    : validBody(route, parseJson(bytes), isStrict);
+    ? chain(parseForm(bytes, mediaType), (form) => validBody(route, params, form, isStrict))
+    : validBody(route, params, parseJson(bytes), isStrict);
 }
 
-function validBody(route: Route, given: unknown, isStrict: boolean): unknown {
+function validBody(route: Route, params: PathParameters, given: unknown, isStrict: boolean): unknown {
   const { value, errors } = validate(route.body ?? {}, given, isStrict);
   const isGiven = (name: string) =>
     Object.hasOwn(Object(given), name) && (given as Record<string, unknown>)[name] !== null;
   const all =
-    route.unchangeable === undefined ? errors : unchangeableErrors(route.unchangeable, errors, isGiven);
+    route.unchangeable === undefined
+      ? errors
+      : unchangeableErrors(route.unchangeable, params, errors, isGiven);
   throwIfInvalid(all, 'validation');
   return value;
 }
@@ -66,13 +91,15 @@ function validBody(route: Route, given: unknown, isStrict: boolean): unknown {
 /** The errors of a query or body, with one for each given field that the route cannot change. */
 export function unchangeableErrors(
   unchangeable: NonNullable<Route['unchangeable']>,
+  params: PathParameters,
   errors: readonly FieldError[],
   isGiven: (name: string) => boolean,
 ): readonly FieldError[] {
   const fields = unchangeable.fields.filter(isGiven);
+  const remedy = fields.length === 0 ? '' : unchangeable.remedy(params);
   return [
     ...errors.filter(({ field }) => !fields.includes(field)),
-    ...fields.map((field) => ({ field, message: `cannot be changed here: ${unchangeable.remedy}` })),
+    ...fields.map((field) => ({ field, message: `cannot be changed here: ${remedy}` })),
   ];
 }
 

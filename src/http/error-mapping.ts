@@ -50,7 +50,9 @@ const headersByCode: { readonly [C in keyof DetailsByCode]: (details: DetailsByC
     unsupportedMediaType: (details) =>
       'accepts' in details
         ? { Accept: details.accepts.join(', ') }
-        : { 'Accept-Encoding': details.acceptsEncodings.join(', ') },
+        : 'acceptsPatch' in details
+          ? { 'Accept-Patch': details.acceptsPatch.join(', ') }
+          : { 'Accept-Encoding': details.acceptsEncodings.join(', ') },
     rangeNotSatisfiable: ({ size }) => ({ 'Content-Range': `bytes */${size}` }),
     rateLimited: ({ limits, readAt, retryAfterMs }) => ({
       ...(limits === undefined ? {} : rateLimitHeaders(limits, readAt)),

@@ -73,9 +73,12 @@ export const executionSteps: readonly Step<Execution>[] = [
     name: 'readBody',
     appliesTo: ({ body }) => body !== undefined,
     run: (execution) =>
-      chain(readBody(execution.route, execution.input.body, execution.isStrict), (body) => {
-        execution.body = body;
-      }),
+      chain(
+        readBody(execution.route, execution.input.params, execution.input.body, execution.isStrict),
+        (body) => {
+          execution.body = body;
+        },
+      ),
   },
   {
     name: 'handle',
@@ -106,7 +109,7 @@ function readParameters(execution: Execution): void {
   const all =
     route.unchangeable === undefined
       ? errors
-      : unchangeableErrors(route.unchangeable, errors, (name) => input.query.has(name));
+      : unchangeableErrors(route.unchangeable, input.params, errors, (name) => input.query.has(name));
   throwIfInvalid(all, route.queryFailsAs ?? 'badRequest');
   execution.query = values;
 }

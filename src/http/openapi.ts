@@ -254,7 +254,7 @@ function declared(parameters: Parameters, place: 'query' | 'header', examples: E
 
 /** Schemas with a title become components. */
 function reference(schema: Schema, components: Map<string, unknown>): unknown {
-  const { properties, items, anyOf, oneOf, discriminator, isBatch: _, rule: _rule, ...rest } = schema;
+  const { properties, items, anyOf, oneOf, discriminator, ...rest } = withoutChecks(schema);
   const full = {
     ...rest,
     ...(properties === undefined
@@ -287,7 +287,10 @@ function mappingOf(
   return { propertyName, mapping: Object.fromEntries(mapping) };
 }
 
-/** Rules have no form in JSON; descriptions say what they require. */
-function documentedSchema({ rule: _, ...schema }: Schema): Schema {
+/** These checks have no form in JSON Schema; descriptions say what they require. */
+const withoutChecks = ({ isBatch: _, rule: _rule, refusesNull: _refusesNull, ...rest }: Schema) => rest;
+
+function documentedSchema(full: Schema): Schema {
+  const schema = withoutChecks(full);
   return schema.items === undefined ? schema : { ...schema, items: documentedSchema(schema.items) };
 }

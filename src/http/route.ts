@@ -89,7 +89,7 @@ export interface RouteDefinition<
   F extends Parameters = Record<never, never>,
   A extends Access = Access,
 > {
-  readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE';
+  readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
   /** Relative to /v2, with parameters as `:name`. Operational routes and those with `isAtRoot` state the whole path. */
   readonly path: string;
   readonly operationId: string;
@@ -109,7 +109,12 @@ export interface RouteDefinition<
    * Fields of the resource that the route cannot change: sending one in the query or the body is 422, because the client
    * expects a change. Unknown names are ignored.
    */
-  readonly unchangeable?: { readonly fields: readonly string[]; readonly remedy: string };
+  readonly unchangeable?: {
+    readonly fields: readonly string[];
+    readonly remedy: (params: Readonly<Record<string, string>>) => string;
+  };
+  /** The media types of a JSON body, if not every JSON type is accepted. */
+  readonly bodyTypes?: readonly string[];
   /** The body may be a form or JSON. */
   readonly takesForms?: boolean;
   /** The body is this form. The handler calls `receive` to read it. */
@@ -150,10 +155,7 @@ export type Route = Omit<RouteDefinition<Parameters, Schema, Parameters>, 'handl
 };
 
 /** What the OpenAPI document states about a route. */
-export type Described = Omit<Route, 'handle'> & {
-  /** Media types of the body; JSON by default. */
-  readonly bodyTypes?: readonly string[];
-};
+export type Described = Omit<Route, 'handle'>;
 
 /** The path of a route on the server. */
 export function fullPath(route: Pick<Route, 'path' | 'access' | 'isAtRoot'>): string {

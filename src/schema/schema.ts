@@ -30,6 +30,8 @@ export interface Schema {
   readonly default?: unknown;
   /** The server supplies it. Requests may contain it, because clients send back what they have read; it is dropped. */
   readonly readOnly?: boolean;
+  /** Null is an error, although the member is optional: in a merge patch, null would remove it. */
+  readonly refusesNull?: boolean;
   readonly examples?: readonly unknown[];
   readonly additionalProperties?: boolean | Schema;
   /** One of these schemas; in responses only. */

@@ -61,8 +61,10 @@ function validateObject(
     const isRequired = schema.required?.includes(name) ?? false;
     const given = Object.hasOwn(value, name) ? value[name] : undefined;
     if (given === undefined || (given === null && !typesOf(property).includes('null'))) {
-      if (isRequired) {
-        addError(errors, path, given === null ? 'is required and must not be null' : 'is required');
+      if (given === null && (isRequired || property.refusesNull)) {
+        addError(errors, path, 'is required and must not be null');
+      } else if (isRequired) {
+        addError(errors, path, 'is required');
       }
       continue;
     }

@@ -238,7 +238,7 @@ onBothEngines('POST /cheeses/{id}', (engine) => {
         await send(url, `status=sold&${field}=1`, form),
       ]) {
         assertFields(response, [field]);
-        assert.match(response.json.errors[0].message, /PUT \/v2\/cheeses/);
+        assert.match(response.json.errors[0].message, /PATCH \/v2\/cheeses\/\d+$/);
       }
     }
     const all = await write('POST', url, { ...others, status: 'lost' }, { prefer: 'handling=strict' });

@@ -20,6 +20,7 @@ const table: Readonly<Record<string, string>> = {
   'GET /cheeses/:cheeseId/images': 'apiKey read:cheeses',
   'GET /cheeses/:cheeseId': 'apiKey read:cheeses',
   'POST /cheeses/:cheeseId': 'write:cheeses',
+  'PATCH /cheeses/:cheeseId': 'write:cheeses',
   'DELETE /cheeses/:cheeseId': 'write:cheeses',
   'GET /store/inventory': 'apiKey read:cheeses',
   'GET /store/orders': 'apiKey read:orders',
