@@ -55,7 +55,8 @@ async function logIn(shop: Shop): Promise<{ path: string; headers: { authorizati
 
 async function changesOf(shop: Shop): Promise<Change[]> {
   const cheese = async () => `/v2/cheeses/${await newCheese(shop)}`;
-  const [replaced, updated, deleted, pictured] = [
+  const [replaced, updated, patched, deleted, pictured] = [
+    await cheese(),
     await cheese(),
     await cheese(),
     await cheese(),
@@ -76,6 +77,12 @@ async function changesOf(shop: Shop): Promise<Change[]> {
       resource: replaced,
       path: '/v2/cheeses',
       options: { ...admin, body: replacement },
+    },
+    {
+      operationId: 'patchCheese',
+      resource: patched,
+      path: patched,
+      options: { ...admin, body: { status: 'sold' } },
     },
     {
       operationId: 'updateCheese',
@@ -140,7 +147,10 @@ onBothEngines('If-Match', (engine) => {
     }
     const changing = shop.app.routes.filter(
       ({ method, path }) =>
-        method === 'PUT' || method === 'DELETE' || (method === 'POST' && path.includes(':')),
+        method === 'PUT' ||
+        method === 'PATCH' ||
+        method === 'DELETE' ||
+        (method === 'POST' && path.includes(':')),
     );
     const known = [...changes.map(({ operationId }) => operationId), ...without];
     for (const { operationId } of changing) {
