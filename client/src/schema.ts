@@ -6669,8 +6669,8 @@ export interface operations {
             header?: {
                 /** @description Change the cheese only at this ETag */
                 "If-Match"?: string;
-                /** @description `true` returns the response of this request, and changes nothing. `effects` returns 200 with a DryRunResult */
-                "Dry-Run"?: "true" | "effects" | "false";
+                /** @description `true`: the request changes nothing and returns the response that it would get. `effects`: the same, as 200 with a DryRunResult. `false`: a real request */
+                "Dry-Run"?: string;
             };
             path?: never;
             cookie?: never;
@@ -6935,8 +6935,8 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description `true` returns the response of this request, and changes nothing. `effects` returns 200 with a DryRunResult */
-                "Dry-Run"?: "true" | "effects" | "false";
+                /** @description `true`: the request changes nothing and returns the response that it would get. `effects`: the same, as 200 with a DryRunResult. `false`: a real request */
+                "Dry-Run"?: string;
                 /** @description Any text. The same request with the same key runs only once within 24 hours */
                 "Idempotency-Key"?: string;
             };
@@ -7754,8 +7754,8 @@ export interface operations {
             header?: {
                 /** @description Change the cheese only at this ETag */
                 "If-Match"?: string;
-                /** @description `true` returns the response of this request, and changes nothing. `effects` returns 200 with a DryRunResult */
-                "Dry-Run"?: "true" | "effects" | "false";
+                /** @description `true`: the request changes nothing and returns the response that it would get. `effects`: the same, as 200 with a DryRunResult. `false`: a real request */
+                "Dry-Run"?: string;
                 /** @description Any text. The same request with the same key runs only once within 24 hours */
                 "Idempotency-Key"?: string;
             };
@@ -8041,8 +8041,8 @@ export interface operations {
                 "X-Confirm-Delete": true;
                 /** @description Change the cheese only at this ETag */
                 "If-Match"?: string;
-                /** @description `true` returns the response of this request, and changes nothing. `effects` returns 200 with a DryRunResult */
-                "Dry-Run"?: "true" | "effects" | "false";
+                /** @description `true`: the request changes nothing and returns the response that it would get. `effects`: the same, as 200 with a DryRunResult. `false`: a real request */
+                "Dry-Run"?: string;
             };
             path: {
                 /** @example 1 */
@@ -8195,8 +8195,8 @@ export interface operations {
             header?: {
                 /** @description Change the cheese only at this ETag */
                 "If-Match"?: string;
-                /** @description `true` returns the response of this request, and changes nothing. `effects` returns 200 with a DryRunResult */
-                "Dry-Run"?: "true" | "effects" | "false";
+                /** @description `true`: the request changes nothing and returns the response that it would get. `effects`: the same, as 200 with a DryRunResult. `false`: a real request */
+                "Dry-Run"?: string;
             };
             path: {
                 /** @example 1 */
@@ -9185,8 +9185,8 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description `true` returns the response of this request, and changes nothing. `effects` returns 200 with a DryRunResult */
-                "Dry-Run"?: "true" | "effects" | "false";
+                /** @description `true`: the request changes nothing and returns the response that it would get. `effects`: the same, as 200 with a DryRunResult. `false`: a real request */
+                "Dry-Run"?: string;
                 /** @description Any text. The same request with the same key runs only once within 24 hours */
                 "Idempotency-Key"?: string;
             };
@@ -9573,8 +9573,8 @@ export interface operations {
             header?: {
                 /** @description Change the order only at this ETag */
                 "If-Match"?: string;
-                /** @description `true` returns the response of this request, and changes nothing. `effects` returns 200 with a DryRunResult */
-                "Dry-Run"?: "true" | "effects" | "false";
+                /** @description `true`: the request changes nothing and returns the response that it would get. `effects`: the same, as 200 with a DryRunResult. `false`: a real request */
+                "Dry-Run"?: string;
             };
             path: {
                 /** @example 2 */
@@ -9998,8 +9998,8 @@ export interface operations {
             header?: {
                 /** @description Change the order only at this ETag */
                 "If-Match"?: string;
-                /** @description `true` returns the response of this request, and changes nothing. `effects` returns 200 with a DryRunResult */
-                "Dry-Run"?: "true" | "effects" | "false";
+                /** @description `true`: the request changes nothing and returns the response that it would get. `effects`: the same, as 200 with a DryRunResult. `false`: a real request */
+                "Dry-Run"?: string;
                 /** @description Any text. The same request with the same key runs only once within 24 hours */
                 "Idempotency-Key"?: string;
             };
@@ -10182,8 +10182,8 @@ export interface operations {
             header?: {
                 /** @description Change the order only at this ETag */
                 "If-Match"?: string;
-                /** @description `true` returns the response of this request, and changes nothing. `effects` returns 200 with a DryRunResult */
-                "Dry-Run"?: "true" | "effects" | "false";
+                /** @description `true`: the request changes nothing and returns the response that it would get. `effects`: the same, as 200 with a DryRunResult. `false`: a real request */
+                "Dry-Run"?: string;
                 /** @description Any text. The same request with the same key runs only once within 24 hours */
                 "Idempotency-Key"?: string;
             };
@@ -10366,8 +10366,8 @@ export interface operations {
             header?: {
                 /** @description Change the order only at this ETag */
                 "If-Match"?: string;
-                /** @description `true` returns the response of this request, and changes nothing. `effects` returns 200 with a DryRunResult */
-                "Dry-Run"?: "true" | "effects" | "false";
+                /** @description `true`: the request changes nothing and returns the response that it would get. `effects`: the same, as 200 with a DryRunResult. `false`: a real request */
+                "Dry-Run"?: string;
                 /** @description Any text. The same request with the same key runs only once within 24 hours */
                 "Idempotency-Key"?: string;
             };
@@ -10548,8 +10548,8 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description `true` returns the response of this request, and changes nothing. `effects` returns 200 with a DryRunResult */
-                "Dry-Run"?: "true" | "effects" | "false";
+                /** @description `true`: the request changes nothing and returns the response that it would get. `effects`: the same, as 200 with a DryRunResult. `false`: a real request */
+                "Dry-Run"?: string;
                 /** @description Any text. The same request with the same key runs only once within 24 hours */
                 "Idempotency-Key"?: string;
             };
@@ -10750,8 +10750,8 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description `true` returns the response of this request, and changes nothing. `effects` returns 200 with a DryRunResult */
-                "Dry-Run"?: "true" | "effects" | "false";
+                /** @description `true`: the request changes nothing and returns the response that it would get. `effects`: the same, as 200 with a DryRunResult. `false`: a real request */
+                "Dry-Run"?: string;
                 /** @description Any text. The same request with the same key runs only once within 24 hours */
                 "Idempotency-Key"?: string;
             };
@@ -11503,8 +11503,8 @@ export interface operations {
             header?: {
                 /** @description Change the profile only at this ETag */
                 "If-Match"?: string;
-                /** @description `true` returns the response of this request, and changes nothing. `effects` returns 200 with a DryRunResult */
-                "Dry-Run"?: "true" | "effects" | "false";
+                /** @description `true`: the request changes nothing and returns the response that it would get. `effects`: the same, as 200 with a DryRunResult. `false`: a real request */
+                "Dry-Run"?: string;
             };
             path: {
                 /** @example ada */
@@ -11740,8 +11740,8 @@ export interface operations {
             header?: {
                 /** @description Change the profile only at this ETag */
                 "If-Match"?: string;
-                /** @description `true` returns the response of this request, and changes nothing. `effects` returns 200 with a DryRunResult */
-                "Dry-Run"?: "true" | "effects" | "false";
+                /** @description `true`: the request changes nothing and returns the response that it would get. `effects`: the same, as 200 with a DryRunResult. `false`: a real request */
+                "Dry-Run"?: string;
             };
             path: {
                 /** @example ada */
@@ -12188,8 +12188,8 @@ export interface operations {
             header?: {
                 /** @description Change the order only at this ETag */
                 "If-Match"?: string;
-                /** @description `true` returns the response of this request, and changes nothing. `effects` returns 200 with a DryRunResult */
-                "Dry-Run"?: "true" | "effects" | "false";
+                /** @description `true`: the request changes nothing and returns the response that it would get. `effects`: the same, as 200 with a DryRunResult. `false`: a real request */
+                "Dry-Run"?: string;
             };
             path: {
                 /** @example ada */
@@ -13079,8 +13079,8 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description `true` returns the response of this request, and changes nothing. `effects` returns 200 with a DryRunResult */
-                "Dry-Run"?: "true" | "effects" | "false";
+                /** @description `true`: the request changes nothing and returns the response that it would get. `effects`: the same, as 200 with a DryRunResult. `false`: a real request */
+                "Dry-Run"?: string;
             };
             path: {
                 /** @example 1 */

@@ -62,9 +62,8 @@ export const DryRunResult = {
 export const dryRunHeader = {
   'Dry-Run': {
     type: 'string',
-    enum: ['true', 'effects', 'false'],
     description:
-      '`true` returns the response of this request, and changes nothing. `effects` returns 200 with a DryRunResult',
+      '`true`: the request changes nothing and returns the response that it would get. `effects`: the same, as 200 with a DryRunResult. `false`: a real request',
   },
 } as const satisfies Parameters;
 
