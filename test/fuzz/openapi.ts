@@ -180,7 +180,8 @@ export function draftOf(operation: Operation, random: Random, known: Known, imag
   };
   for (const { name, in: place, required, schema } of operation.parameters) {
     if (place !== 'path' && (required || (name !== 'cursor' && name !== 'If-Match' && random.chance(0.3)))) {
-      const text = String(exampleOf(schema, random, known, name));
+      const text =
+        name === 'Dry-Run' ? random.pick(['true', 'false']) : String(exampleOf(schema, random, known, name));
       if (place === 'query') {
         draft.query.push([name, text]);
       } else {

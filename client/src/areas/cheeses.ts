@@ -26,6 +26,11 @@ export class Cheeses extends Area {
     return this.api.put('/v2/cheeses', { body: cheese }, options);
   }
 
+  /** Changes the given fields of a cheese. Null removes an optional field. */
+  patch(cheeseId: number, changes: Body<'patchCheese'>, options?: CallOptions): Promise<Cheese> {
+    return this.api.patch('/v2/cheeses/{cheeseId}', { path: { cheeseId }, body: changes }, options);
+  }
+
   /** Changes the name or the status of a cheese. */
   update(cheeseId: number, changes: Body<'updateCheese'>, options?: CallOptions): Promise<Cheese> {
     return this.api.post('/v2/cheeses/{cheeseId}', { path: { cheeseId }, body: changes }, options);
