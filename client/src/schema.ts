@@ -14197,8 +14197,8 @@ export interface operations {
             header?: {
                 /** @description Change the endpoint only at this ETag */
                 "If-Match"?: string;
-                /** @description `true` returns the response of this request, and changes nothing. `effects` returns 200 with a DryRunResult */
-                "Dry-Run"?: "true" | "effects" | "false";
+                /** @description `true`: the request changes nothing and returns the response that it would get. `effects`: the same, as 200 with a DryRunResult. `false`: a real request */
+                "Dry-Run"?: string;
                 /** @description Any text. The same request with the same key runs only once within 24 hours */
                 "Idempotency-Key"?: string;
             };
@@ -14459,8 +14459,8 @@ export interface operations {
             header?: {
                 /** @description Change the endpoint only at this ETag */
                 "If-Match"?: string;
-                /** @description `true` returns the response of this request, and changes nothing. `effects` returns 200 with a DryRunResult */
-                "Dry-Run"?: "true" | "effects" | "false";
+                /** @description `true`: the request changes nothing and returns the response that it would get. `effects`: the same, as 200 with a DryRunResult. `false`: a real request */
+                "Dry-Run"?: string;
             };
             path: {
                 /** @example 1 */
@@ -15004,8 +15004,8 @@ export interface operations {
             header?: {
                 /** @description Change the endpoint only at this ETag */
                 "If-Match"?: string;
-                /** @description `true` returns the response of this request, and changes nothing. `effects` returns 200 with a DryRunResult */
-                "Dry-Run"?: "true" | "effects" | "false";
+                /** @description `true`: the request changes nothing and returns the response that it would get. `effects`: the same, as 200 with a DryRunResult. `false`: a real request */
+                "Dry-Run"?: string;
                 /** @description Any text. The same request with the same key runs only once within 24 hours */
                 "Idempotency-Key"?: string;
             };
@@ -15266,8 +15266,8 @@ export interface operations {
             header?: {
                 /** @description Change the endpoint only at this ETag */
                 "If-Match"?: string;
-                /** @description `true` returns the response of this request, and changes nothing. `effects` returns 200 with a DryRunResult */
-                "Dry-Run"?: "true" | "effects" | "false";
+                /** @description `true`: the request changes nothing and returns the response that it would get. `effects`: the same, as 200 with a DryRunResult. `false`: a real request */
+                "Dry-Run"?: string;
                 /** @description Any text. The same request with the same key runs only once within 24 hours */
                 "Idempotency-Key"?: string;
             };
@@ -15447,8 +15447,8 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description `true` returns the response of this request, and changes nothing. `effects` returns 200 with a DryRunResult */
-                "Dry-Run"?: "true" | "effects" | "false";
+                /** @description `true`: the request changes nothing and returns the response that it would get. `effects`: the same, as 200 with a DryRunResult. `false`: a real request */
+                "Dry-Run"?: string;
                 /** @description Any text. The same request with the same key runs only once within 24 hours */
                 "Idempotency-Key"?: string;
             };
@@ -15990,8 +15990,8 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description `true` returns the response of this request, and changes nothing. `effects` returns 200 with a DryRunResult */
-                "Dry-Run"?: "true" | "effects" | "false";
+                /** @description `true`: the request changes nothing and returns the response that it would get. `effects`: the same, as 200 with a DryRunResult. `false`: a real request */
+                "Dry-Run"?: string;
                 /** @description Any text. The same request with the same key runs only once within 24 hours */
                 "Idempotency-Key"?: string;
             };
