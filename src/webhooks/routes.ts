@@ -134,7 +134,7 @@ export function webhookRoutes({ keys, webhookEndpoints, testPing, wake }: Depend
       body: WebhookEndpointChange,
       unchangeable: {
         fields: ['account', 'since'],
-        remedy: 'create another endpoint, or replay events to this one',
+        remedy: () => 'create another endpoint, or replay events to this one',
       },
       responses: {
         200: oneEndpoint('The new state of the endpoint'),

@@ -228,7 +228,8 @@ onBothEngines('Every operation that takes credentials', (engine) => {
         assert.ok(response.status !== 401 || mayRefuse, '401 to a valid credential');
         if (response.status < 300 && draft.method === operation.method) {
           good.add(operation.operationId);
-          if (operation.method !== 'GET' || operation.path.endsWith('logout')) {
+          const isDryRun = response.headers['dry-run'] !== undefined;
+          if (!isDryRun && (operation.method !== 'GET' || operation.path.endsWith('logout'))) {
             // The next transitions of the order are shipped and delivered.
             const isTransition = /\/(approve|ship)$/.test(operation.path);
             const others = 'username' in values ? ['orderId'] : [];
