@@ -3521,7 +3521,7 @@ export interface components {
              * @default available
              * @enum {string}
              */
-            status: "available" | "pending" | "sold";
+            status?: "available" | "pending" | "sold";
             /**
              * @description Name of the country of origin; null when it is not known
              * @example Switzerland
@@ -3541,7 +3541,7 @@ export interface components {
              * @description Certified organic
              * @default false
              */
-            organic: boolean;
+            organic?: boolean;
             /**
              * Format: date-time
              * @example 2026-01-15T09:30:00.000Z
@@ -3768,7 +3768,7 @@ export interface components {
              * @description Certified organic
              * @default false
              */
-            organic: boolean;
+            organic?: boolean;
             /**
              * Format: date-time
              * @example 2026-01-15T09:30:00.000Z
@@ -3972,7 +3972,7 @@ export interface components {
              * @description Continue with new events. What the endpoint missed is not sent
              * @default false
              */
-            skip: boolean;
+            skip?: boolean;
         };
         /** Error */
         Error: {
@@ -5839,7 +5839,7 @@ export interface components {
              * @description Up to this position, with the event of an event id
              * @default latest
              */
-            until: string;
+            until?: string;
             /** @description Of the types of the endpoint, only these */
             types?: string[];
         };
@@ -5899,7 +5899,7 @@ export interface components {
              * @description How long the old key stays valid
              * @default 24h
              */
-            overlap: string;
+            overlap?: string;
         };
         /**
          * SecretRotation
@@ -5912,7 +5912,7 @@ export interface components {
              * @description How long the old secret signs as well, at most 7d; 0s ends it immediately
              * @default 24h
              */
-            overlap: string;
+            overlap?: string;
         };
         /**
          * Status
@@ -6305,7 +6305,7 @@ export interface components {
              * @description The first events: those after an event id, an RFC 3339 time, `earliest` or `latest`
              * @default latest
              */
-            since: string;
+            since?: string;
             /** @description Name of the account; that of the credential by default */
             account?: string;
         };
