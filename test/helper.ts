@@ -72,8 +72,8 @@ export interface Shop {
   request(method: string, url: string, options?: RequestOptions): Promise<TestResponse>;
   /** A key of a new account. */
   createKey(request?: KeyRequest): Promise<string>;
-  /** A second app on the same database, like another instance. */
-  another(): Promise<Shop>;
+  /** A second app on the same database, like another instance. @param changes of the settings */
+  another(changes?: Partial<Config>): Promise<Shop>;
 }
 
 export interface ShopOptions {
@@ -155,7 +155,7 @@ async function shopOn(t: Scope, config: Config, clock: Clock): Promise<Shop> {
     admin: await createKey({ scopes: ['admin'] }, name),
     request: (method, url, requestOptions) => sendRequest(app, method, url, requestOptions),
     createKey: (request) => createKey(request),
-    another: () => shopOn(t, config, clock),
+    another: (changes) => shopOn(t, { ...config, ...changes }, clock),
   };
 }
 

@@ -64,6 +64,9 @@ export function createWebhookWorker(dependencies: WebhookDependencies): WebhookW
       await activate();
     },
     wake(endpointId) {
+      if (!isStarted) {
+        return;
+      }
       activate()
         .then(async () => (await engine)?.wake(endpointId))
         .catch((error) =>
