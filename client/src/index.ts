@@ -2,6 +2,7 @@
 import createFetchClient, { type Client } from 'openapi-fetch';
 import { Api } from './api.ts';
 import { ApiKeys, Credential, Limits } from './areas/access.ts';
+import { Accounts, Approvals, OauthClients } from './areas/administration.ts';
 import { Cheeses, Inventory } from './areas/cheeses.ts';
 import { Customers } from './areas/customers.ts';
 import { Events } from './areas/events.ts';
@@ -38,13 +39,16 @@ export type { UploadOptions, UploadProgress } from './upload.ts';
 
 /** A client of one shop, with one credential. */
 export class Curd {
+  readonly accounts: Accounts;
   readonly apiKeys: ApiKeys;
+  readonly approvals: Approvals;
   readonly cheeses: Cheeses;
   readonly credential: Credential;
   readonly customers: Customers;
   readonly events: Events;
   readonly inventory: Inventory;
   readonly limits: Limits;
+  readonly oauthClients: OauthClients;
   readonly orders: Orders;
   readonly webhookDeliveries: WebhookDeliveries;
   readonly webhookEndpoints: WebhookEndpoints;
@@ -61,13 +65,16 @@ export class Curd {
       querySerializer: { array: { style: 'form', explode: false } },
       fetch: (request) => http.sendRequest(request),
     });
+    this.accounts = new Accounts(api);
     this.apiKeys = new ApiKeys(api);
+    this.approvals = new Approvals(api);
     this.cheeses = new Cheeses(api);
     this.credential = new Credential(api);
     this.customers = new Customers(api);
     this.events = new Events(api);
     this.inventory = new Inventory(api);
     this.limits = new Limits(api);
+    this.oauthClients = new OauthClients(api);
     this.orders = new Orders(api);
     this.webhookDeliveries = new WebhookDeliveries(api);
     this.webhookEndpoints = new WebhookEndpoints(api);

@@ -533,6 +533,27 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v2/api-keys/{keyId}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Rename an API key */
+        post: operations["renameApiKey"];
+        /**
+         * Revoke an API key
+         * @description The key is refused from the next request on. Revoking it again changes nothing.
+         */
+        delete: operations["revokeApiKey"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v2/api-keys/{keyId}/rotate": {
         parameters: {
             query?: never;
@@ -553,7 +574,66 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/v2/api-keys/{keyId}": {
+    "/v2/accounts": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List the accounts, which own API keys and OAuth clients */
+        get: operations["listAccounts"];
+        put?: never;
+        /** Create an account */
+        post: operations["createAccount"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v2/accounts/{accountId}/plan": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Move an account to another plan
+         * @description The limits of the plan apply from the next request on.
+         */
+        post: operations["changeAccountPlan"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v2/oauth-clients": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List the OAuth clients */
+        get: operations["listOauthClients"];
+        put?: never;
+        /**
+         * Register an OAuth client
+         * @description Only this response contains the secret. Only the command line registers a client that may request the scope `admin`.
+         */
+        post: operations["createOauthClient"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v2/oauth-clients/{clientId}": {
         parameters: {
             query?: never;
             header?: never;
@@ -564,10 +644,87 @@ export interface paths {
         put?: never;
         post?: never;
         /**
-         * Revoke an API key
-         * @description The key is refused from the next request on. Revoking it again changes nothing.
+         * Delete an OAuth client
+         * @description Its tokens and approvals end at once.
          */
-        delete: operations["revokeApiKey"];
+        delete: operations["deleteOauthClient"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v2/approvals": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List requests for the scope admin */
+        get: operations["listApprovals"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v2/approvals/{approvalId}/approve": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Approve a request for the scope admin
+         * @description The approval ends after 90 days. An operator cannot decide on a request about themselves.
+         */
+        post: operations["approveApproval"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v2/approvals/{approvalId}/deny": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Deny a request for the scope admin
+         * @description An approval must be revoked instead. An operator cannot decide on a request about themselves.
+         */
+        post: operations["denyApproval"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v2/approvals/{approvalId}/revoke": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Revoke an approval for the scope admin
+         * @description All tokens of the pair end at once. An operator cannot decide on a request about themselves.
+         */
+        post: operations["revokeApproval"];
+        delete?: never;
         options?: never;
         head?: never;
         patch?: never;
@@ -582,7 +739,7 @@ export interface paths {
         };
         /**
          * List events
-         * @description Everything that happened in the shop, in one order without gaps. Send `next` as `since` to continue. With `wait`, a request at the end of the log waits for the next event. Events of API keys are listed for the scope `admin` only.
+         * @description Everything that happened in the shop, in one order without gaps. Send `next` as `since` to continue. With `wait`, a request at the end of the log waits for the next event. Events of accounts, API keys, OAuth clients, approvals and webhook endpoints are listed for the scope `admin` only.
          */
         get: operations["listEvents"];
         put?: never;
@@ -2507,6 +2664,7 @@ export interface webhooks {
                      *       "requestId": "0f3c9a4e-5a43-4c0c-8f6b-2a1f6f3f4a11",
                      *       "data": {
                      *         "id": 12,
+                     *         "name": "warehouse scanner",
                      *         "type": "test",
                      *         "last4": "mple",
                      *         "scopes": [
@@ -2519,6 +2677,89 @@ export interface webhooks {
                      *     }
                      */
                     "application/json": components["schemas"]["EventApiKeyCreated"];
+                };
+            };
+            responses: {
+                /** @description The endpoint is gone: it is disabled */
+                410: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content?: never;
+                };
+                /** @description Accepted. The body of the response is ignored */
+                "2XX": {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content?: never;
+                };
+                /** @description Not accepted: the delivery is repeated */
+                default: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content?: never;
+                };
+            };
+        };
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "api_key.renamed": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** An API key got another name */
+        post: {
+            parameters: {
+                query?: never;
+                header: {
+                    /**
+                     * @description The id of the event. A repeated delivery has the same one
+                     * @example evt_k3Xw_1043
+                     */
+                    "webhook-id": string;
+                    /**
+                     * @description Time of this attempt, in seconds since 1970. Refuse old ones
+                     * @example 1795340533
+                     */
+                    "webhook-timestamp": string;
+                    /**
+                     * @description `v1,` and the base64 of an HMAC-SHA256 over id, timestamp and body, joined by full stops (Standard Webhooks). While a secret is rotated there are two, separated by a blank
+                     * @example v1,K5oZfzN95Z9UVu1EsfQmfVNQhnkZ2pj9o9NDN/H/pI4=
+                     */
+                    "webhook-signature": string;
+                };
+                path?: never;
+                cookie?: never;
+            };
+            requestBody: {
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "evt_k3Xw_1043",
+                     *       "type": "api_key.renamed",
+                     *       "timestamp": "2026-11-22T09:42:13.123Z",
+                     *       "sequence": 1043,
+                     *       "subject": "api_key:12",
+                     *       "actor": "key:12",
+                     *       "requestId": "0f3c9a4e-5a43-4c0c-8f6b-2a1f6f3f4a11",
+                     *       "data": {
+                     *         "id": 12,
+                     *         "name": "warehouse scanner"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["EventApiKeyRenamed"];
                 };
             };
             responses: {
@@ -2598,6 +2839,7 @@ export interface webhooks {
                      *       "data": {
                      *         "replacedBy": {
                      *           "id": 13,
+                     *           "name": "warehouse scanner",
                      *           "type": "test",
                      *           "last4": "mple",
                      *           "scopes": [
@@ -2693,6 +2935,672 @@ export interface webhooks {
                      *     }
                      */
                     "application/json": components["schemas"]["EventApiKeyRevoked"];
+                };
+            };
+            responses: {
+                /** @description The endpoint is gone: it is disabled */
+                410: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content?: never;
+                };
+                /** @description Accepted. The body of the response is ignored */
+                "2XX": {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content?: never;
+                };
+                /** @description Not accepted: the delivery is repeated */
+                default: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content?: never;
+                };
+            };
+        };
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "account.created": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** An account was created */
+        post: {
+            parameters: {
+                query?: never;
+                header: {
+                    /**
+                     * @description The id of the event. A repeated delivery has the same one
+                     * @example evt_k3Xw_1043
+                     */
+                    "webhook-id": string;
+                    /**
+                     * @description Time of this attempt, in seconds since 1970. Refuse old ones
+                     * @example 1795340533
+                     */
+                    "webhook-timestamp": string;
+                    /**
+                     * @description `v1,` and the base64 of an HMAC-SHA256 over id, timestamp and body, joined by full stops (Standard Webhooks). While a secret is rotated there are two, separated by a blank
+                     * @example v1,K5oZfzN95Z9UVu1EsfQmfVNQhnkZ2pj9o9NDN/H/pI4=
+                     */
+                    "webhook-signature": string;
+                };
+                path?: never;
+                cookie?: never;
+            };
+            requestBody: {
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "evt_k3Xw_1043",
+                     *       "type": "account.created",
+                     *       "timestamp": "2026-11-22T09:42:13.123Z",
+                     *       "sequence": 1043,
+                     *       "subject": "account:3",
+                     *       "actor": "key:12",
+                     *       "requestId": "0f3c9a4e-5a43-4c0c-8f6b-2a1f6f3f4a11",
+                     *       "data": {
+                     *         "id": 3,
+                     *         "plan": "pro"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["EventAccountCreated"];
+                };
+            };
+            responses: {
+                /** @description The endpoint is gone: it is disabled */
+                410: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content?: never;
+                };
+                /** @description Accepted. The body of the response is ignored */
+                "2XX": {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content?: never;
+                };
+                /** @description Not accepted: the delivery is repeated */
+                default: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content?: never;
+                };
+            };
+        };
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "account.plan_changed": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** An account was moved to another plan */
+        post: {
+            parameters: {
+                query?: never;
+                header: {
+                    /**
+                     * @description The id of the event. A repeated delivery has the same one
+                     * @example evt_k3Xw_1043
+                     */
+                    "webhook-id": string;
+                    /**
+                     * @description Time of this attempt, in seconds since 1970. Refuse old ones
+                     * @example 1795340533
+                     */
+                    "webhook-timestamp": string;
+                    /**
+                     * @description `v1,` and the base64 of an HMAC-SHA256 over id, timestamp and body, joined by full stops (Standard Webhooks). While a secret is rotated there are two, separated by a blank
+                     * @example v1,K5oZfzN95Z9UVu1EsfQmfVNQhnkZ2pj9o9NDN/H/pI4=
+                     */
+                    "webhook-signature": string;
+                };
+                path?: never;
+                cookie?: never;
+            };
+            requestBody: {
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "evt_k3Xw_1043",
+                     *       "type": "account.plan_changed",
+                     *       "timestamp": "2026-11-22T09:42:13.123Z",
+                     *       "sequence": 1043,
+                     *       "subject": "account:3",
+                     *       "actor": "key:12",
+                     *       "requestId": "0f3c9a4e-5a43-4c0c-8f6b-2a1f6f3f4a11",
+                     *       "data": {
+                     *         "id": 3,
+                     *         "plan": "pro"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["EventAccountPlanChanged"];
+                };
+            };
+            responses: {
+                /** @description The endpoint is gone: it is disabled */
+                410: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content?: never;
+                };
+                /** @description Accepted. The body of the response is ignored */
+                "2XX": {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content?: never;
+                };
+                /** @description Not accepted: the delivery is repeated */
+                default: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content?: never;
+                };
+            };
+        };
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "oauth_client.created": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** An OAuth client was registered */
+        post: {
+            parameters: {
+                query?: never;
+                header: {
+                    /**
+                     * @description The id of the event. A repeated delivery has the same one
+                     * @example evt_k3Xw_1043
+                     */
+                    "webhook-id": string;
+                    /**
+                     * @description Time of this attempt, in seconds since 1970. Refuse old ones
+                     * @example 1795340533
+                     */
+                    "webhook-timestamp": string;
+                    /**
+                     * @description `v1,` and the base64 of an HMAC-SHA256 over id, timestamp and body, joined by full stops (Standard Webhooks). While a secret is rotated there are two, separated by a blank
+                     * @example v1,K5oZfzN95Z9UVu1EsfQmfVNQhnkZ2pj9o9NDN/H/pI4=
+                     */
+                    "webhook-signature": string;
+                };
+                path?: never;
+                cookie?: never;
+            };
+            requestBody: {
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "evt_k3Xw_1043",
+                     *       "type": "oauth_client.created",
+                     *       "timestamp": "2026-11-22T09:42:13.123Z",
+                     *       "sequence": 1043,
+                     *       "subject": "oauth_client:4f5d6c1e9a7b4c3d8e2f1a0b9c8d7e6f",
+                     *       "actor": "key:12",
+                     *       "requestId": "0f3c9a4e-5a43-4c0c-8f6b-2a1f6f3f4a11",
+                     *       "data": {
+                     *         "id": "4f5d6c1e9a7b4c3d8e2f1a0b9c8d7e6f"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["EventOauthClientCreated"];
+                };
+            };
+            responses: {
+                /** @description The endpoint is gone: it is disabled */
+                410: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content?: never;
+                };
+                /** @description Accepted. The body of the response is ignored */
+                "2XX": {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content?: never;
+                };
+                /** @description Not accepted: the delivery is repeated */
+                default: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content?: never;
+                };
+            };
+        };
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "oauth_client.deleted": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** An OAuth client was deleted, with all its tokens */
+        post: {
+            parameters: {
+                query?: never;
+                header: {
+                    /**
+                     * @description The id of the event. A repeated delivery has the same one
+                     * @example evt_k3Xw_1043
+                     */
+                    "webhook-id": string;
+                    /**
+                     * @description Time of this attempt, in seconds since 1970. Refuse old ones
+                     * @example 1795340533
+                     */
+                    "webhook-timestamp": string;
+                    /**
+                     * @description `v1,` and the base64 of an HMAC-SHA256 over id, timestamp and body, joined by full stops (Standard Webhooks). While a secret is rotated there are two, separated by a blank
+                     * @example v1,K5oZfzN95Z9UVu1EsfQmfVNQhnkZ2pj9o9NDN/H/pI4=
+                     */
+                    "webhook-signature": string;
+                };
+                path?: never;
+                cookie?: never;
+            };
+            requestBody: {
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "evt_k3Xw_1043",
+                     *       "type": "oauth_client.deleted",
+                     *       "timestamp": "2026-11-22T09:42:13.123Z",
+                     *       "sequence": 1043,
+                     *       "subject": "oauth_client:4f5d6c1e9a7b4c3d8e2f1a0b9c8d7e6f",
+                     *       "actor": "key:12",
+                     *       "requestId": "0f3c9a4e-5a43-4c0c-8f6b-2a1f6f3f4a11",
+                     *       "data": {
+                     *         "id": "4f5d6c1e9a7b4c3d8e2f1a0b9c8d7e6f"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["EventOauthClientDeleted"];
+                };
+            };
+            responses: {
+                /** @description The endpoint is gone: it is disabled */
+                410: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content?: never;
+                };
+                /** @description Accepted. The body of the response is ignored */
+                "2XX": {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content?: never;
+                };
+                /** @description Not accepted: the delivery is repeated */
+                default: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content?: never;
+                };
+            };
+        };
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "approval.requested": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** A client requested the scope admin */
+        post: {
+            parameters: {
+                query?: never;
+                header: {
+                    /**
+                     * @description The id of the event. A repeated delivery has the same one
+                     * @example evt_k3Xw_1043
+                     */
+                    "webhook-id": string;
+                    /**
+                     * @description Time of this attempt, in seconds since 1970. Refuse old ones
+                     * @example 1795340533
+                     */
+                    "webhook-timestamp": string;
+                    /**
+                     * @description `v1,` and the base64 of an HMAC-SHA256 over id, timestamp and body, joined by full stops (Standard Webhooks). While a secret is rotated there are two, separated by a blank
+                     * @example v1,K5oZfzN95Z9UVu1EsfQmfVNQhnkZ2pj9o9NDN/H/pI4=
+                     */
+                    "webhook-signature": string;
+                };
+                path?: never;
+                cookie?: never;
+            };
+            requestBody: {
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "evt_k3Xw_1043",
+                     *       "type": "approval.requested",
+                     *       "timestamp": "2026-11-22T09:42:13.123Z",
+                     *       "sequence": 1043,
+                     *       "subject": "approval:7",
+                     *       "actor": "key:12",
+                     *       "requestId": "0f3c9a4e-5a43-4c0c-8f6b-2a1f6f3f4a11",
+                     *       "data": {
+                     *         "id": 7,
+                     *         "clientId": "4f5d6c1e9a7b4c3d8e2f1a0b9c8d7e6f",
+                     *         "status": "pending"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["EventApprovalRequested"];
+                };
+            };
+            responses: {
+                /** @description The endpoint is gone: it is disabled */
+                410: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content?: never;
+                };
+                /** @description Accepted. The body of the response is ignored */
+                "2XX": {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content?: never;
+                };
+                /** @description Not accepted: the delivery is repeated */
+                default: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content?: never;
+                };
+            };
+        };
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "approval.approved": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** An operator approved a request for the scope admin */
+        post: {
+            parameters: {
+                query?: never;
+                header: {
+                    /**
+                     * @description The id of the event. A repeated delivery has the same one
+                     * @example evt_k3Xw_1043
+                     */
+                    "webhook-id": string;
+                    /**
+                     * @description Time of this attempt, in seconds since 1970. Refuse old ones
+                     * @example 1795340533
+                     */
+                    "webhook-timestamp": string;
+                    /**
+                     * @description `v1,` and the base64 of an HMAC-SHA256 over id, timestamp and body, joined by full stops (Standard Webhooks). While a secret is rotated there are two, separated by a blank
+                     * @example v1,K5oZfzN95Z9UVu1EsfQmfVNQhnkZ2pj9o9NDN/H/pI4=
+                     */
+                    "webhook-signature": string;
+                };
+                path?: never;
+                cookie?: never;
+            };
+            requestBody: {
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "evt_k3Xw_1043",
+                     *       "type": "approval.approved",
+                     *       "timestamp": "2026-11-22T09:42:13.123Z",
+                     *       "sequence": 1043,
+                     *       "subject": "approval:7",
+                     *       "actor": "key:12",
+                     *       "requestId": "0f3c9a4e-5a43-4c0c-8f6b-2a1f6f3f4a11",
+                     *       "data": {
+                     *         "id": 7,
+                     *         "clientId": "4f5d6c1e9a7b4c3d8e2f1a0b9c8d7e6f",
+                     *         "status": "approved"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["EventApprovalApproved"];
+                };
+            };
+            responses: {
+                /** @description The endpoint is gone: it is disabled */
+                410: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content?: never;
+                };
+                /** @description Accepted. The body of the response is ignored */
+                "2XX": {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content?: never;
+                };
+                /** @description Not accepted: the delivery is repeated */
+                default: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content?: never;
+                };
+            };
+        };
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "approval.denied": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** An operator denied a request for the scope admin */
+        post: {
+            parameters: {
+                query?: never;
+                header: {
+                    /**
+                     * @description The id of the event. A repeated delivery has the same one
+                     * @example evt_k3Xw_1043
+                     */
+                    "webhook-id": string;
+                    /**
+                     * @description Time of this attempt, in seconds since 1970. Refuse old ones
+                     * @example 1795340533
+                     */
+                    "webhook-timestamp": string;
+                    /**
+                     * @description `v1,` and the base64 of an HMAC-SHA256 over id, timestamp and body, joined by full stops (Standard Webhooks). While a secret is rotated there are two, separated by a blank
+                     * @example v1,K5oZfzN95Z9UVu1EsfQmfVNQhnkZ2pj9o9NDN/H/pI4=
+                     */
+                    "webhook-signature": string;
+                };
+                path?: never;
+                cookie?: never;
+            };
+            requestBody: {
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "evt_k3Xw_1043",
+                     *       "type": "approval.denied",
+                     *       "timestamp": "2026-11-22T09:42:13.123Z",
+                     *       "sequence": 1043,
+                     *       "subject": "approval:7",
+                     *       "actor": "key:12",
+                     *       "requestId": "0f3c9a4e-5a43-4c0c-8f6b-2a1f6f3f4a11",
+                     *       "data": {
+                     *         "id": 7,
+                     *         "clientId": "4f5d6c1e9a7b4c3d8e2f1a0b9c8d7e6f",
+                     *         "status": "denied"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["EventApprovalDenied"];
+                };
+            };
+            responses: {
+                /** @description The endpoint is gone: it is disabled */
+                410: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content?: never;
+                };
+                /** @description Accepted. The body of the response is ignored */
+                "2XX": {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content?: never;
+                };
+                /** @description Not accepted: the delivery is repeated */
+                default: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content?: never;
+                };
+            };
+        };
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "approval.revoked": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** An operator ended an approval of the scope admin */
+        post: {
+            parameters: {
+                query?: never;
+                header: {
+                    /**
+                     * @description The id of the event. A repeated delivery has the same one
+                     * @example evt_k3Xw_1043
+                     */
+                    "webhook-id": string;
+                    /**
+                     * @description Time of this attempt, in seconds since 1970. Refuse old ones
+                     * @example 1795340533
+                     */
+                    "webhook-timestamp": string;
+                    /**
+                     * @description `v1,` and the base64 of an HMAC-SHA256 over id, timestamp and body, joined by full stops (Standard Webhooks). While a secret is rotated there are two, separated by a blank
+                     * @example v1,K5oZfzN95Z9UVu1EsfQmfVNQhnkZ2pj9o9NDN/H/pI4=
+                     */
+                    "webhook-signature": string;
+                };
+                path?: never;
+                cookie?: never;
+            };
+            requestBody: {
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "evt_k3Xw_1043",
+                     *       "type": "approval.revoked",
+                     *       "timestamp": "2026-11-22T09:42:13.123Z",
+                     *       "sequence": 1043,
+                     *       "subject": "approval:7",
+                     *       "actor": "key:12",
+                     *       "requestId": "0f3c9a4e-5a43-4c0c-8f6b-2a1f6f3f4a11",
+                     *       "data": {
+                     *         "id": 7,
+                     *         "clientId": "4f5d6c1e9a7b4c3d8e2f1a0b9c8d7e6f",
+                     *         "status": "revoked"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["EventApprovalRevoked"];
                 };
             };
             responses: {
@@ -3138,6 +4046,97 @@ export interface webhooks {
 export interface components {
     schemas: {
         /**
+         * Account
+         * @example {
+         *       "id": 3,
+         *       "name": "warehouse",
+         *       "plan": "pro",
+         *       "createdAt": "2026-01-15T09:30:00.000Z",
+         *       "activeKeys": 2,
+         *       "quota": {
+         *         "plan": "pro",
+         *         "hour": {
+         *           "limit": 10000,
+         *           "remaining": 9871,
+         *           "resetSeconds": 1742
+         *         },
+         *         "burst": {
+         *           "limit": 100,
+         *           "remaining": 99
+         *         }
+         *       }
+         *     }
+         */
+        Account: {
+            /** Format: int64 */
+            id: number;
+            name: string;
+            plan: string;
+            /**
+             * Format: date-time
+             * @example 2026-01-15T09:30:00.000Z
+             */
+            createdAt: string;
+            /** @description API keys that are accepted now */
+            activeKeys: number;
+            /** @description What remains of the limits of the plan, as in `/whoami` */
+            quota: {
+                plan: string;
+                /** @description null when the plan has no hourly limit */
+                hour: {
+                    limit: number;
+                    remaining: number;
+                    resetSeconds: number;
+                } | null;
+                /** @description Requests in a second */
+                burst: {
+                    limit: number;
+                    remaining: number;
+                };
+            };
+        };
+        /**
+         * AccountInput
+         * @example {
+         *       "name": "warehouse",
+         *       "plan": "pro"
+         *     }
+         */
+        AccountInput: {
+            name: string;
+            /** @description free, pro, enterprise, or a plan of CURD_PLANS */
+            plan?: string;
+        };
+        /**
+         * AccountList
+         * @example {
+         *       "items": [
+         *         {
+         *           "id": 3,
+         *           "name": "warehouse",
+         *           "plan": "pro",
+         *           "createdAt": "2026-01-15T09:30:00.000Z",
+         *           "activeKeys": 2,
+         *           "quota": {
+         *             "plan": "pro",
+         *             "hour": {
+         *               "limit": 10000,
+         *               "remaining": 9871,
+         *               "resetSeconds": 1742
+         *             },
+         *             "burst": {
+         *               "limit": 100,
+         *               "remaining": 99
+         *             }
+         *           }
+         *         }
+         *       ]
+         *     }
+         */
+        AccountList: {
+            items: components["schemas"]["Account"][];
+        };
+        /**
          * Address
          * @example {
          *       "street": "Gerechtigkeitsgasse 1",
@@ -3175,6 +4174,7 @@ export interface components {
          * ApiKey
          * @example {
          *       "id": 12,
+         *       "name": "warehouse scanner",
          *       "type": "test",
          *       "last4": "mple",
          *       "scopes": [
@@ -3188,6 +4188,8 @@ export interface components {
         ApiKey: {
             /** Format: int64 */
             id: number;
+            /** @description What you call the key */
+            name: string | null;
             /** @enum {string} */
             type: "live" | "test";
             /** @description The last four characters of the key */
@@ -3209,6 +4211,7 @@ export interface components {
         /**
          * ApiKeyInput
          * @example {
+         *       "name": "warehouse scanner",
          *       "scopes": [
          *         "write:cheeses"
          *       ],
@@ -3218,6 +4221,8 @@ export interface components {
         ApiKeyInput: {
             /** @description Name of the account; that of the credential by default */
             account?: string;
+            /** @description What you call the key; null: it has no name */
+            name?: string | null;
             /**
              * @description By default live in production, and test elsewhere
              * @enum {string}
@@ -3237,6 +4242,7 @@ export interface components {
          *       "items": [
          *         {
          *           "id": 12,
+         *           "name": "warehouse scanner",
          *           "type": "test",
          *           "last4": "mple",
          *           "scopes": [
@@ -3251,6 +4257,76 @@ export interface components {
          */
         ApiKeyList: {
             items: components["schemas"]["ApiKey"][];
+        };
+        /**
+         * ApiKeyNameInput
+         * @example {
+         *       "name": "warehouse scanner"
+         *     }
+         */
+        ApiKeyNameInput: {
+            /** @description What you call the key; null: it has no name */
+            name: string | null;
+        };
+        /**
+         * Approval
+         * @description A request of a client for the scope `admin`, and the decision on it
+         * @example {
+         *       "id": 7,
+         *       "status": "approved",
+         *       "clientId": "4f5d6c1e9a7b4c3d8e2f1a0b9c8d7e6f",
+         *       "clientName": "Back office",
+         *       "username": "bob",
+         *       "requestedAt": "2026-01-15T09:30:00.000Z",
+         *       "decidedAt": "2026-01-15T10:00:00.000Z",
+         *       "decidedBy": "cli",
+         *       "expiresAt": "2026-04-15T10:00:00.000Z"
+         *     }
+         */
+        Approval: {
+            /** Format: int64 */
+            id: number;
+            /** @enum {string} */
+            status: "pending" | "approved" | "denied" | "revoked";
+            clientId: string;
+            clientName: string;
+            /** @description null for a client that acts for itself */
+            username: string | null;
+            /**
+             * Format: date-time
+             * @example 2026-01-15T09:30:00.000Z
+             */
+            requestedAt: string;
+            /** Format: date-time */
+            decidedAt: string | null;
+            /** @description `cli`, `key:12`, `client:ab12/customer:5` */
+            decidedBy: string | null;
+            /**
+             * Format: date-time
+             * @description When an approval ends
+             */
+            expiresAt: string | null;
+        };
+        /**
+         * ApprovalList
+         * @example {
+         *       "items": [
+         *         {
+         *           "id": 7,
+         *           "status": "approved",
+         *           "clientId": "4f5d6c1e9a7b4c3d8e2f1a0b9c8d7e6f",
+         *           "clientName": "Back office",
+         *           "username": "bob",
+         *           "requestedAt": "2026-01-15T09:30:00.000Z",
+         *           "decidedAt": "2026-01-15T10:00:00.000Z",
+         *           "decidedBy": "cli",
+         *           "expiresAt": "2026-04-15T10:00:00.000Z"
+         *         }
+         *       ]
+         *     }
+         */
+        ApprovalList: {
+            items: components["schemas"]["Approval"][];
         };
         /** AuthorizationServer */
         AuthorizationServer: {
@@ -4002,7 +5078,117 @@ export interface components {
          *       }
          *     }
          */
-        Event: components["schemas"]["EventCheeseCreated"] | components["schemas"]["EventCheeseUpdated"] | components["schemas"]["EventCheeseDeleted"] | components["schemas"]["EventCheeseImageUploaded"] | components["schemas"]["EventOrderPlaced"] | components["schemas"]["EventOrderApproved"] | components["schemas"]["EventOrderShipped"] | components["schemas"]["EventOrderDelivered"] | components["schemas"]["EventOrderCancelled"] | components["schemas"]["EventCustomerCreated"] | components["schemas"]["EventCustomerUpdated"] | components["schemas"]["EventCustomerDeleted"] | components["schemas"]["EventCustomerTierChanged"] | components["schemas"]["EventApiKeyCreated"] | components["schemas"]["EventApiKeyRotated"] | components["schemas"]["EventApiKeyRevoked"] | components["schemas"]["EventWebhookEndpointCreated"] | components["schemas"]["EventWebhookEndpointUpdated"] | components["schemas"]["EventWebhookEndpointDeleted"] | components["schemas"]["EventWebhookEndpointDisabled"] | components["schemas"]["EventShopReset"];
+        Event: components["schemas"]["EventCheeseCreated"] | components["schemas"]["EventCheeseUpdated"] | components["schemas"]["EventCheeseDeleted"] | components["schemas"]["EventCheeseImageUploaded"] | components["schemas"]["EventOrderPlaced"] | components["schemas"]["EventOrderApproved"] | components["schemas"]["EventOrderShipped"] | components["schemas"]["EventOrderDelivered"] | components["schemas"]["EventOrderCancelled"] | components["schemas"]["EventCustomerCreated"] | components["schemas"]["EventCustomerUpdated"] | components["schemas"]["EventCustomerDeleted"] | components["schemas"]["EventCustomerTierChanged"] | components["schemas"]["EventApiKeyCreated"] | components["schemas"]["EventApiKeyRenamed"] | components["schemas"]["EventApiKeyRotated"] | components["schemas"]["EventApiKeyRevoked"] | components["schemas"]["EventAccountCreated"] | components["schemas"]["EventAccountPlanChanged"] | components["schemas"]["EventOauthClientCreated"] | components["schemas"]["EventOauthClientDeleted"] | components["schemas"]["EventApprovalRequested"] | components["schemas"]["EventApprovalApproved"] | components["schemas"]["EventApprovalDenied"] | components["schemas"]["EventApprovalRevoked"] | components["schemas"]["EventWebhookEndpointCreated"] | components["schemas"]["EventWebhookEndpointUpdated"] | components["schemas"]["EventWebhookEndpointDeleted"] | components["schemas"]["EventWebhookEndpointDisabled"] | components["schemas"]["EventShopReset"];
+        /**
+         * EventAccountCreated
+         * @description An account was created
+         * @example {
+         *       "id": "evt_k3Xw_1043",
+         *       "type": "account.created",
+         *       "timestamp": "2026-11-22T09:42:13.123Z",
+         *       "sequence": 1043,
+         *       "subject": "account:3",
+         *       "actor": "key:12",
+         *       "requestId": "0f3c9a4e-5a43-4c0c-8f6b-2a1f6f3f4a11",
+         *       "data": {
+         *         "id": 3,
+         *         "plan": "pro"
+         *       }
+         *     }
+         */
+        EventAccountCreated: {
+            /** @description Also the position after the event: send it as `since` */
+            id: string;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "account.created";
+            /**
+             * Format: date-time
+             * @example 2026-01-15T09:30:00.000Z
+             */
+            timestamp: string;
+            /**
+             * Format: int64
+             * @description Rises by exactly one from event to event
+             */
+            sequence: number;
+            /** @description What it happened to */
+            subject: string;
+            /** @description Who caused it: `key:12`, `customer:5`, `client:ab12`, `cli`, `system` */
+            actor: string;
+            /** @description X-Request-Id of the request that caused it; do not send personal data in that header */
+            requestId: string | null;
+            /**
+             * @example {
+             *       "id": 3,
+             *       "plan": "pro"
+             *     }
+             */
+            data: {
+                /** Format: int64 */
+                id: number;
+                plan: string;
+            };
+            /** @description In webhooks only: the id of the event before this one for the same endpoint; null for the first */
+            previousId?: string | null;
+        };
+        /**
+         * EventAccountPlanChanged
+         * @description An account was moved to another plan
+         * @example {
+         *       "id": "evt_k3Xw_1043",
+         *       "type": "account.plan_changed",
+         *       "timestamp": "2026-11-22T09:42:13.123Z",
+         *       "sequence": 1043,
+         *       "subject": "account:3",
+         *       "actor": "key:12",
+         *       "requestId": "0f3c9a4e-5a43-4c0c-8f6b-2a1f6f3f4a11",
+         *       "data": {
+         *         "id": 3,
+         *         "plan": "pro"
+         *       }
+         *     }
+         */
+        EventAccountPlanChanged: {
+            /** @description Also the position after the event: send it as `since` */
+            id: string;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "account.plan_changed";
+            /**
+             * Format: date-time
+             * @example 2026-01-15T09:30:00.000Z
+             */
+            timestamp: string;
+            /**
+             * Format: int64
+             * @description Rises by exactly one from event to event
+             */
+            sequence: number;
+            /** @description What it happened to */
+            subject: string;
+            /** @description Who caused it: `key:12`, `customer:5`, `client:ab12`, `cli`, `system` */
+            actor: string;
+            /** @description X-Request-Id of the request that caused it; do not send personal data in that header */
+            requestId: string | null;
+            /**
+             * @example {
+             *       "id": 3,
+             *       "plan": "pro"
+             *     }
+             */
+            data: {
+                /** Format: int64 */
+                id: number;
+                plan: string;
+            };
+            /** @description In webhooks only: the id of the event before this one for the same endpoint; null for the first */
+            previousId?: string | null;
+        };
         /**
          * EventApiKeyCreated
          * @description An API key was created
@@ -4016,6 +5202,7 @@ export interface components {
          *       "requestId": "0f3c9a4e-5a43-4c0c-8f6b-2a1f6f3f4a11",
          *       "data": {
          *         "id": 12,
+         *         "name": "warehouse scanner",
          *         "type": "test",
          *         "last4": "mple",
          *         "scopes": [
@@ -4052,6 +5239,61 @@ export interface components {
             /** @description X-Request-Id of the request that caused it; do not send personal data in that header */
             requestId: string | null;
             data: components["schemas"]["ApiKey"];
+            /** @description In webhooks only: the id of the event before this one for the same endpoint; null for the first */
+            previousId?: string | null;
+        };
+        /**
+         * EventApiKeyRenamed
+         * @description An API key got another name
+         * @example {
+         *       "id": "evt_k3Xw_1043",
+         *       "type": "api_key.renamed",
+         *       "timestamp": "2026-11-22T09:42:13.123Z",
+         *       "sequence": 1043,
+         *       "subject": "api_key:12",
+         *       "actor": "key:12",
+         *       "requestId": "0f3c9a4e-5a43-4c0c-8f6b-2a1f6f3f4a11",
+         *       "data": {
+         *         "id": 12,
+         *         "name": "warehouse scanner"
+         *       }
+         *     }
+         */
+        EventApiKeyRenamed: {
+            /** @description Also the position after the event: send it as `since` */
+            id: string;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "api_key.renamed";
+            /**
+             * Format: date-time
+             * @example 2026-01-15T09:30:00.000Z
+             */
+            timestamp: string;
+            /**
+             * Format: int64
+             * @description Rises by exactly one from event to event
+             */
+            sequence: number;
+            /** @description What it happened to */
+            subject: string;
+            /** @description Who caused it: `key:12`, `customer:5`, `client:ab12`, `cli`, `system` */
+            actor: string;
+            /** @description X-Request-Id of the request that caused it; do not send personal data in that header */
+            requestId: string | null;
+            /**
+             * @example {
+             *       "id": 12,
+             *       "name": "warehouse scanner"
+             *     }
+             */
+            data: {
+                /** Format: int64 */
+                id: number;
+                name: string | null;
+            };
             /** @description In webhooks only: the id of the event before this one for the same endpoint; null for the first */
             previousId?: string | null;
         };
@@ -4121,6 +5363,7 @@ export interface components {
          *       "data": {
          *         "replacedBy": {
          *           "id": 13,
+         *           "name": "warehouse scanner",
          *           "type": "test",
          *           "last4": "mple",
          *           "scopes": [
@@ -4161,6 +5404,7 @@ export interface components {
              * @example {
              *       "replacedBy": {
              *         "id": 13,
+             *         "name": "warehouse scanner",
              *         "type": "test",
              *         "last4": "mple",
              *         "scopes": [
@@ -4174,6 +5418,242 @@ export interface components {
              */
             data: {
                 replacedBy: components["schemas"]["ApiKey"];
+            };
+            /** @description In webhooks only: the id of the event before this one for the same endpoint; null for the first */
+            previousId?: string | null;
+        };
+        /**
+         * EventApprovalApproved
+         * @description An operator approved a request for the scope admin
+         * @example {
+         *       "id": "evt_k3Xw_1043",
+         *       "type": "approval.approved",
+         *       "timestamp": "2026-11-22T09:42:13.123Z",
+         *       "sequence": 1043,
+         *       "subject": "approval:7",
+         *       "actor": "key:12",
+         *       "requestId": "0f3c9a4e-5a43-4c0c-8f6b-2a1f6f3f4a11",
+         *       "data": {
+         *         "id": 7,
+         *         "clientId": "4f5d6c1e9a7b4c3d8e2f1a0b9c8d7e6f",
+         *         "status": "approved"
+         *       }
+         *     }
+         */
+        EventApprovalApproved: {
+            /** @description Also the position after the event: send it as `since` */
+            id: string;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "approval.approved";
+            /**
+             * Format: date-time
+             * @example 2026-01-15T09:30:00.000Z
+             */
+            timestamp: string;
+            /**
+             * Format: int64
+             * @description Rises by exactly one from event to event
+             */
+            sequence: number;
+            /** @description What it happened to */
+            subject: string;
+            /** @description Who caused it: `key:12`, `customer:5`, `client:ab12`, `cli`, `system` */
+            actor: string;
+            /** @description X-Request-Id of the request that caused it; do not send personal data in that header */
+            requestId: string | null;
+            /**
+             * @example {
+             *       "id": 7,
+             *       "clientId": "4f5d6c1e9a7b4c3d8e2f1a0b9c8d7e6f",
+             *       "status": "approved"
+             *     }
+             */
+            data: {
+                /** Format: int64 */
+                id: number;
+                clientId: string;
+                /** @enum {string} */
+                status: "pending" | "approved" | "denied" | "revoked";
+            };
+            /** @description In webhooks only: the id of the event before this one for the same endpoint; null for the first */
+            previousId?: string | null;
+        };
+        /**
+         * EventApprovalDenied
+         * @description An operator denied a request for the scope admin
+         * @example {
+         *       "id": "evt_k3Xw_1043",
+         *       "type": "approval.denied",
+         *       "timestamp": "2026-11-22T09:42:13.123Z",
+         *       "sequence": 1043,
+         *       "subject": "approval:7",
+         *       "actor": "key:12",
+         *       "requestId": "0f3c9a4e-5a43-4c0c-8f6b-2a1f6f3f4a11",
+         *       "data": {
+         *         "id": 7,
+         *         "clientId": "4f5d6c1e9a7b4c3d8e2f1a0b9c8d7e6f",
+         *         "status": "denied"
+         *       }
+         *     }
+         */
+        EventApprovalDenied: {
+            /** @description Also the position after the event: send it as `since` */
+            id: string;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "approval.denied";
+            /**
+             * Format: date-time
+             * @example 2026-01-15T09:30:00.000Z
+             */
+            timestamp: string;
+            /**
+             * Format: int64
+             * @description Rises by exactly one from event to event
+             */
+            sequence: number;
+            /** @description What it happened to */
+            subject: string;
+            /** @description Who caused it: `key:12`, `customer:5`, `client:ab12`, `cli`, `system` */
+            actor: string;
+            /** @description X-Request-Id of the request that caused it; do not send personal data in that header */
+            requestId: string | null;
+            /**
+             * @example {
+             *       "id": 7,
+             *       "clientId": "4f5d6c1e9a7b4c3d8e2f1a0b9c8d7e6f",
+             *       "status": "denied"
+             *     }
+             */
+            data: {
+                /** Format: int64 */
+                id: number;
+                clientId: string;
+                /** @enum {string} */
+                status: "pending" | "approved" | "denied" | "revoked";
+            };
+            /** @description In webhooks only: the id of the event before this one for the same endpoint; null for the first */
+            previousId?: string | null;
+        };
+        /**
+         * EventApprovalRequested
+         * @description A client requested the scope admin
+         * @example {
+         *       "id": "evt_k3Xw_1043",
+         *       "type": "approval.requested",
+         *       "timestamp": "2026-11-22T09:42:13.123Z",
+         *       "sequence": 1043,
+         *       "subject": "approval:7",
+         *       "actor": "key:12",
+         *       "requestId": "0f3c9a4e-5a43-4c0c-8f6b-2a1f6f3f4a11",
+         *       "data": {
+         *         "id": 7,
+         *         "clientId": "4f5d6c1e9a7b4c3d8e2f1a0b9c8d7e6f",
+         *         "status": "pending"
+         *       }
+         *     }
+         */
+        EventApprovalRequested: {
+            /** @description Also the position after the event: send it as `since` */
+            id: string;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "approval.requested";
+            /**
+             * Format: date-time
+             * @example 2026-01-15T09:30:00.000Z
+             */
+            timestamp: string;
+            /**
+             * Format: int64
+             * @description Rises by exactly one from event to event
+             */
+            sequence: number;
+            /** @description What it happened to */
+            subject: string;
+            /** @description Who caused it: `key:12`, `customer:5`, `client:ab12`, `cli`, `system` */
+            actor: string;
+            /** @description X-Request-Id of the request that caused it; do not send personal data in that header */
+            requestId: string | null;
+            /**
+             * @example {
+             *       "id": 7,
+             *       "clientId": "4f5d6c1e9a7b4c3d8e2f1a0b9c8d7e6f",
+             *       "status": "pending"
+             *     }
+             */
+            data: {
+                /** Format: int64 */
+                id: number;
+                clientId: string;
+                /** @enum {string} */
+                status: "pending" | "approved" | "denied" | "revoked";
+            };
+            /** @description In webhooks only: the id of the event before this one for the same endpoint; null for the first */
+            previousId?: string | null;
+        };
+        /**
+         * EventApprovalRevoked
+         * @description An operator ended an approval of the scope admin
+         * @example {
+         *       "id": "evt_k3Xw_1043",
+         *       "type": "approval.revoked",
+         *       "timestamp": "2026-11-22T09:42:13.123Z",
+         *       "sequence": 1043,
+         *       "subject": "approval:7",
+         *       "actor": "key:12",
+         *       "requestId": "0f3c9a4e-5a43-4c0c-8f6b-2a1f6f3f4a11",
+         *       "data": {
+         *         "id": 7,
+         *         "clientId": "4f5d6c1e9a7b4c3d8e2f1a0b9c8d7e6f",
+         *         "status": "revoked"
+         *       }
+         *     }
+         */
+        EventApprovalRevoked: {
+            /** @description Also the position after the event: send it as `since` */
+            id: string;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "approval.revoked";
+            /**
+             * Format: date-time
+             * @example 2026-01-15T09:30:00.000Z
+             */
+            timestamp: string;
+            /**
+             * Format: int64
+             * @description Rises by exactly one from event to event
+             */
+            sequence: number;
+            /** @description What it happened to */
+            subject: string;
+            /** @description Who caused it: `key:12`, `customer:5`, `client:ab12`, `cli`, `system` */
+            actor: string;
+            /** @description X-Request-Id of the request that caused it; do not send personal data in that header */
+            requestId: string | null;
+            /**
+             * @example {
+             *       "id": 7,
+             *       "clientId": "4f5d6c1e9a7b4c3d8e2f1a0b9c8d7e6f",
+             *       "status": "revoked"
+             *     }
+             */
+            data: {
+                /** Format: int64 */
+                id: number;
+                clientId: string;
+                /** @enum {string} */
+                status: "pending" | "approved" | "denied" | "revoked";
             };
             /** @description In webhooks only: the id of the event before this one for the same endpoint; null for the first */
             previousId?: string | null;
@@ -4762,6 +6242,108 @@ export interface components {
             next: string;
             /** @description Whether more events follow now, matching or not */
             hasMore: boolean;
+        };
+        /**
+         * EventOauthClientCreated
+         * @description An OAuth client was registered
+         * @example {
+         *       "id": "evt_k3Xw_1043",
+         *       "type": "oauth_client.created",
+         *       "timestamp": "2026-11-22T09:42:13.123Z",
+         *       "sequence": 1043,
+         *       "subject": "oauth_client:4f5d6c1e9a7b4c3d8e2f1a0b9c8d7e6f",
+         *       "actor": "key:12",
+         *       "requestId": "0f3c9a4e-5a43-4c0c-8f6b-2a1f6f3f4a11",
+         *       "data": {
+         *         "id": "4f5d6c1e9a7b4c3d8e2f1a0b9c8d7e6f"
+         *       }
+         *     }
+         */
+        EventOauthClientCreated: {
+            /** @description Also the position after the event: send it as `since` */
+            id: string;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "oauth_client.created";
+            /**
+             * Format: date-time
+             * @example 2026-01-15T09:30:00.000Z
+             */
+            timestamp: string;
+            /**
+             * Format: int64
+             * @description Rises by exactly one from event to event
+             */
+            sequence: number;
+            /** @description What it happened to */
+            subject: string;
+            /** @description Who caused it: `key:12`, `customer:5`, `client:ab12`, `cli`, `system` */
+            actor: string;
+            /** @description X-Request-Id of the request that caused it; do not send personal data in that header */
+            requestId: string | null;
+            /**
+             * @example {
+             *       "id": "4f5d6c1e9a7b4c3d8e2f1a0b9c8d7e6f"
+             *     }
+             */
+            data: {
+                id: string;
+            };
+            /** @description In webhooks only: the id of the event before this one for the same endpoint; null for the first */
+            previousId?: string | null;
+        };
+        /**
+         * EventOauthClientDeleted
+         * @description An OAuth client was deleted, with all its tokens
+         * @example {
+         *       "id": "evt_k3Xw_1043",
+         *       "type": "oauth_client.deleted",
+         *       "timestamp": "2026-11-22T09:42:13.123Z",
+         *       "sequence": 1043,
+         *       "subject": "oauth_client:4f5d6c1e9a7b4c3d8e2f1a0b9c8d7e6f",
+         *       "actor": "key:12",
+         *       "requestId": "0f3c9a4e-5a43-4c0c-8f6b-2a1f6f3f4a11",
+         *       "data": {
+         *         "id": "4f5d6c1e9a7b4c3d8e2f1a0b9c8d7e6f"
+         *       }
+         *     }
+         */
+        EventOauthClientDeleted: {
+            /** @description Also the position after the event: send it as `since` */
+            id: string;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "oauth_client.deleted";
+            /**
+             * Format: date-time
+             * @example 2026-01-15T09:30:00.000Z
+             */
+            timestamp: string;
+            /**
+             * Format: int64
+             * @description Rises by exactly one from event to event
+             */
+            sequence: number;
+            /** @description What it happened to */
+            subject: string;
+            /** @description Who caused it: `key:12`, `customer:5`, `client:ab12`, `cli`, `system` */
+            actor: string;
+            /** @description X-Request-Id of the request that caused it; do not send personal data in that header */
+            requestId: string | null;
+            /**
+             * @example {
+             *       "id": "4f5d6c1e9a7b4c3d8e2f1a0b9c8d7e6f"
+             *     }
+             */
+            data: {
+                id: string;
+            };
+            /** @description In webhooks only: the id of the event before this one for the same endpoint; null for the first */
+            previousId?: string | null;
         };
         /**
          * EventOrderApproved
@@ -5599,6 +7181,7 @@ export interface components {
          * NewApiKey
          * @example {
          *       "id": 12,
+         *       "name": "warehouse scanner",
          *       "type": "test",
          *       "last4": "mple",
          *       "scopes": [
@@ -5613,6 +7196,8 @@ export interface components {
         NewApiKey: {
             /** Format: int64 */
             id: number;
+            /** @description What you call the key */
+            name: string | null;
             /** @enum {string} */
             type: "live" | "test";
             /** @description The last four characters of the key */
@@ -5632,6 +7217,150 @@ export interface components {
             lastUsedAt: string | null;
             /** @description The secret. It is shown only once */
             key: string;
+        };
+        /**
+         * NewOauthClient
+         * @example {
+         *       "clientId": "4f5d6c1e9a7b4c3d8e2f1a0b9c8d7e6f",
+         *       "name": "Cheese Diary",
+         *       "account": "diary",
+         *       "scopes": [
+         *         "read:cheeses",
+         *         "read:orders"
+         *       ],
+         *       "grants": [
+         *         "authorization_code",
+         *         "refresh_token"
+         *       ],
+         *       "redirectUris": [
+         *         "https://diary.example/callback"
+         *       ],
+         *       "native": false,
+         *       "public": false,
+         *       "createdAt": "2026-01-15T09:30:00.000Z",
+         *       "clientSecret": "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk"
+         *     }
+         */
+        NewOauthClient: {
+            clientId: string;
+            /** @description Customers see it on the consent page */
+            name: string;
+            /** @description Name of the account that owns the client; its plan limits the requests */
+            account: string;
+            /** @description Scopes that the client may request */
+            scopes: string[];
+            grants: string[];
+            redirectUris: string[];
+            /** @description It runs on a device */
+            native: boolean;
+            /** @description It cannot keep a secret, and has none */
+            public: boolean;
+            /**
+             * Format: date-time
+             * @example 2026-01-15T09:30:00.000Z
+             */
+            createdAt: string;
+            /** @description It is shown only once; null for a public client */
+            clientSecret: string | null;
+        };
+        /**
+         * OauthClient
+         * @example {
+         *       "clientId": "4f5d6c1e9a7b4c3d8e2f1a0b9c8d7e6f",
+         *       "name": "Cheese Diary",
+         *       "account": "diary",
+         *       "scopes": [
+         *         "read:cheeses",
+         *         "read:orders"
+         *       ],
+         *       "grants": [
+         *         "authorization_code",
+         *         "refresh_token"
+         *       ],
+         *       "redirectUris": [
+         *         "https://diary.example/callback"
+         *       ],
+         *       "native": false,
+         *       "public": false,
+         *       "createdAt": "2026-01-15T09:30:00.000Z"
+         *     }
+         */
+        OauthClient: {
+            clientId: string;
+            /** @description Customers see it on the consent page */
+            name: string;
+            /** @description Name of the account that owns the client; its plan limits the requests */
+            account: string;
+            /** @description Scopes that the client may request */
+            scopes: string[];
+            grants: string[];
+            redirectUris: string[];
+            /** @description It runs on a device */
+            native: boolean;
+            /** @description It cannot keep a secret, and has none */
+            public: boolean;
+            /**
+             * Format: date-time
+             * @example 2026-01-15T09:30:00.000Z
+             */
+            createdAt: string;
+        };
+        /**
+         * OauthClientInput
+         * @example {
+         *       "name": "Cheese Diary",
+         *       "account": "diary",
+         *       "scopes": [
+         *         "read:cheeses",
+         *         "read:orders"
+         *       ],
+         *       "redirectUris": [
+         *         "https://diary.example/callback"
+         *       ]
+         *     }
+         */
+        OauthClientInput: {
+            name: string;
+            /** @description Name of the account */
+            account: string;
+            scopes: ("read:cheeses" | "write:cheeses" | "read:orders" | "write:orders" | "read:profile" | "write:profile")[];
+            /** @description Where customers are redirected to; compared character by character */
+            redirectUris?: string[];
+            /** @description By default authorization_code and refresh_token; client_credentials where there is no redirect URI */
+            grants?: ("authorization_code" | "refresh_token" | "implicit" | "client_credentials")[];
+            /** @description It runs on a device: loopback redirects on any port, or its own URI scheme */
+            native?: boolean;
+            /** @description It cannot keep a secret: it gets none, and PKCE is required */
+            public?: boolean;
+        };
+        /**
+         * OauthClientList
+         * @example {
+         *       "items": [
+         *         {
+         *           "clientId": "4f5d6c1e9a7b4c3d8e2f1a0b9c8d7e6f",
+         *           "name": "Cheese Diary",
+         *           "account": "diary",
+         *           "scopes": [
+         *             "read:cheeses",
+         *             "read:orders"
+         *           ],
+         *           "grants": [
+         *             "authorization_code",
+         *             "refresh_token"
+         *           ],
+         *           "redirectUris": [
+         *             "https://diary.example/callback"
+         *           ],
+         *           "native": false,
+         *           "public": false,
+         *           "createdAt": "2026-01-15T09:30:00.000Z"
+         *         }
+         *       ]
+         *     }
+         */
+        OauthClientList: {
+            items: components["schemas"]["OauthClient"][];
         };
         /**
          * OauthError
@@ -5825,6 +7554,16 @@ export interface components {
             hasMore: boolean;
             /** @description Matching orders on all pages together */
             total: number;
+        };
+        /**
+         * PlanInput
+         * @example {
+         *       "plan": "pro"
+         *     }
+         */
+        PlanInput: {
+            /** @description free, pro, enterprise, or a plan of CURD_PLANS */
+            plan: string;
         };
         /**
          * Replay
@@ -12500,6 +14239,7 @@ export interface operations {
                      *       "items": [
                      *         {
                      *           "id": 12,
+                     *           "name": "warehouse scanner",
                      *           "type": "test",
                      *           "last4": "mple",
                      *           "scopes": [
@@ -12627,6 +14367,7 @@ export interface operations {
             content: {
                 /**
                  * @example {
+                 *       "name": "warehouse scanner",
                  *       "scopes": [
                  *         "write:cheeses"
                  *       ],
@@ -12646,6 +14387,7 @@ export interface operations {
                     /**
                      * @example {
                      *       "id": 12,
+                     *       "name": "warehouse scanner",
                      *       "type": "test",
                      *       "last4": "mple",
                      *       "scopes": [
@@ -12844,6 +14586,359 @@ export interface operations {
             };
         };
     };
+    renameApiKey: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description `true`: the request changes nothing and returns the response that it would get. `effects`: the same, as 200 with a DryRunResult. `false`: a real request */
+                "Dry-Run"?: string;
+                /** @description Any text. The same request with the same key runs only once within 24 hours */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /** @example 2 */
+                keyId: number;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "name": "warehouse scanner"
+                 *     }
+                 */
+                "application/json": components["schemas"]["ApiKeyNameInput"];
+            };
+        };
+        responses: {
+            /** @description The key, without its secret */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": 12,
+                     *       "name": "warehouse scanner",
+                     *       "type": "test",
+                     *       "last4": "mple",
+                     *       "scopes": [
+                     *         "write:cheeses"
+                     *       ],
+                     *       "createdAt": "2026-01-15T09:30:00.000Z",
+                     *       "expiresAt": "2026-04-15T09:30:00.000Z",
+                     *       "lastUsedAt": null
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ApiKey"];
+                };
+            };
+            /** @description A parameter or header is not valid */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": 400,
+                     *       "type": "bad_request",
+                     *       "message": "A parameter or header of the request is not valid."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description No valid credential */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": 401,
+                     *       "type": "unauthorized",
+                     *       "message": "A valid credential is needed here."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The credential is valid but does not permit this */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": 403,
+                     *       "type": "forbidden",
+                     *       "message": "The credential does not permit this."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description There is no such API key, or no such account */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": 404,
+                     *       "type": "not_found",
+                     *       "message": "There is no such API key, or no such account."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The body took too long to arrive */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": 408,
+                     *       "type": "request_timeout",
+                     *       "message": "The request took too long to arrive."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The key has ended */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": 409,
+                     *       "type": "conflict",
+                     *       "message": "The key has ended."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The body is over 1 MiB */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": 413,
+                     *       "type": "payload_too_large",
+                     *       "message": "The body is larger than this path accepts."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The media type of the body is not supported */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": 415,
+                     *       "type": "unsupported_media_type",
+                     *       "message": "Send the body in a media type that the Accept header of this response names."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The request failed validation. Nothing was changed */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": 422,
+                     *       "type": "validation_error",
+                     *       "message": "The request failed validation. name: is required",
+                     *       "errors": [
+                     *         {
+                     *           "field": "name",
+                     *           "message": "is required"
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ValidationError"];
+                };
+            };
+            /** @description Too many requests. Wait as long as Retry-After says */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": 429,
+                     *       "type": "rate_limit_exceeded",
+                     *       "message": "Too many requests: wait as long as Retry-After says."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The server is overloaded: wait as long as Retry-After says */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": 503,
+                     *       "type": "unavailable",
+                     *       "message": "The server cannot process the request right now. Try again shortly."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    revokeApiKey: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description `true`: the request changes nothing and returns the response that it would get. `effects`: the same, as 200 with a DryRunResult. `false`: a real request */
+                "Dry-Run"?: string;
+            };
+            path: {
+                /** @example 1 */
+                keyId: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The key was revoked */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description A parameter or header is not valid */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": 400,
+                     *       "type": "bad_request",
+                     *       "message": "A parameter or header of the request is not valid."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description No valid credential */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": 401,
+                     *       "type": "unauthorized",
+                     *       "message": "A valid credential is needed here."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The credential is valid but does not permit this */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": 403,
+                     *       "type": "forbidden",
+                     *       "message": "The credential does not permit this."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description There is no such API key, or no such account */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": 404,
+                     *       "type": "not_found",
+                     *       "message": "There is no such API key, or no such account."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Too many requests. Wait as long as Retry-After says */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": 429,
+                     *       "type": "rate_limit_exceeded",
+                     *       "message": "Too many requests: wait as long as Retry-After says."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The server is overloaded: wait as long as Retry-After says */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": 503,
+                     *       "type": "unavailable",
+                     *       "message": "The server cannot process the request right now. Try again shortly."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
     rotateApiKey: {
         parameters: {
             query?: never;
@@ -12877,6 +14972,7 @@ export interface operations {
                     /**
                      * @example {
                      *       "id": 12,
+                     *       "name": "warehouse scanner",
                      *       "type": "test",
                      *       "last4": "mple",
                      *       "scopes": [
@@ -13075,7 +15171,963 @@ export interface operations {
             };
         };
     };
-    revokeApiKey: {
+    listAccounts: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description All accounts */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "items": [
+                     *         {
+                     *           "id": 3,
+                     *           "name": "warehouse",
+                     *           "plan": "pro",
+                     *           "createdAt": "2026-01-15T09:30:00.000Z",
+                     *           "activeKeys": 2,
+                     *           "quota": {
+                     *             "plan": "pro",
+                     *             "hour": {
+                     *               "limit": 10000,
+                     *               "remaining": 9871,
+                     *               "resetSeconds": 1742
+                     *             },
+                     *             "burst": {
+                     *               "limit": 100,
+                     *               "remaining": 99
+                     *             }
+                     *           }
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["AccountList"];
+                };
+            };
+            /** @description A parameter or header is not valid */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": 400,
+                     *       "type": "bad_request",
+                     *       "message": "A parameter or header of the request is not valid."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description No valid credential */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": 401,
+                     *       "type": "unauthorized",
+                     *       "message": "A valid credential is needed here."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The credential is valid but does not permit this */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": 403,
+                     *       "type": "forbidden",
+                     *       "message": "The credential does not permit this."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Too many requests. Wait as long as Retry-After says */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": 429,
+                     *       "type": "rate_limit_exceeded",
+                     *       "message": "Too many requests: wait as long as Retry-After says."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The server is overloaded: wait as long as Retry-After says */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": 503,
+                     *       "type": "unavailable",
+                     *       "message": "The server cannot process the request right now. Try again shortly."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    createAccount: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description `true`: the request changes nothing and returns the response that it would get. `effects`: the same, as 200 with a DryRunResult. `false`: a real request */
+                "Dry-Run"?: string;
+                /** @description Any text. The same request with the same key runs only once within 24 hours */
+                "Idempotency-Key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "name": "warehouse",
+                 *       "plan": "pro"
+                 *     }
+                 */
+                "application/json": components["schemas"]["AccountInput"];
+            };
+        };
+        responses: {
+            /** @description The new account */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": 3,
+                     *       "name": "warehouse",
+                     *       "plan": "pro",
+                     *       "createdAt": "2026-01-15T09:30:00.000Z",
+                     *       "activeKeys": 2,
+                     *       "quota": {
+                     *         "plan": "pro",
+                     *         "hour": {
+                     *           "limit": 10000,
+                     *           "remaining": 9871,
+                     *           "resetSeconds": 1742
+                     *         },
+                     *         "burst": {
+                     *           "limit": 100,
+                     *           "remaining": 99
+                     *         }
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Account"];
+                };
+            };
+            /** @description A parameter or header is not valid */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": 400,
+                     *       "type": "bad_request",
+                     *       "message": "A parameter or header of the request is not valid."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description No valid credential */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": 401,
+                     *       "type": "unauthorized",
+                     *       "message": "A valid credential is needed here."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The credential is valid but does not permit this */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": 403,
+                     *       "type": "forbidden",
+                     *       "message": "The credential does not permit this."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The body took too long to arrive */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": 408,
+                     *       "type": "request_timeout",
+                     *       "message": "The request took too long to arrive."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description An account with this name exists */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": 409,
+                     *       "type": "conflict",
+                     *       "message": "An account with this name exists."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The body is over 1 MiB */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": 413,
+                     *       "type": "payload_too_large",
+                     *       "message": "The body is larger than this path accepts."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The media type of the body is not supported */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": 415,
+                     *       "type": "unsupported_media_type",
+                     *       "message": "Send the body in a media type that the Accept header of this response names."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The request failed validation. Nothing was changed */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": 422,
+                     *       "type": "validation_error",
+                     *       "message": "The request failed validation. name: is required",
+                     *       "errors": [
+                     *         {
+                     *           "field": "name",
+                     *           "message": "is required"
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ValidationError"];
+                };
+            };
+            /** @description Too many requests. Wait as long as Retry-After says */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": 429,
+                     *       "type": "rate_limit_exceeded",
+                     *       "message": "Too many requests: wait as long as Retry-After says."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The server is overloaded: wait as long as Retry-After says */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": 503,
+                     *       "type": "unavailable",
+                     *       "message": "The server cannot process the request right now. Try again shortly."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    changeAccountPlan: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description `true`: the request changes nothing and returns the response that it would get. `effects`: the same, as 200 with a DryRunResult. `false`: a real request */
+                "Dry-Run"?: string;
+                /** @description Any text. The same request with the same key runs only once within 24 hours */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /** @example 1 */
+                accountId: number;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "plan": "pro"
+                 *     }
+                 */
+                "application/json": components["schemas"]["PlanInput"];
+            };
+        };
+        responses: {
+            /** @description The account */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": 3,
+                     *       "name": "warehouse",
+                     *       "plan": "pro",
+                     *       "createdAt": "2026-01-15T09:30:00.000Z",
+                     *       "activeKeys": 2,
+                     *       "quota": {
+                     *         "plan": "pro",
+                     *         "hour": {
+                     *           "limit": 10000,
+                     *           "remaining": 9871,
+                     *           "resetSeconds": 1742
+                     *         },
+                     *         "burst": {
+                     *           "limit": 100,
+                     *           "remaining": 99
+                     *         }
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Account"];
+                };
+            };
+            /** @description A parameter or header is not valid */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": 400,
+                     *       "type": "bad_request",
+                     *       "message": "A parameter or header of the request is not valid."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description No valid credential */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": 401,
+                     *       "type": "unauthorized",
+                     *       "message": "A valid credential is needed here."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The credential is valid but does not permit this */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": 403,
+                     *       "type": "forbidden",
+                     *       "message": "The credential does not permit this."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description There is no such account */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": 404,
+                     *       "type": "not_found",
+                     *       "message": "There is no such account."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The body took too long to arrive */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": 408,
+                     *       "type": "request_timeout",
+                     *       "message": "The request took too long to arrive."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The first request with this Idempotency-Key is still running */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": 409,
+                     *       "type": "conflict",
+                     *       "message": "The first request with this Idempotency-Key is still running."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The body is over 1 MiB */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": 413,
+                     *       "type": "payload_too_large",
+                     *       "message": "The body is larger than this path accepts."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The media type of the body is not supported */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": 415,
+                     *       "type": "unsupported_media_type",
+                     *       "message": "Send the body in a media type that the Accept header of this response names."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The request failed validation. Nothing was changed */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": 422,
+                     *       "type": "validation_error",
+                     *       "message": "The request failed validation. name: is required",
+                     *       "errors": [
+                     *         {
+                     *           "field": "name",
+                     *           "message": "is required"
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ValidationError"];
+                };
+            };
+            /** @description Too many requests. Wait as long as Retry-After says */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": 429,
+                     *       "type": "rate_limit_exceeded",
+                     *       "message": "Too many requests: wait as long as Retry-After says."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The server is overloaded: wait as long as Retry-After says */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": 503,
+                     *       "type": "unavailable",
+                     *       "message": "The server cannot process the request right now. Try again shortly."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    listOauthClients: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description All clients, without their secrets */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "items": [
+                     *         {
+                     *           "clientId": "4f5d6c1e9a7b4c3d8e2f1a0b9c8d7e6f",
+                     *           "name": "Cheese Diary",
+                     *           "account": "diary",
+                     *           "scopes": [
+                     *             "read:cheeses",
+                     *             "read:orders"
+                     *           ],
+                     *           "grants": [
+                     *             "authorization_code",
+                     *             "refresh_token"
+                     *           ],
+                     *           "redirectUris": [
+                     *             "https://diary.example/callback"
+                     *           ],
+                     *           "native": false,
+                     *           "public": false,
+                     *           "createdAt": "2026-01-15T09:30:00.000Z"
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["OauthClientList"];
+                };
+            };
+            /** @description A parameter or header is not valid */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": 400,
+                     *       "type": "bad_request",
+                     *       "message": "A parameter or header of the request is not valid."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description No valid credential */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": 401,
+                     *       "type": "unauthorized",
+                     *       "message": "A valid credential is needed here."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The credential is valid but does not permit this */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": 403,
+                     *       "type": "forbidden",
+                     *       "message": "The credential does not permit this."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Too many requests. Wait as long as Retry-After says */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": 429,
+                     *       "type": "rate_limit_exceeded",
+                     *       "message": "Too many requests: wait as long as Retry-After says."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The server is overloaded: wait as long as Retry-After says */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": 503,
+                     *       "type": "unavailable",
+                     *       "message": "The server cannot process the request right now. Try again shortly."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    createOauthClient: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Any text. The same request with the same key runs only once within 24 hours */
+                "Idempotency-Key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "name": "Cheese Diary",
+                 *       "account": "diary",
+                 *       "scopes": [
+                 *         "read:cheeses",
+                 *         "read:orders"
+                 *       ],
+                 *       "redirectUris": [
+                 *         "https://diary.example/callback"
+                 *       ]
+                 *     }
+                 */
+                "application/json": components["schemas"]["OauthClientInput"];
+            };
+        };
+        responses: {
+            /** @description The client, with its secret */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "clientId": "4f5d6c1e9a7b4c3d8e2f1a0b9c8d7e6f",
+                     *       "name": "Cheese Diary",
+                     *       "account": "diary",
+                     *       "scopes": [
+                     *         "read:cheeses",
+                     *         "read:orders"
+                     *       ],
+                     *       "grants": [
+                     *         "authorization_code",
+                     *         "refresh_token"
+                     *       ],
+                     *       "redirectUris": [
+                     *         "https://diary.example/callback"
+                     *       ],
+                     *       "native": false,
+                     *       "public": false,
+                     *       "createdAt": "2026-01-15T09:30:00.000Z",
+                     *       "clientSecret": "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["NewOauthClient"];
+                };
+            };
+            /** @description A parameter or header is not valid */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": 400,
+                     *       "type": "bad_request",
+                     *       "message": "A parameter or header of the request is not valid."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description No valid credential */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": 401,
+                     *       "type": "unauthorized",
+                     *       "message": "A valid credential is needed here."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The credential is valid but does not permit this */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": 403,
+                     *       "type": "forbidden",
+                     *       "message": "The credential does not permit this."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description There is no such account */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": 404,
+                     *       "type": "not_found",
+                     *       "message": "There is no such account."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The body took too long to arrive */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": 408,
+                     *       "type": "request_timeout",
+                     *       "message": "The request took too long to arrive."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The first request with this Idempotency-Key is still running */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": 409,
+                     *       "type": "conflict",
+                     *       "message": "The first request with this Idempotency-Key is still running."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The body is over 1 MiB */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": 413,
+                     *       "type": "payload_too_large",
+                     *       "message": "The body is larger than this path accepts."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The media type of the body is not supported */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": 415,
+                     *       "type": "unsupported_media_type",
+                     *       "message": "Send the body in a media type that the Accept header of this response names."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The request failed validation. Nothing was changed */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": 422,
+                     *       "type": "validation_error",
+                     *       "message": "The request failed validation. name: is required",
+                     *       "errors": [
+                     *         {
+                     *           "field": "name",
+                     *           "message": "is required"
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ValidationError"];
+                };
+            };
+            /** @description Too many requests. Wait as long as Retry-After says */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": 429,
+                     *       "type": "rate_limit_exceeded",
+                     *       "message": "Too many requests: wait as long as Retry-After says."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The server is overloaded: wait as long as Retry-After says */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": 503,
+                     *       "type": "unavailable",
+                     *       "message": "The server cannot process the request right now. Try again shortly."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    deleteOauthClient: {
         parameters: {
             query?: never;
             header?: {
@@ -13083,14 +16135,14 @@ export interface operations {
                 "Dry-Run"?: string;
             };
             path: {
-                /** @example 1 */
-                keyId: number;
+                /** @example 4f5d6c1e9a7b4c3d8e2f1a0b9c8d7e6f */
+                clientId: string;
             };
             cookie?: never;
         };
         requestBody?: never;
         responses: {
-            /** @description The key was revoked */
+            /** @description The client was deleted */
             204: {
                 headers: {
                     [name: string]: unknown;
@@ -13145,7 +16197,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description There is no such API key, or no such account */
+            /** @description There is no such client */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -13155,7 +16207,602 @@ export interface operations {
                      * @example {
                      *       "code": 404,
                      *       "type": "not_found",
-                     *       "message": "There is no such API key, or no such account."
+                     *       "message": "There is no such client."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The client is part of this server */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": 409,
+                     *       "type": "conflict",
+                     *       "message": "The client is part of this server."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Too many requests. Wait as long as Retry-After says */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": 429,
+                     *       "type": "rate_limit_exceeded",
+                     *       "message": "Too many requests: wait as long as Retry-After says."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The server is overloaded: wait as long as Retry-After says */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": 503,
+                     *       "type": "unavailable",
+                     *       "message": "The server cannot process the request right now. Try again shortly."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    listApprovals: {
+        parameters: {
+            query?: {
+                /** @description Only requests in this status */
+                status?: "pending" | "approved" | "denied" | "revoked";
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The requests, oldest first */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "items": [
+                     *         {
+                     *           "id": 7,
+                     *           "status": "approved",
+                     *           "clientId": "4f5d6c1e9a7b4c3d8e2f1a0b9c8d7e6f",
+                     *           "clientName": "Back office",
+                     *           "username": "bob",
+                     *           "requestedAt": "2026-01-15T09:30:00.000Z",
+                     *           "decidedAt": "2026-01-15T10:00:00.000Z",
+                     *           "decidedBy": "cli",
+                     *           "expiresAt": "2026-04-15T10:00:00.000Z"
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ApprovalList"];
+                };
+            };
+            /** @description A parameter is not valid */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": 400,
+                     *       "type": "bad_request",
+                     *       "message": "A parameter or header of the request is not valid."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description No valid credential */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": 401,
+                     *       "type": "unauthorized",
+                     *       "message": "A valid credential is needed here."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The credential is valid but does not permit this */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": 403,
+                     *       "type": "forbidden",
+                     *       "message": "The credential does not permit this."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Too many requests. Wait as long as Retry-After says */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": 429,
+                     *       "type": "rate_limit_exceeded",
+                     *       "message": "Too many requests: wait as long as Retry-After says."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The server is overloaded: wait as long as Retry-After says */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": 503,
+                     *       "type": "unavailable",
+                     *       "message": "The server cannot process the request right now. Try again shortly."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    approveApproval: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description `true`: the request changes nothing and returns the response that it would get. `effects`: the same, as 200 with a DryRunResult. `false`: a real request */
+                "Dry-Run"?: string;
+                /** @description Any text. The same request with the same key runs only once within 24 hours */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /** @example 1 */
+                approvalId: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The request after the decision */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": 7,
+                     *       "status": "approved",
+                     *       "clientId": "4f5d6c1e9a7b4c3d8e2f1a0b9c8d7e6f",
+                     *       "clientName": "Back office",
+                     *       "username": "bob",
+                     *       "requestedAt": "2026-01-15T09:30:00.000Z",
+                     *       "decidedAt": "2026-01-15T10:00:00.000Z",
+                     *       "decidedBy": "cli",
+                     *       "expiresAt": "2026-04-15T10:00:00.000Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Approval"];
+                };
+            };
+            /** @description A parameter or header is not valid */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": 400,
+                     *       "type": "bad_request",
+                     *       "message": "A parameter or header of the request is not valid."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description No valid credential */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": 401,
+                     *       "type": "unauthorized",
+                     *       "message": "A valid credential is needed here."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The credential is valid but does not permit this */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": 403,
+                     *       "type": "forbidden",
+                     *       "message": "The credential does not permit this."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description There is no such request */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": 404,
+                     *       "type": "not_found",
+                     *       "message": "There is no such request."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The status of the request does not permit this, or the request is your own */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": 409,
+                     *       "type": "conflict",
+                     *       "message": "The status of the request does not permit this, or the request is your own."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Too many requests. Wait as long as Retry-After says */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": 429,
+                     *       "type": "rate_limit_exceeded",
+                     *       "message": "Too many requests: wait as long as Retry-After says."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The server is overloaded: wait as long as Retry-After says */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": 503,
+                     *       "type": "unavailable",
+                     *       "message": "The server cannot process the request right now. Try again shortly."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    denyApproval: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description `true`: the request changes nothing and returns the response that it would get. `effects`: the same, as 200 with a DryRunResult. `false`: a real request */
+                "Dry-Run"?: string;
+                /** @description Any text. The same request with the same key runs only once within 24 hours */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /** @example 1 */
+                approvalId: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The request after the decision */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": 7,
+                     *       "status": "approved",
+                     *       "clientId": "4f5d6c1e9a7b4c3d8e2f1a0b9c8d7e6f",
+                     *       "clientName": "Back office",
+                     *       "username": "bob",
+                     *       "requestedAt": "2026-01-15T09:30:00.000Z",
+                     *       "decidedAt": "2026-01-15T10:00:00.000Z",
+                     *       "decidedBy": "cli",
+                     *       "expiresAt": "2026-04-15T10:00:00.000Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Approval"];
+                };
+            };
+            /** @description A parameter or header is not valid */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": 400,
+                     *       "type": "bad_request",
+                     *       "message": "A parameter or header of the request is not valid."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description No valid credential */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": 401,
+                     *       "type": "unauthorized",
+                     *       "message": "A valid credential is needed here."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The credential is valid but does not permit this */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": 403,
+                     *       "type": "forbidden",
+                     *       "message": "The credential does not permit this."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description There is no such request */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": 404,
+                     *       "type": "not_found",
+                     *       "message": "There is no such request."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The status of the request does not permit this, or the request is your own */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": 409,
+                     *       "type": "conflict",
+                     *       "message": "The status of the request does not permit this, or the request is your own."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Too many requests. Wait as long as Retry-After says */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": 429,
+                     *       "type": "rate_limit_exceeded",
+                     *       "message": "Too many requests: wait as long as Retry-After says."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The server is overloaded: wait as long as Retry-After says */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": 503,
+                     *       "type": "unavailable",
+                     *       "message": "The server cannot process the request right now. Try again shortly."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    revokeApproval: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description `true`: the request changes nothing and returns the response that it would get. `effects`: the same, as 200 with a DryRunResult. `false`: a real request */
+                "Dry-Run"?: string;
+                /** @description Any text. The same request with the same key runs only once within 24 hours */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /** @example 1 */
+                approvalId: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The request after the decision */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": 7,
+                     *       "status": "approved",
+                     *       "clientId": "4f5d6c1e9a7b4c3d8e2f1a0b9c8d7e6f",
+                     *       "clientName": "Back office",
+                     *       "username": "bob",
+                     *       "requestedAt": "2026-01-15T09:30:00.000Z",
+                     *       "decidedAt": "2026-01-15T10:00:00.000Z",
+                     *       "decidedBy": "cli",
+                     *       "expiresAt": "2026-04-15T10:00:00.000Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Approval"];
+                };
+            };
+            /** @description A parameter or header is not valid */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": 400,
+                     *       "type": "bad_request",
+                     *       "message": "A parameter or header of the request is not valid."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description No valid credential */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": 401,
+                     *       "type": "unauthorized",
+                     *       "message": "A valid credential is needed here."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The credential is valid but does not permit this */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": 403,
+                     *       "type": "forbidden",
+                     *       "message": "The credential does not permit this."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description There is no such request */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": 404,
+                     *       "type": "not_found",
+                     *       "message": "There is no such request."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The status of the request does not permit this, or the request is your own */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": 409,
+                     *       "type": "conflict",
+                     *       "message": "The status of the request does not permit this, or the request is your own."
                      *     }
                      */
                     "application/json": components["schemas"]["Error"];

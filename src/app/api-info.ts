@@ -67,6 +67,11 @@ export const apiInfo: ApiInfo = {
       description: 'Create, list, rotate and revoke the API keys of an account. Needs the scope `admin`.',
     },
     {
+      name: 'Administration',
+      description:
+        'For operators, with the scope `admin`: accounts, OAuth clients, approvals and customers. A request that acts for a customer is 403.',
+    },
+    {
       name: 'Events',
       description:
         'Everything that happens in the shop, in one order without gaps: as a list, with waiting, and as a stream.',
@@ -94,6 +99,8 @@ export const apiInfo: ApiInfo = {
     keyId: 1,
     endpointId: 1,
     deliveryId: 1,
+    accountId: 1,
+    approvalId: 1,
     username: 'ada',
     status: 'available',
     tags: 'cow,goat',

@@ -2,9 +2,11 @@
 import type { AddressInfo } from 'node:net';
 import type { FastifyInstance } from 'fastify';
 import { createGuard } from '../auth/guard.ts';
+import { accountRoutes } from '../auth/keys/account-routes.ts';
 import { createKeyResolver } from '../auth/keys/resolver.ts';
 import { keyRoutes } from '../auth/keys/routes.ts';
 import { metadataRoute, oauthEndpoints, styleRoute } from '../auth/oauth/endpoints.ts';
+import { oauthOperatorRoutes } from '../auth/oauth/operator-routes.ts';
 import { createPageLayout } from '../auth/oauth/pages.ts';
 import { createTokenResolver } from '../auth/oauth/resolver.ts';
 import { selfRoutes } from '../auth/self-routes.ts';
@@ -144,6 +146,8 @@ export async function buildApp(
     ...customerRoutes({ customers, login, registration, passwordLengthMin }),
     ...customerOrderRoutes({ customerFinder, orders, orderReader }),
     ...keyRoutes(keys),
+    ...accountRoutes({ keys, rateLimits, plans: Object.keys(config.plans) }),
+    ...oauthOperatorRoutes(services),
     ...eventRoutes({ events, hub, connections }),
     ...webhookRoutes({ ...services, wake: webhookWorker.wake }),
     ...deliveryRoutes({ ...services, wake: webhookWorker.wake }),

@@ -5,6 +5,7 @@ import type { Config } from '../settings/config.ts';
 import type { KeyService } from './keys/service.ts';
 import type { CustomerDirectory } from './oauth/customer-directory.ts';
 import type { Principal } from './principal.ts';
+import { quotaOf } from './quota.ts';
 import { Limits, WhoAmI } from './self-schemas.ts';
 
 const tag = 'About';
@@ -72,16 +73,5 @@ async function describe(principal: Principal, keys: KeyService, directory: Custo
     customer: customer === undefined ? null : customer.username,
     scopes: [...scopes],
     expiresAt,
-  };
-}
-
-function quotaOf({ plan, hour, burst }: RateLimitStatus) {
-  return {
-    plan,
-    hour:
-      hour === null
-        ? null
-        : { limit: hour.limit, remaining: hour.remaining, resetSeconds: Math.ceil(hour.resetMs / 1000) },
-    burst: { limit: burst.limit, remaining: burst.remaining },
   };
 }

@@ -1,4 +1,6 @@
 /** Schemas of the credential in use, and of limits. */
+import { Quota } from './quota.ts';
+
 const count = { type: 'integer' } as const;
 const countOrNull = { type: ['integer', 'null'] } as const;
 const textOrNull = { type: ['string', 'null'] } as const;
@@ -16,25 +18,7 @@ export const WhoAmI = {
     customer: { ...textOrNull, description: 'Username of the customer for whom the request acts' },
     scopes: { type: 'array', items: { type: 'string' } },
     expiresAt: { type: ['string', 'null'], format: 'date-time' },
-    quota: {
-      type: 'object',
-      required: ['plan', 'hour', 'burst'],
-      properties: {
-        plan: { type: 'string' },
-        hour: {
-          type: ['object', 'null'],
-          description: 'null when the plan has no hourly limit',
-          required: ['limit', 'remaining', 'resetSeconds'],
-          properties: { limit: count, remaining: count, resetSeconds: count },
-        },
-        burst: {
-          type: 'object',
-          description: 'Requests in a second',
-          required: ['limit', 'remaining'],
-          properties: { limit: count, remaining: count },
-        },
-      },
-    },
+    quota: Quota,
   },
   examples: [
     {

@@ -10,12 +10,12 @@ export function createAccount(name: string, options: OptionsOf<typeof createAcco
     async ({ config, keys, contextOf }) => {
       const plan =
         options.plan === undefined ? undefined : parseEnum(Object.keys(config.plans))(options.plan, '--plan');
-      const account = await keys.createAccount(contextOf('cli'), name, plan);
+      const { id, plan: given } = await keys.createAccount(contextOf('cli'), name, plan);
       const next = `Create a key for it: KEY=$(npx curd keys create --account "${name}")`;
       printResult(
         options,
-        account,
-        `Account ${account.name} is created, on the plan ${account.plan}. ${next}`,
+        { id, name, plan: given },
+        `Account ${name} is created, on the plan ${given}. ${next}`,
       );
     },
     true,
@@ -33,7 +33,8 @@ export function listAccounts(options: CommandOptions): Promise<void> {
 export function setPlan(name: string, planName: string, options: CommandOptions): Promise<void> {
   return withServices(options, async ({ config, keys, contextOf }) => {
     const plan = parseEnum(Object.keys(config.plans))(planName, '<plan>');
-    await keys.setPlan(contextOf('cli'), name, plan);
+    const { id } = await keys.findAccount(name);
+    await keys.setPlan(contextOf('cli'), id, plan);
     printResult(options, { name, plan }, `Account ${name} has the plan ${plan} from its next request on.`);
   });
 }

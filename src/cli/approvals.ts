@@ -28,16 +28,12 @@ export function decide(
   options: CommandOptions,
 ): Promise<void> {
   return withServices(options, async ({ approvals, contextOf }) => {
-    await approvals[verb](contextOf('cli'), id);
+    const approval = await approvals[verb](contextOf('cli'), id);
     const text = {
       approve: `Request ${id} is approved for 90 days.`,
       deny: `Request ${id} is denied.`,
       revoke: `Approval ${id} is revoked. Its tokens are refused from the next request on.`,
     };
-    printResult(
-      options,
-      (await approvals.list()).find((approval) => approval.id === id),
-      text[verb],
-    );
+    printResult(options, approval, text[verb]);
   });
 }

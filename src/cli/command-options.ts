@@ -1,6 +1,7 @@
 /** The options of the commands that have their own, with their parsers. */
 import { scopes } from '../auth/access.ts';
 import { grantTypes } from '../auth/oauth/clients.ts';
+import { lineRule } from '../schema/text-rules.ts';
 import {
   ConfigError,
   type Parser,
@@ -25,6 +26,13 @@ export function parseId(what: string, hint: string): Parser<number> {
   };
 }
 
+const parseKeyName: Parser<string> = (text, name) => {
+  if ([...text].length > 100 || !lineRule.test(text)) {
+    throw new ConfigError(`${name} must have 1 to 100 visible characters in one line.`);
+  }
+  return text;
+};
+
 export const serveOptions = {
   allowSecondServer: booleanOption('start even if another server has the SQLite database open'),
 };
@@ -39,6 +47,7 @@ export const createAccountOptions = {
 
 export const createKeyOptions = {
   account: requiredOption('name', 'account that owns the key', parseText),
+  name: option('text', 'what you call the key, 1 to 100 characters; "keys list" shows it', parseKeyName),
   type: option(
     'type',
     'live or test (default: live in production, test elsewhere)',

@@ -9,6 +9,7 @@ export function createKey(options: OptionsOf<typeof createKeyOptions>): Promise<
   return withServices(options, async ({ keys, contextOf }) => {
     const account = await keys.findAccount(options.account);
     const created = await keys.create(contextOf('cli'), account.id, {
+      name: options.name,
       type: options.type,
       scopes: options.scope ?? [],
       lifetimeMs: options.expiresIn,
@@ -23,6 +24,7 @@ export function listKeys(options: OptionsOf<typeof listKeysOptions>): Promise<vo
     const items = await keys.list(account.id);
     const rows = items.map((key) => [
       String(key.id),
+      key.name ?? '-',
       `sk_${key.type}_...${key.last4}`,
       key.scopes.join(' ') || '-',
       key.createdAt,
@@ -32,7 +34,7 @@ export function listKeys(options: OptionsOf<typeof listKeysOptions>): Promise<vo
     printResult(
       options,
       items,
-      formatTable(['id', 'key', 'scopes', 'created', 'expires', 'last used'], rows),
+      formatTable(['id', 'name', 'key', 'scopes', 'created', 'expires', 'last used'], rows),
     );
   });
 }

@@ -32,7 +32,7 @@ export function eventRoutes({ events, hub, connections }: Dependencies): Route[]
       tag,
       summary: 'List events',
       description:
-        'Everything that happened in the shop, in one order without gaps. Send `next` as `since` to continue. With `wait`, a request at the end of the log waits for the next event. Events of API keys are listed for the scope `admin` only.',
+        'Everything that happened in the shop, in one order without gaps. Send `next` as `since` to continue. With `wait`, a request at the end of the log waits for the next event. Events of accounts, API keys, OAuth clients, approvals and webhook endpoints are listed for the scope `admin` only.',
       access,
       query: listQuery,
       responses: {

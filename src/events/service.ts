@@ -20,7 +20,7 @@ export interface EventFilter {
   /** Types, or `cheese.*`; null for all. */
   readonly types: readonly string[] | null;
   readonly subject: string | null;
-  /** `admin` alone sees events of API keys and webhook endpoints. */
+  /** `admin` alone sees events of API keys, accounts, OAuth clients, approvals and webhook endpoints. */
   readonly isAdmin: boolean;
 }
 
@@ -76,7 +76,7 @@ export interface EventService {
   find(id: string, isAdmin: boolean): Promise<string>;
 }
 
-const adminTypes = /^(api_key|webhook_endpoint)\./;
+const adminTypes = /^(api_key|account|oauth_client|approval|webhook_endpoint)\./;
 
 /** @returns whether a principal sees all types of events */
 export function seesAllEvents({ scopes }: Principal): boolean {

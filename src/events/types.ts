@@ -1,5 +1,6 @@
 /** The closed list of types of events. */
-import { keyEvents } from '../auth/keys/event-types.ts';
+import { accountEvents, keyEvents } from '../auth/keys/event-types.ts';
+import { approvalEvents, clientEvents } from '../auth/oauth/event-types.ts';
 import { cheeseEvents } from '../cheeses/event-types.ts';
 import { customerEvents } from '../customers/event-types.ts';
 import { imageEvents } from '../images/event-types.ts';
@@ -26,6 +27,9 @@ export const eventDefinitions: readonly EventDefinition[] = [
   ...Object.values(orderEvents),
   ...Object.values(customerEvents),
   ...Object.values(keyEvents),
+  ...Object.values(accountEvents),
+  ...Object.values(clientEvents),
+  ...Object.values(approvalEvents),
   ...Object.values(webhookEvents),
   shopReset,
 ];

@@ -43,6 +43,8 @@ export interface HourlyLeases {
   refund(subject: string, lease: Lease): void;
   /** Call it after `take`. */
   state(subject: string, limit: number): LimitState;
+  /** The state of any subject, without counting. */
+  read(subject: string, limit: number): Promise<LimitState>;
   /** Returns the unused rest of all leases. */
   close(): Promise<void>;
   /** Deletes quotas whose requests are older than an hour. */
@@ -85,12 +87,7 @@ export function createHourlyLeases(database: Database, clock: Clock): HourlyLeas
       const now = clock.now();
       const minute = minuteOf(now);
       await queries.insert(name);
-      const uses = new Map(
-        Object.entries(JSON.parse((await queries.findUses(name)) ?? '{}') as Record<string, number>)
-          .map(([key, count]) => [Number(key), count] as const)
-          // Requests more than an hour ahead were counted while the clock was ahead.
-          .filter(([key]) => Math.abs(key - minute) < minutesCounted),
-      );
+      const uses = recentUses(await queries.findUses(name), minute);
       if (previous !== null && uses.has(previous.minute)) {
         uses.set(previous.minute, (uses.get(previous.minute) ?? 0) - previous.left);
       }
@@ -126,6 +123,17 @@ export function createHourlyLeases(database: Database, clock: Clock): HourlyLeas
         : hourState(limit, lease.left + lease.beyond, Math.max(0, lease.freedAt - clock.now()));
     },
 
+    async read(name, limit) {
+      const now = clock.now();
+      const uses = recentUses(await sqliteQuotaQueries(database).findUses(name), minuteOf(now));
+      const lease = subjects.get(name)?.lease ?? null;
+      const left = lease !== null && uses.has(lease.minute) ? lease.left : 0;
+      const used = [...uses.values()].reduce((sum, count) => sum + count, -left);
+      const counted = [...uses].sort(([a], [b]) => a - b);
+      const freedAt = (minuteFreeing(counted, Math.max(0, used - limit)) + minutesCounted) * minuteMs;
+      return hourState(limit, Math.max(0, limit - used), used === 0 ? 0 : Math.max(0, freedAt - now));
+    },
+
     async close() {
       const writes = [...subjects.entries()].map(async ([name, { lease }]) => {
         if (lease !== null && lease.left > 0) {
@@ -142,6 +150,17 @@ export function createHourlyLeases(database: Database, clock: Clock): HourlyLeas
       await sqliteQuotaQueries(database).deletePast(timestamp(now), latest);
     },
   };
+}
+
+/** The counted requests by minute. */
+function recentUses(stored: string | undefined, minute: number): Map<number, number> {
+  const uses = Object.entries(JSON.parse(stored ?? '{}') as Record<string, number>);
+  return new Map(
+    uses
+      .map(([key, count]) => [Number(key), count] as const)
+      // Requests more than an hour ahead were counted while the clock was ahead.
+      .filter(([key]) => Math.abs(key - minute) < minutesCounted),
+  );
 }
 
 /** The minute after which more than `excess` of the counted requests, which are in order, will be older than an hour. */

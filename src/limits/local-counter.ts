@@ -19,6 +19,13 @@ export function createLocalCounter(database: Database, clock: Clock): UsageCount
   const bursts = createGenerationalCache<SlidingWindow>(subjectsMax, 2 * secondMs, clock);
 
   return {
+    async read(subject, limits) {
+      const window = bursts.get(subject) ?? new SlidingWindow(secondMs, 1);
+      const burst = new LocalUse(subject, limits, window, leases, clock).burst();
+      const hour = limits.perHour === null ? null : await leases.read(subject, limits.perHour);
+      return { burst: () => burst, hour: () => hour };
+    },
+
     count(subject, limits) {
       const window = bursts.get(subject) ?? bursts.set(subject, new SlidingWindow(secondMs, 1));
       const use = new LocalUse(subject, limits, window, leases, clock);

@@ -13,12 +13,13 @@ import { burstState, type CountedUse, hourState, type UsageCounter } from './usa
 /** Twice as long as requests count: no clock is wrong by more than that. */
 const keptMs = 2 * 60 * 60 * 1000;
 
-/** A request to count or to refund. */
+/** A request to count or to refund, or a question about what remains. */
 interface Entry {
   readonly subject: string;
   readonly limits: PlanLimits;
   /** The end of the minute in which the request to refund was counted; null for a request to count. */
   readonly refundOf: number | null;
+  readonly isReading?: boolean;
 }
 
 /** Requests of one subject under the same limits. */
@@ -37,12 +38,12 @@ export function createPostgresCounter(database: Database, clock: Clock): UsageCo
 
   async function count(entries: readonly Entry[]): Promise<CountedUse[]> {
     const groups = new Map<string, Group>();
-    const places = entries.map(({ subject, limits, refundOf }) => {
+    const places = entries.map(({ subject, limits, refundOf, isReading = false }) => {
       const name = `${subject} ${limits.burst} ${limits.perHour}`;
       const group = groups.get(name) ?? { subject, limits, requests: 0, refunds: 0, refundsOf: 0 };
       groups.set(name, group);
       if (refundOf === null) {
-        group.requests += 1;
+        group.requests += isReading ? 0 : 1;
         return { group, place: group.requests };
       }
       // The database refunds to the latest minute only, so refunds of an older one are dropped.
@@ -72,6 +73,7 @@ export function createPostgresCounter(database: Database, clock: Clock): UsageCo
   }
 
   return {
+    read: (subject, limits) => enter({ subject, limits, refundOf: null, isReading: true }),
     count: (subject, limits) => enter({ subject, limits, refundOf: null }),
     close: async () => {},
     async purge() {

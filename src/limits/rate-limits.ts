@@ -10,7 +10,7 @@ import { chain, type MaybePromise } from '../maybe-promise.ts';
 import type { Config, PlanLimits } from '../settings/config.ts';
 import { createGenerationalCache, type GenerationalCache } from './generational-cache.ts';
 import { SlidingWindow } from './sliding-window.ts';
-import type { CountedUse, UsageCounter } from './usage-counter.ts';
+import { burstState, type CountedUse, hourState, type UsageCounter } from './usage-counter.ts';
 
 const secondMs = 1000;
 const minuteMs = 60_000;
@@ -40,6 +40,10 @@ export interface RequestCharge {
 export interface RateLimits {
   /** Counts a request with valid credentials. @throws AppError rateLimited */
   charge(principals: readonly Principal[]): MaybePromise<RequestCharge>;
+  /** What remains for an account, without counting. */
+  read(accountId: number, plan: string): Promise<RateLimitStatus>;
+  /** The whole quota of a plan. */
+  unused(plan: string): RateLimitStatus;
   /** Counts a request without a valid credential. @throws AppError rateLimited */
   countClientIp(clientIp: string, group: RateLimitGroup): ClientIpCount;
   /** Requests refused since the start, by limit, as labels of a metric. */
@@ -74,6 +78,8 @@ export function createRateLimits({ config, clock, counts }: Dependencies): RateL
   const strictest = [...plans.values()].toSorted(
     (a, b) => (a.perHour ?? Infinity) - (b.perHour ?? Infinity),
   )[0];
+  /** A plan that was removed from the settings gets the lowest limits. */
+  const planOf = (name: string): Plan => plans.get(name) ?? (strictest as Plan);
   const { perMinute, accountsPerMinute, publicPerMinute } = config.addressLimits;
   const allRequests = { limit: perMinute, windows: windowsByClientIp(clock) };
   const logins = { limit: accountsPerMinute, windows: windowsByClientIp(clock) };
@@ -136,13 +142,24 @@ export function createRateLimits({ config, clock, counts }: Dependencies): RateL
   }
 
   return {
+    async read(accountId, planName) {
+      const plan = planOf(planName);
+      const use = await counts.read(`account:${accountId}`, plan);
+      return { plan: plan.name, hour: use.hour(), burst: use.burst(), readAt: clock.now() };
+    },
+
+    unused(planName) {
+      const { name, perHour, burst } = planOf(planName);
+      const hour = perHour === null ? null : hourState(perHour, perHour, 0);
+      return { plan: name, hour, burst: burstState(burst, burst, 0), readAt: clock.now() };
+    },
+
     charge(principals) {
       // A key that acts for a customer is counted for its account.
       const { accountId, customerId, plan } =
         principals.find((one) => one.accountId !== null) ?? (principals[0] as Principal);
       const subject = accountId === null ? `customer:${customerId}` : `account:${accountId}`;
-      // A plan that was removed from the settings gets the lowest limits.
-      return chargePlan(subject, plans.get(plan) ?? (strictest as Plan));
+      return chargePlan(subject, planOf(plan));
     },
 
     refusals: () =>

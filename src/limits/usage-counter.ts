@@ -14,7 +14,12 @@ export interface CountedUse {
   refund(): void;
 }
 
+/** What remains for a subject. */
+export type RemainingUse = Pick<CountedUse, 'burst' | 'hour'>;
+
 export interface UsageCounter {
+  /** Counts nothing. */
+  read(subject: string, limits: PlanLimits): MaybePromise<RemainingUse>;
   /** Counts a request in the second and in the hour: in both or in neither. */
   count(subject: string, limits: PlanLimits): MaybePromise<CountedUse>;
   /** Stores what only this process knows. */

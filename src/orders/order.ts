@@ -68,13 +68,3 @@ export function ownerOf({ kind, id, scopes, customerId, confinedTo }: Principal)
   }
   return customerId === null ? { placedBy: id } : { customerId };
 }
-
-/** Only operators approve, ship and deliver. @throws AppError forbidden for a request that acts for a customer */
-export function requireOperator({ confinedTo }: Principal): void {
-  if (confinedTo !== null) {
-    throw new AppError(
-      'forbidden',
-      'This request acts for a customer, who may not do this. Send the API key without the session or token.',
-    );
-  }
-}

@@ -1,6 +1,7 @@
 /** The store over HTTP: everything under /store. */
 
 import { anyOf, apiKey, oauth } from '../auth/access.ts';
+import { requireOperator } from '../auth/operator.ts';
 import type { CheeseService } from '../cheeses/service.ts';
 import type { CustomerFinder } from '../customers/customer-finder.ts';
 import { Customer } from '../customers/schemas.ts';
@@ -22,7 +23,6 @@ import { type RouteResponse, TextBody } from '../http/response.ts';
 import { type Route, route } from '../http/route.ts';
 import type { Parameters, ParameterValues } from '../schema/schema.ts';
 import { timestampRule } from '../schema/text-rules.ts';
-import { requireOperator } from './order.ts';
 import type { OrderPage, OrderReader, OrderRequest } from './order-reader.ts';
 import { orderStatuses } from './order-status.ts';
 import { waitForOrder } from './order-wait.ts';

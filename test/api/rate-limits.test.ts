@@ -236,10 +236,10 @@ onBothEngines('The limits of a plan', (engine) => {
     const { keys, contextOf } = shop.app.services;
     const [key] = account.keys;
     assert.equal(await passing(shop, key, 11), 10);
-    await keys.setPlan(contextOf('test'), account.name, 'pro');
+    await keys.setPlan(contextOf('test'), account.id, 'pro');
     assert.deepEqual(remainingIn(await list(shop, key), clock), { hour: 9989, burst: 89 });
     assert.equal((await whoami(shop, key)).json.quota.plan, 'pro');
-    await keys.setPlan(contextOf('test'), account.name, 'enterprise');
+    await keys.setPlan(contextOf('test'), account.id, 'enterprise');
     for (const one of [shop, other]) {
       const { headers } = await list(one, key);
       assert.equal(headers['ratelimit-policy'], '"burst";q=1000;w=1');
@@ -247,7 +247,7 @@ onBothEngines('The limits of a plan', (engine) => {
       assert.equal(headers['x-ratelimit-limit'], '1000');
       assert.equal(Number(headers['x-ratelimit-reset']), clock.now() / 1000 + 1);
     }
-    await keys.setPlan(contextOf('test'), account.name, 'free');
+    await keys.setPlan(contextOf('test'), account.id, 'free');
     assert.equal(refusedFor(await list(shop, key)), 1);
     clock.advance(1000);
     assert.equal(remainingIn(await list(shop, key), clock).burst, 9);

@@ -17,7 +17,7 @@ import {
 } from './run.ts';
 
 const newKeyFields = ['id', 'key', 'type', 'last4', 'expiresAt'];
-const listedKeyFields = ['id', 'type', 'last4', 'scopes', 'createdAt', 'expiresAt', 'lastUsedAt'];
+const listedKeyFields = ['id', 'name', 'type', 'last4', 'scopes', 'createdAt', 'expiresAt', 'lastUsedAt'];
 
 function assertAbout(moment: string, expectedMs: number): void {
   assert.match(moment, /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);

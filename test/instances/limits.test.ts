@@ -119,7 +119,7 @@ suite('The limits of a plan, on three instances', () => {
     ] as const) {
       clock.advance(1000);
       const { keys, contextOf } = shops.next().app.services;
-      await keys.setPlan(contextOf('test'), name, plan);
+      await keys.setPlan(contextOf('test'), (await keys.findAccount(name)).id, plan);
       for (const response of await rush(shops, as, 6)) {
         assert.equal(response.status, 200);
         assert.equal(response.headers['ratelimit-policy'], policy);

@@ -50,7 +50,7 @@ suite('The registration of an application', () => {
     for (const [uri, reason, isNative = false] of invalid) {
       await assert.rejects(
         newApplication(shop, { redirectUris: ['https://app.example.com/cb', uri], isNative }),
-        { code: 'badRequest', message: reason },
+        { code: 'validation', message: reason },
         uri,
       );
     }
@@ -89,7 +89,7 @@ suite('The registration of an application', () => {
       [{ redirectUris: Array.from({ length: 21 }, (_, index) => `${uri}${index}`) }, /20/],
     ] as const) {
       const refused = newApplication(shop, { scopes: listed, ...request });
-      await assert.rejects(refused, { code: 'badRequest', message: reason }, JSON.stringify(request));
+      await assert.rejects(refused, { code: 'validation', message: reason }, JSON.stringify(request));
     }
   });
 });
@@ -200,6 +200,7 @@ suite('The command line', { concurrency: 2 }, () => {
       username: 'bob',
       requestedAt: row.requestedAt,
       decidedAt: null,
+      decidedBy: null,
       expiresAt: null,
     };
     assert.deepEqual(row, pending);

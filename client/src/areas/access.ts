@@ -15,6 +15,11 @@ export class ApiKeys extends Area {
     return this.api.post('/v2/api-keys', { body: key }, options);
   }
 
+  /** Gives a key another name, or none. */
+  rename(keyId: number, name: Body<'renameApiKey'>, options?: CallOptions): Promise<Result<'renameApiKey'>> {
+    return this.api.post('/v2/api-keys/{keyId}', { path: { keyId }, body: name }, options);
+  }
+
   /** Replaces a key. Both work until the overlap ends. */
   rotate(
     keyId: number,

@@ -10,9 +10,16 @@ export interface AccountRow {
   readonly plan: string;
 }
 
+export interface AccountDetailsRow extends AccountRow {
+  readonly created_at: string;
+  readonly active_keys: number;
+}
+
 export interface KeyRow {
   readonly id: number;
   readonly account_id: number;
+  /** What an operator calls the key. */
+  readonly name: string | null;
   readonly type: KeyType;
   readonly last4: string;
   /** Separated by spaces, as OAuth writes them. */
@@ -45,10 +52,15 @@ export const credentialByHash = {
   keyOf: (row: CredentialRow): string => row.hash,
 };
 
-const keyColumns = sql`id, account_id, type, last4, scopes, created_at, expires_at, last_used_at,
+const keyColumns = sql`id, account_id, name, type, last4, scopes, created_at, expires_at, last_used_at,
   replaced_by`;
 
 const isActive = (now: string) => sql`revoked_at is null and (expires_at is null or expires_at > ${now})`;
+
+const accountDetails = (now: string) => sql`
+  select id, name, plan, created_at,
+    (select count(*) from api_key where account_id = account.id and ${isActive(now)}) as active_keys
+  from account`;
 
 export const keyQueries = queriesOn((tx) => ({
   insertAccount: (account: { name: string; plan: string; createdAt: string }) =>
@@ -65,8 +77,13 @@ export const keyQueries = queriesOn((tx) => ({
 
   listAccounts: () => tx.all<AccountRow>(sql`select id, name, plan from account order by id`),
 
-  updatePlan: (name: string, plan: string) =>
-    tx.run(sql`update account set plan = ${plan} where name = ${name}`),
+  listAccountDetails: (now: string) => tx.all<AccountDetailsRow>(sql`${accountDetails(now)} order by id`),
+
+  findAccountDetails: (id: number, now: string) =>
+    tx.get<AccountDetailsRow>(sql`${accountDetails(now)} where id = ${id}`),
+
+  updatePlan: (id: number, plan: string) =>
+    tx.run(sql`update account set plan = ${plan} where id = ${id} and plan <> ${plan}`),
 
   /** Until this transaction ends, no other one changes keys of the account. */
   lockAccount: (id: number) => tx.get(sql`select id from account where id = ${id}${forUpdate}`),
@@ -86,8 +103,8 @@ export const keyQueries = queriesOn((tx) => ({
 
   insert: (key: Omit<KeyRow, 'id' | 'last_used_at' | 'replaced_by'> & { hash: string }) =>
     tx.get<KeyRow>(sql`
-      insert into api_key (account_id, type, hash, last4, scopes, created_at, expires_at)
-      values (${key.account_id}, ${key.type}, ${key.hash}, ${key.last4}, ${key.scopes}, ${key.created_at},
+      insert into api_key (account_id, name, type, hash, last4, scopes, created_at, expires_at)
+      values (${key.account_id}, ${key.name}, ${key.type}, ${key.hash}, ${key.last4}, ${key.scopes}, ${key.created_at},
         ${key.expires_at})
       returning ${keyColumns}`),
 
@@ -109,6 +126,9 @@ export const keyQueries = queriesOn((tx) => ({
     tx.run(
       sql`update api_key set expires_at = ${at} where id = ${id} and (expires_at is null or expires_at > ${at})`,
     ),
+
+  updateName: (id: number, name: string | null) =>
+    tx.get<KeyRow>(sql`update api_key set name = ${name} where id = ${id} returning ${keyColumns}`),
 
   updateReplacedBy: (id: number, successorId: number) =>
     tx.run(sql`update api_key set replaced_by = ${successorId} where id = ${id}`),

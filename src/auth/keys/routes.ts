@@ -10,7 +10,15 @@ import { parsePathId } from '../../http/path-id.ts';
 import { type Route, route } from '../../http/route.ts';
 import { anyOf, oauth } from '../access.ts';
 import type { Principal } from '../principal.ts';
-import { ApiKeyInput, ApiKeyList, account, NewApiKey, RotationInput } from './schemas.ts';
+import {
+  ApiKey,
+  ApiKeyInput,
+  ApiKeyList,
+  ApiKeyNameInput,
+  account,
+  NewApiKey,
+  RotationInput,
+} from './schemas.ts';
 import type { KeyService } from './service.ts';
 
 const tag = 'API keys';
@@ -64,10 +72,33 @@ export function keyRoutes(keys: KeyService): Route[] {
         const lifetimeMs =
           body.expiresIn === undefined ? undefined : (parseDuration(body.expiresIn) ?? undefined);
         return withIdempotency(
-          (context) => keys.create(context, id, { type: body.type, scopes: body.scopes, lifetimeMs }),
+          (context) =>
+            keys.create(context, id, { name: body.name, type: body.type, scopes: body.scopes, lifetimeMs }),
           (key) => ({ status: 201, headers: { 'Cache-Control': 'no-store' }, body: { ...key } }),
         );
       },
+    }),
+    route({
+      method: 'POST',
+      path: '/api-keys/:keyId',
+      operationId: 'renameApiKey',
+      examples: { keyId: 2 },
+      tag,
+      summary: 'Rename an API key',
+      access,
+      body: ApiKeyNameInput,
+      responses: {
+        200: { description: 'The key, without its secret', schema: ApiKey },
+        ...noKey,
+        ...conflictResponse('The key has ended'),
+        ...unprocessableResponse,
+      },
+      handle: ({ params, body, withIdempotency }) =>
+        withIdempotency(
+          (context) =>
+            keys.rename(context, parsePathId(params.keyId, 'There is no such API key.'), body.name),
+          (key) => ({ status: 200, headers: { 'Cache-Control': 'no-store' }, body: { ...key } }),
+        ),
     }),
     route({
       method: 'POST',

@@ -16,12 +16,21 @@ export const account = {
   description: 'Name of the account; that of the credential by default',
 } as const;
 
+const keyName = {
+  type: ['string', 'null'],
+  minLength: 1,
+  maxLength: 100,
+  rule: lineRule,
+  description: 'What you call the key; null: it has no name',
+} as const;
+
 export const ApiKey = {
   title: 'ApiKey',
   type: 'object',
-  required: ['id', 'type', 'last4', 'scopes', 'createdAt', 'expiresAt', 'lastUsedAt'],
+  required: ['id', 'name', 'type', 'last4', 'scopes', 'createdAt', 'expiresAt', 'lastUsedAt'],
   properties: {
     id: int64,
+    name: { type: ['string', 'null'], description: 'What you call the key' },
     type: keyType,
     last4: { type: 'string', description: 'The last four characters of the key' },
     scopes: { type: 'array', items: { type: 'string', enum: scopes } },
@@ -32,6 +41,7 @@ export const ApiKey = {
   examples: [
     {
       id: 12,
+      name: 'warehouse scanner',
       type: 'test',
       last4: 'mple',
       scopes: ['write:cheeses'],
@@ -66,6 +76,7 @@ export const ApiKeyInput = {
   type: 'object',
   properties: {
     account,
+    name: keyName,
     type: { ...keyType, description: 'By default live in production, and test elsewhere' },
     scopes: {
       type: 'array',
@@ -76,7 +87,15 @@ export const ApiKeyInput = {
     },
     expiresIn: { ...duration, rule: lifetimeRule, description: 'Never by default', examples: ['90d'] },
   },
-  examples: [{ scopes: ['write:cheeses'], expiresIn: '90d' }],
+  examples: [{ name: 'warehouse scanner', scopes: ['write:cheeses'], expiresIn: '90d' }],
+} as const;
+
+export const ApiKeyNameInput = {
+  title: 'ApiKeyNameInput',
+  type: 'object',
+  required: ['name'],
+  properties: { name: keyName },
+  examples: [{ name: 'warehouse scanner' }],
 } as const;
 
 export const RotationInput = {

@@ -1,21 +1,23 @@
-/** Accounts and API keys: creation, rotation and revocation. */
+/** API keys: creation, names, rotation and revocation. Accounts are in accounts.ts. */
 import { type Clock, timestamp } from '../../clock.ts';
 import type { Context } from '../../database/context.ts';
-import { ConstraintError, type Database, type Sql } from '../../database/database.ts';
+import type { Database, Sql } from '../../database/database.ts';
 import { AppError } from '../../errors.ts';
 import type { NewEvent } from '../../events/define.ts';
 import { recordEvents } from '../../events/record.ts';
 import type { Environment } from '../../settings/config.ts';
 import type { Scope } from '../access.ts';
+import { type AccountService, createAccountService } from './accounts.ts';
 import { keyEvents } from './event-types.ts';
 import { hashKey, type KeyType, makeKey } from './format.ts';
-import { type AccountRow, type KeyRow, keyQueries } from './queries.ts';
+import { type KeyRow, keyQueries } from './queries.ts';
 
 export const activeKeysMax = 3;
 
 /** An API key without its secret. */
 export interface KeyDetails {
   readonly id: number;
+  readonly name: string | null;
   readonly type: KeyType;
   readonly last4: string;
   readonly scopes: readonly Scope[];
@@ -30,24 +32,21 @@ export interface CreatedKey extends KeyDetails {
 }
 
 export interface KeyRequest {
+  readonly name?: string | null | undefined;
   /** By default live in production, and test elsewhere. */
   readonly type?: KeyType | undefined;
   readonly scopes?: readonly string[] | undefined;
   readonly lifetimeMs?: number | undefined;
 }
 
-export interface KeyService {
-  createAccount(context: Context, name: string, plan?: string): Promise<AccountRow>;
-  listAccounts(): Promise<AccountRow[]>;
-  setPlan(context: Context, name: string, plan: string): Promise<void>;
-  /** @throws AppError notFound */
-  findAccount(name: string): Promise<AccountRow>;
+export interface KeyService extends AccountService {
   /** The number of active live keys of all accounts. */
   countLive(): Promise<number>;
-  findAccountById(id: number): Promise<AccountRow | undefined>;
   /** @throws AppError conflict when three keys are active already */
   create(context: Context, accountId: number, request: KeyRequest): Promise<CreatedKey>;
   list(accountId: number): Promise<KeyDetails[]>;
+  /** null: without a name. @throws AppError notFound, conflict when the key has ended */
+  rename(context: Context, keyId: number, name: string | null): Promise<KeyDetails>;
   /** Creates a key with the same scopes. The old one ends after `overlapMs`. @throws AppError notFound, conflict */
   rotate(
     context: Context,
@@ -72,7 +71,9 @@ export function acceptsKeys(environment: Environment, type: KeyType): boolean {
   return environment === 'local' || (environment === 'production') === (type === 'live');
 }
 
-export function createKeyService({ database, clock, environment, defaultPlan }: Dependencies): KeyService {
+export function createKeyService(dependencies: Dependencies): KeyService {
+  const { database, clock, environment } = dependencies;
+
   async function insert(tx: Sql, accountId: number, request: KeyRequest): Promise<CreatedKey> {
     const type = request.type ?? (environment === 'production' ? 'live' : 'test');
     if (!acceptsKeys(environment, type)) {
@@ -89,6 +90,7 @@ export function createKeyService({ database, clock, environment, defaultPlan }: 
     const key = makeKey(type, clock);
     const row = await queries.insert({
       account_id: accountId,
+      name: request.name ?? null,
       type,
       hash: hashKey(key),
       last4: key.slice(-4),
@@ -114,44 +116,9 @@ export function createKeyService({ database, clock, environment, defaultPlan }: 
   }
 
   return {
-    createAccount: (context, name, plan = defaultPlan) =>
-      context.transaction(async (tx) => {
-        if (!/^[\p{L}\p{N}][\p{L}\p{N} ._@-]{0,99}$/u.test(name)) {
-          throw new AppError(
-            'badRequest',
-            'An account name must have 1 to 100 letters, digits, spaces or . _ @ - and start with a letter or digit.',
-          );
-        }
-        try {
-          const row = await keyQueries(tx).insertAccount({ name, plan, createdAt: timestamp(clock.now()) });
-          return row as AccountRow;
-        } catch (error) {
-          throw error instanceof ConstraintError
-            ? new AppError('conflict', `An account named ${name} exists already.`, { cause: error })
-            : error;
-        }
-      }),
+    ...createAccountService(dependencies),
 
     countLive: () => keyQueries(database).countLive(timestamp(clock.now())),
-
-    listAccounts: () => keyQueries(database).listAccounts(),
-
-    async setPlan(context, name, plan) {
-      const changed = await context.transaction((tx) => keyQueries(tx).updatePlan(name, plan));
-      if (changed === 0) {
-        throw noAccount(name);
-      }
-    },
-
-    async findAccount(name) {
-      const row = await keyQueries(database).findAccount(name);
-      if (row === undefined) {
-        throw noAccount(name);
-      }
-      return row;
-    },
-
-    findAccountById: (id) => keyQueries(database).findAccountById(id),
 
     create: (context, accountId, request) =>
       context.transaction(async (tx) => {
@@ -165,6 +132,21 @@ export function createKeyService({ database, clock, environment, defaultPlan }: 
       const rows = await keyQueries(database).listActive(accountId, timestamp(clock.now()));
       return rows.map(toApiKey);
     },
+
+    rename: (context, keyId, name) =>
+      context.transaction(async (tx) => {
+        const { id } = await lockKey(tx, keyId);
+        const known = await keyQueries(tx).findActive(id, timestamp(clock.now()));
+        if (known === undefined) {
+          throw new AppError('conflict', 'This API key has ended already.');
+        }
+        if (known.name === name) {
+          return toApiKey(known);
+        }
+        const renamed = toApiKey((await keyQueries(tx).updateName(id, name)) as KeyRow);
+        await record(tx, context, keyEvents.renamed.of(`api_key:${id}`, { id, name }));
+        return renamed;
+      }),
 
     rotate: (context, keyId, overlapMs, may) =>
       context.transaction(async (tx) => {
@@ -191,6 +173,7 @@ export function createKeyService({ database, clock, environment, defaultPlan }: 
           ? keyQueries(tx).updateRevoked(old.id, now)
           : keyQueries(tx).updateExpiry(old.id, timestamp(clock.now() + overlapMs)));
         const created = await insert(tx, old.account_id, {
+          name: old.name,
           type: old.type,
           scopes: toApiKey(old).scopes,
           lifetimeMs:
@@ -216,6 +199,7 @@ export function createKeyService({ database, clock, environment, defaultPlan }: 
 function toApiKey(row: KeyRow): KeyDetails {
   return {
     id: row.id,
+    name: row.name,
     type: row.type,
     last4: row.last4,
     scopes: row.scopes === '' ? [] : (row.scopes.split(' ') as Scope[]),
@@ -227,11 +211,4 @@ function toApiKey(row: KeyRow): KeyDetails {
 
 function withoutSecret({ key: _, ...shown }: CreatedKey): KeyDetails {
   return shown;
-}
-
-function noAccount(name: string): AppError {
-  return new AppError(
-    'notFound',
-    `There is no account named ${name}. "curd accounts list" shows the accounts.`,
-  );
 }

@@ -3,10 +3,13 @@
  * from the next request on.
  */
 import { type Clock, timestamp } from '../../clock.ts';
-import type { Context } from '../../database/context.ts';
+import type { Context, Origin } from '../../database/context.ts';
 import type { Database, Sql } from '../../database/database.ts';
 import { AppError } from '../../errors.ts';
-import { type ApprovalRow, type ApprovalStatus, oauthQueries } from './queries.ts';
+import { recordEvents } from '../../events/record.ts';
+import type { Principal } from '../principal.ts';
+import { approvalEvents } from './event-types.ts';
+import { type ApprovalRow, type ApprovalStatus, type NamedApprovalRow, oauthQueries } from './queries.ts';
 
 const lifetimeMs = 90 * 24 * 60 * 60 * 1000;
 /** The customer id of approvals for applications that act for themselves. */
@@ -17,20 +20,26 @@ export interface Approval {
   readonly status: ApprovalStatus;
   readonly clientId: string;
   readonly clientName: string;
+  /** null for an application that acts for itself. */
   readonly username: string | null;
   readonly requestedAt: string;
   readonly decidedAt: string | null;
+  /** The actor: `cli`, `key:12`, `client:ab12/customer:5`. */
+  readonly decidedBy: string | null;
   readonly expiresAt: string | null;
 }
 
+/** A decision of an operator; null: on the command line. @throws AppError notFound, conflict */
+type Decision = (context: Context, id: number, operator?: Principal | null) => Promise<Approval>;
+
 export interface ApprovalService {
-  list(): Promise<Approval[]>;
-  /** Valid for 90 days. @throws AppError notFound */
-  approve(context: Context, id: number): Promise<void>;
-  /** @throws AppError notFound, conflict when it was approved */
-  deny(context: Context, id: number): Promise<void>;
-  /** Ends the approval and deletes all tokens of the pair. @throws AppError notFound, conflict when it was not approved */
-  revoke(context: Context, id: number): Promise<void>;
+  list(status?: ApprovalStatus | null): Promise<Approval[]>;
+  /** Valid for 90 days. */
+  readonly approve: Decision;
+  /** Conflict when it was approved. */
+  readonly deny: Decision;
+  /** Ends the approval and deletes all tokens of the pair. Conflict when it was not approved. */
+  readonly revoke: Decision;
   isApproved(clientId: string, customerId: number | null): Promise<boolean>;
   /** Records a request, and returns its state. A decision that is still valid does not change. */
   request(clientId: string, customerId: number | null): Promise<Pick<ApprovalRow, 'id' | 'status'>>;
@@ -45,61 +54,63 @@ export function isApprovalValid(
 }
 
 export function createApprovalService(database: Database, clock: Clock): ApprovalService {
-  function decide(
-    context: Context,
-    id: number,
-    status: ApprovalStatus,
+  const now = () => timestamp(clock.now());
+
+  function record(tx: Sql, origin: Origin, { id, client_id }: ApprovalRow, status: ApprovalStatus) {
+    const event = approvalEvents[status].of(`approval:${id}`, { id, clientId: client_id, status });
+    return recordEvents(tx, origin, now(), [event]);
+  }
+
+  function decision(
+    status: 'approved' | 'denied' | 'revoked',
     isAllowedFrom: (current: ApprovalStatus) => boolean,
     afterwards: (tx: Sql, approval: ApprovalRow) => Promise<unknown> = async () => {},
-  ): Promise<void> {
-    return context.transaction(async (tx) => {
-      const approval = await oauthQueries(tx).findApprovalById(id);
-      if (approval === undefined) {
-        throw new AppError(
-          'notFound',
-          `There is no request ${id}. "curd approvals list" shows all requests.`,
-        );
-      }
-      if (!isAllowedFrom(approval.status)) {
-        throw new AppError('conflict', `Request ${id} is ${approval.status} and cannot become ${status}.`);
-      }
-      await oauthQueries(tx).updateApproval(id, {
-        status,
-        decidedAt: timestamp(clock.now()),
-        decidedBy: context.origin.actor,
-        expiresAt: status === 'approved' ? timestamp(clock.now() + lifetimeMs) : null,
+  ): Decision {
+    return (context, id, operator = null) =>
+      context.transaction(async (tx) => {
+        const queries = oauthQueries(tx);
+        const approval = await queries.lockApproval(id);
+        if (approval === undefined) {
+          throw new AppError(
+            'notFound',
+            `There is no request ${id}. "curd approvals list" shows all requests.`,
+          );
+        }
+        if (operator !== null && concerns(approval, operator)) {
+          throw new AppError(
+            'conflict',
+            `Request ${id} is about you, so another operator must decide on it, here or on the command line: "curd approvals list".`,
+          );
+        }
+        if (!isAllowedFrom(approval.status)) {
+          throw new AppError('conflict', `Request ${id} is ${approval.status} and cannot become ${status}.`);
+        }
+        await queries.updateApproval(id, {
+          status,
+          decidedAt: now(),
+          decidedBy: context.origin.actor,
+          expiresAt: status === 'approved' ? timestamp(clock.now() + lifetimeMs) : null,
+        });
+        await afterwards(tx, approval);
+        await record(tx, context.origin, approval, status);
+        return toApproval((await queries.findNamedApproval(id)) as NamedApprovalRow);
       });
-      await afterwards(tx, approval);
-    });
   }
 
   return {
-    async list() {
-      const rows = await oauthQueries(database).listApprovals();
-      return rows.map((row) => ({
-        id: row.id,
-        status: row.status,
-        clientId: row.client_id,
-        clientName: row.client_name,
-        username: row.username,
-        requestedAt: row.requested_at,
-        decidedAt: row.decided_at,
-        expiresAt: row.expires_at,
-      }));
+    async list(status = null) {
+      return (await oauthQueries(database).listApprovals(status)).map(toApproval);
     },
 
-    approve: (context, id) => decide(context, id, 'approved', () => true),
-    deny: (context, id) => decide(context, id, 'denied', (current) => current !== 'approved'),
-    revoke: (context, id) =>
-      decide(
-        context,
-        id,
-        'revoked',
-        (current) => current === 'approved',
-        // Also tokens without the scope: the application must request consent again.
-        (tx, { client_id, customer_id }) =>
-          oauthQueries(tx).deleteObjectsOfPair(client_id, customer_id === noCustomer ? null : customer_id),
-      ),
+    approve: decision('approved', () => true),
+    deny: decision('denied', (current) => current !== 'approved'),
+    revoke: decision(
+      'revoked',
+      (current) => current === 'approved',
+      // Also tokens without the scope: the application must request consent again.
+      (tx, { client_id, customer_id }) =>
+        oauthQueries(tx).deleteObjectsOfPair(client_id, customer_id === noCustomer ? null : customer_id),
+    ),
 
     isApproved: async (clientId, customerId) =>
       isApprovalValid(
@@ -107,10 +118,38 @@ export function createApprovalService(database: Database, clock: Clock): Approva
         clock.now(),
       ),
 
-    async request(clientId, customerId) {
-      const pair = [clientId, customerId ?? noCustomer] as const;
-      await oauthQueries(database).upsertRequest(...pair, timestamp(clock.now()));
-      return (await oauthQueries(database).findApproval(...pair)) as ApprovalRow;
-    },
+    request: (clientId, customerId) =>
+      database.transaction(async (tx) => {
+        const pair = [clientId, customerId ?? noCustomer] as const;
+        const isNew = (await oauthQueries(tx).upsertRequest(...pair, now())) > 0;
+        const approval = (await oauthQueries(tx).findApproval(...pair)) as ApprovalRow;
+        if (isNew) {
+          const actor = `client:${clientId}${customerId === null ? '' : `/customer:${customerId}`}`;
+          await record(tx, { actor, requestId: null, traceId: null, effects: null }, approval, 'pending');
+        }
+        return approval;
+      }),
+  };
+}
+
+/**
+ * Whether the approval is about the operator: the same customer, with whichever client, or the client that acts for
+ * itself. Otherwise an operator could extend their own rights, through a second client if not directly.
+ */
+function concerns({ client_id, customer_id }: ApprovalRow, { id, customerId }: Principal): boolean {
+  return customer_id === noCustomer ? id === `client:${client_id}` : customer_id === customerId;
+}
+
+function toApproval(row: NamedApprovalRow): Approval {
+  return {
+    id: row.id,
+    status: row.status,
+    clientId: row.client_id,
+    clientName: row.client_name,
+    username: row.username,
+    requestedAt: row.requested_at,
+    decidedAt: row.decided_at,
+    decidedBy: row.decided_by,
+    expiresAt: row.expires_at,
   };
 }

@@ -3,8 +3,10 @@ import { hash } from 'node:crypto';
 import { type Clock, timestamp } from '../../clock.ts';
 import type { Context } from '../../database/context.ts';
 import type { Database } from '../../database/database.ts';
-import { AppError } from '../../errors.ts';
+import { AppError, type FieldError } from '../../errors.ts';
+import { recordEvents } from '../../events/record.ts';
 import type { Scope } from '../access.ts';
+import { clientEvents } from './event-types.ts';
 import { oauthQueries } from './queries.ts';
 
 export const grantTypes = ['authorization_code', 'refresh_token', 'implicit', 'client_credentials'] as const;
@@ -37,14 +39,22 @@ export interface Client {
   readonly createdAt: string;
 }
 
+/** The secret is not stored, so it is shown only once; null for a public client. */
+export interface CreatedClient {
+  readonly clientId: string;
+  readonly clientSecret: string | null;
+  readonly createdAt: string;
+  readonly grants: readonly GrantType[];
+}
+
+/** The client of the console, which is part of the server. */
+export const consoleClientId = 'console';
+
 export interface ClientService {
-  /** The secret is not stored, so it is shown only once; null for a public client. @throws AppError badRequest */
-  create(
-    context: Context,
-    request: ClientRequest,
-  ): Promise<{ clientId: string; clientSecret: string | null }>;
+  /** @throws AppError validation */
+  create(context: Context, request: ClientRequest): Promise<CreatedClient>;
   list(): Promise<Client[]>;
-  /** With all its tokens and approvals. @throws AppError notFound */
+  /** With all its tokens and approvals. @throws AppError notFound, conflict for the client of the console */
   delete(context: Context, clientId: string): Promise<void>;
 }
 
@@ -59,27 +69,31 @@ export function createClientService(database: Database, clock: Clock): ClientSer
         (redirectUris.length > 0
           ? (['authorization_code', 'refresh_token'] as const)
           : (['client_credentials'] as const));
-      const message = errorOf({ ...request, grants });
-      if (message !== null) {
-        throw new AppError('badRequest', message);
+      const error = errorOf({ ...request, grants });
+      if (error !== null) {
+        throw new AppError('validation', error.message, { errors: [error] });
       }
       // Hexadecimal, because a command would read an id that starts with the dash of base64url as an option.
       const clientId = random(16).toString('hex');
+      const unique = [...new Set(grants)];
       const clientSecret = isPublic ? null : random(32).toString('base64url');
-      await context.transaction((tx) =>
-        oauthQueries(tx).insertClient({
+      const createdAt = timestamp(clock.now());
+      return context.transaction(async (tx) => {
+        await oauthQueries(tx).insertClient({
           id: clientId,
           account_id: accountId,
           name,
           secret_hash: clientSecret === null ? null : hash('sha256', clientSecret),
           redirect_uris: JSON.stringify(redirectUris),
-          grants: [...new Set(grants)].join(' '),
+          grants: unique.join(' '),
           scopes: [...new Set(scopes)].join(' '),
           is_native: isNative ? 1 : 0,
-          created_at: timestamp(clock.now()),
-        }),
-      );
-      return { clientId, clientSecret };
+          created_at: createdAt,
+        });
+        const event = clientEvents.created.of(`oauth_client:${clientId}`, { id: clientId });
+        await recordEvents(tx, context.origin, createdAt, [event]);
+        return { clientId, clientSecret, createdAt, grants: unique };
+      });
     },
 
     async list() {
@@ -100,47 +114,74 @@ export function createClientService(database: Database, clock: Clock): ClientSer
     delete: (context, clientId) =>
       context.transaction(async (tx) => {
         const queries = oauthQueries(tx);
+        if (clientId === consoleClientId) {
+          throw new AppError(
+            'conflict',
+            'The application console is part of this server and cannot be deleted.',
+          );
+        }
         if ((await queries.deleteClient(clientId)) === 0) {
           throw new AppError(
             'notFound',
             `There is no application ${clientId}. "curd clients list" shows all applications.`,
           );
         }
-        await queries.deleteObjectsOfClient(clientId);
         await queries.deleteApprovalsOfClient(clientId);
+        await queries.deleteObjectsOfClient(clientId);
+        const event = clientEvents.deleted.of(`oauth_client:${clientId}`, { id: clientId });
+        await recordEvents(tx, context.origin, timestamp(clock.now()), [event]);
       }),
   };
 }
 
-/** The first error of a request, as a sentence for the operator; null when it is valid. */
-function errorOf(request: ClientRequest & { readonly grants: readonly GrantType[] }): string | null {
+/** The first error of a request, with a sentence for the operator; null when it is valid. */
+function errorOf(request: ClientRequest & { readonly grants: readonly GrantType[] }): FieldError | null {
+  const invalid = (field: string, message: string): FieldError => ({ field, message });
   const { name, scopes, redirectUris, grants, isNative = false, isPublic = false } = request;
   const usesBrowser = grants.includes('authorization_code') || grants.includes('implicit');
   if (!/^[\p{L}\p{N}][^\p{Cc}\p{Cf}<>]{0,99}$/u.test(name)) {
-    return 'The name of an application must have 1 to 100 characters and start with a letter or digit. Customers see it on the consent page.';
+    return invalid(
+      'name',
+      'The name of an application must have 1 to 100 characters and start with a letter or digit. Customers see it on the consent page.',
+    );
   }
   if (scopes.length === 0) {
-    return 'Name the scopes that the application may request, such as "read:cheeses read:orders".';
+    return invalid(
+      'scopes',
+      'Name the scopes that the application may request, such as "read:cheeses read:orders".',
+    );
   }
   if (usesBrowser && redirectUris.length === 0) {
-    return 'Name at least one redirect URI. Customers are redirected there after consent.';
+    return invalid(
+      'redirectUris',
+      'Name at least one redirect URI. Customers are redirected there after consent.',
+    );
   }
   if (!usesBrowser && redirectUris.length > 0) {
-    return 'A redirect URI needs the grant authorization_code or implicit.';
+    return invalid('redirectUris', 'A redirect URI needs the grant authorization_code or implicit.');
   }
   if (grants.includes('refresh_token') && !grants.includes('authorization_code')) {
-    return 'The grant refresh_token needs the grant authorization_code.';
+    return invalid('grants', 'The grant refresh_token needs the grant authorization_code.');
   }
   if (isPublic && grants.includes('client_credentials')) {
-    return 'A public application has no secret, so it cannot have the grant client_credentials.';
+    return invalid(
+      'grants',
+      'A public application has no secret, so it cannot have the grant client_credentials.',
+    );
   }
   if (isPublic && scopes.includes('admin')) {
-    return 'A public application cannot have the scope admin.';
+    return invalid('scopes', 'A public application cannot have the scope admin.');
   }
   if (redirectUris.length > redirectUrisMax) {
-    return `An application can have at most ${redirectUrisMax} redirect URIs.`;
+    return invalid('redirectUris', `An application can have at most ${redirectUrisMax} redirect URIs.`);
   }
-  return redirectUris.map((uri) => redirectUriError(uri, isNative)).find((error) => error !== null) ?? null;
+  for (const [index, uri] of redirectUris.entries()) {
+    const message = redirectUriError(uri, isNative);
+    if (message !== null) {
+      return invalid(`redirectUris[${index}]`, message);
+    }
+  }
+  return null;
 }
 
 const loopback = ['127.0.0.1', '[::1]', 'localhost'];

@@ -25,8 +25,9 @@ export function createGrants(database: Database, clock: Clock): OAuthGrants {
     },
 
     async deleteCustomer(tx, context, customerId) {
-      await grants.revokeAll(tx, context, customerId);
+      // Approvals are locked before tokens, as where an approval is revoked.
       await oauthQueries(tx).deleteApprovalsOfCustomer(customerId);
+      await grants.revokeAll(tx, context, customerId);
     },
 
     async purge() {

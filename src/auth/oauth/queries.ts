@@ -4,6 +4,7 @@ import {
   deleteInOrder,
   deleteUnlocked,
   forShare,
+  forUpdate,
   rowsFromJson,
   type Statement,
   sql,
@@ -55,7 +56,8 @@ export interface TokenRow {
   readonly approval_expires_at: string | null;
 }
 
-export type ApprovalStatus = 'pending' | 'approved' | 'denied' | 'revoked';
+export const approvalStatuses = ['pending', 'approved', 'denied', 'revoked'] as const;
+export type ApprovalStatus = (typeof approvalStatuses)[number];
 
 export interface ApprovalRow {
   readonly id: number;
@@ -66,6 +68,12 @@ export interface ApprovalRow {
   readonly decided_at: string | null;
   readonly decided_by: string | null;
   readonly expires_at: string | null;
+}
+
+/** With the name of the client, and the username of the customer. */
+export interface NamedApprovalRow extends ApprovalRow {
+  readonly client_name: string;
+  readonly username: string | null;
 }
 
 const token = sql`
@@ -86,6 +94,11 @@ export const tokenById = {
 };
 
 const clientColumns = sql`id, account_id, name, secret_hash, redirect_uris, grants, scopes, is_native, created_at`;
+const namedApproval = sql`
+  select ap.id, ap.client_id, ap.customer_id, ap.status, ap.requested_at, ap.decided_at, ap.decided_by, ap.expires_at,
+    cl.name as client_name, cu.username
+  from admin_approval ap join oauth_client cl on cl.id = ap.client_id
+  left join customer cu on cu.id = ap.customer_id`;
 const approvalColumns = sql`id, client_id, customer_id, status, requested_at, decided_at, decided_by, expires_at`;
 
 export const oauthQueries = queriesOn((tx) => ({
@@ -167,15 +180,15 @@ export const oauthQueries = queriesOn((tx) => ({
     tx.get<ApprovalRow>(sql`
       select ${approvalColumns} from admin_approval where client_id = ${clientId} and customer_id = ${customerId}`),
 
-  findApprovalById: (id: number) =>
-    tx.get<ApprovalRow>(sql`select ${approvalColumns} from admin_approval where id = ${id}`),
+  lockApproval: (id: number) =>
+    tx.get<ApprovalRow>(sql`select ${approvalColumns} from admin_approval where id = ${id}${forUpdate}`),
 
-  listApprovals: () =>
-    tx.all<ApprovalRow & { client_name: string; username: string | null }>(sql`
-      select ap.id, ap.client_id, ap.customer_id, ap.status, ap.requested_at, ap.decided_at, ap.decided_by,
-        ap.expires_at, cl.name as client_name, cu.username
-      from admin_approval ap join oauth_client cl on cl.id = ap.client_id
-      left join customer cu on cu.id = ap.customer_id order by ap.id`),
+  listApprovals: (status: ApprovalStatus | null) =>
+    tx.all<NamedApprovalRow>(
+      sql`${namedApproval} where ${status === null ? sql`true` : sql`ap.status = ${status}`} order by ap.id`,
+    ),
+
+  findNamedApproval: (id: number) => tx.get<NamedApprovalRow>(sql`${namedApproval} where ap.id = ${id}`),
 
   updateApproval: (
     id: number,

@@ -1,0 +1,151 @@
+/** Routes of accounts, for operators. */
+import { conflictResponse, notFoundResponse, unprocessableResponse } from '../../http/error-responses.ts';
+import { parsePathId } from '../../http/path-id.ts';
+import { type Route, route } from '../../http/route.ts';
+import type { RateLimits } from '../../limits/rate-limits.ts';
+import { int64, timestampSchema } from '../../schema/parts.ts';
+import { anyOf, oauth } from '../access.ts';
+import { requireOperator } from '../operator.ts';
+import { Quota, quotaOf } from '../quota.ts';
+import { type AccountDetails, accountNameRule } from './accounts.ts';
+import type { KeyService } from './service.ts';
+
+const Account = {
+  title: 'Account',
+  type: 'object',
+  required: ['id', 'name', 'plan', 'createdAt', 'activeKeys', 'quota'],
+  properties: {
+    id: int64,
+    name: { type: 'string' },
+    plan: { type: 'string' },
+    createdAt: timestampSchema,
+    activeKeys: { type: 'integer', description: 'API keys that are accepted now' },
+    quota: { ...Quota, description: 'What remains of the limits of the plan, as in `/whoami`' },
+  },
+  examples: [
+    {
+      id: 3,
+      name: 'warehouse',
+      plan: 'pro',
+      createdAt: '2026-01-15T09:30:00.000Z',
+      activeKeys: 2,
+      quota: {
+        plan: 'pro',
+        hour: { limit: 10_000, remaining: 9871, resetSeconds: 1742 },
+        burst: { limit: 100, remaining: 99 },
+      },
+    },
+  ],
+} as const;
+
+const AccountList = {
+  title: 'AccountList',
+  type: 'object',
+  required: ['items'],
+  properties: { items: { type: 'array', items: Account } },
+  examples: [{ items: Account.examples }],
+} as const;
+
+const tag = 'Administration';
+const access = anyOf(oauth('admin'));
+
+interface Dependencies {
+  readonly keys: KeyService;
+  readonly rateLimits: Pick<RateLimits, 'read' | 'unused'>;
+  readonly plans: readonly string[];
+}
+
+export function accountRoutes({ keys, rateLimits, plans }: Dependencies): Route[] {
+  const plan = {
+    type: 'string',
+    maxLength: 100,
+    description: 'free, pro, enterprise, or a plan of CURD_PLANS',
+    rule: {
+      test: (text: string) => plans.includes(text),
+      message: `must be one of ${plans.join(', ')}`,
+    },
+  } as const;
+  const AccountInput = {
+    title: 'AccountInput',
+    type: 'object',
+    required: ['name'],
+    properties: { name: { type: 'string', maxLength: 100, rule: accountNameRule }, plan },
+    examples: [{ name: 'warehouse', plan: 'pro' }],
+  } as const;
+  const PlanInput = {
+    title: 'PlanInput',
+    type: 'object',
+    required: ['plan'],
+    properties: { plan },
+    examples: [{ plan: 'pro' }],
+  } as const;
+  const shown = async (account: AccountDetails) => ({
+    ...account,
+    quota: quotaOf(await rateLimits.read(account.id, account.plan)),
+  });
+
+  return [
+    route({
+      method: 'GET',
+      path: '/accounts',
+      operationId: 'listAccounts',
+      tag,
+      summary: 'List the accounts, which own API keys and OAuth clients',
+      access,
+      responses: { 200: { description: 'All accounts', schema: AccountList } },
+      handle: async ({ principal }) => {
+        requireOperator(principal);
+        const items = await Promise.all((await keys.listAccountDetails()).map(shown));
+        return { status: 200, headers: { 'Cache-Control': 'no-store' }, body: { items } };
+      },
+    }),
+    route({
+      method: 'POST',
+      path: '/accounts',
+      operationId: 'createAccount',
+      tag,
+      summary: 'Create an account',
+      access,
+      body: AccountInput,
+      responses: {
+        201: { description: 'The new account', schema: Account },
+        ...conflictResponse('An account with this name exists'),
+        ...unprocessableResponse,
+      },
+      handle: async ({ principal, body, withIdempotency }) => {
+        requireOperator(principal);
+        return withIdempotency(
+          (context) => keys.createAccount(context, body.name, body.plan),
+          (account) => ({
+            status: 201,
+            body: { ...account, quota: quotaOf(rateLimits.unused(account.plan)) },
+          }),
+        );
+      },
+    }),
+    route({
+      method: 'POST',
+      path: '/accounts/:accountId/plan',
+      operationId: 'changeAccountPlan',
+      tag,
+      summary: 'Move an account to another plan',
+      description: 'The limits of the plan apply from the next request on.',
+      access,
+      body: PlanInput,
+      responses: {
+        200: { description: 'The account', schema: Account },
+        ...notFoundResponse('There is no such account'),
+        ...unprocessableResponse,
+      },
+      handle: async ({ principal, params, body, withIdempotency }) => {
+        requireOperator(principal);
+        const id = parsePathId(params.accountId, 'There is no such account.');
+        const quota = quotaOf(await rateLimits.read(id, body.plan));
+        return withIdempotency(
+          (context) => keys.setPlan(context, id, body.plan),
+          (account) => ({ status: 200, body: { ...account, quota } }),
+        );
+      },
+    }),
+  ];
+}

@@ -1,0 +1,174 @@
+/** Routes of OAuth clients and approvals, for operators. The command line has the same verbs. */
+import {
+  badRequestResponse,
+  conflictResponse,
+  notFoundResponse,
+  unprocessableResponse,
+} from '../../http/error-responses.ts';
+import { parsePathId } from '../../http/path-id.ts';
+import { type Route, route } from '../../http/route.ts';
+import { anyOf, oauth } from '../access.ts';
+import type { KeyService } from '../keys/service.ts';
+import { requireOperator } from '../operator.ts';
+import type { ApprovalService } from './approvals.ts';
+import type { Client, ClientService } from './clients.ts';
+import {
+  ApprovalDetails,
+  ApprovalList,
+  NewOauthClient,
+  OauthClientInput,
+  OauthClientList,
+  statusText,
+} from './operator-schemas.ts';
+
+const tag = 'Administration';
+const access = anyOf(oauth('admin'));
+const uncached = { 'Cache-Control': 'no-store' } as const;
+
+interface Dependencies {
+  readonly clients: ClientService;
+  readonly approvals: ApprovalService;
+  readonly keys: Pick<KeyService, 'findAccount'>;
+}
+
+export function oauthOperatorRoutes({ clients, approvals, keys }: Dependencies): Route[] {
+  return [
+    route({
+      method: 'GET',
+      path: '/oauth-clients',
+      operationId: 'listOauthClients',
+      tag,
+      summary: 'List the OAuth clients',
+      access,
+      responses: { 200: { description: 'All clients, without their secrets', schema: OauthClientList } },
+      handle: async ({ principal }) => {
+        requireOperator(principal);
+        const items = (await clients.list()).map(shownClient);
+        return { status: 200, headers: uncached, body: { items } };
+      },
+    }),
+    route({
+      method: 'POST',
+      dryRun: 'none',
+      path: '/oauth-clients',
+      operationId: 'createOauthClient',
+      tag,
+      summary: 'Register an OAuth client',
+      description:
+        'Only this response contains the secret. Only the command line registers a client that may request the scope `admin`.',
+      access,
+      body: OauthClientInput,
+      responses: {
+        201: { description: 'The client, with its secret', schema: NewOauthClient },
+        ...notFoundResponse('There is no such account'),
+        ...unprocessableResponse,
+      },
+      handle: async ({ principal, body, withIdempotency }) => {
+        requireOperator(principal);
+        const {
+          native: isNative = false,
+          public: isPublic = false,
+          redirectUris = [],
+          account,
+          ...rest
+        } = body;
+        const request = { ...rest, redirectUris };
+        const { id: accountId } = await keys.findAccount(account);
+        return withIdempotency(
+          (context) => clients.create(context, { ...request, accountId, isNative, isPublic }),
+          ({ clientId, clientSecret, ...created }) => ({
+            status: 201,
+            headers: uncached,
+            body: {
+              clientId,
+              name: request.name,
+              account,
+              scopes: [...new Set(request.scopes)],
+              grants: created.grants,
+              redirectUris: request.redirectUris,
+              native: isNative,
+              public: isPublic,
+              createdAt: created.createdAt,
+              clientSecret,
+            },
+          }),
+        );
+      },
+    }),
+    route({
+      method: 'DELETE',
+      path: '/oauth-clients/:clientId',
+      operationId: 'deleteOauthClient',
+      examples: { clientId: '4f5d6c1e9a7b4c3d8e2f1a0b9c8d7e6f' },
+      tag,
+      summary: 'Delete an OAuth client',
+      description: 'Its tokens and approvals end at once.',
+      access,
+      responses: {
+        204: { description: 'The client was deleted' },
+        ...notFoundResponse('There is no such client'),
+        ...conflictResponse('The client is part of this server'),
+      },
+      handle: async ({ principal, params, context }) => {
+        requireOperator(principal);
+        await clients.delete(context, params.clientId ?? '');
+        return { status: 204 };
+      },
+    }),
+    route({
+      method: 'GET',
+      path: '/approvals',
+      operationId: 'listApprovals',
+      tag,
+      summary: 'List requests for the scope admin',
+      access,
+      query: { status: { ...statusText, description: 'Only requests in this status' } },
+      responses: {
+        200: { description: 'The requests, oldest first', schema: ApprovalList },
+        ...badRequestResponse('A parameter is not valid'),
+      },
+      handle: async ({ principal, query }) => {
+        requireOperator(principal);
+        const items = (await approvals.list(query.status)).map((approval) => ({ ...approval }));
+        return { status: 200, headers: uncached, body: { items } };
+      },
+    }),
+    decisionRoute('approve', 'approveApproval', 'Approve a request', 'The approval ends after 90 days.'),
+    decisionRoute('deny', 'denyApproval', 'Deny a request', 'An approval must be revoked instead.'),
+    decisionRoute('revoke', 'revokeApproval', 'Revoke an approval', 'All tokens of the pair end at once.'),
+  ];
+
+  function decisionRoute(
+    verb: 'approve' | 'deny' | 'revoke',
+    operationId: string,
+    summary: string,
+    effect: string,
+  ): Route {
+    return route({
+      method: 'POST',
+      path: `/approvals/:approvalId/${verb}`,
+      operationId,
+      tag,
+      summary: `${summary} for the scope admin`,
+      description: `${effect} An operator cannot decide on a request about themselves.`,
+      access,
+      responses: {
+        200: { description: 'The request after the decision', schema: ApprovalDetails },
+        ...notFoundResponse('There is no such request'),
+        ...conflictResponse('The status of the request does not permit this, or the request is your own'),
+      },
+      handle: ({ principal, params, withIdempotency }) => {
+        requireOperator(principal);
+        const id = parsePathId(params.approvalId, 'There is no such request.');
+        return withIdempotency(
+          (context) => approvals[verb](context, id, principal),
+          (approval) => ({ status: 200, headers: uncached, body: { ...approval } }),
+        );
+      },
+    });
+  }
+}
+
+function shownClient({ isNative, isPublic, createdAt, ...client }: Client) {
+  return { ...client, native: isNative, public: isPublic, createdAt };
+}
