@@ -1,0 +1,163 @@
+/** Requests of the client: credentials, errors, versions, and paths without a verb. */
+import assert from 'node:assert/strict';
+import { suite, test } from 'node:test';
+import { Curd, type CurdError, etagOf, isCurdError } from '../../client/src/index.ts';
+import { errorCatalogue } from '../../src/errors.ts';
+import { bern, shared } from '../context.ts';
+import { read } from '../gates/sources.ts';
+import { openListeningShop } from '../helper.ts';
+import { openProxy } from './proxy.ts';
+
+const shop = shared((t) => openListeningShop(t));
+
+async function rejection(promise: PromiseLike<unknown>): Promise<CurdError> {
+  try {
+    await promise;
+  } catch (error) {
+    assert.ok(isCurdError(error), String(error));
+    return error;
+  }
+  assert.fail('it did not reject');
+}
+
+suite('The client', () => {
+  test('refuses options that cannot work', () => {
+    const open = (options: object) => () => new Curd({ baseUrl: 'http://shop.example', ...options });
+    assert.throws(
+      open({ baseUrl: 'shop.example' }),
+      /baseUrl is "shop\.example", but must be the URL of a shop/,
+    );
+    assert.throws(open({ token: 'a', session: 'b' }), /Give one of them/);
+    open({ apiKey: undefined, token: undefined, session: undefined, maxRetries: undefined })();
+  });
+
+  test('sends an API key and a session, and the key then acts for this customer', async () => {
+    const server = new Curd({ baseUrl: `${shop().url}/`, apiKey: shop().admin });
+    const login = { username: 'ada', password: 'a cheese a day' };
+    const customer = await server.customers.register({ ...login, email: 'ada@example.com' });
+    const { token: session } = await server.customers.login(login);
+    const acting = new Curd({ baseUrl: shop().url, apiKey: shop().admin, session });
+    assert.equal((await acting.credential.explain()).customer, 'ada');
+    const cheese = await server.cheeses.create({ name: 'Brie', pricePerKg: 20 });
+    const order = await acting.orders.place({
+      items: [{ cheeseId: cheese.id, quantity: 2 }],
+      shippingAddress: bern,
+    });
+    const orders = await Array.fromAsync(acting.customers.listOrders('ada'));
+    assert.deepEqual(
+      orders.map(({ id }) => id),
+      [order.id],
+    );
+    assert.equal((await server.orders.getCustomer(order.id)).id, customer.id);
+    const alone = new Curd({ baseUrl: shop().url, session });
+    assert.equal((await alone.customers.get('ada')).id, customer.id);
+    await alone.customers.logoutSafely();
+    assert.equal((await rejection(acting.credential.explain())).type, 'unauthorized');
+  });
+
+  test('reports errors in their classes, with the request id in brackets', async () => {
+    const curd = new Curd({ baseUrl: shop().url, apiKey: shop().writer });
+    const missing = await rejection(curd.cheeses.get(4711));
+    assert.equal(missing.name, 'NotFound');
+    assert.match(missing.message, /^There is no cheese with the id 4711\. \[[\w-]+\]$/);
+    assert.ok(missing.message.endsWith(`[${missing.requestId}]`));
+    const invalid = await rejection(curd.cheeses.create({ name: '', pricePerKg: -1 }));
+    assert.equal(invalid.name, 'ValidationFailed');
+    assert.deepEqual(
+      invalid.errors.map(({ field }) => field),
+      ['name', 'pricePerKg'],
+    );
+    assert.equal((await rejection(curd.orders.list({ limit: 1000 }))).status, 400);
+    assert.equal((await rejection(curd.apiKeys.list())).name, 'Forbidden');
+    await curd.cheeses.create({ name: 'Comté' });
+    const conflict = await rejection(curd.cheeses.create({ name: 'Comté' }));
+    assert.ok(isCurdError(conflict, 'conflict') && conflict.name === 'Conflict');
+    const gone = await rejection(curd.events.list({ since: 'evt_AAAA_1' }));
+    assert.deepEqual([gone.name, gone.type], ['Gone', 'log_rewound']);
+  });
+
+  test('knows every error type of the server', () => {
+    const source = read('client/src/errors.ts');
+    const known = [...source.matchAll(/^ {2}\| '(\w+)'$/gm)].map(([, type]) => type);
+    const expected = Object.values(errorCatalogue).map(({ type }) => type);
+    assert.deepEqual(known.sort(), [...expected, 'connection_failed'].sort());
+  });
+
+  test('carries the version of a body without changing it', async () => {
+    const curd = new Curd({ baseUrl: shop().url, apiKey: shop().writer });
+    const created = await curd.cheeses.create({ name: 'Feta' });
+    const cheese = await curd.cheeses.get(created.id);
+    const { json, headers } = await shop().request('GET', `/v2/cheeses/${cheese.id}`, { as: shop().reader });
+    assert.deepEqual(cheese, json);
+    assert.equal(etagOf(cheese), headers.etag);
+    const ifMatch = etagOf(cheese);
+    const changed = await curd.cheeses.update(cheese.id, { status: 'pending' }, { ifMatch });
+    assert.notEqual(etagOf(changed), ifMatch);
+    const error = await rejection(curd.cheeses.update(cheese.id, { status: 'sold' }, { ifMatch }));
+    assert.deepEqual([error.name, error.attempts], ['PreconditionFailed', 1]);
+    await curd.cheeses.delete(cheese.id, { ifMatch: etagOf(changed) });
+    assert.equal(etagOf({}), undefined);
+  });
+
+  test('reaches every path with http, with its credentials and retries', async (t) => {
+    const refuse = { status: 503, headers: { 'Retry-After': '0' } };
+    const proxy = await openProxy(t, shop().url, (number) => (number % 2 === 1 ? { refuse } : undefined));
+    const { http } = new Curd({ baseUrl: proxy.url, apiKey: shop().writer });
+    const { data } = await http.GET('/v2/cheeses', {
+      params: { query: { status: ['sold', 'pending'], limit: 1 } },
+    });
+    assert.equal(data?.items.length, 0);
+    const body = { name: 'Gouda', tags: [{ name: 'cow' }] };
+    const header = { 'Idempotency-Key': 'mine' };
+    const created = await http.POST('/v2/cheeses', { body, params: { header } });
+    const again = await http.POST('/v2/cheeses', { body, params: { header } });
+    assert.equal(created.response.status, 201);
+    assert.deepEqual(again.data, created.data);
+    const { error, response } = await http.GET('/v2/cheeses/{cheeseId}', {
+      params: { path: { cheeseId: 4711 } },
+    });
+    assert.deepEqual([error?.type, response.status], ['not_found', 404]);
+    assert.equal(proxy.requests.length, 8);
+  });
+
+  test('says that a server without a path may be older', async (t) => {
+    const edit = (text: string) => text;
+    const proxy = await openProxy(t, `${shop().url}/unknown`, () => ({ edit }));
+    const error = await rejection(new Curd({ baseUrl: proxy.url, apiKey: shop().reader }).cheeses.get(1));
+    assert.match(
+      error.message,
+      /^There is nothing at this path\..* The server may be older than this client\. \[/,
+    );
+  });
+
+  test('shows the beginning of a response that is not JSON, and does not follow a redirect', async (t) => {
+    const reply = async (status: number, body: string, headers: Record<string, string> = {}) => {
+      const proxy = await openProxy(t, shop().url, () => ({ refuse: { status, headers, body } }));
+      return rejection(new Curd({ baseUrl: proxy.url, maxRetries: 0 }).inventory.get());
+    };
+    const page = await reply(200, `<html>${'x'.repeat(300)}`);
+    assert.deepEqual([page.status, page.type], [200, 'internal_error']);
+    assert.equal(
+      page.message,
+      `GET /v2/store/inventory: the response with status 200 is not JSON: <html>${'x'.repeat(194)}`,
+    );
+    assert.equal((await reply(502, 'Bad gateway')).type, 'internal_error');
+    const moved = await reply(308, '', { Location: 'https://shop.example/v2/store/inventory' });
+    assert.equal(
+      moved.message,
+      'The server redirects to https://shop.example/v2/store/inventory. Use that host in baseUrl.',
+    );
+  });
+
+  test('refuses ids that would lead to another path, before any request', async () => {
+    const curd = new Curd({ baseUrl: 'http://127.0.0.1:9' });
+    for (const username of ['', '.', '..', undefined as unknown as string]) {
+      await assert.rejects(curd.customers.delete(username), TypeError);
+    }
+    assert.equal(
+      (await rejection(new Curd({ baseUrl: shop().url, apiKey: shop().admin }).customers.get('a/../b?c')))
+        .status,
+      404,
+    );
+  });
+});
