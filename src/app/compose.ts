@@ -86,7 +86,9 @@ export async function buildApp(
   shared?: WorkerPools,
 ): Promise<App> {
   const log = createLog(config.logLevel);
-  const services = await openServices(config, clock, shared);
+  const services = await openServices(config, clock, shared, false, (done, total) =>
+    log.info({ done, total }, 'rebuilding the search index'),
+  );
   const { database, keys, sessions, cheeses, listing, customers, loginThrottle, login, orders, orderReader } =
     services;
   const { approvals, grants, images, customerFinder, hub, events } = services;

@@ -5,9 +5,10 @@ import { type ClientService, createClientService } from '../auth/oauth/clients.t
 import { createGrants, type OAuthGrants } from '../auth/oauth/grants.ts';
 import { createPasswords, type Passwords } from '../auth/passwords.ts';
 import { createSessions, type Sessions } from '../auth/sessions/service.ts';
+import { rebuildStaleIndex, type ShowProgress } from '../cheeses/index-rebuild.ts';
 import { type CheeseReader, createCheeseReader } from '../cheeses/listing.ts';
 import { type CheeseService, createCheeseService } from '../cheeses/service.ts';
-import { type Clock, systemClock } from '../clock.ts';
+import { type Clock, systemClock, timestamp } from '../clock.ts';
 import { createCursors } from '../cursor.ts';
 import { type CustomerFinder, createCustomerFinder } from '../customers/customer-finder.ts';
 import { createLogin, type LoginService } from '../customers/login.ts';
@@ -87,6 +88,7 @@ export interface Services extends WorkerPools {
  * Opens the database, migrates it and creates the services. Close them when done.
  * @param shared worker pools that several shops in one process share, closed by the caller
  * @param isChangingEnvironment opens a shop of any environment
+ * @param onRebuild called while the search index is rebuilt after a migration
  * @throws ConfigError where the shop is of another environment than the settings
  */
 export async function openServices(
@@ -94,6 +96,7 @@ export async function openServices(
   clock: Clock = systemClock,
   shared?: WorkerPools,
   isChangingEnvironment = false,
+  onRebuild?: ShowProgress,
 ): Promise<Services> {
   const database = await openDatabase(config);
   try {
@@ -101,6 +104,7 @@ export async function openServices(
     if (await hasUnfinishedCopy(database)) {
       throw new ConfigError('A copy into this database has not finished: run the same "curd copy" again.');
     }
+    await rebuildStaleIndex(database, timestamp(clock.now()), onRebuild);
     if (!isChangingEnvironment) {
       await requireEnvironment(database, config.environment, hasTestOrders);
     }

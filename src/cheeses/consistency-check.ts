@@ -1,11 +1,11 @@
-/** Checks the search index against the cheeses, and rebuilds it. */
-import type { Database, Sql } from '../database/database.ts';
+/** Checks the search index against the cheeses. */
+import type { Sql } from '../database/database.ts';
 import { type Finding, Findings, readInPages, tryParseJson } from '../database/findings.ts';
 import { sql } from '../database/sql.ts';
-import { cheeseQueries } from './queries.ts';
+import type { NewCheeseRow } from './queries.ts';
 import type { Cheese } from './schemas.ts';
-import { reindex, toRow } from './search-index.ts';
-import { createTerms } from './search-terms.ts';
+import { toRow } from './search-index.ts';
+import { createTerms, foldedName, hasPostings, type Term } from './search-terms.ts';
 
 interface StoredCheese {
   readonly id: number;
@@ -14,6 +14,9 @@ interface StoredCheese {
   readonly category_id: number;
   readonly status: string;
   readonly search: string;
+  readonly price: number;
+  readonly age: number;
+  readonly terms: string;
   readonly body: string;
 }
 
@@ -30,12 +33,14 @@ const remedy = 'run "curd doctor --repair", which rebuilds the search index';
 
 const cheesesAfter = (database: Sql) => (after: number, limit: number) =>
   database.all<StoredCheese>(sql`
-    select id, name, name_key, category_id, status, search, body from cheese where id > ${after}
-    order by id limit ${limit}`);
+    select id, name, name_key, category_id, status, search, price, age, terms, body from cheese
+    where id > ${after} order by id limit ${limit}`);
 
 /** Compares counters and postings with the cheeses. */
 export async function checkCatalogue(database: Sql): Promise<Finding[]> {
   const columns = new Findings('cheeses whose columns differ from their JSON', 'restore a backup');
+  const indexed = new Findings('cheeses whose columns for filters differ from their JSON', remedy);
+  const folded = new Findings('terms whose folded name differs from their name', remedy);
   const counters = new Findings('counters that differ from the number of cheeses', remedy);
   const postings = new Findings('postings that differ from the cheeses', remedy);
   const changes = new Findings('cheeses that are wrong in the list of catalogue changes', 'restore a backup');
@@ -43,14 +48,19 @@ export async function checkCatalogue(database: Sql): Promise<Finding[]> {
 
   const expected = new Map<string, TermTotal>();
   const termsOf = createTerms();
+  const idOf = await termIds(database, folded);
   let lastId = 0;
   for await (const page of readInPages(cheesesAfter(database))) {
     for (const row of page) {
       lastId = row.id;
       const cheese = tryParseJson<Cheese>(row.body);
-      if (cheese === undefined || !isStoredAs(cheese, row)) {
+      const wanted = cheese && toRow(cheese, 1, 0, idOf);
+      if (cheese === undefined || wanted === undefined || !isStoredAs(wanted, row)) {
         columns.add(`cheese ${row.id}`);
         continue;
+      }
+      if (wanted.price !== row.price || wanted.age !== row.age || wanted.terms !== row.terms) {
+        indexed.add(`cheese ${row.id}`);
       }
       for (const [kind, name] of [['catalogue', ''], ...termsOf(cheese)] as const) {
         const key = `${kind} ${name} ${cheese.status}`;
@@ -67,11 +77,15 @@ export async function checkCatalogue(database: Sql): Promise<Finding[]> {
   const posted = await database.all<TermTotal>(sql`
     select t.kind, t.name, p.status, count(*) as cheeses, cast(sum(p.cheese_id) as bigint) as ids
     from cheese_term p join term t on t.id = p.term_id group by t.kind, t.name, p.status`);
-  const withPostings = [...expected.values()].filter(({ kind }) => kind !== 'catalogue' && kind !== 'prefix');
+  const withPostings = [...expected.values()].filter(
+    ({ kind, name }) => kind !== 'catalogue' && hasPostings([kind, name] as Term),
+  );
   compareTotals(withPostings, posted, postings);
   const stale = await database.all<{ cheese_id: number }>(sql`
     select distinct p.cheese_id from cheese_term p left join cheese c on c.id = p.cheese_id
-    where c.id is null or c.name <> p.name or c.status <> p.status limit 1000`);
+      left join term t on t.id = p.term_id
+    where c.id is null or c.name <> p.name or c.status <> p.status or p.price <> c.price or p.age <> c.age
+      or (t.kind = 'word') <> (p.price is null) or (t.kind = 'word') <> (p.age is null) limit 1000`);
   for (const { cheese_id } of stale) {
     postings.add(`cheese ${cheese_id}`);
   }
@@ -87,12 +101,40 @@ export async function checkCatalogue(database: Sql): Promise<Finding[]> {
   if (catalogue === undefined || catalogue.last < lastId) {
     ids.add(`cheese ${lastId} is beyond the last id, ${catalogue?.last}`);
   }
-  return [...columns.found(), ...counters.found(), ...postings.found(), ...changes.found(), ...ids.found()];
+  return [
+    ...columns.found(),
+    ...indexed.found(),
+    ...folded.found(),
+    ...counters.found(),
+    ...postings.found(),
+    ...changes.found(),
+    ...ids.found(),
+  ];
 }
 
-/** Whether the columns of a row follow from its JSON. */
-function isStoredAs(cheese: Cheese, row: StoredCheese): boolean {
-  const { id, name, nameKey, categoryId, status, search } = toRow(cheese, 1, 0);
+/** Returns a function from an origin or organic term to its id, and adds terms whose folded name is wrong. */
+async function termIds(database: Sql, folded: Findings): Promise<(term: Term) => number> {
+  const ids = new Map<string, number>();
+  const terms = (after: number, limit: number) =>
+    database.all<{ id: number; kind: Term[0]; name: string; folded: string | null }>(sql`
+      select id, kind, name, folded from term
+      where id > ${after} and kind in ('category', 'tag', 'origin', 'organic') order by id limit ${limit}`);
+  for await (const page of readInPages(terms)) {
+    for (const { id, kind, name, folded: stored } of page) {
+      ids.set(`${kind} ${name}`, id);
+      if (stored !== foldedName([kind, name])) {
+        folded.add(`${kind} ${name}`);
+      }
+    }
+  }
+  return ([kind, name]) => ids.get(`${kind} ${name}`) ?? Number.NaN;
+}
+
+/** Whether the columns that only a backup restores follow from the JSON of a cheese. */
+function isStoredAs(
+  { id, name, nameKey, categoryId, status, search }: NewCheeseRow,
+  row: StoredCheese,
+): boolean {
   return (
     id === row.id &&
     name === row.name &&
@@ -119,21 +161,4 @@ function compareTotals(
       findings.add(`${key}: not the cheeses that have this term`);
     }
   }
-}
-
-/** Rebuilds the search index in one transaction, which blocks all other changes of the catalogue. */
-export async function rebuildSearchIndex(database: Database, now: string): Promise<void> {
-  await database.exclusiveTransaction(async (tx) => {
-    await cheeseQueries(tx).updateCatalogue(now, 0);
-    await tx.run(sql`delete from cheese_term`);
-    await tx.run(sql`delete from term_count`);
-    for await (const page of readInPages(cheesesAfter(tx))) {
-      // A body that is not JSON has no terms. The check reports it.
-      const cheeses = page.flatMap(({ body }) => tryParseJson<Cheese>(body) ?? []);
-      await reindex(
-        tx,
-        cheeses.map((after) => ({ before: null, after })),
-      );
-    }
-  });
 }

@@ -3,7 +3,7 @@ import type { Sql } from '../database/database.ts';
 import { validationError } from '../errors.ts';
 import { type CheeseRow, cheeseQueries } from './queries.ts';
 import { type Cheese, type CheeseInput, parseCheese } from './schemas.ts';
-import type { Term } from './search-terms.ts';
+import { originAndOrganicOf, type Term } from './search-terms.ts';
 
 /** What a write needs to know of a cheese, and what two cheeses are compared by. */
 export type Draft = Omit<Cheese, 'id' | 'category' | 'tags' | 'createdAt' | 'updatedAt'> & {
@@ -77,10 +77,11 @@ export async function inputToDraft(tx: Sql, input: CheeseInput): Promise<Draft> 
   };
 }
 
-/** The terms whose ids the cheese contains. */
-export function categoryAndTagsOf({ categoryName, tagNames }: Draft): Term[] {
+/** The terms whose ids a stored cheese contains. */
+export function storedTermsOf(draft: Draft): Term[] {
+  const { categoryName, tagNames } = draft;
   const category: Term[] = categoryName === null ? [] : [['category', categoryName]];
-  return [...category, ...tagNames.map((name): Term => ['tag', name])];
+  return [...category, ...tagNames.map((name): Term => ['tag', name]), ...originAndOrganicOf(draft)];
 }
 
 /** The cheese that responses contain, with its members in their documented order. */

@@ -3,7 +3,7 @@ import { queriesOn } from '../database/database.ts';
 import { isDryRun, nextDryId } from '../database/dry-run.ts';
 import { forShare, forUpdate, rowsFromJson, type Statement, sql, valueList } from '../database/sql.ts';
 import type { Status } from './schemas.ts';
-import type { Term, TermKind } from './search-terms.ts';
+import { foldedName, type Term, type TermKind } from './search-terms.ts';
 
 export interface CheeseRow {
   readonly id: number;
@@ -35,9 +35,24 @@ export interface NewCheeseRow extends CheeseRow {
   readonly search: string;
   /** The version of the catalogue of this change. */
   readonly changedIn: number;
+  /** -1 without a price. */
+  readonly price: number;
+  /** -1 without an age. */
+  readonly age: number;
+  /** Ids of the terms that facets count, separated by commas. */
+  readonly terms: string;
 }
 
-export type Posting = readonly [termId: number, cheeseId: number, name: string, status: Status];
+export type Posting = readonly [
+  termId: number,
+  cheeseId: number,
+  name: string,
+  status: Status,
+  price: number | null,
+  age: number | null,
+];
+
+const cheeseColumns = 'id version name name_key category_id status search price age terms body changed_in'.split(' ');
 
 const cheeseById = sql`select id, version, body from cheese where id`;
 
@@ -94,7 +109,7 @@ export const cheeseQueries = queriesOn((tx) => ({
   insert: (cheeses: readonly NewCheeseRow[]) =>
     tx.insert(
       'cheese',
-      ['id', 'version', 'name', 'name_key', 'category_id', 'status', 'search', 'body', 'changed_in'],
+      cheeseColumns,
       cheeses.map((c) => [
         c.id,
         c.version,
@@ -103,17 +118,30 @@ export const cheeseQueries = queriesOn((tx) => ({
         c.categoryId,
         c.status,
         c.search,
-        c.body,
-        c.changedIn,
+          c.price,
+          c.age,
+          c.terms,
+          c.body,
+          c.changedIn,
       ]),
     ),
 
   update: (c: NewCheeseRow) =>
     tx.run(sql`
       update cheese set version = ${c.version}, name = ${c.name}, name_key = ${c.nameKey},
-        category_id = ${c.categoryId}, status = ${c.status}, search = ${c.search}, body = ${c.body},
-        changed_in = ${c.changedIn}
+        category_id = ${c.categoryId}, status = ${c.status}, search = ${c.search},
+        price = ${c.price}, age = ${c.age}, terms = ${c.terms}, body = ${c.body}, changed_in = ${c.changedIn}
       where id = ${c.id}`),
+
+  /** Updates the columns for filters and facets alone. */
+  updateIndexed: async (cheeses: readonly Pick<NewCheeseRow, 'id' | 'price' | 'age' | 'terms'>[]) => {
+    if (cheeses.length > 0) {
+      await tx.run(sql`
+        update cheese set price = cast(value->>1 as double precision), age = cast(value->>2 as bigint), terms = value->>3
+        from ${rowsFromJson(cheeses.map(({ id, price, age, terms }) => [id, price, age, terms]))}
+        where cheese.id = cast(value->>0 as bigint)`);
+    }
+  },
 
   delete: (id: number) => tx.run(sql`delete from cheese where id = ${id}`),
 
@@ -129,17 +157,32 @@ export const cheeseQueries = queriesOn((tx) => ({
   findTermsById: (ids: readonly number[]) =>
     tx.all<TermRow>(sql`select id, kind, name from term where id in (${valueList(ids)})`),
 
-  insertTerms: (terms: readonly Term[]) =>
-    isDryRun(tx)
+  /** Terms of the kinds that are found by their folded name. */
+  listFoldedTerms: (after: number, limit: number) =>
+    tx.all<TermRow & { folded: string | null }>(sql`
+      select id, kind, name, folded from term
+      where id > ${after} and kind in ('category', 'tag', 'origin') order by id limit ${limit}`),
+
+  updateFolded: async (terms: readonly (readonly [id: number, folded: string | null])[]) => {
+    if (terms.length > 0) {
+      await tx.run(sql`
+        update term set folded = value->>1 from ${rowsFromJson(terms)} where term.id = cast(value->>0 as bigint)`);
+    }
+  },
+
+  insertTerms: (terms: readonly Term[]) => {
+    const rows = terms.map((term) => [...term, foldedName(term)]);
+    return isDryRun(tx)
       ? tx.insert(
           'term',
-          ['id', 'kind', 'name'],
-          terms.map((term) => [nextDryId(tx), ...term]),
+          ['id', 'kind', 'name', 'folded'],
+          rows.map((row) => [nextDryId(tx), ...row]),
         )
-      : tx.insert('term', ['kind', 'name'], terms),
+      : tx.insert('term', ['kind', 'name', 'folded'], rows);
+  },
 
   insertPostings: (postings: readonly Posting[]) =>
-    tx.insert('cheese_term', ['term_id', 'cheese_id', 'name', 'status'], postings),
+    tx.insert('cheese_term', ['term_id', 'cheese_id', 'name', 'status', 'price', 'age'], postings),
 
   deletePostings: (postings: readonly Posting[]) =>
     tx.run(sql`

@@ -2,7 +2,7 @@
 import type { Sql } from '../database/database.ts';
 import { cheeseQueries, type NewCheeseRow, type Posting } from './queries.ts';
 import { type Cheese, type Status, statuses } from './schemas.ts';
-import { createTerms, searchText, type Term } from './search-terms.ts';
+import { createTerms, hasPostings, originAndOrganicOf, searchText, type Term } from './search-terms.ts';
 
 /** A cheese before and after a change; null where it does not exist. */
 export interface Change {
@@ -37,8 +37,19 @@ function keyOf([kind, name]: Term): string {
   return `${kind} ${name}`;
 }
 
-/** The row that stores a cheese. */
-export function toRow(cheese: Cheese, version: number, changedIn: number): NewCheeseRow {
+/** The price or age in columns of a cheese that has none. Smaller than every value. */
+export const noValue = -1;
+
+/** The row that stores a cheese. `idOf` returns the ids of its origin and of its organic term. */
+export function toRow(
+  cheese: Cheese,
+  version: number,
+  changedIn: number,
+  idOf: (term: Term) => number,
+): NewCheeseRow {
+  const { category, tags, pricePerKg = noValue, ageMonths = noValue } = cheese;
+  const named = category === undefined ? tags : [category, ...tags];
+  const termIds = [...named.map(({ id }) => id), ...originAndOrganicOf(cheese).map(idOf)];
   return {
     changedIn,
     id: cheese.id,
@@ -48,6 +59,9 @@ export function toRow(cheese: Cheese, version: number, changedIn: number): NewCh
     categoryId: cheese.category?.id ?? 0,
     status: cheese.status,
     search: searchText(cheese.name),
+    price: pricePerKg,
+    age: ageMonths,
+    terms: termIds.join(','),
     body: JSON.stringify(cheese),
   };
 }
@@ -85,8 +99,7 @@ export async function reindex(tx: Sql, changes: readonly Change[]): Promise<void
     for (const term of termsOf(cheese)) {
       const entry = entryOf(term);
       entry.deltas[cheese.status] += by;
-      // Prefixes have counters only. Their postings are those of the words with the prefix.
-      if (term[0] !== 'prefix') {
+      if (hasPostings(term)) {
         entry[side].push(cheese);
       }
     }
@@ -98,11 +111,16 @@ export async function reindex(tx: Sql, changes: readonly Change[]): Promise<void
   }
   const idOf = await findOrCreateTerms(tx, [...entries.keys()]);
   const changed = [...entries]
-    .map(([term, entry]) => ({ id: idOf(term), ...entry }))
+    .map(([term, entry]) => ({ id: idOf(term), isWord: term[0] === 'word', ...entry }))
     .sort((a, b) => a.id - b.id);
   const postings = (side: 'removed' | 'added') =>
     changed.flatMap((entry) =>
-      entry[side].map(({ id, name, status }): Posting => [entry.id, id, name, status]),
+      entry[side].map(
+        ({ id, name, status, pricePerKg = noValue, ageMonths = noValue }): Posting =>
+          entry.isWord
+            ? [entry.id, id, name, status, null, null]
+            : [entry.id, id, name, status, pricePerKg, ageMonths],
+      ),
     );
   const queries = cheeseQueries(tx);
   const removed = postings('removed');

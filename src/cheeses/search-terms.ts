@@ -1,4 +1,5 @@
-/** The terms of the search index: words of names and their prefixes, tags and categories. Pure functions. */
+/** The terms of the search index: what cheeses can be found and counted by. Pure functions. */
+import { bandOf } from './price-bands.ts';
 import type { Cheese } from './schemas.ts';
 
 /** Terms contain only the first characters of longer words. */
@@ -49,14 +50,43 @@ export function truncateTerm(word: string): string {
   return word.length <= termLengthMax ? word : [...word].slice(0, termLengthMax).join('');
 }
 
-export type TermKind = 'category' | 'tag' | 'word' | 'prefix';
+export type TermKind =
+  | 'category'
+  | 'tag'
+  | 'origin'
+  | 'organic'
+  | 'missing'
+  | 'word'
+  | 'prefix'
+  | 'price_band'
+  | 'age';
 export type Term = readonly [kind: TermKind, name: string];
 
+/** Terms of the other kinds have counters only. The postings of a prefix are those of the words with it. */
+export function hasPostings([kind]: Term): boolean {
+  return kind !== 'prefix' && kind !== 'price_band' && kind !== 'age';
+}
+
+/** The name without case and accents, for kinds that are found by it; null for the others. */
+export function foldedName([kind, name]: Term): string | null {
+  return kind === 'category' || kind === 'tag' || kind === 'origin' ? foldText(name) : null;
+}
+
+type Indexed = Pick<
+  Cheese,
+  'name' | 'category' | 'tags' | 'photoUrls' | 'origin' | 'pricePerKg' | 'ageMonths' | 'organic'
+>;
+
+/** The terms of a cheese whose ids are not in its JSON and that facets count. */
+export function originAndOrganicOf({ origin, organic }: Pick<Cheese, 'origin' | 'organic'>): Term[] {
+  return [...(origin === null ? [] : [['origin', origin] as const]), ['organic', String(organic)]];
+}
+
 /**
- * Returns a function from a cheese to all of its terms: category, tags, words of the name, and all prefixes of those
- * words. Equal terms are one object. The cheeses of an import share many words, so most terms exist already.
+ * Returns a function from a cheese to all of its terms. Equal terms are one object. The cheeses of an import share many
+ * words, so most terms exist already.
  */
-export function createTerms(): (cheese: Pick<Cheese, 'name' | 'category' | 'tags'>) => Term[] {
+export function createTerms(): (cheese: Indexed) => Term[] {
   const terms = new Map<string, Term>();
   const termsOfWords = new Map<string, readonly Term[]>();
 
@@ -76,10 +106,23 @@ export function createTerms(): (cheese: Pick<Cheese, 'name' | 'category' | 'tags
     return [termOf('word', word), ...prefixes];
   }
 
-  return ({ name, category, tags }) => {
+  return (cheese) => {
+    const { name, category, tags, photoUrls, pricePerKg, ageMonths } = cheese;
     const all = new Set(tags.map((tag) => termOf('tag', tag.name)));
     if (category !== undefined) {
       all.add(termOf('category', category.name));
+    }
+    for (const [kind, value] of originAndOrganicOf(cheese)) {
+      all.add(termOf(kind, value));
+    }
+    all.add(
+      pricePerKg === undefined ? termOf('missing', 'price') : termOf('price_band', `${bandOf(pricePerKg)}`),
+    );
+    if (ageMonths !== undefined) {
+      all.add(termOf('age', `${ageMonths}`));
+    }
+    if (photoUrls.length === 0) {
+      all.add(termOf('missing', 'image'));
     }
     for (const word of splitWords(name).map(truncateTerm)) {
       const known = termsOfWords.get(word) ?? termsOfWord(word);

@@ -10,11 +10,11 @@ import { chain, type MaybePromise } from '../maybe-promise.ts';
 import type { Precondition, Versioned } from '../versioned.ts';
 import { cheeseUpdated } from './changes.ts';
 import {
-  categoryAndTagsOf,
   cheeseToDraft,
   type Draft,
   differingFields,
   inputToDraft,
+  storedTermsOf,
   toCheese,
   uniqueKey,
 } from './drafts.ts';
@@ -102,13 +102,13 @@ export function createCheeseService({ database, clock, beforeDelete }: Dependenc
     const queries = cheeseQueries(tx);
     const isDry = isDryRun(tx);
     const catalogue = await queries.updateCatalogue(now(), isDry ? 0 : drafts.length);
-    const idOf = await findOrCreateTerms(tx, drafts.flatMap(categoryAndTagsOf));
+    const idOf = await findOrCreateTerms(tx, drafts.flatMap(storedTermsOf));
     const firstId = catalogue.last_cheese_id - drafts.length + 1;
     const createdAt = catalogue.last_written_at;
     const cheeses = drafts.map((draft, index) =>
       toCheese(draft, idOf, { id: isDry ? nextDryId(tx) : firstId + index, createdAt, updatedAt: createdAt }),
     );
-    const rows = cheeses.map((cheese) => toRow(cheese, 1, catalogue.version));
+    const rows = cheeses.map((cheese) => toRow(cheese, 1, catalogue.version, idOf));
     await throwConflict(() => queries.insert(rows.toSorted(byName)));
     await reindex(
       tx,
@@ -137,14 +137,14 @@ export function createCheeseService({ database, clock, beforeDelete }: Dependenc
     const before = parseCheese(row.body);
     precondition?.(row.version);
     const draft = change(before);
-    const idOf = await findOrCreateTerms(tx, categoryAndTagsOf(draft));
+    const idOf = await findOrCreateTerms(tx, storedTermsOf(draft));
     const { createdAt, updatedAt } = before;
     if (JSON.stringify(toCheese(draft, idOf, { id, createdAt, updatedAt })) === row.body) {
       return row;
     }
     const catalogue = await queries.updateCatalogue(now(), 0);
     const after = toCheese(draft, idOf, { id, createdAt, updatedAt: catalogue.last_written_at });
-    const changed = toRow(after, row.version + 1, catalogue.version);
+    const changed = toRow(after, row.version + 1, catalogue.version, idOf);
     await throwConflict(() => queries.update(changed));
     await reindex(tx, [{ before, after }]);
     await recordEvents(tx, context.origin, catalogue.last_written_at, [

@@ -1,6 +1,7 @@
 import { openServices } from '../app/services.ts';
-import { checkCatalogue, rebuildSearchIndex } from '../cheeses/consistency-check.ts';
+import { checkCatalogue } from '../cheeses/consistency-check.ts';
 import { inspectImageUrls } from '../cheeses/image-urls.ts';
+import { rebuildSearchIndex } from '../cheeses/index-rebuild.ts';
 import { systemClock, timestamp } from '../clock.ts';
 import type { Database, Sql } from '../database/database.ts';
 import { type Finding, Findings } from '../database/findings.ts';
@@ -17,6 +18,7 @@ import { createEndpointSecrets } from '../webhooks/secrets.ts';
 import type { doctorOptions } from './command-options.ts';
 import type { CommandOptions, OptionsOf } from './options.ts';
 import { printResult } from './output.ts';
+import { rebuildBar } from './progress.ts';
 import { configForExistingShop, databaseLocation, requireDatabaseFile } from './run-command.ts';
 import { colored } from './style.ts';
 
@@ -44,7 +46,8 @@ export async function runDoctor(options: OptionsOf<typeof doctorOptions>): Promi
   const { database } = services;
   try {
     if (options.repair) {
-      await rebuildSearchIndex(database, timestamp(systemClock.now()));
+      const bar = rebuildBar();
+      await rebuildSearchIndex(database, timestamp(systemClock.now()), bar.show).finally(bar.clear);
     }
     const files = await openFiles(config, systemClock);
     const checks: Check[] = [

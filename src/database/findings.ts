@@ -39,11 +39,11 @@ export class Findings {
   }
 }
 
-/** Rows in the order of their ids, 2,000 at a time. `read` returns the rows after an id. */
+/** Rows in the order of their ids, `limit` at a time. `read` returns the rows after an id. */
 export async function* readInPages<Row extends { readonly id: number }>(
   read: (after: number, limit: number) => Promise<Row[]>,
+  limit = 2000,
 ): AsyncGenerator<Row[]> {
-  const limit = 2000;
   for (let after = 0; ; ) {
     const rows = await read(after, limit);
     if (rows.length > 0) {

@@ -39,6 +39,8 @@ const texts = fc.oneof(
   }),
 );
 
+const unclassified = { photoUrls: ['https://example.com/1.jpg'], origin: null, organic: false };
+
 const cheeseNamed = (name: string) => ({
   name,
   category: { id: 1, name: 'Hard' },
@@ -46,6 +48,7 @@ const cheeseNamed = (name: string) => ({
     { id: 2, name: 'cow' },
     { id: 3, name: 'raw milk' },
   ],
+  ...unclassified,
 });
 
 const termsOf = createTerms();
@@ -172,11 +175,28 @@ suite('createTerms', () => {
       'epoisse',
       'epoisses',
     ]);
-    assert.equal(termsOf(cheeseNamed(name)).length, 1 + 2 + 3 + 9);
+    // Besides these: not organic, and without a price.
+    assert.equal(termsOf(cheeseNamed(name)).length, 1 + 2 + 3 + 9 + 2);
+  });
+
+  test('returns origin, organic, missing fields, the price band and the age', () => {
+    const found = (cheese: object) =>
+      termsOf({ name: 'X', tags: [], ...unclassified, ...cheese })
+        .filter(([kind]) => kind !== 'word' && kind !== 'prefix')
+        .map((term) => term.join(' '));
+    assert.deepEqual(found({ origin: 'Spain', organic: true, pricePerKg: 0.01, ageMonths: 0 }), [
+      'origin Spain',
+      'organic true',
+      'price_band 1',
+      'age 0',
+    ]);
+    assert.deepEqual(found({ photoUrls: [] }), ['organic false', 'missing price', 'missing image']);
   });
 
   test('returns no category for a cheese without one', () => {
-    assert.deepEqual(termsOf({ name: 'X', tags: [] }), [
+    assert.deepEqual(termsOf({ name: 'X', tags: [], ...unclassified }), [
+      ['organic', 'false'],
+      ['missing', 'price'],
       ['word', 'x'],
       ['prefix', 'x'],
     ]);
