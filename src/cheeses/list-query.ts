@@ -2,18 +2,26 @@
 import { hash } from 'node:crypto';
 import { type Cursors, canonicalFilters, requireSameQuery } from '../cursor.ts';
 import { AppError } from '../errors.ts';
-import type { Position } from './listing-queries.ts';
-import type { Sort, Status } from './schemas.ts';
+import type { MissingField, Sort, Status } from './schemas.ts';
 import { splitWords } from './search-terms.ts';
 
 export interface Filters {
   readonly statuses?: readonly Status[] | undefined;
+  /** Compared without case and accents, like `origin`. */
   readonly category?: string | undefined;
   readonly categoryId?: number | undefined;
   /** The cheese has one of them. */
   readonly tags?: readonly string[] | undefined;
   /** The cheese has all of them. */
   readonly tagsAll?: readonly string[] | undefined;
+  readonly origin?: string | undefined;
+  readonly organic?: boolean | undefined;
+  readonly minPrice?: number | undefined;
+  readonly maxPrice?: number | undefined;
+  readonly minAge?: number | undefined;
+  readonly maxAge?: number | undefined;
+  /** The cheese has none of these fields. */
+  readonly missing?: readonly MissingField[] | undefined;
   /** Every word is the beginning of a word of the name. */
   readonly q?: string | undefined;
 }
@@ -22,6 +30,16 @@ export interface ListRequest extends Filters {
   readonly sort?: Sort | undefined;
   readonly cursor?: string | undefined;
   readonly limit: number;
+}
+
+/** A place in a list: the id of a cheese, and the value that the list is sorted by. */
+export interface Position {
+  readonly id: number;
+  readonly name?: string;
+  /** -1 without a price. */
+  readonly price?: number;
+  /** -1 without an age. */
+  readonly age?: number;
 }
 
 /** What a page is read by. `after` is the last cheese of the page before. */
@@ -38,8 +56,7 @@ type CursorFilters = Filters & { readonly tagsDigest?: string };
 type CursorQuery = Omit<ListQuery, 'filters'> & { readonly filters: CursorFilters };
 
 /**
- * The query of a request, and the words that it searches for. A word that is the beginning of another one is left out,
- * because every match of the longer word matches it.
+ * The query of a request, and the words that it searches for.
  * @throws AppError badRequest
  */
 export function parseListQuery(
@@ -47,12 +64,29 @@ export function parseListQuery(
   cursors: Cursors,
 ): { query: ListQuery; words: string[] } {
   const query = resolveCursor(request, cursors);
-  const words = query.filters.q === undefined ? [] : splitWords(query.filters.q);
-  if (query.filters.q !== undefined && words.length === 0) {
+  const { minPrice, maxPrice, minAge, maxAge } = query.filters;
+  requireRange('Price', minPrice, maxPrice);
+  requireRange('Age', minAge, maxAge);
+  return { query, words: searchedWords(query.filters.q) };
+}
+
+/**
+ * A word that is the beginning of another one is left out, because every match of the longer word matches it.
+ * @throws AppError badRequest
+ */
+function searchedWords(q: string | undefined): string[] {
+  const words = q === undefined ? [] : splitWords(q);
+  if (q !== undefined && words.length === 0) {
     throw new AppError('badRequest', 'q: must contain at least one letter or digit');
   }
   const isImplied = (word: string) => words.some((other) => other !== word && other.startsWith(word));
-  return { query, words: words.filter((word) => !isImplied(word)) };
+  return words.filter((word) => !isImplied(word));
+}
+
+function requireRange(name: string, min = 0, max = Number.POSITIVE_INFINITY): void {
+  if (min > max) {
+    throw new AppError('badRequest', `min${name}: must be at most max${name}, which is ${max}`);
+  }
 }
 
 /** A cursor contains sort and filters. The request may repeat them and must not change them. */

@@ -6,23 +6,35 @@
  */
 import { queriesOn } from '../database/database.ts';
 import { join, joinAnd, rowsFromJson, type Statement, sql, valueList } from '../database/sql.ts';
-import type { Sort, Status } from './schemas.ts';
+import type { Position } from './list-query.ts';
+import { statuses as allStatuses, type Status } from './schemas.ts';
+import { noValue } from './search-index.ts';
 import type { Term, TermKind } from './search-terms.ts';
-import { along, type Driver, endOf, type IdRange, inRange, type Selection } from './selection-queries.ts';
+import {
+  along,
+  type Driver,
+  endOf,
+  type IdRange,
+  inRange,
+  inRanges,
+  intersection,
+  type Selection,
+  type SetSelection,
+} from './selection-queries.ts';
+import type { Segment } from './sort-segments.ts';
 
 /** Separates two items. JSON text never contains a raw line feed, so this one cannot be part of an item. */
 export const itemSeparator = ',\n';
 
-export interface Position {
-  readonly id: number;
-  readonly name: string;
+/** A part of a list: the matches in one segment of its order, between two positions. */
+export interface Walk extends Selection {
+  readonly segment: Segment;
+  readonly after: Position | null;
+  /** The last position that is read; null for no bound. */
+  readonly until: Position | null;
 }
 
-export interface PageRequest extends Selection {
-  readonly sort: Sort;
-  readonly after: Position | null;
-  /** The last position that the page may contain; null for no bound. */
-  readonly until: Position | null;
+export interface PageRequest extends Walk {
   readonly limit: number;
   /** The term whose counter is the total; null when there is none. */
   readonly countedTerm: number | null;
@@ -41,21 +53,31 @@ export interface TermCountRow {
   readonly id: number;
   readonly kind: TermKind;
   readonly name: string;
+  readonly folded: string | null;
   readonly status: Status | null;
   readonly cheeses: number | null;
 }
 
-const counted = sql`select t.id, t.kind, t.name, n.status, n.cheeses from`;
+const counted = sql`select t.id, t.kind, t.name, t.folded, n.status, n.cheeses from`;
 
 export const listingQueries = queriesOn((tx) => ({
-  /** Terms with their counters by status. */
-  findCountedTerms: (terms: readonly Term[], ids: readonly number[]) =>
+  /** Terms with their counters by status: by name, by folded name, and by id. */
+  findCountedTerms: (terms: readonly Term[], folded: readonly Term[], ids: readonly number[]) =>
     tx.all<TermCountRow>(sql`
       ${counted} ${rowsFromJson(terms.map(([kind, name]) => [kind, name]))}
         join term t on t.kind = value->>0 and t.name = value->>1 left join term_count n on n.term_id = t.id
       union all
+      ${counted} ${rowsFromJson(folded.map(([kind, name]) => [kind, name]))}
+        join term t on t.kind = value->>0 and t.folded = value->>1 left join term_count n on n.term_id = t.id
+      union all
       ${counted} ${rowsFromJson(ids.map((id) => [id]))}
         join term t on t.id = cast(value->>0 as bigint) left join term_count n on n.term_id = t.id`),
+
+  /** The counters of price bands and ages. */
+  listValueCounters: () =>
+    tx.all<{ kind: TermKind; name: string; status: Status; cheeses: number }>(sql`
+      select t.kind, t.name, n.status, n.cheeses from term t join term_count n on n.term_id = t.id
+      where t.kind in ('price_band', 'age')`),
 
   /** Up to `limit` words with a prefix. */
   listWords: (prefix: string, limit: number) =>
@@ -91,23 +113,18 @@ export const listingQueries = queriesOn((tx) => ({
   },
 
   /** Where a slice ends that contains up to `size` cheeses along each branch of the driver; null for all that is left. */
-  findEnd: async (request: PageRequest, size: number) => {
+  findEnd: async (walk: Walk, size: number): Promise<Position | null> => {
     // Postings are not indexed by status. To skip those of another one would need a scan without bound.
-    const isCatalogue = request.driver.by === 'catalogue';
-    const whole = {
-      ...request,
-      statuses: isCatalogue ? request.statuses : null,
-      groups: [],
-      words: [],
-      limit: 1,
-    };
-    const ends = branchesOf(whole).map(
-      (one) => sql`select * from (select ${keysOf(one)} ${branch(one, whole)} offset ${size - 1}) as one`,
-    );
-    const end = await tx.get<Position>(sql`
-      select id, name from (${join(ends, ' union all ')}) as k
-      order by ${orderOf(request.sort)(sql`k.name`, sql`k.id`)} limit 1`);
-    return end ?? null;
+    const isCatalogue = walk.driver.by === 'catalogue';
+    const whole = { ...walk, statuses: isCatalogue ? walk.statuses : null, groups: [], words: [], limit: 1 };
+    const ends = branchesOf(whole).map((one) => {
+      const { keys, from, order } = branch(one, whole);
+      return sql`select * from (select ${keys} ${from} order by ${order} limit 1 offset ${size - 1}) as one`;
+    });
+    const end = await tx.get<{ id: number; key: string | number }>(sql`
+      select id, key from (${join(ends, ' union all ')}) as k
+      order by ${orderOf(walk.segment, sql`k.key`, sql`k.id`)} limit 1`);
+    return end === undefined ? null : { id: end.id, [walk.segment.column]: end.key };
   },
 
   /** Ids of the cheeses of a page, in its order. */
@@ -115,22 +132,36 @@ export const listingQueries = queriesOn((tx) => ({
 
   /** Ids of matches in a range, up to `limit`, in any order and possibly repeated. */
   findIds: (selection: Selection, range: IdRange, limit: number) => {
-    const { from, id, conditions } = along(selection.driver, selection);
+    const { from, columns, conditions } = along(selection.driver, selection);
     return tx.all<{ id: number }>(sql`
-      select ${id} as id from ${from} where ${joinAnd([...conditions, ...inRange(id, range)])} limit ${limit}`);
+      select ${columns.id} as id from ${from}
+      where ${joinAnd([...conditions, ...inRange(columns.id, range)])} limit ${limit}`);
   },
 
   lastId: async () =>
     (await tx.get<{ id: number }>(sql`select coalesce(max(id), 0) as id from cheese`))?.id ?? 0,
 
-  /** Counts the matches in a range by reading along the driver. */
-  count: async (selection: Selection, range: IdRange) => {
-    const { from, id, conditions } = along(selection.driver, selection);
-    const row = await tx.get<{ total: number }>(sql`
-      select count(distinct ${id}) as total from ${from}
-      where ${joinAnd([...conditions, ...inRange(id, range)])}`);
-    return row?.total ?? 0;
-  },
+  /** Matches of a walk, in any order. */
+  listMatches: (walk: Walk) =>
+    tx.all<{ id: number }>(sql`select distinct id from (${allOf(walk)}) as matching`),
+
+  countMatches: async (walk: Walk) =>
+    (
+      await tx.get<{ total: number }>(
+        sql`select count(distinct id) as total from (${allOf(walk)}) as matching`,
+      )
+    )?.total ?? 0,
+
+  /** The same for sets, in a range of ids. */
+  listIntersection: (selection: SetSelection, range: IdRange) =>
+    tx.all<{ id: number }>(sql`select id from (${intersection(selection, range)}) as matching`),
+
+  countIntersection: async (selection: SetSelection, range: IdRange) =>
+    (
+      await tx.get<{ total: number }>(
+        sql`select count(*) as total from (${intersection(selection, range)}) as matching`,
+      )
+    )?.total ?? 0,
 }));
 
 function totalOf({ countedTerm, statuses }: PageRequest): Statement {
@@ -143,68 +174,110 @@ function totalOf({ countedTerm, statuses }: PageRequest): Statement {
 }
 
 function pageOf(request: PageRequest, columns: Statement): Statement {
-  const order = orderOf(request.sort);
+  const { segment, limit } = request;
   const branches = branchesOf(request);
   const [only] = branches;
   if (branches.length === 1 && (only?.by === 'catalogue' || only?.by === 'ids')) {
-    return sql`select ${columns} ${branch(only, request)}`;
+    const { from, order } = branch(only, request);
+    return sql`select ${columns} ${from} order by ${order} limit ${limit}`;
   }
-  return sql`select ${columns} from (${merged(request)}) as k join cheese c on c.id = k.id
-    order by ${order(sql`k.name`, sql`k.id`)} limit ${request.limit}`;
+  return sql`select ${columns} from (${merged(branches, request)}) as k join cheese c on c.id = k.id
+    order by ${orderOf(segment, sql`k.key`, sql`k.id`)} limit ${limit}`;
 }
 
-/** Ids and names from all branches, up to `limit` from each. */
-function merged(request: PageRequest): Statement {
+/** Ids and keys from all branches, up to `limit` from each. */
+function merged(branches: readonly Branch[], request: PageRequest): Statement {
   return join(
-    branchesOf(request).map(
-      (driver) => sql`select * from (select ${keysOf(driver)} ${branch(driver, request)}) as candidate`,
-    ),
+    branches.map((one) => {
+      const { keys, from, order } = branch(one, request);
+      return sql`select * from (select ${keys} ${from} order by ${order} limit ${request.limit}) as candidate`;
+    }),
     ' union ',
+  );
+}
+
+/** Ids from all branches, without a limit. */
+function allOf(walk: Walk): Statement {
+  return join(
+    branchesOf(walk).map((one) => {
+      const { id, from } = branch(one, walk);
+      return sql`select ${id} as id ${from}`;
+    }),
+    ' union all ',
   );
 }
 
 /** A driver that one range of an index contains: one term, one status, a range of words, or the whole catalogue. */
 type Branch = Driver & { readonly status?: Status };
 
-function branchesOf({ driver, statuses }: PageRequest): Branch[] {
+function branchesOf({ driver, statuses, ranges, segment }: Walk): Branch[] {
   if (driver.by === 'terms') {
-    return driver.ids.map((id) => ({ by: 'terms', ids: [id] }));
+    return driver.ids.map((id) => ({ ...driver, ids: [id] }));
   }
-  if (driver.by === 'catalogue' && statuses !== null) {
-    return statuses.map((status) => ({ by: 'catalogue', status }));
+  // The indexes that contain price and age begin with the status.
+  const needsValues =
+    segment.column === 'price' || segment.column === 'age' || Object.keys(ranges).length > 0;
+  if (driver.by === 'catalogue' && (statuses !== null || needsValues)) {
+    return (statuses ?? allStatuses).map((status) => ({ by: 'catalogue', status }));
   }
   return [driver];
 }
 
-function keysOf(driver: Branch): Statement {
-  if (driver.by === 'catalogue' || driver.by === 'ids') {
-    return sql`c.id, c.name`;
-  }
+/** The parts of a statement that reads along one branch. */
+function branch(driver: Branch, walk: Walk) {
+  const { segment } = walk;
+  const statuses = driver.status === undefined ? walk.statuses : [driver.status];
+  // Along a range of its own column, the range is the bounds of the walk.
+  const { [segment.column as 'price']: bounds, ...ranges } = walk.ranges;
+  const { from, columns, conditions } = along(driver, { ...walk, statuses });
+  const { id } = columns;
+  const key = columns[segment.column];
+  const all = [...conditions, ...inRanges(ranges, columns), ...boundsOf(walk, key, id, bounds)];
   // A name can have two words with the prefix: one range contains it twice.
-  return sql`${driver.by === 'prefix' ? sql`distinct ` : sql``}p.cheese_id as id, p.name`;
+  const distinct = driver.by === 'prefix' ? sql`distinct ` : sql``;
+  return {
+    id,
+    keys: sql`${distinct}${id} as id, ${key} as key`,
+    from: sql`from ${from} where ${joinAnd(all)}`,
+    order: orderOf(segment, key, id),
+  };
 }
 
-/** The clauses from, where, order by and limit that read along one branch. */
-function branch(driver: Branch, request: PageRequest): Statement {
-  const statuses = driver.status === undefined ? request.statuses : [driver.status];
-  const { from, id, name, conditions } = along(driver, { ...request, statuses });
-  const { after, until, sort, limit } = request;
-  const order = orderOf(sort);
-  const [beyond, upTo] = sort.startsWith('-') ? [sql`<`, sql`>=`] : [sql`>`, sql`<=`];
+/**
+ * The conditions that keep a walk between its positions and in the range of its values. At most one lower and one upper
+ * bound, because SQLite uses only one of each for the range of an index.
+ */
+function boundsOf(
+  { segment, after, until }: Walk,
+  key: Statement,
+  id: Statement,
+  range: { readonly min: number; readonly max: number } | undefined,
+): Statement[] {
+  const { column, isDescending, isMissing } = segment;
+  const [beyond, upTo] = isDescending ? [sql`<`, sql`>=`] : [sql`>`, sql`<=`];
+  const isById = column === 'id' || isMissing;
   const compared = (comparison: Statement, position: Position) =>
-    sort.endsWith('name')
-      ? sql`(${name}, ${id}) ${comparison} (${position.name}, ${position.id})`
-      : sql`${id} ${comparison} ${position.id}`;
-  const keyset = [
-    ...(after === null ? [] : [compared(beyond, after)]),
-    ...(until === null ? [] : [compared(upTo, until)]),
+    isById
+      ? sql`${id} ${comparison} ${position.id}`
+      : sql`(${key}, ${id}) ${comparison} (${position[column] ?? null}, ${position.id})`;
+  const [first, last] = [after && compared(beyond, after), until && compared(upTo, until)];
+  const positions = [first, last].filter((one) => one !== null);
+  if (isMissing) {
+    return [sql`${key} = ${noValue}`, ...positions];
+  }
+  if (column === 'name' || column === 'id') {
+    return positions;
+  }
+  const [lower, upper] = isDescending ? [last, first] : [first, last];
+  const { min, max } = range ?? { min: 0, max: null };
+  return [
+    lower ?? sql`${key} >= ${min}`,
+    ...(upper === null ? (max === null ? [] : [sql`${key} <= ${max}`]) : [upper]),
   ];
-  return sql`from ${from} where ${joinAnd([...conditions, ...keyset])} order by ${order(name, id)} limit ${limit}`;
 }
 
 /** Ids are assigned in the order of creation, so the sort createdAt is by id. */
-function orderOf(sort: Sort): (name: Statement, id: Statement) => Statement {
-  const direction = sort.startsWith('-') ? sql` desc` : sql``;
-  return (name, id) =>
-    sort.endsWith('name') ? sql`${name}${direction}, ${id}${direction}` : sql`${id}${direction}`;
+function orderOf({ column, isDescending, isMissing }: Segment, key: Statement, id: Statement): Statement {
+  const direction = isDescending ? sql` desc` : sql``;
+  return column === 'id' || isMissing ? sql`${id}${direction}` : sql`${key}${direction}, ${id}${direction}`;
 }

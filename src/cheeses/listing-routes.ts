@@ -10,13 +10,15 @@ import type { Parameters } from '../schema/schema.ts';
 import { lineRule } from '../schema/text-rules.ts';
 import { arrayResponse, ifNoneMatch, notModified } from './array-response.ts';
 import type { CheeseReader } from './listing.ts';
-import { Cheese, CheeseList, sorts, statuses } from './schemas.ts';
+import { Cheese, CheeseList, missingFields, sorts, statuses } from './schemas.ts';
 
 const tag = 'Cheeses';
 const statusItem = { type: 'string', enum: statuses } as const;
 const nameText = { type: 'string', minLength: 1, maxLength: 100, rule: lineRule } as const;
 // The format is part of the published document. Programs ignore a format that they do not know.
 const tagItem = { ...nameText, format: 'line' } as const;
+const price = { type: 'number', minimum: 0, maximum: 1_000_000 } as const;
+const age = { type: 'integer', minimum: 0, maximum: 120 } as const;
 const cursor = {
   type: 'string',
   minLength: 1,
@@ -28,8 +30,13 @@ export const cheeseListQuery = {
   cursor,
   limit: { type: 'integer', minimum: 1, maximum: 100, default: 20, description: 'Cheeses per page' },
   status: { type: 'array', items: statusItem, description: 'One status, or several separated by commas' },
-  sort: { type: 'string', enum: sorts, description: 'A minus sign reverses the order; `name` by default' },
-  category: { ...nameText, description: 'Name of a category' },
+  sort: {
+    type: 'string',
+    enum: sorts,
+    description:
+      'A minus sign reverses the order; `name` by default. Cheeses without a price or age come last in both orders by it',
+  },
+  category: { ...nameText, description: 'Name of a category. Accents and case are ignored' },
   categoryId: { type: 'integer', format: 'int64', minimum: 1, description: 'Id of a category' },
   tags: {
     type: 'array',
@@ -42,6 +49,17 @@ export const cheeseListQuery = {
     items: tagItem,
     maxItems: 20,
     description: 'Cheeses with all of these tags',
+  },
+  origin: { ...nameText, description: 'Name of a country of origin. Accents and case are ignored' },
+  organic: { type: 'boolean', description: 'Only cheeses that are certified organic, or only others' },
+  minPrice: { ...price, description: 'Lowest price per kilogram. Cheeses without a price never match' },
+  maxPrice: { ...price, description: 'Highest price per kilogram. Cheeses without a price never match' },
+  minAge: { ...age, description: 'Lowest age in months. Cheeses without an age never match' },
+  maxAge: { ...age, description: 'Highest age in months. Cheeses without an age never match' },
+  missing: {
+    type: 'array',
+    items: { type: 'string', enum: missingFields },
+    description: 'Cheeses without a price, without photo URLs, or with both values without either',
   },
   q: {
     type: 'string',

@@ -5,13 +5,20 @@
  */
 import { setImmediate } from 'node:timers/promises';
 import type { Database } from '../database/database.ts';
-import { listingQueries, type PageRequest, type PageRow, type Position } from './listing-queries.ts';
-import { type Selection, separateTermsMax } from './selection-queries.ts';
+import type { Position } from './list-query.ts';
+import { listingQueries, type PageRequest, type PageRow, type Walk } from './listing-queries.ts';
+import type { Matching } from './read-plan.ts';
+import { type IdRange, type SetSelection, separateTermsMax } from './selection-queries.ts';
+import { byId } from './sort-segments.ts';
 
 /** Cheeses that one statement tests: 2 to 10 ms with the most filters. */
 const testedMax = 2000;
-/** Cheeses of the first slice of a page. To find its end takes 10 us on SQLite, and it usually fills the page. */
-const testedFirst = 500;
+/** Entries of an index that one statement reads without looking at anything else: 2 to 5 ms. */
+const scannedMax = 20_000;
+/** The first slice of a page is this part of the others. To find its end takes 10 us, and it usually fills the page. */
+const firstPart = 4;
+/** After this many slices, a page is expected to cost less if all matches are found first. */
+const slicesMax = 5;
 /** With at most this many candidates, nothing is read in slices: about 20 ms with the most filters. */
 const testedAtOnceMax = 5000;
 /** Postings of thousands of terms that one statement returns: about 5 ms. */
@@ -21,35 +28,88 @@ export interface PageReads {
   /**
    * @param candidates an upper bound of the entries of the index that are read along the driver
    * @param bytesMax ends the page after the cheese that reaches this size
+   * @param isShort returns null where it would take long to fill the page
    */
-  findPage(request: PageRequest, candidates: number, bytesMax: number | undefined): Promise<PageRow>;
-  count(selection: Selection, candidates: number): Promise<number>;
+  findPage(
+    request: PageRequest,
+    options: { candidates: number; bytesMax?: number | undefined; isShort?: boolean },
+  ): Promise<PageRow | null>;
+  /** Ids of all matches; null when there are more than `max`. */
+  listMatches(matching: Matching, max: number): Promise<number[] | null>;
+  count(matching: Matching): Promise<number>;
+  /** Counts along the catalogue in the order of a segment, where an index contains all conditions. */
+  countAlong(walk: Omit<Walk, 'after' | 'until'>): Promise<number>;
 }
 
 export function createPageReads(database: Database): PageReads {
   const queries = listingQueries(database);
   const isBlocking = database.engine === 'sqlite';
 
-  function findEnd(request: PageRequest): Promise<Position | null> {
-    const { driver } = request;
-    const branches = driver.by === 'terms' ? driver.ids.length : 1;
-    return queries.findEnd(request, Math.ceil(testedMax / branches));
-  }
-
-  /** Ids of the first matches, up to the limit, found by testing the cheeses along the driver. */
-  async function findIdsAlongDriver(request: PageRequest): Promise<number[]> {
-    const ids: number[] = [];
-    for (let { after } = request; ; ) {
-      const until = await findEnd({ ...request, after });
-      const limit = request.limit - ids.length;
-      const rows = await queries.findPageIds({ ...request, after, until, limit });
-      ids.push(...rows.map(({ id }) => id));
-      if (ids.length === request.limit || until === null) {
-        return ids;
+  /** The slices of a walk, each in a separate turn of the event loop. */
+  async function* slicesOf<W extends Walk>(walk: W, size: number): AsyncGenerator<W> {
+    const branches = walk.driver.by === 'terms' ? walk.driver.ids.length : 1;
+    for (let { after } = walk; ; ) {
+      const until: Position | null = await queries.findEnd({ ...walk, after }, Math.ceil(size / branches));
+      yield { ...walk, after, until };
+      if (until === null) {
+        return;
       }
       after = until;
       await setImmediate();
     }
+  }
+
+  /** Ranges of ids in which all sets together have a bounded number of entries, each in a separate turn. */
+  async function* rangesOf({ sets, words }: SetSelection): AsyncGenerator<IdRange> {
+    // A cheese has one category and one origin, however many spellings a filter matches.
+    const terms = sets.reduce((sum, { ids }) => sum + Math.min(ids.length, separateTermsMax), 1);
+    // The names of cheeses are in their rows, which are longer than the entries of an index.
+    const width = words.length > 0 ? testedMax : Math.ceil(scannedMax / terms);
+    const last = await queries.lastId();
+    for (let after = 0; after < last; after += width) {
+      yield { after, to: after + width };
+      await setImmediate();
+    }
+  }
+
+  /** The parts in which all matches are found, and what reads one. */
+  async function* partsOf<T>(
+    { selection, candidates, sets }: Matching,
+    alongDriver: (walk: Walk) => Promise<T>,
+    inRange: (sets: SetSelection, range: IdRange) => Promise<T>,
+  ): AsyncGenerator<T> {
+    const whole: Walk = { ...selection, segment: byId, after: null, until: null };
+    if (!isBlocking && sets !== null) {
+      yield await inRange(sets, { after: 0, to: null });
+    } else if (sets !== null) {
+      for await (const range of rangesOf(sets)) {
+        yield await inRange(sets, range);
+      }
+    } else if (!isBlocking || selection.driver.by === 'prefix' || candidates <= testedAtOnceMax) {
+      yield await alongDriver(whole);
+    } else {
+      for await (const slice of slicesOf(whole, sliceSize(selection))) {
+        yield await alongDriver(slice);
+      }
+    }
+  }
+
+  /** Ids of the first matches, up to the limit, found by testing the cheeses along the driver. */
+  async function findIdsAlongDriver(request: PageRequest, isShort: boolean): Promise<number[] | null> {
+    const ids: number[] = [];
+    let slices = 0;
+    for await (const slice of slicesOf(request, sliceSize(request))) {
+      if (isShort && slices === slicesMax) {
+        return null;
+      }
+      slices += 1;
+      const rows = await queries.findPageIds({ ...slice, limit: request.limit - ids.length });
+      ids.push(...rows.map(({ id }) => id));
+      if (ids.length === request.limit) {
+        break;
+      }
+    }
+    return ids;
   }
 
   /** The same for a request sorted by id whose driver has thousands of terms: by ranges of ids. */
@@ -74,14 +134,17 @@ export function createPageReads(database: Database): PageReads {
   }
 
   return {
-    async findPage(request, candidates, bytesMax) {
-      const { driver, statuses, groups, words, limit } = request;
+    async findPage(request, { candidates, bytesMax, isShort = false }) {
+      const { driver, statuses, ranges, groups, words, limit } = request;
       const read = (one: PageRequest) =>
         bytesMax === undefined ? queries.findPage(one) : queries.findPart(one, limit - 1, bytesMax);
 
-      async function readFound(findIds: (request: PageRequest) => Promise<number[]>): Promise<PageRow> {
+      async function readFound(find: () => Promise<number[] | null>): Promise<PageRow | null> {
         for (;;) {
-          const ids = await findIds(request);
+          const ids = await find();
+          if (ids === null) {
+            return null;
+          }
           const page = await read({ ...request, driver: { by: 'ids', ids }, after: null });
           // Fewer when a cheese was changed or deleted in between. Then the page would seem to be the last one.
           if (page.found === ids.length) {
@@ -90,36 +153,67 @@ export function createPageReads(database: Database): PageReads {
         }
       }
 
-      // Only findByTags accepts as many terms. Its list is sorted by id and has no other filter.
+      // Only a list that is sorted by id and has no other filter is read along as many terms.
       if (driver.by === 'terms' && driver.ids.length > separateTermsMax) {
-        return readFound(findIdsInRanges);
+        return readFound(() => findIdsInRanges(request));
       }
       const isTested =
         groups.length + words.length > 0 ||
+        Object.keys(ranges).some((column) => column !== request.segment.column) ||
         (statuses !== null && driver.by === 'terms' && driver.ids.length > 1);
-      if (!isBlocking || !isTested || driver.by === 'prefix' || candidates <= testedAtOnceMax) {
+      if (!isBlocking || !isTested || driver.by === 'ids' || candidates <= testedAtOnceMax) {
         return read(request);
       }
-      const until = await queries.findEnd(request, testedFirst);
+      const until = await queries.findEnd(request, sliceSize(request) / firstPart);
       const page = await read({ ...request, until });
-      return until === null || page.found === limit ? page : readFound(findIdsAlongDriver);
+      return until === null || page.found === limit
+        ? page
+        : readFound(() => findIdsAlongDriver(request, isShort));
     },
 
-    async count(selection, candidates) {
-      if (!isBlocking || selection.driver.by === 'prefix' || candidates <= testedAtOnceMax) {
-        return queries.count(selection, { after: 0, to: null });
-      }
-      const byId = { ...selection, sort: 'createdAt', until: null, limit: 1, countedTerm: null } as const;
-      let total = 0;
-      for (let after: Position | null = null; ; ) {
-        const until: Position | null = await findEnd({ ...byId, statuses: null, after });
-        total += await queries.count(selection, { after: after?.id ?? 0, to: until?.id ?? null });
-        if (until === null) {
-          return total;
+    async listMatches(matching, max) {
+      const ids = new Set<number>();
+      const parts = partsOf(matching, queries.listMatches, queries.listIntersection);
+      for await (const rows of parts) {
+        for (const { id } of rows) {
+          ids.add(id);
         }
-        after = until;
-        await setImmediate();
+        if (ids.size > max) {
+          return null;
+        }
       }
+      return [...ids];
     },
+
+    async count(matching) {
+      let total = 0;
+      for await (const part of partsOf(matching, queries.countMatches, queries.countIntersection)) {
+        total += part;
+      }
+      return total;
+    },
+
+    async countAlong(walk) {
+      let total = 0;
+      for await (const slice of slicesOf({ ...walk, after: null, until: null }, scannedMax)) {
+        total += await queries.countMatches(slice);
+      }
+      return total;
+    },
+  };
+}
+
+/** Where the index contains all conditions, more of its entries are read at once. */
+function sliceSize({ groups, words }: Pick<Walk, 'groups' | 'words'>): number {
+  return groups.length + words.length > 0 ? testedMax : scannedMax;
+}
+
+/** The rest of a page after a part of it. */
+export function joinPages(first: PageRow, rest: PageRow, separator: string): PageRow {
+  const items = [first.items, rest.items].filter((text) => text !== null && text !== '');
+  return {
+    total: first.total,
+    items: items.length === 0 ? null : items.join(separator),
+    found: first.found + rest.found,
   };
 }

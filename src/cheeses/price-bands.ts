@@ -25,3 +25,18 @@ export function bandOf(price: number): number {
   }
   return low;
 }
+
+/** The prices of a band: from the lowest to below the lowest of the next band. */
+export function pricesOf(band: number): { readonly from: number; readonly below: number } {
+  return {
+    from: lowestPrices[band] ?? 0,
+    below: lowestPrices[band + 1] ?? Number.POSITIVE_INFINITY,
+  };
+}
+
+/** The largest number below a positive one. With it, a range without its upper end is one with an upper end. */
+export function nextBelow(price: number): number {
+  const bits = new BigInt64Array(new Float64Array([price]).buffer);
+  bits[0] = (bits[0] as bigint) - 1n;
+  return new Float64Array(bits.buffer)[0] as number;
+}

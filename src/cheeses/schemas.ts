@@ -262,5 +262,18 @@ export const CheeseChangeList = {
   ],
 } as const;
 
-export const sorts = ['name', '-name', 'createdAt', '-createdAt'] as const;
+export const sorts = [
+  'name',
+  '-name',
+  'createdAt',
+  '-createdAt',
+  'pricePerKg',
+  '-pricePerKg',
+  'ageMonths',
+  '-ageMonths',
+] as const;
 export type Sort = (typeof sorts)[number];
+
+/** Fields that cheeses without them can be found by. */
+export const missingFields = ['price', 'image'] as const;
+export type MissingField = (typeof missingFields)[number];

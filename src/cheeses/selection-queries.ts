@@ -1,28 +1,39 @@
-/** What a page is selected by: the index that it is read along, and the conditions on cheeses in SQL. */
-import { rowsFromJson, type Statement, sql, valueList } from '../database/sql.ts';
+/** What cheeses are selected by: the index that they are read along, and conditions, in SQL. */
+import { join, joinAnd, rowsFromJson, type Statement, sql, valueList } from '../database/sql.ts';
 import type { Status } from './schemas.ts';
+import type { ValueRanges } from './sort-segments.ts';
 
 /** Up to this many terms are each read along the index. The matches of more terms are found first (page-reads.ts). */
 export const separateTermsMax = 20;
 
 /**
- * The index that a page is read along: postings of any of several terms (the most frequent first), postings of all words
- * with a prefix, the catalogue, or cheeses that were found before.
+ * The index that cheeses are read along: postings of any of several terms (the most frequent first), postings of all
+ * words with a prefix, the catalogue, or cheeses that were found before.
  */
 export type Driver =
-  | { readonly by: 'terms'; readonly ids: readonly number[] }
+  | { readonly by: 'terms'; readonly ids: readonly number[]; readonly areWords: boolean }
   | { readonly by: 'prefix'; readonly prefix: string }
   | { readonly by: 'catalogue' }
   | { readonly by: 'ids'; readonly ids: readonly number[] };
 
-/** The filters of a page as conditions. */
+/** The filters of a list as conditions. */
 export interface Selection {
   readonly driver: Driver;
   /** null for any status. */
   readonly statuses: readonly Status[] | null;
+  readonly ranges: ValueRanges;
   /** Any one term of each group. */
   readonly groups: readonly (readonly number[])[];
   /** Each is the beginning of a word of the name. Letters and digits only. */
+  readonly words: readonly string[];
+}
+
+/** The filters of a list as sets of ids, of which the intersection is read. */
+export interface SetSelection {
+  readonly statuses: readonly Status[] | null;
+  readonly ranges: ValueRanges;
+  readonly sets: readonly { readonly ids: readonly number[]; readonly areWords: boolean }[];
+  /** Words that are tested in the names of all cheeses. */
   readonly words: readonly string[];
 }
 
@@ -35,24 +46,47 @@ export interface IdRange {
 /** Sorts after every word with the prefix. */
 export const endOf = (prefix: string) => `${prefix}\u{10ffff}`;
 
-/** The clause from, the conditions, and the columns with id and name of a cheese. */
-export function along(driver: Driver, { statuses, groups, words }: Omit<Selection, 'driver'>) {
+/** The clause from, the conditions, and the columns with id, name, price and age of a cheese. */
+export function along(driver: Driver, { statuses, ranges, groups, words }: Omit<Selection, 'driver'>) {
   const isCatalogue = driver.by === 'catalogue' || driver.by === 'ids';
   const id = isCatalogue ? sql`c.id` : sql`p.cheese_id`;
-  const needsCheese = isCatalogue || words.length > 0;
+  // Postings of words contain neither price nor age.
+  const hasValues = isCatalogue || (driver.by === 'terms' && !driver.areWords);
+  const needsValues = !hasValues && Object.keys(ranges).length > 0;
+  const needsCheese = isCatalogue || words.length > 0 || needsValues;
   const posting = sql`cheese_term p${needsCheese ? sql` join cheese c on c.id = p.cheese_id` : sql``}`;
+  const price = isCatalogue || needsValues ? sql`c.price` : sql`p.price`;
+  const age = isCatalogue || needsValues ? sql`c.age` : sql`p.age`;
   const conditions = [
     ...driverConditions(driver),
-    ...(statuses === null ? [] : [sql`${isCatalogue ? sql`c.status` : sql`p.status`} ${isOneOf(statuses)}`]),
+    ...statusCondition(isCatalogue ? sql`c.status` : sql`p.status`, statuses),
     ...havingTerms(id, groups),
-    ...words.map((word) => sql`c.search like ${`% ${word}%`}`),
+    ...words.map((word) => hasWord(word)),
   ];
   return {
     from: isCatalogue ? sql`cheese c` : posting,
-    id,
-    name: isCatalogue ? sql`c.name` : sql`p.name`,
+    columns: { id, name: isCatalogue ? sql`c.name` : sql`p.name`, price, age },
     conditions,
   };
+}
+
+function statusCondition(status: Statement, statuses: readonly Status[] | null): Statement[] {
+  return statuses === null ? [] : [sql`${status} ${isOneOf(statuses)}`];
+}
+
+/** Conditions that values are in their ranges. */
+export function inRanges(
+  { price, age }: ValueRanges,
+  columns: { price: Statement; age: Statement },
+): Statement[] {
+  return [
+    ...(price === undefined ? [] : [sql`${columns.price} between ${price.min} and ${price.max}`]),
+    ...(age === undefined ? [] : [sql`${columns.age} between ${age.min} and ${age.max}`]),
+  ];
+}
+
+function hasWord(word: string): Statement {
+  return sql`c.search like ${`% ${word}%`}`;
 }
 
 /**
@@ -86,6 +120,42 @@ function driverConditions(driver: Driver): Statement[] {
     case 'catalogue':
       return [];
   }
+}
+
+/**
+ * Ids of the matches in a range of ids, as an intersection of index ranges. Reading a posting was measured at 0.2 us,
+ * and looking up whether one cheese has a term at 4 us.
+ */
+export function intersection({ statuses, ranges, sets, words }: SetSelection, range: IdRange): Statement {
+  const hasConditions = statuses !== null || Object.keys(ranges).length > 0;
+  const tested = sets.find(({ areWords }) => !areWords || Object.keys(ranges).length === 0);
+  const postings = sets.map((set) => {
+    const values = { price: sql`p.price`, age: sql`p.age` };
+    const more =
+      set === tested ? [...statusCondition(sql`p.status`, statuses), ...inRanges(ranges, values)] : [];
+    const conditions = [
+      sql`p.term_id ${isOneOfTerms(set.ids)}`,
+      ...inRange(sql`p.cheese_id`, range),
+      ...more,
+    ];
+    return sql`select p.cheese_id as id from cheese_term p where ${joinAnd(conditions)}`;
+  });
+  if (words.length === 0 && (tested !== undefined || !hasConditions)) {
+    return postings.length === 1
+      ? sql`select distinct id from (${join(postings, '')}) as posting`
+      : join(postings, ' intersect ');
+  }
+  const values = { price: sql`c.price`, age: sql`c.age` };
+  const conditions = [
+    ...inRange(sql`c.id`, range),
+    ...statusCondition(sql`c.status`, statuses),
+    ...inRanges(ranges, values),
+    ...words.map(hasWord),
+  ];
+  return join(
+    [...postings, sql`select c.id as id from cheese c where ${joinAnd(conditions)}`],
+    ' intersect ',
+  );
 }
 
 /** `=` for a single value: then an index also provides the order of the columns after it. */

@@ -95,6 +95,8 @@ function convert(parameter: Parameter, text: string): unknown {
   switch (parameter.type) {
     case 'integer':
       return isInt64(text) ? Number(text) : undefined;
+    case 'number':
+      return /^-?\d{1,19}(\.\d{1,19})?$/.test(text) ? Number(text) : undefined;
     case 'boolean':
       return /^true$/i.test(text) ? true : /^false$/i.test(text) ? false : undefined;
     default:
@@ -114,6 +116,9 @@ function expectedType(parameter: Parameter): string {
     return minimum !== undefined && maximum !== undefined
       ? `a whole number from ${minimum} to ${maximum}`
       : 'a whole number';
+  }
+  if (parameter.type === 'number') {
+    return `a decimal number from ${parameter.minimum} to ${parameter.maximum}`;
   }
   return parameter.type === 'boolean' ? 'true or false' : 'Unicode text';
 }

@@ -125,8 +125,8 @@ onBothEngines('A list that tests many cheeses', (engine) => {
     }
     for (const [query, turns] of [
       ['tagsAll=cow,goat&limit=30', 3],
-      ['tags=cow,goat&status=sold&limit=30', 4],
-      ['q=cheese%20alp&limit=30', 4],
+      ['tags=cow,goat&q=cheese&limit=30', 2],
+      ['q=cheese%20alp&limit=30', 2],
     ] as const) {
       const reads = await readsDuring(opened(), async () => {
         const { status } = await opened().request('GET', `/v2/cheeses?${query}`, { as: opened().reader });

@@ -1,0 +1,147 @@
+/**
+ * Decides how a list is read: in its order along one index, testing the other filters, or by finding all matches and
+ * sorting them. The cheaper one is expected from counters, as if filters were independent of each other.
+ */
+import { type Group, isTruncated } from './filter-groups.ts';
+import type { Sort, Status } from './schemas.ts';
+import { type Selection, type SetSelection, separateTermsMax } from './selection-queries.ts';
+import { columnOf, type ValueRanges } from './sort-segments.ts';
+
+/** Measured at 1,000,000 cheeses on SQLite: a row that its index tests, and a row that is fetched or looked up. */
+const indexedUs = 0.2;
+const fetchedUs = 5;
+/** A row that is fetched beside the one before it. */
+const scannedUs = 1.5;
+/** Postings of a range of words are read by one statement: 10 ms. Those of other statuses are read too. */
+const rangePostingsMax = 10_000;
+/** Cheeses of a range of prices or ages that are read by one statement. */
+const rangeCheesesMax = 5000;
+
+/** What is known of a list before it is read. */
+export interface Known {
+  readonly groups: readonly Group[];
+  readonly statuses: readonly Status[] | null;
+  readonly ranges: ValueRanges;
+  /** Cheeses of the catalogue in all statuses; 0 where one index and counters are all that is needed. */
+  readonly all: number;
+  /** Cheeses in the statuses of the filter. */
+  readonly inStatuses: number;
+  /** At most as many cheeses of those statuses are in each of the ranges. */
+  readonly inRanges: readonly number[];
+}
+
+/** How all matches of filters are found, in no order. */
+export interface Matching {
+  readonly selection: Selection;
+  /** An upper bound of the entries of the index that are read along the driver. */
+  readonly candidates: number;
+  /** The same as sets, where their intersection costs less. */
+  readonly sets: SetSelection | null;
+}
+
+export interface ReadPlan {
+  /** How the list is read in its order. */
+  readonly selection: Selection;
+  /** An upper bound of the entries of the index that are read along the driver. */
+  readonly candidates: number;
+  readonly matching: Matching;
+  /** Whether to find and sort all matches is expected to cost less than to read in order. */
+  readonly isMatchedFirst: boolean;
+}
+
+/** The plan for a page of up to `limit` cheeses. */
+export function planRead(known: Known, sort: Sort, limit: number): ReadPlan {
+  const { groups, statuses, ranges, all } = known;
+  const column = columnOf(sort);
+  const hasRange = Object.keys(ranges).length > 0;
+  const isByValue = column === 'price' || column === 'age';
+  // Postings of words have no order by price or age.
+  const ordered = groups.filter(
+    ({ ids, word }) => ids !== null && ids.length <= separateTermsMax && !(isByValue && word !== undefined),
+  );
+  // Thousands of terms can be read along by ranges of ids.
+  const isByIdAlone = sort === 'createdAt' && groups.length === 1 && statuses === null && !hasRange;
+  const isNotWord = groups[0]?.word === undefined;
+  const lead = least(isByIdAlone && isNotWord ? groups : ordered, ({ cheeses }) => cheeses);
+  const selection = selectionOf(known, lead);
+  const { matching, costUs } = planMatching(known);
+
+  const share = (part: number) => (all === 0 ? 0 : part / all);
+  const matches = Math.min(
+    ...groups.map(({ cheeses }) => cheeses),
+    ...known.inRanges,
+    known.inStatuses,
+    [...groups.map(({ postings }) => postings), ...known.inRanges].reduce(
+      (expected, part) => expected * share(part),
+      known.inStatuses,
+    ),
+  );
+  const bounded = isByValue && ranges[column] !== undefined ? share(Math.min(...known.inRanges)) : 1;
+  const walked = (lead === undefined ? known.inStatuses : lead.postings) * bounded;
+  const tested = Math.min(walked, (walked * limit) / Math.max(matches, 1));
+  const orderedUs = tested * (indexedUs + fetchedUs * (selection.groups.length + selection.words.length));
+  return {
+    selection,
+    candidates: lead === undefined ? Number.POSITIVE_INFINITY : lead.postings,
+    matching,
+    isMatchedFirst: all > 0 && costUs + matches * fetchedUs < orderedUs,
+  };
+}
+
+/** The cheapest way to find all matches, and its expected cost. */
+export function planMatching(known: Known): { matching: Matching; costUs: number } {
+  const { groups, statuses, ranges, all } = known;
+  const lead = least(
+    groups.filter(({ ids, postings }) =>
+      ids === null ? postings <= rangePostingsMax : ids.length <= separateTermsMax,
+    ),
+    ({ postings }) => postings,
+  );
+  const inRange = Math.min(Number.POSITIVE_INFINITY, ...known.inRanges);
+  const isByRange = inRange <= rangeCheesesMax && inRange < (lead?.postings ?? Number.POSITIVE_INFINITY);
+  const selection = selectionOf(known, isByRange ? undefined : lead);
+  const candidates = isByRange ? inRange : (lead?.postings ?? known.inStatuses);
+  const lookups = selection.groups.length + selection.words.length;
+  const testingUs = candidates * (indexedUs + fetchedUs * lookups);
+
+  const tested = groups.flatMap(({ ids, word }) =>
+    word !== undefined && (ids === null || isTruncated(word)) ? [word] : [],
+  );
+  const sets = groups.flatMap(({ ids, word }) =>
+    ids === null ? [] : [{ ids, areWords: word !== undefined }],
+  );
+  const isScanned = tested.length > 0 || sets.every(({ areWords }) => areWords);
+  const postings = groups.reduce((sum, group) => sum + (group.ids === null ? 0 : group.postings), 0);
+  const scannedRowUs = tested.length > 0 ? scannedUs : isScanned ? indexedUs : 0;
+  const setsUs = postings * indexedUs + all * scannedRowUs;
+  const hasIndex = lead !== undefined || isByRange;
+  const isBySets = groups.length > 0 && (!hasIndex || setsUs < testingUs);
+  return {
+    matching: { selection, candidates, sets: isBySets ? { statuses, ranges, sets, words: tested } : null },
+    costUs: Math.min(setsUs, testingUs),
+  };
+}
+
+/** Reads along a group, or along the catalogue. The other groups become conditions. */
+function selectionOf({ groups, statuses, ranges }: Known, lead: Group | undefined): Selection {
+  const rest = groups.filter((group) => group !== lead);
+  const words = rest.flatMap(({ word }) => (word === undefined ? [] : [word]));
+  // The word of the leading group stays a condition when its postings do not imply it.
+  const isTested = lead?.word !== undefined && isTruncated(lead.word);
+  return {
+    driver:
+      lead === undefined
+        ? { by: 'catalogue' }
+        : lead.ids === null
+          ? { by: 'prefix', prefix: lead.word ?? '' }
+          : { by: 'terms', ids: lead.ids, areWords: lead.word !== undefined },
+    statuses,
+    ranges,
+    groups: rest.flatMap(({ ids, word }) => (word === undefined && ids !== null ? [ids] : [])),
+    words: isTested ? [lead.word ?? '', ...words] : words,
+  };
+}
+
+function least<T>(items: readonly T[], sizeOf: (item: T) => number): T | undefined {
+  return items.toSorted((one, other) => sizeOf(one) - sizeOf(other))[0];
+}
