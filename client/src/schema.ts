@@ -8255,9 +8255,9 @@ export interface operations {
                 limit?: number;
                 /** @description One status, or several separated by commas */
                 status?: ("available" | "pending" | "sold")[];
-                /** @description A minus sign reverses the order; `name` by default */
-                sort?: "name" | "-name" | "createdAt" | "-createdAt";
-                /** @description Name of a category */
+                /** @description A minus sign reverses the order; `name` by default. Cheeses without a price or age come last in both orders by it */
+                sort?: "name" | "-name" | "createdAt" | "-createdAt" | "pricePerKg" | "-pricePerKg" | "ageMonths" | "-ageMonths";
+                /** @description Name of a category. Accents and case are ignored */
                 category?: string;
                 /** @description Id of a category */
                 categoryId?: number;
@@ -8265,6 +8265,20 @@ export interface operations {
                 tags?: string[];
                 /** @description Cheeses with all of these tags */
                 tagsAll?: string[];
+                /** @description Name of a country of origin. Accents and case are ignored */
+                origin?: string;
+                /** @description Only cheeses that are certified organic, or only others */
+                organic?: boolean;
+                /** @description Lowest price per kilogram. Cheeses without a price never match */
+                minPrice?: number;
+                /** @description Highest price per kilogram. Cheeses without a price never match */
+                maxPrice?: number;
+                /** @description Lowest age in months. Cheeses without an age never match */
+                minAge?: number;
+                /** @description Highest age in months. Cheeses without an age never match */
+                maxAge?: number;
+                /** @description Cheeses without a price, without photo URLs, or with both values without either */
+                missing?: ("price" | "image")[];
                 /** @description Words or beginnings of words of the name: `gruy` finds Gruyère. Accents and case are ignored */
                 q?: string;
             };

@@ -52,7 +52,8 @@ export type Posting = readonly [
   age: number | null,
 ];
 
-const cheeseColumns = 'id version name name_key category_id status search price age terms body changed_in'.split(' ');
+const cheeseColumns =
+  'id version name name_key category_id status search price age terms body changed_in'.split(' ');
 
 const cheeseById = sql`select id, version, body from cheese where id`;
 
@@ -118,11 +119,11 @@ export const cheeseQueries = queriesOn((tx) => ({
         c.categoryId,
         c.status,
         c.search,
-          c.price,
-          c.age,
-          c.terms,
-          c.body,
-          c.changedIn,
+        c.price,
+        c.age,
+        c.terms,
+        c.body,
+        c.changedIn,
       ]),
     ),
 
