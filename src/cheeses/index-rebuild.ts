@@ -1,8 +1,8 @@
 /** Rebuilds the search index from the cheeses, after a migration that changed its tables or for a repair. */
 import type { Database, Sql } from '../database/database.ts';
 import { readInPages, tryParseJson } from '../database/findings.ts';
-import { sql } from '../database/sql.ts';
 import { cheeseQueries } from './queries.ts';
+import { type IndexedRow, rebuildQueries } from './rebuild-queries.ts';
 import type { Cheese } from './schemas.ts';
 import { findOrCreateTerms, reindex, toRow } from './search-index.ts';
 import { foldedName, originAndOrganicOf } from './search-terms.ts';
@@ -11,14 +11,6 @@ import { foldedName, originAndOrganicOf } from './search-terms.ts';
 const cheesesAtOnce = 20_000;
 
 export type ShowProgress = (done: number, total: number) => void;
-
-interface IndexedRow {
-  readonly id: number;
-  readonly price: number;
-  readonly age: number;
-  readonly terms: string;
-  readonly body: string;
-}
 
 /** Rebuilds the search index in one transaction, which blocks all other changes of the catalogue. */
 export async function rebuildSearchIndex(
@@ -35,37 +27,28 @@ export async function rebuildStaleIndex(
   now: string,
   onProgress: ShowProgress = () => {},
 ): Promise<void> {
-  if (await isStale(database)) {
+  if (await rebuildQueries(database).isStale()) {
     await database.exclusiveTransaction(async (tx) => {
-      if (await isStale(tx)) {
+      if (await rebuildQueries(tx).isStale()) {
         await rebuild(tx, now, onProgress);
       }
     });
   }
 }
 
-async function isStale(database: Sql): Promise<boolean> {
-  const row = await database.get<{ stale: number }>(sql`select index_is_stale as stale from catalogue`);
-  return row?.stale === 1;
-}
-
 async function rebuild(tx: Sql, now: string, onProgress: ShowProgress): Promise<void> {
-  const queries = cheeseQueries(tx);
-  await queries.updateCatalogue(now, 0);
-  await tx.run(sql`delete from cheese_term`);
-  await tx.run(sql`delete from term_count`);
+  const queries = rebuildQueries(tx);
+  await cheeseQueries(tx).updateCatalogue(now, 0);
+  await queries.deletePostingsAndCounters();
   await foldTerms(tx);
-  const { total = 0 } = (await tx.get<{ total: number }>(sql`select count(*) as total from cheese`)) ?? {};
+  const total = await queries.countCheeses();
   let done = 0;
-  const cheesesAfter = (after: number, limit: number) =>
-    tx.all<IndexedRow>(sql`
-      select id, price, age, terms, body from cheese where id > ${after} order by id limit ${limit}`);
-  for await (const page of readInPages(cheesesAfter, cheesesAtOnce)) {
+  for await (const page of readInPages(queries.listIndexed, cheesesAtOnce)) {
     await rebuildPage(tx, page);
     done += page.length;
     onProgress(done, total);
   }
-  await tx.run(sql`update catalogue set index_is_stale = 0`);
+  await queries.setRebuilt();
 }
 
 async function rebuildPage(tx: Sql, page: readonly IndexedRow[]): Promise<void> {
@@ -79,7 +62,7 @@ async function rebuildPage(tx: Sql, page: readonly IndexedRow[]): Promise<void> 
       const row = stored.get(id);
       return row !== undefined && (row.price !== price || row.age !== age || row.terms !== terms);
     });
-  await cheeseQueries(tx).updateIndexed(changed);
+  await rebuildQueries(tx).updateIndexed(changed);
   const byName = cheeses.toSorted((a, b) => (a.name < b.name ? -1 : 1));
   await reindex(
     tx,
@@ -89,7 +72,7 @@ async function rebuildPage(tx: Sql, page: readonly IndexedRow[]): Promise<void> 
 
 /** Terms that were stored before they had a folded name. */
 async function foldTerms(tx: Sql): Promise<void> {
-  const queries = cheeseQueries(tx);
+  const queries = rebuildQueries(tx);
   for await (const page of readInPages(queries.listFoldedTerms)) {
     const changed = page.flatMap(({ id, kind, name, folded }) => {
       const wanted = foldedName([kind, name]);

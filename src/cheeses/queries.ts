@@ -134,16 +134,6 @@ export const cheeseQueries = queriesOn((tx) => ({
         price = ${c.price}, age = ${c.age}, terms = ${c.terms}, body = ${c.body}, changed_in = ${c.changedIn}
       where id = ${c.id}`),
 
-  /** Updates the columns for filters and facets alone. */
-  updateIndexed: async (cheeses: readonly Pick<NewCheeseRow, 'id' | 'price' | 'age' | 'terms'>[]) => {
-    if (cheeses.length > 0) {
-      await tx.run(sql`
-        update cheese set price = cast(value->>1 as double precision), age = cast(value->>2 as bigint), terms = value->>3
-        from ${rowsFromJson(cheeses.map(({ id, price, age, terms }) => [id, price, age, terms]))}
-        where cheese.id = cast(value->>0 as bigint)`);
-    }
-  },
-
   delete: (id: number) => tx.run(sql`delete from cheese where id = ${id}`),
 
   insertTombstone: (id: number, changedIn: number, deletedAt: string) =>
@@ -157,19 +147,6 @@ export const cheeseQueries = queriesOn((tx) => ({
 
   findTermsById: (ids: readonly number[]) =>
     tx.all<TermRow>(sql`select id, kind, name from term where id in (${valueList(ids)})`),
-
-  /** Terms of the kinds that are found by their folded name. */
-  listFoldedTerms: (after: number, limit: number) =>
-    tx.all<TermRow & { folded: string | null }>(sql`
-      select id, kind, name, folded from term
-      where id > ${after} and kind in ('category', 'tag', 'origin') order by id limit ${limit}`),
-
-  updateFolded: async (terms: readonly (readonly [id: number, folded: string | null])[]) => {
-    if (terms.length > 0) {
-      await tx.run(sql`
-        update term set folded = value->>1 from ${rowsFromJson(terms)} where term.id = cast(value->>0 as bigint)`);
-    }
-  },
 
   insertTerms: (terms: readonly Term[]) => {
     const rows = terms.map((term) => [...term, foldedName(term)]);
