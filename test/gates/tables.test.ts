@@ -65,10 +65,17 @@ const exceptions: Readonly<Record<string, { readonly tables: readonly string[]; 
 /** Tables after all migrations. */
 function existingTables(): string[] {
   const scripts = filesIn('migrations/*.sqlite.sql').map(read).join('\n');
-  const named = (verb: string) =>
-    [...scripts.matchAll(new RegExp(`^${verb} table (\\w+)`, 'gm'))].map(([, name = '']) => name);
-  const dropped = named('drop');
-  return [...named('create'), 'migration'].filter((name) => !dropped.includes(name)).sort();
+  const changes = scripts.matchAll(/^(create|drop|alter) table (\w+)(?: rename to (\w+))?/gm);
+  const tables = new Set(['migration']);
+  for (const [, verb, name = '', newName] of changes) {
+    if (verb === 'create') {
+      tables.add(name);
+    } else if (verb === 'drop' || newName !== undefined) {
+      tables.delete(name);
+      tables.add(newName ?? 'migration');
+    }
+  }
+  return [...tables].sort();
 }
 
 /** Tables that the SQL of a file names. */
