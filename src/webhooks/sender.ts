@@ -86,22 +86,6 @@ const publicLookup: LookupFunction = (hostname, options, callback) => {
   });
 };
 
-/** As `targetError`, and looks the host name up: for URLs that are registered. */
-export async function checkTarget(text: string, targets: WebhookTargets): Promise<string | null> {
-  const wrong = targetError(text, targets);
-  if (wrong !== null || targets === 'any') {
-    return wrong;
-  }
-  const host = hostOf(new URL(text));
-  return isIP(host) !== 0
-    ? null
-    : new Promise((resolve) => {
-        publicLookup(host, { all: true }, (error) =>
-          resolve(error === null ? null : `must lead to a public IP address: ${errorText(error)}`),
-        );
-      });
-}
-
 function hostOf({ hostname }: URL): string {
   return hostname.startsWith('[') ? hostname.slice(1, -1) : hostname;
 }

@@ -30,7 +30,6 @@ onBothEngines('What waits for an endpoint', (engine) => {
     const { database } = shop.app.services;
     const receiver = await openReceiver(t);
     const { id } = await register(shop, receiver.url);
-    const { position } = await findEndpoint(shop, id);
     await database.run(sql`
       insert into webhook_delivery (endpoint_id, sequence, event_id, type, subject, kind, status, created_at)
       with recursive numbers (n) as (select 1 union all select n + 1 from numbers where n < 9999)
@@ -42,7 +41,7 @@ onBothEngines('What waits for an endpoint', (engine) => {
       receiver.received.map(({ body }) => body.data.name),
       ['Brie'],
     );
-    assert.equal((await findEndpoint(shop, id)).position, position + 1);
+    assert.equal((await findEndpoint(shop, id)).position, receiver.received[0]?.body.sequence);
     await database.run(sql`
       update webhook_delivery set status = 'failed', ended_at = '2026-01-01T00:00:00.000Z' where kind = 'replay'`);
     await deliver(shop);

@@ -6,7 +6,7 @@ import { Webhook } from 'standardwebhooks';
 import { sql } from '../../src/database/sql.ts';
 import { onBothEngines, testClock, until } from '../context.ts';
 import { openShop, type Shop } from '../helper.ts';
-import { openReceiver } from './receiver.ts';
+import { openReceiver, type Received } from './receiver.ts';
 import {
   changeCheese,
   createCheese,
@@ -51,6 +51,36 @@ onBothEngines('Webhooks', (engine) => {
       assert.match(String(headers.traceparent), /^00-[0-9a-f]{32}-[0-9a-f]{16}-01$/);
       assert.equal(headers['curd-replay'], undefined);
     }
+  });
+
+  test('are signed with both secrets during an overlap, and with the new one alone after it', async (t) => {
+    const clock = testClock(Date.now());
+    const shop = await openShop(t, { engine, clock });
+    const receiver = await openReceiver(t);
+    const { id, secret } = await register(shop, receiver.url);
+    const rotated = await shop.request('POST', `/v2/webhook-endpoints/${id}/rotate-secret`, {
+      as: shop.admin,
+      body: { overlap: '1m' },
+    });
+    assert.equal(rotated.status, 200, rotated.text);
+    const secrets = [secret, rotated.json.secret];
+    const accepting = async (name: string) => {
+      await createCheese(shop, name);
+      await deliver(shop);
+      const { text, headers } = receiver.received.at(-1) as Received;
+      const isAccepted = (one: string, body: string) => {
+        try {
+          return new Webhook(one).verify(body, headers as Record<string, string>) !== undefined;
+        } catch {
+          return false;
+        }
+      };
+      assert.ok(secrets.every((one) => !isAccepted(one, text.replace(name, `${name}!`))));
+      return secrets.map((one) => isAccepted(one, text));
+    };
+    assert.deepEqual(await accepting('Brie'), [true, true]);
+    clock.advance(60_000);
+    assert.deepEqual(await accepting('Comté'), [false, true]);
   });
 
   test('of one subject wait for the one before them; those of other subjects do not', async (t) => {
@@ -331,8 +361,11 @@ suite('Attempts of a delivery', () => {
     const shop = await openShop(t, { settings: { CURD_WEBHOOK_TARGETS: 'public' } });
     const receiver = await openReceiver(t);
     const { port } = new URL(receiver.url);
-    // A name that was public when it was registered.
-    const { id } = await register(shop, `https://localhost:${port}/hook`);
+    const { id } = await register(shop, 'https://93.184.216.34/hook');
+    // The target was public when it was registered.
+    await shop.app.services.database.run(
+      sql`update webhook_endpoint set url = ${`https://localhost:${port}/hook`} where id = ${id}`,
+    );
     await createCheese(shop, 'Brie');
     await deliver(shop);
     const [delivery] = await listDeliveries(shop, id);

@@ -2,7 +2,6 @@
 import assert from 'node:assert/strict';
 import { sql } from '../../src/database/sql.ts';
 import type { AttemptRow, DeliveryRow, EndpointRow } from '../../src/webhooks/queries.ts';
-import { createEndpointSecrets } from '../../src/webhooks/secrets.ts';
 import { until } from '../context.ts';
 import type { Shop } from '../helper.ts';
 
@@ -17,20 +16,13 @@ export async function register(
   url: string,
   types: readonly string[] = ['cheese.*'],
 ): Promise<Registered> {
-  const { database } = shop.app.services;
   await numbered(shop);
-  const account = await database.get<{ id: number }>(sql`select min(id) as id from account`);
-  const last = await database.get<{ last: number }>(sql`select last from event_log`);
-  const row = await database.transaction((tx) =>
-    tx.get<{ id: number }>(sql`
-      insert into webhook_endpoint (account_id, url, types, secrets, status, position, created_at, updated_at)
-      values (${account?.id ?? 0}, ${url}, ${JSON.stringify(types)}, '[]', 'enabled', ${last?.last ?? 0}, '', '')
-      returning id`),
-  );
-  const id = row?.id ?? 0;
-  const { text, stored } = createEndpointSecrets(shop.clock, shop.config.secret).create(id);
-  await database.run(sql`update webhook_endpoint set secrets = ${JSON.stringify([stored])} where id = ${id}`);
-  return { id, secret: text };
+  const response = await shop.request('POST', '/v2/webhook-endpoints', {
+    as: shop.admin,
+    body: { url, types },
+  });
+  assert.equal(response.status, 201, response.text);
+  return response.json;
 }
 
 export async function createCheese(shop: Shop, name: string): Promise<number> {
