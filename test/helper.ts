@@ -18,6 +18,7 @@ import type { KeyRequest } from '../src/auth/keys/service.ts';
 import { type Clock, systemClock } from '../src/clock.ts';
 import { type Engine, sql } from '../src/database/sql.ts';
 import { checkEvents } from '../src/events/record.ts';
+import type { StreamTimes } from '../src/events/stream.ts';
 import { eventDefinitions } from '../src/events/types.ts';
 import { documentedResponses } from '../src/http/error-responses.ts';
 import { fullPath, type Route } from '../src/http/route.ts';
@@ -80,11 +81,13 @@ export interface ShopOptions {
   readonly engine?: Engine;
   readonly clock?: Clock;
   readonly settings?: RawSettings;
+  /** Shorter intervals of streams. */
+  readonly streamTimes?: StreamTimes;
 }
 
 /** Opens a shop, which is closed after the test. */
 export async function openShop(t: Scope, options: ShopOptions = {}): Promise<Shop> {
-  const { engine = 'sqlite', clock = systemClock, settings = {} } = options;
+  const { engine = 'sqlite', clock = systemClock, settings = {}, streamTimes } = options;
   const dataDir = await temporaryFolder(t);
   const database = engine === 'postgres' ? { CURD_DATABASE: await createDatabase(t, 'template_curd') } : {};
   const config = loadConfig({
@@ -96,7 +99,7 @@ export async function openShop(t: Scope, options: ShopOptions = {}): Promise<Sho
     ...database,
     ...settings,
   });
-  return shopOn(t, config, clock);
+  return shopOn(t, config, clock, streamTimes);
 }
 
 export interface ListeningShop extends Shop {
@@ -134,8 +137,8 @@ checkEvents(async (tx, events) => {
 /** Worker processes for passwords and images, started once for all shops of a test file. */
 const workers = createWorkerPools(systemClock);
 
-async function shopOn(t: Scope, config: Config, clock: Clock): Promise<Shop> {
-  const app = await buildApp(config, clock, workers);
+async function shopOn(t: Scope, config: Config, clock: Clock, streamTimes?: StreamTimes): Promise<Shop> {
+  const app = await buildApp(config, clock, workers, streamTimes);
   cleanUp(t, () => app.close());
   const { keys, contextOf } = app.services;
 
@@ -155,7 +158,7 @@ async function shopOn(t: Scope, config: Config, clock: Clock): Promise<Shop> {
     admin: await createKey({ scopes: ['admin'] }, name),
     request: (method, url, requestOptions) => sendRequest(app, method, url, requestOptions),
     createKey: (request) => createKey(request),
-    another: (changes) => shopOn(t, { ...config, ...changes }, clock),
+    another: (changes) => shopOn(t, { ...config, ...changes }, clock, streamTimes),
   };
 }
 

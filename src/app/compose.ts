@@ -22,6 +22,7 @@ import { createLiveConnections } from '../events/live-connections.ts';
 import { createNumbering } from '../events/numbering.ts';
 import { removeExpiredEvents } from '../events/retention.ts';
 import { eventRoutes } from '../events/routes.ts';
+import type { StreamTimes } from '../events/stream.ts';
 import { createDeprecationReport } from '../http/deprecation.ts';
 import { createMetrics } from '../http/metrics.ts';
 import { describeApi } from '../http/openapi.ts';
@@ -78,12 +79,13 @@ export interface App {
 
 /**
  * Opens the database and builds the server. Close it when done, even if it never listened.
- * @param shared as for `openServices` @throws ConfigError, AppError unavailable
+ * @param shared as for `openServices` @param streamTimes only for tests @throws ConfigError, AppError unavailable
  */
 export async function buildApp(
   config: Config,
   clock: Clock = systemClock,
   shared?: WorkerPools,
+  streamTimes?: StreamTimes,
 ): Promise<App> {
   const log = createLog(config.logLevel);
   const services = await openServices(config, clock, shared, false, (done, total) =>
@@ -103,6 +105,7 @@ export async function buildApp(
 
   const system = services.contextOf('system');
   const handlers = [createApprovalHandler((tx, orderId) => orders.approveDue(tx, system, orderId))];
+  hub.warnTo(log);
   const worker = createJobWorker({ database, clock, log, handlers });
 
   const overload = createOverloadGuard();
@@ -150,7 +153,7 @@ export async function buildApp(
     ...keyRoutes(keys),
     ...accountRoutes({ keys, rateLimits, plans: Object.keys(config.plans) }),
     ...oauthOperatorRoutes(services),
-    ...eventRoutes({ events, hub, connections }),
+    ...eventRoutes({ events, hub, connections, times: streamTimes }),
     ...webhookRoutes({ ...services, wake: webhookWorker.wake }),
     ...deliveryRoutes({ ...services, wake: webhookWorker.wake }),
     ...selfRoutes({ keys, directory: login, config, bounds: publishedLimits(config) }),

@@ -145,6 +145,7 @@ export function openPostgres(url: string): Database {
   };
   const on = (connection: Connection): Sql => statementsOn(connection, shared);
 
+  const listeners = new Set<Pool>();
   const commitListeners = new Set<() => void>();
   const transaction: Transaction = async <T>(work: (sql: Sql) => Promise<T>) => {
     const result = await changes.during(() =>
@@ -189,8 +190,18 @@ export function openPostgres(url: string): Database {
         }),
       ),
     async listen(channel, onMessage) {
-      const { unlisten } = await pool.listen(channel, onMessage, onMessage);
-      return unlisten;
+      // A connection of its own: the pool replaces its connections after a loss. The driver opens this one again.
+      const listener = connect(tls, 1);
+      listeners.add(listener);
+      const stop = async () => {
+        listeners.delete(listener);
+        await listener.end({ timeout: 0 });
+      };
+      await listener.listen(channel, onMessage, onMessage).catch(async (error) => {
+        await stop();
+        throw error;
+      });
+      return stop;
     },
     onCommit(listener) {
       commitListeners.add(listener);
@@ -200,6 +211,7 @@ export function openPostgres(url: string): Database {
       clearInterval(watch);
       // The last in the queue: the others before it have begun, and the pool waits for them.
       await changes.during(async () => {}).catch(() => {});
+      await Promise.all([...listeners].map((listener) => listener.end({ timeout: 0 })));
       await pool.end({ timeout: 5 });
     },
   };

@@ -4,10 +4,16 @@
  * by a look every second, because a notification can be lost.
  */
 import type { Database } from '../database/database.ts';
+import type { Log } from '../log.ts';
 import { eventLogQueries } from './log-queries.ts';
+import { createEventTail, type TailPart } from './tail.ts';
 
 const sqlitePollMs = 100;
 const postgresPollMs = 1000;
+/** Where notifications do not arrive: a pooler in transaction mode swallows them. */
+const deafPollMs = 250;
+/** How long the test notification may take. */
+const testMs = 1000;
 /** The channel that passes notify: migrations name it too. */
 const channel = 'curd_events';
 /** How long the connection that listens is kept without a waiter. */
@@ -19,7 +25,13 @@ export interface EventHub {
    * @returns whether there are such events
    */
   wait(after: number, timeoutMs: number, signal?: AbortSignal): Promise<boolean>;
+  /** The events after a number as of the last look; null where they are not all in memory. */
+  tailAfter(sequence: number): TailPart | null;
+  /** Aborted when the server stops. */
+  readonly stopping: AbortSignal;
   isStopped(): boolean;
+  /** Where warnings are logged. Commands have no log. */
+  warnTo(log: Pick<Log, 'warn'>): void;
   /** Ends all waits: the server stops. */
   stop(): Promise<void>;
 }
@@ -30,6 +42,8 @@ interface Waiter {
 }
 
 export function createEventHub(database: Database): EventHub {
+  const tail = createEventTail(database);
+  const stopping = new AbortController();
   const waiters = new Set<Waiter>();
   let isStopped = false;
   let poll: NodeJS.Timeout | undefined;
@@ -38,18 +52,17 @@ export function createEventHub(database: Database): EventHub {
   let isLookDue = false;
   let version: number | null = null;
   let stopListening: Promise<() => Promise<void>> | null = null;
+  let test: NodeJS.Timeout | undefined;
+  let isWarned = false;
+  let log: Pick<Log, 'warn'> | null = null;
 
-  async function last(): Promise<number> {
-    return (await eventLogQueries(database).findLog())?.last ?? 0;
-  }
-
-  /** Reads the last number once for all waiters. */
+  /** Reads new events once for all waiters. */
   function look(): void {
     isLookDue = true;
     looking ??= (async () => {
       while (isLookDue && waiters.size > 0) {
         isLookDue = false;
-        const now = await last();
+        const now = await tail.refresh();
         for (const waiter of waiters) {
           if (now > waiter.after) {
             waiter.end(true);
@@ -70,24 +83,58 @@ export function createEventHub(database: Database): EventHub {
     }
   });
 
+  function pollEvery(intervalMs: number): NodeJS.Timeout {
+    return setInterval(() => {
+      const now = database.dataVersion();
+      if (now === null || now !== version) {
+        version = now;
+        look();
+      }
+    }, intervalMs).unref();
+  }
+
   function start(): void {
     clearTimeout(idle);
-    poll ??= setInterval(
-      () => {
-        const now = database.dataVersion();
-        if (now === null || now !== version) {
-          version = now;
-          look();
+    poll ??= pollEvery(database.engine === 'sqlite' ? sqlitePollMs : postgresPollMs);
+    stopListening ??= listen();
+  }
+
+  /** Listens, and sends a notification to find out whether any arrives. */
+  async function listen(): Promise<() => Promise<void>> {
+    let isHeard = false;
+    let isSent = false;
+    const stop = await database
+      .listen(channel, () => {
+        isHeard ||= isSent;
+        look();
+      })
+      .catch(() => async () => {});
+    if (database.engine === 'postgres' && !isStopped) {
+      isSent = true;
+      await eventLogQueries(database)
+        .notify(channel)
+        .catch(() => {});
+      test = setTimeout(() => {
+        if (!isHeard && poll !== undefined) {
+          clearInterval(poll);
+          poll = pollEvery(deafPollMs);
+          if (!isWarned) {
+            isWarned = true;
+            log?.warn(
+              'PostgreSQL notifications do not arrive, as behind a pooler in transaction mode: events reach streams up to 250 ms later. Connect to PostgreSQL directly, or use a pooler in session mode.',
+            );
+          }
         }
-      },
-      database.engine === 'sqlite' ? sqlitePollMs : postgresPollMs,
-    ).unref();
-    stopListening ??= database.listen(channel, look).catch(() => async () => {});
+      }, testMs).unref();
+    }
+    return stop;
   }
 
   async function pause(): Promise<void> {
     clearInterval(poll);
+    clearTimeout(test);
     poll = undefined;
+    tail.clear();
     const stop = stopListening;
     stopListening = null;
     // Fails where the connection was lost with its pool: then there is nothing left to end.
@@ -121,10 +168,16 @@ export function createEventHub(database: Database): EventHub {
       });
     },
 
+    tailAfter: tail.after,
+    stopping: stopping.signal,
     isStopped: () => isStopped,
+    warnTo(target) {
+      log = target;
+    },
 
     async stop() {
       isStopped = true;
+      stopping.abort();
       clearTimeout(idle);
       stopCommits();
       for (const waiter of waiters) {

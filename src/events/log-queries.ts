@@ -60,6 +60,9 @@ export const eventLogQueries = queriesOn((tx) => ({
       select numbered, call_again, is_new_identity
       from number_events(${eventsMax}::integer, ${ignoreFloor ? 1 : 0}::integer = 1)`),
 
+  /** PostgreSQL alone. */
+  notify: (channel: string) => tx.get(sql`select pg_notify(${channel}, '')`),
+
   findIdentity: () => tx.get<{ identity: string }>(sql`select database_identity() as identity`),
 
   /** A mark of an earlier epoch may have a transaction id that this database reaches in years. */

@@ -1,7 +1,7 @@
 /** Reads of the event log within a transaction, for readers in other folders. */
 import type { Sql } from '../database/database.ts';
-import { type EventHeadRow, eventLogQueries, type LogEventRow } from './log-queries.ts';
-import type { LogState } from './positions.ts';
+import { type EpochRow, type EventHeadRow, eventLogQueries, type LogEventRow } from './log-queries.ts';
+import { type LogState, positionAt } from './positions.ts';
 
 export type { LogEventRow };
 
@@ -24,4 +24,35 @@ export async function readEvents(
   const { first } = await readLogState(tx);
   const rows = sequences.length === 0 ? [] : await eventLogQueries(tx).listEvents(sequences);
   return new Map(rows.filter(({ sequence }) => sequence >= first).map((row) => [row.sequence, row]));
+}
+
+/** An event as list, stream and webhooks show it. */
+export interface EventItem {
+  readonly sequence: number;
+  readonly id: string;
+  readonly type: string;
+  readonly subject: string;
+  /** The JSON object. */
+  readonly text: string;
+}
+
+/** The item of a row. */
+export function toItem(row: LogEventRow, epochs: readonly EpochRow[]): EventItem {
+  const { sequence, type, subject } = row;
+  const id = positionAt(sequence, epochs);
+  return { sequence, id, type, subject, text: toEvent(row, id) };
+}
+
+/** The JSON object of an event. */
+export function toEvent(row: LogEventRow, id: string): string {
+  const head = JSON.stringify({
+    id,
+    type: row.type,
+    timestamp: row.created_at,
+    sequence: row.sequence,
+    subject: row.subject,
+    actor: row.actor,
+    requestId: row.request_id,
+  });
+  return `${head.slice(0, -1)},"data":${row.data}}`;
 }

@@ -9,8 +9,9 @@ import { Event } from './event-components.ts';
 import type { EventHub } from './hub.ts';
 import { EventList, listQuery, streamQuery } from './list-schemas.ts';
 import type { LiveConnections } from './live-connections.ts';
-import { type EventFilter, type EventService, seesAllEvents } from './service.ts';
-import { createEventStream } from './stream.ts';
+import type { EventFilter } from './pages.ts';
+import { type EventService, seesAllEvents } from './service.ts';
+import { createEventStream, type StreamTimes, streamTimes } from './stream.ts';
 import { eventTypes } from './types.ts';
 
 const tag = 'Events';
@@ -21,9 +22,10 @@ interface Dependencies {
   readonly events: EventService;
   readonly hub: EventHub;
   readonly connections: LiveConnections;
+  readonly times?: StreamTimes | undefined;
 }
 
-export function eventRoutes({ events, hub, connections }: Dependencies): Route[] {
+export function eventRoutes({ events, hub, connections, times = streamTimes }: Dependencies): Route[] {
   return [
     route({
       method: 'GET',
@@ -46,13 +48,17 @@ export function eventRoutes({ events, hub, connections }: Dependencies): Route[]
         const isWaiting = query.wait > 0;
         const release = isWaiting ? connections.open('longPoll', principal) : () => {};
         try {
-          const signal = isWaiting ? openConnection().closed : undefined;
-          const page = await events.waitForEvents(after, filter, query.limit, query.wait * 1000, signal);
-          const next = await events.positionAt(page.nextSequence);
-          const body = `{"items":[${page.items.join(',')}],"next":"${next}","hasMore":${page.hasMore}}`;
+          const connection = isWaiting ? openConnection() : null;
+          const waitMs = query.wait * 1000;
+          const page = await events.waitForEvents(after, filter, query.limit, waitMs, connection?.closed);
+          // The credential may have ended meanwhile.
+          await connection?.recheckCredential();
+          const { items, next, hasMore } = page;
+          const texts = items.map(({ text }) => text);
+          const body = `{"items":[${texts}],"next":"${next}","hasMore":${hasMore}}`;
           return {
             status: 200,
-            headers: { 'Cache-Control': 'no-store', Link: nextLinkOf(query, next) },
+            headers: { 'Cache-Control': 'no-store', ...(hasMore ? { Link: nextLinkOf(query, next) } : {}) },
             body: new TextBody(body),
           };
         } finally {
@@ -82,8 +88,11 @@ export function eventRoutes({ events, hub, connections }: Dependencies): Route[]
       handle: async ({ query, principal, headers, openConnection }) => {
         const filter = filterOf(query, seesAllEvents(principal));
         const after = await events.resolve(String(headers['last-event-id'] ?? query.since ?? 'latest'));
-        const onEnd = connections.open('stream', principal);
         const connection = openConnection();
+        if (connection.httpVersion === '1.0') {
+          throw new AppError('badRequest', 'A stream needs HTTP/1.1 or later.');
+        }
+        const onEnd = connections.open('stream', principal);
         // The client may be gone already: then the event was emitted before this listener, and the body is never read.
         if (connection.closed.aborted) {
           onEnd();
@@ -92,7 +101,9 @@ export function eventRoutes({ events, hub, connections }: Dependencies): Route[]
         return {
           status: 200,
           headers: { 'Cache-Control': 'no-store', 'X-Accel-Buffering': 'no' },
-          body: new TextStream(() => createEventStream({ events, hub, after, filter, connection, onEnd })),
+          body: new TextStream(() =>
+            createEventStream({ events, hub, after, filter, connection, times, onEnd }),
+          ),
         };
       },
     }),

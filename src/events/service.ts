@@ -4,35 +4,27 @@ import type { Principal } from '../auth/principal.ts';
 import type { Database } from '../database/database.ts';
 import { AppError } from '../errors.ts';
 import type { EventHub } from './hub.ts';
-import { eventLogQueries, type LogEventRow } from './log-queries.ts';
-import { readLogState } from './log-reader.ts';
+import { eventLogQueries } from './log-queries.ts';
+import { readLogState, toEvent, toItem } from './log-reader.ts';
+import {
+  adminTypes,
+  type EventFilter,
+  type EventMatcher,
+  type EventPage,
+  matcherOf,
+  pageAfter,
+  placeOf,
+} from './pages.ts';
 import { expired, type LogState, parseEventId, parsePosition, positionAt, sequenceOf } from './positions.ts';
 
 /** A request examines at most so many events, whether they match or not. */
 const examinedMax = 5000;
+/** Read at once, without their data. */
+const headsMax = 1000;
 /** Of the data of the events of one page. */
 const pageBytesMax = 4 * 1024 * 1024;
 /** Clocks of instances differ: times of events may run against their numbers by that much. */
 const clockSkewMs = 60_000;
-
-/** Which events a reader wants, and may see. */
-export interface EventFilter {
-  /** Types, or `cheese.*`; null for all. */
-  readonly types: readonly string[] | null;
-  readonly subject: string | null;
-  /** `admin` alone sees events of API keys, accounts, OAuth clients, approvals and webhook endpoints. */
-  readonly isAdmin: boolean;
-}
-
-export interface EventPage {
-  /** Events as JSON objects. */
-  readonly items: readonly string[];
-  /** The number of the last event that was examined. */
-  readonly nextSequence: number;
-  readonly hasMore: boolean;
-}
-
-export type EventMatcher = (type: string, subject: string) => boolean;
 
 /** An event without its data. */
 export interface EventHead {
@@ -47,10 +39,18 @@ export interface EventService {
   resolve(position: string): Promise<number>;
   /** The name of the newest epoch. */
   findEpoch(): Promise<string>;
-  /** The position of a number, as clients send it. */
-  positionAt(sequence: number): Promise<string>;
   /** Events after a number, up to `limit`. */
   list(after: number, filter: EventFilter, limit: number): Promise<EventPage>;
+  /**
+   * Page after page, without an end: the caller waits in between. A page may be empty.
+   * @throws AppError eventsExpired, logRewound where the position is not in the log any more
+   */
+  follow(
+    after: number,
+    filter: EventFilter,
+    limit: number,
+    bytesMax: number,
+  ): AsyncGenerator<EventPage, never>;
   /** As `list`, but waits for a match up to `waitMs`. */
   waitForEvents(
     after: number,
@@ -75,8 +75,6 @@ export interface EventService {
   /** One event as JSON. @throws AppError notFound, logRewound, eventsExpired */
   find(id: string, isAdmin: boolean): Promise<string>;
 }
-
-const adminTypes = /^(api_key|account|oauth_client|approval|webhook_endpoint)\./;
 
 /** @returns whether a principal sees all types of events */
 export function seesAllEvents({ scopes }: Principal): boolean {
@@ -105,35 +103,60 @@ export function createEventService(database: Database, hub: EventHub): EventServ
     return (row?.sequence ?? last + 1) - 1;
   }
 
-  async function list(after: number, filter: EventFilter, limit: number): Promise<EventPage> {
-    const matches = matcherOf(filter);
-    const heads = await queries.listHeads(after, examinedMax);
-    const chosen: number[] = [];
-    let bytes = 0;
-    let nextSequence = after;
-    let isWhole = true;
-    for (const { sequence, type, subject, bytes: size } of heads) {
-      if (matches(type, subject)) {
-        if (chosen.length === limit || (chosen.length > 0 && bytes + size > pageBytesMax)) {
-          isWhole = false;
-          break;
-        }
-        chosen.push(sequence);
-        bytes += size;
-      }
-      nextSequence = sequence;
+  async function list(
+    after: number,
+    filter: EventFilter,
+    limit: number,
+    bytesMax = pageBytesMax,
+  ): Promise<EventPage> {
+    const page = pageAfter(after, filter, limit, bytesMax);
+    let examined = 0;
+    let hasMore = false;
+    for (let isEnd = false; !isEnd && !hasMore; ) {
+      // Without a filter, the first read is enough.
+      const count = Math.min(examined === 0 ? limit + 1 : headsMax, examinedMax - examined);
+      const heads = await queries.listHeads(page.nextSequence(), count);
+      examined += heads.length;
+      isEnd = heads.length < count;
+      hasMore =
+        !heads.every(({ sequence, type, subject, bytes }) => page.add(sequence, type, subject, bytes)) ||
+        (!isEnd && examined === examinedMax);
     }
-    const rows = chosen.length === 0 ? [] : await queries.listEvents(chosen);
-    const state = await readState();
-    if (after < state.first - 1) {
+    const rows = page.sequences.length === 0 ? [] : await queries.listEvents(page.sequences);
+    const { first, last, epochs } = await readState();
+    if (after < first - 1) {
       // Expired since the position was resolved: some of these events may have been deleted before they were read.
-      throw expired(state);
+      throw expired({ first, last, epochs });
     }
-    return {
-      items: rows.map((row) => toEvent(row, positionAt(row.sequence, state.epochs))),
-      nextSequence,
-      hasMore: !isWhole || heads.length === examinedMax,
-    };
+    const items = rows.map((row) => toItem(row, epochs));
+    return { items, ...placeOf(page.nextSequence(), epochs), hasMore };
+  }
+
+  /** As `list`, but from memory where the events are there. For readers that wait: it may not have the newest yet. */
+  async function listWaiting(
+    after: number,
+    filter: EventFilter,
+    limit: number,
+    bytesMax = pageBytesMax,
+  ): Promise<EventPage> {
+    const tail = hub.tailAfter(after);
+    if (tail === null) {
+      return list(after, filter, limit, bytesMax);
+    }
+    const page = pageAfter(after, filter, limit, bytesMax);
+    const isWhole = tail.events.every(({ sequence, type, subject, text }) =>
+      page.add(sequence, type, subject, text.length),
+    );
+    const chosen = new Set(page.sequences);
+    const items = tail.events.filter(({ sequence }) => chosen.has(sequence));
+    return { items, ...placeOf(page.nextSequence(), tail.epochs), hasMore: !isWhole };
+  }
+
+  /** @throws AppError logRewound where an epoch began meanwhile, and the earlier position is not in the log any more */
+  async function requireSameHistory(earlier: EventPage | null, page: EventPage): Promise<void> {
+    if (earlier !== null && earlier.epoch !== page.epoch) {
+      sequenceOf(parseEventId(earlier.next) ?? { epoch: '', sequence: 0 }, await readState());
+    }
   }
 
   return {
@@ -154,23 +177,33 @@ export function createEventService(database: Database, hub: EventHub): EventServ
 
     findEpoch: async () => (await queries.listEpochs()).at(-1)?.name ?? '',
 
-    positionAt: async (sequence) => positionAt(sequence, (await readState()).epochs),
-
     list,
+
+    async *follow(after, filter, limit, bytesMax) {
+      let page: EventPage | null = null;
+      for (let from = after; ; from = page.nextSequence) {
+        const next: EventPage = await listWaiting(from, filter, limit, bytesMax);
+        await requireSameHistory(page, next);
+        page = next;
+        yield page;
+      }
+    },
 
     async waitForEvents(after, filter, limit, waitMs, signal) {
       const deadline = performance.now() + waitMs;
-      let from = after;
+      // The first page has all events that are committed; the tail may be older.
+      let page = await list(after, filter, limit);
       for (;;) {
-        const page = await list(from, filter, limit);
         const leftMs = deadline - performance.now();
         if (page.items.length > 0 || page.hasMore || leftMs <= 0 || signal?.aborted) {
           return page;
         }
-        from = page.nextSequence;
-        if (!(await hub.wait(from, leftMs, signal))) {
+        if (!(await hub.wait(page.nextSequence, leftMs, signal))) {
           return page;
         }
+        const next = await listWaiting(page.nextSequence, filter, limit);
+        await requireSameHistory(page, next);
+        page = next;
       }
     },
 
@@ -194,13 +227,13 @@ export function createEventService(database: Database, hub: EventHub): EventServ
     },
 
     async listNewest(filter, limit) {
-      const { last, epochs } = await readState();
+      const { first, last, epochs } = await readState();
       const matches = matcherOf(filter);
       const sequences: number[] = [];
-      for (let before = last + 1; before > 1 && sequences.length < limit; before -= examinedMax) {
+      for (let before = last + 1; before > first && sequences.length < limit; before -= examinedMax) {
         const heads = await queries.listHeads(Math.max(0, before - 1 - examinedMax), examinedMax);
         const found = heads.filter(
-          ({ sequence, type, subject }) => sequence < before && matches(type, subject),
+          ({ sequence, type, subject }) => sequence >= first && sequence < before && matches(type, subject),
         );
         sequences.push(...found.map(({ sequence }) => sequence).toReversed());
       }
@@ -226,28 +259,4 @@ export function createEventService(database: Database, hub: EventHub): EventServ
       return toEvent(row, text);
     },
   };
-}
-
-/** Whether an event of a type and subject passes a filter. */
-export function matcherOf({ types, subject, isAdmin }: EventFilter): EventMatcher {
-  const names = new Set(types ?? []);
-  const prefixes = (types ?? []).filter((type) => type.endsWith('.*')).map((type) => type.slice(0, -1));
-  return (type, of) =>
-    (subject === null || of === subject) &&
-    (types === null || names.has(type) || prefixes.some((prefix) => type.startsWith(prefix))) &&
-    (isAdmin || !adminTypes.test(type));
-}
-
-/** The event as list, stream and webhooks show it. */
-export function toEvent(row: LogEventRow, id: string): string {
-  const head = JSON.stringify({
-    id,
-    type: row.type,
-    timestamp: row.created_at,
-    sequence: row.sequence,
-    subject: row.subject,
-    actor: row.actor,
-    requestId: row.request_id,
-  });
-  return `${head.slice(0, -1)},"data":${row.data}}`;
 }

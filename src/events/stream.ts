@@ -4,18 +4,29 @@
  */
 import type { OpenConnection } from '../http/route.ts';
 import type { EventHub } from './hub.ts';
-import type { EventFilter, EventService } from './service.ts';
+import type { EventItem } from './log-reader.ts';
+import type { EventFilter } from './pages.ts';
+import type { EventService } from './service.ts';
 
-/** A comment with the position where no event was sent for so long: proxies close silent connections. */
-const heartbeatMs = 15_000;
-/** How often the credential is checked again. */
-const recheckMs = 15_000;
-/** Waits for a client to read. Then it is gone. */
-const stallMs = 30_000;
-/** A page from the database. */
+/** Intervals of a stream. Tests shorten them. */
+export interface StreamTimes {
+  /** A comment with the position where no event was sent for so long: proxies close silent connections. */
+  readonly heartbeatMs: number;
+  /** How often the credential is checked again. */
+  readonly recheckMs: number;
+  /** Waits for a client to read. Then it is gone. */
+  readonly stallMs: number;
+}
+
+export const streamTimes: StreamTimes = { heartbeatMs: 15_000, recheckMs: 15_000, stallMs: 30_000 };
+
+/** A page. With what waits in the socket, a stream uses at most 2 MiB. */
 const pageEvents = 500;
+const pageBytes = 1024 * 1024;
 /** Clients wait so long before they reconnect. */
 const retryMs = 2000;
+/** How long a client may take to read the event that is being sent while the server stops. */
+const stopMs = 500;
 
 interface StreamOptions {
   readonly events: EventService;
@@ -24,69 +35,87 @@ interface StreamOptions {
   readonly after: number;
   readonly filter: EventFilter;
   readonly connection: OpenConnection;
+  readonly times: StreamTimes;
   /** Called once, when the stream ends. */
   readonly onEnd: () => void;
 }
 
-/** The blocks of a stream. It ends when the server stops, the credential ends, or the client leaves or does not read. */
+/**
+ * The blocks of a stream. It ends when the server stops, the credential ends, the position is not in the log any more, or
+ * the client leaves or does not read.
+ */
 export async function* createEventStream(options: StreamOptions): AsyncGenerator<string> {
-  const { connection, onEnd } = options;
+  const { hub, connection, times, onEnd } = options;
   let stall: NodeJS.Timeout | undefined;
+  let stop: NodeJS.Timeout | undefined;
+  const endSoon = () => {
+    stop = setTimeout(connection.destroy, stopMs);
+  };
+  hub.stopping.addEventListener('abort', endSoon);
   try {
     for await (const block of blocksOf(options)) {
       // The generator is suspended here while the client does not read.
-      stall = setTimeout(connection.destroy, stallMs);
+      stall = setTimeout(connection.destroy, times.stallMs);
       yield block;
       clearTimeout(stall);
     }
   } finally {
     clearTimeout(stall);
+    clearTimeout(stop);
+    hub.stopping.removeEventListener('abort', endSoon);
     onEnd();
   }
 }
 
-async function* blocksOf({ events, hub, after, filter, connection }: StreamOptions): AsyncGenerator<string> {
-  const { closed: signal, recheckCredential } = connection;
-  yield `retry: ${retryMs}\n\n`;
-  let position = after;
+async function* blocksOf(options: StreamOptions): AsyncGenerator<string> {
+  const { events, hub, after, filter, connection, times } = options;
+  const { closed, recheckCredential } = connection;
   let checkedAt = performance.now();
   let sentAt = checkedAt;
-  while (!signal.aborted) {
-    if (performance.now() - checkedAt >= recheckMs) {
+
+  /** Whether the stream goes on. Nothing is sent after the credential was found invalid. */
+  async function isOpen(): Promise<boolean> {
+    if (performance.now() - checkedAt >= times.recheckMs) {
       try {
         await recheckCredential();
       } catch {
-        return;
+        return false;
       }
       checkedAt = performance.now();
     }
-    const page = await events.list(position, filter, pageEvents);
-    position = page.nextSequence;
-    if (page.items.length > 0) {
-      sentAt = performance.now();
-      for (const item of page.items) {
-        yield eventBlock(item);
-      }
+    return !closed.aborted && !hub.isStopped();
+  }
+
+  yield `retry: ${retryMs}\n\n`;
+  const pages = events.follow(after, filter, pageEvents, pageBytes);
+  while (await isOpen()) {
+    const page = await pages.next().catch(() => null);
+    if (page === null || page.done) {
+      // The position has expired, or an epoch has begun: the client gets the error when it reconnects.
+      return;
     }
-    if (page.hasMore) {
+    const { items, next, nextSequence, hasMore } = page.value;
+    for (const item of items) {
+      if (!(await isOpen())) {
+        return;
+      }
+      yield eventBlock(item);
+      sentAt = performance.now();
+    }
+    if (hasMore) {
       continue;
     }
     const now = performance.now();
-    if (now - sentAt >= heartbeatMs) {
-      const id = await events.positionAt(position);
+    if (now - sentAt >= times.heartbeatMs) {
       // The comment is for clients that do not report a block without data.
-      yield `: ${id}\nid: ${id}\n\n`;
+      yield `: ${next}\nid: ${next}\n\n`;
       sentAt = now;
     }
-    const waitMs = Math.max(1, Math.min(sentAt + heartbeatMs, checkedAt + recheckMs) - now);
-    const isNew = await hub.wait(position, waitMs, signal);
-    if (!isNew && hub.isStopped()) {
-      return;
-    }
+    const waitMs = Math.max(1, Math.min(sentAt + times.heartbeatMs, checkedAt + times.recheckMs) - now);
+    await hub.wait(nextSequence, waitMs, closed);
   }
 }
 
-function eventBlock(item: string): string {
-  const { id, type } = JSON.parse(item) as { readonly id: string; readonly type: string };
-  return `id: ${id}\nevent: ${type}\ndata: ${item}\n\n`;
+function eventBlock({ id, type, text }: EventItem): string {
+  return `id: ${id}\nevent: ${type}\ndata: ${text}\n\n`;
 }

@@ -154,6 +154,7 @@ function openConnectionOf(exchange: Exchange): OpenConnection {
     closed.abort();
   }
   return {
+    httpVersion: exchange.request.raw.httpVersion,
     closed: closed.signal,
     recheckCredential: async () => checkCredential(exchange),
     destroy: () => raw.destroy(),

@@ -34,6 +34,7 @@ export interface ReceivedUpload<F> {
 
 /** The connection of a request whose response stays open. */
 export interface OpenConnection {
+  readonly httpVersion: string;
   /** Aborted when the client has closed the connection. */
   readonly closed: AbortSignal;
   /** Checks the credential again. @throws AppError unauthorized, forbidden */

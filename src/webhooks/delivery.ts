@@ -6,8 +6,7 @@
 import { type Clock, timestamp } from '../clock.ts';
 import type { Origin } from '../database/context.ts';
 import type { Database, Sql } from '../database/database.ts';
-import { type LogEventRow, readEvents } from '../events/log-reader.ts';
-import { toEvent } from '../events/service.ts';
+import { type LogEventRow, readEvents, toEvent } from '../events/log-reader.ts';
 import type { LeaseHandler } from '../jobs/lease-worker.ts';
 import {
   deleteJobsOfLane,

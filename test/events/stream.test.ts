@@ -1,69 +1,9 @@
 /** The event log as a stream: order, resuming, credentials that end, and limits. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { cleanUp, onBothEngines, type Scope, shared, until } from '../context.ts';
+import { onBothEngines, shared, until } from '../context.ts';
 import { type ListeningShop, openListeningShop } from '../helper.ts';
-
-interface Block {
-  readonly id: string;
-  readonly event: string;
-  readonly data: { readonly id: string; readonly sequence: number; readonly subject: string };
-}
-
-interface OpenStream {
-  readonly status: number;
-  readonly headers: Headers;
-  readonly blocks: Block[];
-  isEnded(): boolean;
-  close(): void;
-}
-
-async function openStream(
-  t: Scope,
-  shop: ListeningShop,
-  query = '',
-  headers: Readonly<Record<string, string>> = {},
-  as = shop.admin,
-): Promise<OpenStream> {
-  const abort = new AbortController();
-  const response = await fetch(`${shop.url}/v2/events/stream${query}`, {
-    headers: { 'x-api-key': as, ...headers },
-    signal: abort.signal,
-  });
-  const blocks: Block[] = [];
-  let isEnded = false;
-  let text = '';
-  const reading = (async () => {
-    for await (const chunk of response.body ?? []) {
-      text += Buffer.from(chunk).toString();
-      for (let end = text.indexOf('\n\n'); end !== -1; end = text.indexOf('\n\n')) {
-        const fields = new Map(
-          text
-            .slice(0, end)
-            .split('\n')
-            .map((line) => [line.slice(0, line.indexOf(':')), line.slice(line.indexOf(':') + 2)]),
-        );
-        text = text.slice(end + 2);
-        if (fields.has('data')) {
-          const [id = '', event = '', data = ''] = ['id', 'event', 'data'].map(
-            (name) => fields.get(name) ?? '',
-          );
-          blocks.push({ id, event, data: JSON.parse(data) });
-        }
-      }
-    }
-  })()
-    .catch(() => {})
-    .finally(() => {
-      isEnded = true;
-    });
-  const close = () => abort.abort();
-  cleanUp(t, async () => {
-    close();
-    await reading;
-  });
-  return { status: response.status, headers: response.headers, blocks, isEnded: () => isEnded, close };
-}
+import { type OpenStream, openStream } from './streams.ts';
 
 let names = 0;
 
@@ -142,10 +82,15 @@ onBothEngines('GET /v2/events/stream', (engine) => {
       const stream = await openStream(t, shop);
       if (stream.status === 200) {
         streams.push(stream);
+        return false;
       }
-      return stream.status === 429;
+      assert.equal(stream.status, 429);
+      assert.equal(stream.headers.get('retry-after'), '1');
+      return true;
     }, 'there is no limit');
     assert.equal(streams.length, 3);
+    const { bounds } = (await shop.request('GET', '/v2/limits', { as: shop.admin })).json;
+    assert.deepEqual([bounds.streams, bounds.streamsPerAccount], [1000, 3]);
     streams[0]?.close();
     await until(async () => {
       const stream = await openStream(t, shop);
