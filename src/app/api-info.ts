@@ -87,6 +87,10 @@ export const apiInfo: ApiInfo = {
         'The authorization server (RFC 6749): endpoints for applications, and the pages on which a customer logs in and consents. The pages are for browsers and cannot be tried here.',
     },
     {
+      name: 'Console',
+      description: "The operator's web page, and the sign-in to it.",
+    },
+    {
       name: 'Operation',
       description: 'Health, metrics, this document and the pages around it. Their paths are outside `/v2`.',
     },

@@ -15,6 +15,7 @@ import { createCatalogueChanges } from '../cheeses/catalogue-changes.ts';
 import { listingRoutes } from '../cheeses/listing-routes.ts';
 import { cheeseRoutes } from '../cheeses/routes.ts';
 import { type Clock, systemClock } from '../clock.ts';
+import { consoleRoutes } from '../console/routes.ts';
 import { createCursors } from '../cursor.ts';
 import { customerRoutes } from '../customers/routes.ts';
 import { webhookDescriptions } from '../events/event-components.ts';
@@ -93,7 +94,8 @@ export async function buildApp(
   );
   const { database, keys, sessions, cheeses, listing, customers, loginThrottle, login, orders, orderReader } =
     services;
-  const { approvals, grants, images, customerFinder, hub, events } = services;
+  const { approvals, grants, images, customerFinder, consoleClient, consoleLinks, hub, events } = services;
+  const hasConsole = config.console === 'on';
   const { environment, secret, registration, passwordLengthMin, shopName } = config;
 
   const keyResolver = createKeyResolver({ database, clock, environment });
@@ -164,8 +166,18 @@ export async function buildApp(
       text: landingText,
       version: apiInfo.version,
       environment,
-      console: null,
+      console: hasConsole ? '/console' : null,
     }),
+    ...(hasConsole
+      ? consoleRoutes({
+          links: consoleLinks,
+          clock,
+          shopName,
+          environment,
+          version: apiInfo.version,
+          imagesOrigin: config.imagesUrl === null ? null : new URL(config.imagesUrl).origin,
+        })
+      : []),
     ...operationalRoutes({ requireReady: createReadiness(config, database), describe, metrics, figures }),
   ];
   const { transaction } = database;
@@ -177,6 +189,7 @@ export async function buildApp(
     log,
     directory: login,
     approvals,
+    consoleClient: hasConsole ? consoleClient : null,
     page: createPageLayout(shopName),
     secret,
     issuer,

@@ -2,6 +2,8 @@
 import { createKeyService, type KeyService } from '../auth/keys/service.ts';
 import { type ApprovalService, createApprovalService } from '../auth/oauth/approvals.ts';
 import { type ClientService, createClientService } from '../auth/oauth/clients.ts';
+import { type ConsoleClient, createConsoleClient } from '../auth/oauth/console-client.ts';
+import { type ConsoleLinks, createConsoleLinks } from '../auth/oauth/console-links.ts';
 import { createGrants, type OAuthGrants } from '../auth/oauth/grants.ts';
 import { createPasswords, type Passwords } from '../auth/passwords.ts';
 import { createSessions, type Sessions } from '../auth/sessions/service.ts';
@@ -60,6 +62,8 @@ export interface Services extends WorkerPools {
   readonly sessions: Sessions;
   readonly clients: ClientService;
   readonly approvals: ApprovalService;
+  readonly consoleClient: ConsoleClient;
+  readonly consoleLinks: ConsoleLinks;
   readonly grants: OAuthGrants;
   readonly cheeses: CheeseService;
   readonly listing: CheeseReader;
@@ -164,6 +168,12 @@ export async function openServices(
   const events = createEventService(database, hub);
   const endpointSecrets = createEndpointSecrets(clock, secret);
   const webhookDependencies = { database, clock, secrets: endpointSecrets, targets: config.webhookTargets };
+  const approvals = createApprovalService(database, clock);
+  const contextOf = (actor: string): Context => ({
+    transaction: database.transaction,
+    origin: { actor, requestId: null, traceId: null, effects: null },
+  });
+  const consoleClient = createConsoleClient({ database, clock, keys, context: contextOf('system') });
   return {
     config,
     clock,
@@ -171,7 +181,9 @@ export async function openServices(
     keys,
     sessions,
     clients: createClientService(database, clock),
-    approvals: createApprovalService(database, clock),
+    approvals,
+    consoleClient,
+    consoleLinks: createConsoleLinks({ database, clock, approvals, client: consoleClient }),
     grants,
     cheeses,
     listing: createCheeseReader({ database, cursors: createCursors(secret, 'cheeses') }),
@@ -192,10 +204,7 @@ export async function openServices(
     deliveries: createDeliveryLog(database, createCursors(secret, 'webhook deliveries')),
     replays: createReplayService(database, clock, events),
     orderReader: createOrderReader(database, createCursors(secret, 'orders'), firstId),
-    contextOf: (actor) => ({
-      transaction: database.transaction,
-      origin: { actor, requestId: null, traceId: null, effects: null },
-    }),
+    contextOf,
     async close() {
       if (shared === undefined) {
         passwords.close();

@@ -37,6 +37,8 @@ export const serveOptions = {
   allowSecondServer: booleanOption('start even if another server has the SQLite database open'),
 };
 
+export const consoleOptions = { open: booleanOption('also open it in the browser of this machine') };
+
 export const createAccountOptions = {
   plan: option(
     'plan',

@@ -4,6 +4,7 @@ import { environments, parseEnum } from '../settings/parsers.ts';
 import {
   backupOptions,
   changeEnvironmentOptions,
+  consoleOptions,
   copyOptions,
   createAccountOptions,
   createClientOptions,
@@ -85,6 +86,13 @@ export const commands: readonly CommandDefinition[] = [
     help: 'In the environment local, the first start creates an account and a demo catalogue, and prints an API key.',
     options: serveOptions,
     load: async () => (await import('./serve.ts')).serve,
+  }),
+  command({
+    name: 'console',
+    summary: 'print a link that signs in to the console, the web page for operators',
+    help: 'The link signs in once, within 15 minutes, with all scopes. Run it with the settings of the server.',
+    options: consoleOptions,
+    load: async () => (await import('./console.ts')).openConsole,
   }),
   command({
     name: 'accounts create',

@@ -2,6 +2,7 @@ import type { AddressInfo } from 'node:net';
 import { apiInfo } from '../app/api-info.ts';
 import { type App, buildApp } from '../app/compose.ts';
 import { seedDemoCatalogue, seedDemoImages } from '../app/demo/demo.ts';
+import { consoleAccount } from '../auth/keys/service.ts';
 import { AppError } from '../errors.ts';
 import { restoreTestOrders } from '../orders/test-orders.ts';
 import type { Config } from '../settings/config.ts';
@@ -9,6 +10,7 @@ import { ConfigError } from '../settings/parsers.ts';
 import { publicBaseUrl } from '../settings/urls.ts';
 import { listenErrorText } from '../system-errors.ts';
 import type { serveOptions } from './command-options.ts';
+import { consoleLinkUrl } from './console.ts';
 import type { CommandOptions, OptionsOf } from './options.ts';
 import { configForExistingShop, unknownVariables } from './run-command.ts';
 
@@ -80,29 +82,38 @@ async function start(app: App, options: CommandOptions, signal: AbortSignal): Pr
 async function open(app: App, options: CommandOptions): Promise<void> {
   app.worker.start();
   await app.webhookWorker.start();
-  const isEmpty = (await app.services.keys.listAccounts()).length === 0;
-  const isLocal = app.services.config.environment === 'local';
+  const { keys, config, consoleLinks, contextOf } = app.services;
+  const isEmpty = (await keys.listAccounts()).every(({ name }) => name === consoleAccount);
+  const isLocal = config.environment === 'local';
   // As the last step, so that a key that is created is also printed.
   const key = isEmpty && isLocal ? await firstKey(app) : null;
-  greet(app, options, key, isEmpty && !isLocal);
+  const hasLink = isLocal && config.console === 'on';
+  const link = hasLink ? (await consoleLinks.createForStart(contextOf('cli'))).link : null;
+  greet(app, options, { key, link, isEmpty: isEmpty && !isLocal });
   logStart(app);
 }
 
-/** @param key of a first start in local @param isEmpty whether there is no account and none is created */
-function greet(
-  { server, services }: App,
-  options: CommandOptions,
-  key: string | null,
-  isEmpty: boolean,
-): void {
+interface Greeting {
+  /** Of a first start in local. */
+  readonly key: string | null;
+  /** For the sign-in to the console, in local. */
+  readonly link: string | null;
+  /** Whether there is no account, and none was created. */
+  readonly isEmpty: boolean;
+}
+
+function greet({ server, services }: App, options: CommandOptions, { key, link, isEmpty }: Greeting): void {
   const { config } = services;
   const { address, port, family } = server.server.address() as AddressInfo;
   const url = `http://${family === 'IPv6' ? `[${address}]` : address}:${port}`;
   const first = key === null ? '' : firstKeyText(url, key);
+  const publicUrl = publicBaseUrl(config, port);
+  const consoleUrl = link === null ? null : consoleLinkUrl(publicUrl, link);
+  const consoleText = consoleUrl === null ? '' : `Console: ${consoleUrl}\n`;
   process.stdout.write(
     options.json
-      ? `${JSON.stringify({ url, key })}\n`
-      : `Curd is listening on ${url} (${config.environment})\n${isEmpty ? noAccountText : first}\nReference: ${publicBaseUrl(config, port)}/docs   Commands: npx curd --help   Stop: Ctrl+C\n`,
+      ? `${JSON.stringify({ url, key, console: consoleUrl })}\n`
+      : `Curd is listening on ${url} (${config.environment})\n${isEmpty ? noAccountText : first}\n${consoleText}Reference: ${publicUrl}/docs   Commands: npx curd --help   Stop: Ctrl+C\n`,
   );
 }
 
@@ -185,6 +196,7 @@ function stopOnSignals(
       stopping.abort();
       try {
         await started;
+        await app.services.consoleLinks.deleteStartLinks();
         await app.close();
         unlock();
         app.log.info({ signal, uptimeSeconds: Math.round(process.uptime()) }, 'stopped');

@@ -191,6 +191,14 @@ export const settings = {
     default: '{"silver":500,"gold":2000,"platinum":10000}',
     parse: parseTiers,
   },
+  console: {
+    variable: 'CURD_CONSOLE',
+    flag: 'console',
+    placeholder: 'on|off',
+    help: "whether this server has the operator's console at /console",
+    default: 'on',
+    parse: parseEnum(['on', 'off']),
+  },
   registration: {
     variable: 'CURD_REGISTRATION',
     flag: 'registration',

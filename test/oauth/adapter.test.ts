@@ -21,7 +21,13 @@ onBothEngines('A token', (engine) => {
       const clock = systemClock;
       const origin = { actor: 'test', requestId: null, traceId: null, effects: null };
       const context = { transaction: database.transaction, origin };
-      const adapterOf = createAdapters({ database, clock, alreadyUsed: () => new AlreadyUsed() });
+      const adapterOf = createAdapters({
+        database,
+        clock,
+        alreadyUsed: () => new AlreadyUsed(),
+        consoleClient: null,
+        issuer: 'http://127.0.0.1',
+      });
       const [grants, tokens] = [adapterOf('Grant'), adapterOf('AccessToken')];
       for (let round = 0; round < 20; round += 1) {
         const grantId = `grant ${round}`;

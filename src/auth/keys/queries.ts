@@ -86,7 +86,8 @@ export const keyQueries = queriesOn((tx) => ({
     tx.run(sql`update account set plan = ${plan} where id = ${id} and plan <> ${plan}`),
 
   /** Until this transaction ends, no other one changes keys of the account. */
-  lockAccount: (id: number) => tx.get(sql`select id from account where id = ${id}${forUpdate}`),
+  lockAccount: (id: number) =>
+    tx.get<{ name: string }>(sql`select name from account where id = ${id}${forUpdate}`),
 
   countActive: async (accountId: number, now: string) => {
     const row = await tx.get<{ active: number }>(sql`

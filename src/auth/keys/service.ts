@@ -66,6 +66,9 @@ interface Dependencies {
   readonly defaultPlan: string;
 }
 
+/** The name of the account of the operator's console. It cannot have API keys. */
+export const consoleAccount = 'console';
+
 /** Production accepts only live keys, a sandbox only test keys, and local accepts both. */
 export function acceptsKeys(environment: Environment, type: KeyType): boolean {
   return environment === 'local' || (environment === 'production') === (type === 'live');
@@ -122,7 +125,13 @@ export function createKeyService(dependencies: Dependencies): KeyService {
 
     create: (context, accountId, request) =>
       context.transaction(async (tx) => {
-        await keyQueries(tx).lockAccount(accountId);
+        const account = await keyQueries(tx).lockAccount(accountId);
+        if (account?.name === consoleAccount) {
+          throw new AppError(
+            'conflict',
+            'The account of the console cannot have API keys. Use another account, or create one.',
+          );
+        }
         const created = await insert(tx, accountId, request);
         await record(tx, context, keyEvents.created.of(`api_key:${created.id}`, withoutSecret(created)));
         return created;

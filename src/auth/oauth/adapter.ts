@@ -6,6 +6,7 @@ import { hash } from 'node:crypto';
 import type { Adapter, AdapterPayload } from 'oidc-provider';
 import { type Clock, timestamp } from '../../clock.ts';
 import type { Database } from '../../database/database.ts';
+import { type ConsoleClient, consoleClientId } from './console-client.ts';
 import { type ClientRow, type ObjectRow, oauthQueries } from './queries.ts';
 
 /** A used code is stored for a day, so that a second use is detected and revokes its tokens (RFC 6749, 4.1.2). */
@@ -20,10 +21,19 @@ interface Dependencies {
   readonly clock: Clock;
   /** The error when a code or refresh token was used already, or its grant was revoked. */
   readonly alreadyUsed: () => Error;
+  /** null where this server has no console. */
+  readonly consoleClient: ConsoleClient | null;
+  readonly issuer: string;
 }
 
 /** An adapter for each model of oidc-provider. */
-export function createAdapters({ database, clock, alreadyUsed }: Dependencies): (model: string) => Adapter {
+export function createAdapters({
+  database,
+  clock,
+  alreadyUsed,
+  consoleClient,
+  issuer,
+}: Dependencies): (model: string) => Adapter {
   const queries = oauthQueries(database);
 
   function toPayload(row: ObjectRow | undefined, id?: string): AdapterPayload | undefined {
@@ -76,6 +86,14 @@ export function createAdapters({ database, clock, alreadyUsed }: Dependencies): 
 
     async find(id) {
       if (model === 'Client') {
+        if (id === consoleClientId) {
+          return consoleClient === null
+            ? undefined
+            : metadataOf({
+                ...(await consoleClient.findOrCreate()),
+                redirect_uris: JSON.stringify([`${issuer}/console/`]),
+              });
+        }
         const client = isClientId(id) ? await queries.findClient(id) : undefined;
         return client === undefined ? undefined : metadataOf(client);
       }

@@ -37,6 +37,8 @@ export interface Client {
   readonly isNative: boolean;
   readonly isPublic: boolean;
   readonly createdAt: string;
+  /** Of the console: it cannot be deleted. */
+  readonly builtIn: boolean;
 }
 
 /** The secret is not stored, so it is shown only once; null for a public client. */
@@ -108,6 +110,7 @@ export function createClientService(database: Database, clock: Clock): ClientSer
         isNative: row.is_native === 1,
         isPublic: row.secret_hash === null,
         createdAt: row.created_at,
+        builtIn: row.id === consoleClientId,
       }));
     },
 

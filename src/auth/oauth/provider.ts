@@ -11,6 +11,7 @@ import { scopes as knownScopes } from '../access.ts';
 import { createAdapters } from './adapter.ts';
 import type { ApprovalService } from './approvals.ts';
 import { refusalOf } from './authorize-request.ts';
+import type { ConsoleClient } from './console-client.ts';
 import type { CustomerDirectory } from './customer-directory.ts';
 import { oauthErrorPage, type PageLayout } from './pages.ts';
 import { extendProvider, implicitMode, noteFailure } from './provider-extensions.ts';
@@ -41,6 +42,8 @@ export interface ProviderDependencies {
   readonly log: Log;
   readonly directory: CustomerDirectory;
   readonly approvals: ApprovalService;
+  /** null where this server has no console. */
+  readonly consoleClient: ConsoleClient | null;
   readonly page: PageLayout;
   readonly secret: string;
   /** The public URL of this server, without /v2. */
@@ -85,7 +88,7 @@ function configure(
   dependencies: ProviderDependencies,
   library: typeof import('oidc-provider'),
 ): Configuration {
-  const { database, clock, directory, approvals, page, secret, issuer } = dependencies;
+  const { database, clock, directory, approvals, consoleClient, page, secret, issuer } = dependencies;
   const { errors, interactionPolicy } = library;
   const isHttps = issuer.startsWith('https:');
   const cookie = { httpOnly: true, sameSite: 'lax', signed: true, secure: isHttps } as const;
@@ -142,7 +145,13 @@ function configure(
   }
 
   return {
-    adapter: createAdapters({ database, clock, alreadyUsed: () => new errors.InvalidGrant('already used') }),
+    adapter: createAdapters({
+      database,
+      clock,
+      alreadyUsed: () => new errors.InvalidGrant('already used'),
+      consoleClient,
+      issuer,
+    }),
     // The library needs a key, although no token is signed.
     jwks: {
       keys: [

@@ -144,6 +144,17 @@ export const oauthQueries = queriesOn((tx) => ({
     tx.run(sql`
       update oauth_object set consumed_at = ${now} where model = ${model} and id = ${id} and consumed_at is null`),
 
+  /** 0 when it was deleted before or has expired. */
+  deleteValidObject: (model: string, id: string, now: string) =>
+    tx.run(sql`delete from oauth_object where model = ${model} and id = ${id} and expires_at > ${now}`),
+
+  deleteObjectsOfModel: (model: string) => tx.run(inOrder(sql`model = ${model}`)),
+
+  findToken: (id: string) =>
+    tx.get<{ model: string; id: string; client_id: string; grant_id: string | null }>(sql`
+      select model, id, client_id, grant_id from oauth_object
+      where model in ('AccessToken', 'ClientCredentials') and id = ${id}`),
+
   deleteObject: (model: string, id: string) =>
     tx.run(sql`delete from oauth_object where model = ${model} and id = ${id}`),
 

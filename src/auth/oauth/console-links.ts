@@ -1,0 +1,149 @@
+/**
+ * Sign-in to the console by a link that a command prints. Who runs commands on the database of a shop could create a key
+ * with the scope admin, so a link gives no right that its maker does not have. It is used once, and stored as SHA-256.
+ */
+import { hash } from 'node:crypto';
+import { type Clock, timestamp } from '../../clock.ts';
+import type { Context } from '../../database/context.ts';
+import type { Database } from '../../database/database.ts';
+import { AppError } from '../../errors.ts';
+import { scopes } from '../access.ts';
+import type { Principal } from '../principal.ts';
+import type { ApprovalService } from './approvals.ts';
+import { type ConsoleClient, consoleClientId } from './console-client.ts';
+import { oauthQueries } from './queries.ts';
+
+const linkLifetimeMs = 15 * 60_000;
+/** The link that the start of a server prints is valid until the server stops or starts again. */
+const startLinkLifetimeMs = 365 * 24 * 60 * 60_000;
+const tokenLifetimeMs = 8 * 60 * 60_000;
+
+const linkModel = 'ConsoleLink';
+const startLinkModel = 'ConsoleStartLink';
+
+/** A link without the URL of the page. */
+export interface ConsoleLink {
+  readonly link: string;
+  readonly expiresAt: string;
+}
+
+export interface ConsoleSignIn {
+  readonly accessToken: string;
+  readonly expiresAt: string;
+}
+
+export interface ConsoleLinks {
+  /** Also approves the scope admin for the console, because a link needs it. */
+  create(context: Context): Promise<ConsoleLink>;
+  /** The link of a start. Earlier ones end. */
+  createForStart(context: Context): Promise<ConsoleLink>;
+  /** Ends the link of the start: the server stops. */
+  deleteStartLinks(): Promise<void>;
+  /** An access token without a customer, for a link that was not used yet. @throws AppError unauthorized */
+  signIn(context: Context, link: string): Promise<ConsoleSignIn>;
+  /** Ends the token of the request, and all others of its grant. @throws AppError forbidden for other credentials */
+  signOut(context: Context, principal: Principal): Promise<void>;
+}
+
+interface Dependencies {
+  readonly database: Database;
+  readonly clock: Clock;
+  readonly approvals: ApprovalService;
+  readonly client: ConsoleClient;
+}
+
+export function createConsoleLinks({ database, clock, approvals, client }: Dependencies): ConsoleLinks {
+  const random = () => Buffer.from(clock.random(32)).toString('base64url');
+
+  async function approve(context: Context): Promise<void> {
+    const { id, status } = await approvals.request(consoleClientId, null);
+    if (status !== 'approved') {
+      await approvals.approve(context, id);
+    }
+  }
+
+  async function create(context: Context, model: string, lifetimeMs: number): Promise<ConsoleLink> {
+    await client.findOrCreate();
+    await approve(context);
+    const link = random();
+    const expiresAt = timestamp(clock.now() + lifetimeMs);
+    await context.transaction((tx) =>
+      oauthQueries(tx).upsertObject({ ...objectOf(link, expiresAt), model, payload: '{}', scope: null }),
+    );
+    return { link, expiresAt };
+  }
+
+  return {
+    create: (context) => create(context, linkModel, linkLifetimeMs),
+
+    async createForStart(context) {
+      await oauthQueries(database).deleteObjectsOfModel(startLinkModel);
+      return create(context, startLinkModel, startLinkLifetimeMs);
+    },
+
+    async deleteStartLinks() {
+      await oauthQueries(database).deleteObjectsOfModel(startLinkModel);
+    },
+
+    signIn: (context, link) =>
+      context.transaction(async (tx) => {
+        const queries = oauthQueries(tx);
+        const id = hash('sha256', link);
+        const now = timestamp(clock.now());
+        const used =
+          (await queries.deleteValidObject(linkModel, id, now)) +
+          (await queries.deleteValidObject(startLinkModel, id, now));
+        if (used === 0) {
+          throw new AppError(
+            'unauthorized',
+            'This link is not known, was used before, or has expired. Run "npx curd console" for another one.',
+          );
+        }
+        const accessToken = random();
+        const expiresAt = timestamp(clock.now() + tokenLifetimeMs);
+        const scope = scopes.join(' ');
+        const seconds = (time: string) => Math.floor(Date.parse(time) / 1000);
+        const payload = {
+          kind: 'ClientCredentials',
+          clientId: consoleClientId,
+          scope,
+          iat: seconds(now),
+          exp: seconds(expiresAt),
+        };
+        await queries.upsertObject({
+          ...objectOf(accessToken, expiresAt),
+          model: 'ClientCredentials',
+          payload: JSON.stringify(payload),
+          scope,
+        });
+        return { accessToken, expiresAt };
+      }),
+
+    signOut: (context, principal) =>
+      context.transaction(async (tx) => {
+        const queries = oauthQueries(tx);
+        const { tokenHash } = principal;
+        const token = tokenHash === null ? undefined : await queries.findToken(tokenHash);
+        if (token?.client_id !== consoleClientId) {
+          throw new AppError('forbidden', 'Only a token of the console can sign out here.');
+        }
+        await queries.deleteObject(token.model, token.id);
+        if (token.grant_id !== null) {
+          await queries.deleteObject('Grant', hash('sha256', token.grant_id));
+          await queries.deleteAllOfGrant(token.grant_id);
+        }
+      }),
+  };
+}
+
+/** A row of the console without a customer. The secret itself is not stored. */
+function objectOf(secret: string, expiresAt: string) {
+  return {
+    id: hash('sha256', secret),
+    grant_id: null,
+    uid: null,
+    customer_id: null,
+    client_id: consoleClientId,
+    expires_at: expiresAt,
+  };
+}

@@ -1,0 +1,161 @@
+/** The console's page, and the sign-in by link. */
+import assert from 'node:assert/strict';
+import { mkdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { suite, test } from 'node:test';
+import { systemClock } from '../../src/clock.ts';
+import { consoleRoutes } from '../../src/console/routes.ts';
+import { sql } from '../../src/database/sql.ts';
+import { onBothEngines, shared, temporaryFolder, testClock } from '../context.ts';
+import { assertError, openShop, type Shop } from '../helper.ts';
+
+const minuteMs = 60_000;
+
+const linkOf = async ({ app }: Shop) =>
+  (await app.services.consoleLinks.create(app.services.contextOf('cli'))).link;
+
+const signIn = (shop: Shop, link: unknown) => shop.request('POST', '/v2/console/sign-in', { body: { link } });
+
+const bearer = (token: string) => ({ headers: { authorization: `Bearer ${token}` } });
+
+onBothEngines('POST /v2/console/sign-in', (engine) => {
+  const opened = shared(async (t) => {
+    const clock = testClock();
+    return { clock, shop: await openShop(t, { engine, clock }) };
+  });
+
+  test('exchanges a link for a token with all scopes, once', async () => {
+    const { shop, clock } = opened();
+    const link = await linkOf(shop);
+    const { status, json, headers } = await signIn(shop, link);
+    assert.equal(status, 201);
+    assert.equal(headers['cache-control'], 'no-store');
+    assert.equal(Date.parse(json.expiresAt) - clock.now(), 8 * 60 * minuteMs);
+    const { json: who } = await shop.request('GET', '/v2/whoami', bearer(json.accessToken));
+    assert.deepEqual([who.id, who.customer], ['client:console', null]);
+    assert.ok(who.scopes.includes('admin'));
+    assertError(await signIn(shop, link), 401, 'unauthorized');
+  });
+
+  test('lets one of several concurrent attempts succeed', async () => {
+    const { shop } = opened();
+    const link = await linkOf(shop);
+    const statuses = (await Promise.all(Array.from({ length: 5 }, () => signIn(shop, link)))).map(
+      ({ status }) => status,
+    );
+    assert.deepEqual(statuses.sort(), [201, 401, 401, 401, 401]);
+  });
+
+  test('refuses a link after 15 minutes, and a token after 8 hours', async () => {
+    const { shop, clock } = opened();
+    const [late, used] = [await linkOf(shop), await linkOf(shop)];
+    const { accessToken } = (await signIn(shop, used)).json;
+    clock.advance(15 * minuteMs + 1);
+    assertError(await signIn(shop, late), 401, 'unauthorized');
+    assert.equal((await shop.request('GET', '/v2/whoami', bearer(accessToken))).status, 200);
+    clock.advance(8 * 60 * minuteMs);
+    assertError(await shop.request('GET', '/v2/whoami', bearer(accessToken)), 401, 'unauthorized');
+  });
+
+  test('refuses malformed and unknown links', async () => {
+    const { shop } = opened();
+    assertError(await signIn(shop, 'a'.repeat(43)), 401, 'unauthorized');
+    for (const link of ['', 1, null, 'a'.repeat(101)]) {
+      assertError(await signIn(shop, link), 422, 'validation_error');
+    }
+  });
+
+  test('ends with a sign-out, and with a revoked approval', async () => {
+    const { shop } = opened();
+    const [first, second] = [await signIn(shop, await linkOf(shop)), await signIn(shop, await linkOf(shop))];
+    const out = await shop.request('POST', '/v2/console/sign-out', bearer(first.json.accessToken));
+    assert.equal(out.status, 204);
+    const status = async ({ json }: typeof first) =>
+      (await shop.request('GET', '/v2/whoami', bearer(json.accessToken))).status;
+    assert.deepEqual([await status(first), await status(second)], [401, 200]);
+    const { approvals, contextOf } = shop.app.services;
+    const approval = (await approvals.list()).find(({ clientId }) => clientId === 'console');
+    await approvals.revoke(contextOf('cli'), approval?.id ?? 0);
+    assert.equal(await status(second), 401);
+    assertError(await shop.request('POST', '/v2/console/sign-out', { as: shop.admin }), 403, 'forbidden');
+  });
+
+  test('keeps the account of the console without API keys, and its client from deletion', async () => {
+    const { shop } = opened();
+    await linkOf(shop);
+    const { keys, clients, contextOf } = shop.app.services;
+    const account = await keys.findAccount('console');
+    await assert.rejects(keys.create(contextOf('cli'), account.id, {}), { code: 'conflict' });
+    await assert.rejects(clients.delete(contextOf('cli'), 'console'), { code: 'conflict' });
+    assert.deepEqual(
+      (await clients.list()).map(({ clientId, builtIn, isPublic }) => [clientId, builtIn, isPublic]),
+      [['console', true, true]],
+    );
+  });
+
+  test('stores neither a link nor a token', async () => {
+    const { shop } = opened();
+    const link = await linkOf(shop);
+    const other = await linkOf(shop);
+    const { accessToken } = (await signIn(shop, other)).json;
+    const rows = await shop.app.services.database.all(sql`select * from oauth_object`);
+    for (const secret of [link, accessToken]) {
+      assert.ok(!JSON.stringify(rows).includes(secret));
+    }
+  });
+});
+
+suite('GET /console', () => {
+  const opened = shared(async (t) => {
+    const folder = await temporaryFolder(t);
+    await mkdir(join(folder, 'assets'));
+    const routes = consoleRoutes({
+      links: {} as never,
+      clock: systemClock,
+      shopName: '<Käse & "Co">',
+      environment: 'sandbox',
+      version: '0.1.0',
+      imagesOrigin: 'https://images.example',
+      folder,
+    });
+    return { folder, page: routes[0], shop: await openShop(t) };
+  });
+
+  test('returns the page with a new nonce, a strict policy and escaped names', async () => {
+    const { folder, page } = opened();
+    await writeFile(join(folder, 'index.html'), '<p title="{{shop}}">{{title}}|{{nonce}}|{{environment}}');
+    const show = async () =>
+      (await page?.handle({} as never)) as { headers: Record<string, string>; body: { text: string } };
+    const [first, second] = [await show(), await show()];
+    assert.match(
+      first.body.text,
+      /^<p title="&lt;Käse &amp; &quot;Co&quot;&gt;">sandbox: &lt;Käse &amp; &quot;Co&quot;&gt;\|([\w+/=]{24})\|sandbox$/,
+    );
+    const policy = first.headers['Content-Security-Policy'] ?? '';
+    const nonce = first.body.text.split('|')[1] ?? '';
+    assert.ok(policy.includes(`style-src 'self' 'nonce-${nonce}'`));
+    assert.ok(policy.includes("img-src 'self' data: blob: https://images.example;"));
+    assert.doesNotMatch(policy, /unsafe/);
+    assert.notEqual(second.headers['Content-Security-Policy'], policy);
+  });
+
+  test('has its files for a year, and 404 for others', async () => {
+    const { shop } = opened();
+    for (const path of [
+      '/console/assets/x.js',
+      '/console/assets/..%2Findex.html',
+      '/console/assets/main-AAAAAAAA.js',
+    ]) {
+      assertError(await shop.request('GET', path), 404, 'not_found');
+    }
+  });
+
+  test('is 404 with CURD_CONSOLE=off, like the sign-in', async (t) => {
+    const shop = await openShop(t, { settings: { CURD_CONSOLE: 'off' } });
+    assertError(await shop.request('GET', '/console'), 404, 'not_found');
+    assertError(await signIn(shop, 'a'), 404, 'not_found');
+    assert.equal((await shop.request('GET', '/')).json.console, null);
+    const authorize = await shop.request('GET', '/oauth/authorize?client_id=console&response_type=code');
+    assert.equal(authorize.status, 400);
+  });
+});
