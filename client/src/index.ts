@@ -1,7 +1,7 @@
 /** The typed client of the Curd API. */
 import createFetchClient, { type Client } from 'openapi-fetch';
 import { Api } from './api.ts';
-import { ApiKeys, Credential, Limits } from './areas/access.ts';
+import { ApiKeys, Console, Credential, Limits } from './areas/access.ts';
 import { Accounts, Approvals, OauthClients } from './areas/administration.ts';
 import { Cheeses, Inventory } from './areas/cheeses.ts';
 import { Customers } from './areas/customers.ts';
@@ -43,6 +43,7 @@ export class Curd {
   readonly apiKeys: ApiKeys;
   readonly approvals: Approvals;
   readonly cheeses: Cheeses;
+  readonly console: Console;
   readonly credential: Credential;
   readonly customers: Customers;
   readonly events: Events;
@@ -69,6 +70,7 @@ export class Curd {
     this.apiKeys = new ApiKeys(api);
     this.approvals = new Approvals(api);
     this.cheeses = new Cheeses(api);
+    this.console = new Console(api);
     this.credential = new Credential(api);
     this.customers = new Customers(api);
     this.events = new Events(api);

@@ -20854,23 +20854,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The credential is valid but does not permit this */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "code": 403,
-                     *       "type": "forbidden",
-                     *       "message": "The credential does not permit this."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The first request with this Idempotency-Key is still running */
+            /** @description The credential is not a token of the console */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -20880,7 +20864,7 @@ export interface operations {
                      * @example {
                      *       "code": 409,
                      *       "type": "conflict",
-                     *       "message": "The first request with this Idempotency-Key is still running."
+                     *       "message": "The credential is not a token of the console."
                      *     }
                      */
                     "application/json": components["schemas"]["Error"];

@@ -2,12 +2,12 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { anyOf, oauth } from '../auth/access.ts';
 import type { ConsoleLinks } from '../auth/oauth/console-links.ts';
 import type { Clock } from '../clock.ts';
 import { AppError } from '../errors.ts';
 import { Asset } from '../http/asset.ts';
 import {
+  conflictResponse,
   documentedText,
   notFoundResponse,
   unauthorizedResponse,
@@ -151,10 +151,12 @@ export function consoleRoutes(dependencies: Dependencies): Route[] {
       operationId: 'signOutOfConsole',
       tag,
       summary: 'End the token of the console that the request has',
-      // Every token of the console has it.
-      access: anyOf(oauth('read:cheeses')),
+      access: 'any credential',
       dryRun: 'none',
-      responses: { 204: { description: 'The token, and those of the same sign-in, are no longer valid' } },
+      responses: {
+        204: { description: 'The token, and those of the same sign-in, are no longer valid' },
+        ...conflictResponse('The credential is not a token of the console'),
+      },
       handle: async ({ principal, context }) => {
         await links.signOut(context, principal);
         return { status: 204 };

@@ -57,6 +57,8 @@ const ofCustomers = [
 const ofEvents = ['getEvent', 'streamEvents'];
 
 /** These need a delivery, and no webhook was sent. */
+/** They need a link, which a command prints. */
+const ofConsole = ['signInToConsole', 'signOutOfConsole'];
 const ofDeliveries = ['getWebhookDelivery', 'retryWebhookDelivery'];
 
 onBothEngines('The reference', (engine) => {
@@ -81,7 +83,10 @@ onBothEngines('The reference', (engine) => {
       )
       // The others need an OAuth client or an image.
       .filter(({ security, tags }) => security.length > 0 || tags[0] === 'Operation')
-      .filter(({ operationId }) => ![...ofCustomers, ...ofEvents, ...ofDeliveries].includes(operationId));
+      .filter(
+        ({ operationId }) =>
+          ![...ofCustomers, ...ofEvents, ...ofDeliveries, ...ofConsole].includes(operationId),
+      );
     const isEnding = ({ operationId }: Operation) => ending.includes(operationId);
     const ordered = [
       ...operations.filter((one) => !isEnding(one)),

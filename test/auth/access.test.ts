@@ -45,6 +45,8 @@ const table: Readonly<Record<string, readonly ('apiKey' | 'session' | Scope)[] |
     'PUT /customer/:username': ['session', 'write:profile'],
     'DELETE /customer/:username': ['session', 'write:profile'],
     'GET /whoami': 'any credential',
+    'POST /console/sign-in': 'open',
+    'POST /console/sign-out': 'any credential',
     'GET /limits': 'open',
     'GET /metrics': ['admin'],
     'GET /events': ['apiKey', 'admin'],
@@ -94,6 +96,10 @@ const operational = [
   '/images/:name',
   '/.well-known/oauth-authorization-server',
   '/oauth/style.css',
+  '/console',
+  '/console/:screen',
+  '/console/:screen/:id',
+  '/console/assets/:file',
 ];
 
 const nameOf = ({ method, path }: Route) => `${method} ${path}`;

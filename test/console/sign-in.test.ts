@@ -77,7 +77,7 @@ onBothEngines('POST /v2/console/sign-in', (engine) => {
     const approval = (await approvals.list()).find(({ clientId }) => clientId === 'console');
     await approvals.revoke(contextOf('cli'), approval?.id ?? 0);
     assert.equal(await status(second), 401);
-    assertError(await shop.request('POST', '/v2/console/sign-out', { as: shop.admin }), 403, 'forbidden');
+    assertError(await shop.request('POST', '/v2/console/sign-out', { as: shop.admin }), 409, 'conflict');
   });
 
   test('keeps the account of the console without API keys, and its client from deletion', async () => {

@@ -51,6 +51,10 @@ function createWorld(shop: Shop) {
       const page = await shop.request('GET', '/v2/events?wait=10', { as: shop.admin });
       return page.json.items[0].id;
     },
+    consoleLink: async () => {
+      const { consoleLinks, contextOf } = shop.app.services;
+      return (await consoleLinks.create(contextOf('cli'))).link;
+    },
     changesToken: async () =>
       (await shop.request('GET', '/v2/cheeses/changes', { as: shop.admin })).json.next,
     username: async () => {
@@ -115,6 +119,8 @@ async function knownTo({ operationId }: Operation, world: World): Promise<Known>
     case 'createApiKey':
     case 'listApiKeys':
       return { account: await world.get('account'), scopes: [] };
+    case 'signInToConsole':
+      return { link: await world.get('consoleLink') };
     case 'listCheeseChanges':
       return { since: await world.get('changesToken'), wait: 0 };
     case 'listEvents':
@@ -224,7 +230,9 @@ onBothEngines('Every operation that takes credentials', (engine) => {
           ...(raw === undefined ? {} : { raw }),
         });
         assertPromised(isElsewhere ? { ...operation, method: 'none' } : operation, draft.method, response);
-        const mayRefuse = operation.operationId === 'loginCustomer' || 'authorization' in draft.headers;
+        const mayRefuse =
+          ['loginCustomer', 'signInToConsole'].includes(operation.operationId) ||
+          'authorization' in draft.headers;
         assert.ok(response.status !== 401 || mayRefuse, '401 to a valid credential');
         if (response.status < 300 && draft.method === operation.method) {
           good.add(operation.operationId);

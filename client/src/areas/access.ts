@@ -43,6 +43,19 @@ export class Credential extends Area {
   }
 }
 
+/** The sign-in of the operator's console. */
+export class Console extends Area {
+  /** Exchanges a link, which `curd console` prints, for a token. */
+  signIn(link: Body<'signInToConsole'>, options?: CallOptions): Promise<Result<'signInToConsole'>> {
+    return this.api.post('/v2/console/sign-in', { body: link }, options);
+  }
+
+  /** Ends the token of this client. */
+  signOut(options?: CallOptions): Promise<void> {
+    return this.api.post('/v2/console/sign-out', {}, options);
+  }
+}
+
 /** The limits of the shop. */
 export class Limits extends Area {
   /** Returns all limits. */

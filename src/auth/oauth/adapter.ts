@@ -6,7 +6,8 @@ import { hash } from 'node:crypto';
 import type { Adapter, AdapterPayload } from 'oidc-provider';
 import { type Clock, timestamp } from '../../clock.ts';
 import type { Database } from '../../database/database.ts';
-import { type ConsoleClient, consoleClientId } from './console-client.ts';
+import { consoleClientId } from './clients.ts';
+import type { ConsoleClient } from './console-client.ts';
 import { type ClientRow, type ObjectRow, oauthQueries } from './queries.ts';
 
 /** A used code is stored for a day, so that a second use is detected and revokes its tokens (RFC 6749, 4.1.2). */

@@ -8,9 +8,8 @@ import { ConstraintError, type Database } from '../../database/database.ts';
 import { AppError } from '../../errors.ts';
 import { scopes } from '../access.ts';
 import { consoleAccount, type KeyService } from '../keys/service.ts';
+import { consoleClientId } from './clients.ts';
 import { type ClientRow, oauthQueries } from './queries.ts';
-
-export const consoleClientId = 'console';
 
 export interface ConsoleClient {
   /** The client; created where it does not exist yet. */

@@ -10,7 +10,8 @@ import { AppError } from '../../errors.ts';
 import { scopes } from '../access.ts';
 import type { Principal } from '../principal.ts';
 import type { ApprovalService } from './approvals.ts';
-import { type ConsoleClient, consoleClientId } from './console-client.ts';
+import { consoleClientId } from './clients.ts';
+import type { ConsoleClient } from './console-client.ts';
 import { oauthQueries } from './queries.ts';
 
 const linkLifetimeMs = 15 * 60_000;
@@ -41,7 +42,7 @@ export interface ConsoleLinks {
   deleteStartLinks(): Promise<void>;
   /** An access token without a customer, for a link that was not used yet. @throws AppError unauthorized */
   signIn(context: Context, link: string): Promise<ConsoleSignIn>;
-  /** Ends the token of the request, and all others of its grant. @throws AppError forbidden for other credentials */
+  /** Ends the token of the request, and all others of its grant. @throws AppError conflict for other credentials */
   signOut(context: Context, principal: Principal): Promise<void>;
 }
 
@@ -125,7 +126,7 @@ export function createConsoleLinks({ database, clock, approvals, client }: Depen
         const { tokenHash } = principal;
         const token = tokenHash === null ? undefined : await queries.findToken(tokenHash);
         if (token?.client_id !== consoleClientId) {
-          throw new AppError('forbidden', 'Only a token of the console can sign out here.');
+          throw new AppError('conflict', 'This credential is not a token of the console.');
         }
         await queries.deleteObject(token.model, token.id);
         if (token.grant_id !== null) {
