@@ -7,6 +7,7 @@ import { Cheeses, Inventory } from './areas/cheeses.ts';
 import { Customers } from './areas/customers.ts';
 import { Events } from './areas/events.ts';
 import { Orders } from './areas/orders.ts';
+import { Stock } from './areas/stock.ts';
 import { WebhookDeliveries, WebhookEndpoints } from './areas/webhooks.ts';
 import { Http } from './http.ts';
 import type { CurdOptions } from './options.ts';
@@ -32,6 +33,7 @@ export type {
   OrderItem,
   Query,
   Result,
+  Stock,
   WebhookDelivery,
   WebhookEndpoint,
 } from './types.ts';
@@ -51,6 +53,7 @@ export class Curd {
   readonly limits: Limits;
   readonly oauthClients: OauthClients;
   readonly orders: Orders;
+  readonly stock: Stock;
   readonly webhookDeliveries: WebhookDeliveries;
   readonly webhookEndpoints: WebhookEndpoints;
   /** Every path of the API, by openapi-fetch, with the credentials and retries of this client. */
@@ -78,6 +81,7 @@ export class Curd {
     this.limits = new Limits(api);
     this.oauthClients = new OauthClients(api);
     this.orders = new Orders(api);
+    this.stock = new Stock(api);
     this.webhookDeliveries = new WebhookDeliveries(api);
     this.webhookEndpoints = new WebhookEndpoints(api);
   }

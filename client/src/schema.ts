@@ -170,6 +170,68 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v2/stock": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List the stock of all tracked cheeses, by cheese id */
+        get: operations["listStock"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v2/cheeses/{cheeseId}/stock": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Read the stock of a cheese */
+        get: operations["getCheeseStock"];
+        /**
+         * Set the counted stock of a cheese, or begin to track it
+         * @description onHand is what lies in the storeroom, reserved kilograms included. When tracking begins, open orders that have not shipped are reserved. Beside running orders, an adjustment is safer: this replaces the quantity.
+         */
+        put: operations["replaceCheeseStock"];
+        post?: never;
+        /**
+         * Stop tracking the stock of a cheese
+         * @description Reservations end, and orders stay. The cheese is sold without limit from then on; if it was sold because its stock was depleted, it becomes available.
+         */
+        delete: operations["deleteCheeseStock"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v2/cheeses/{cheeseId}/stock/adjustments": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Add to the stock of a cheese, or subtract from it
+         * @description The history is in the event log: `GET /v2/events?subject=stock:12`.
+         */
+        post: operations["adjustCheeseStock"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v2/store/inventory": {
         parameters: {
             query?: never;
@@ -2361,6 +2423,261 @@ export interface webhooks {
                      *     }
                      */
                     "application/json": components["schemas"]["EventOrderCancelled"];
+                };
+            };
+            responses: {
+                /** @description The endpoint is gone: it is disabled */
+                410: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content?: never;
+                };
+                /** @description Accepted. The body of the response is ignored */
+                "2XX": {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content?: never;
+                };
+                /** @description Not accepted: the delivery is repeated */
+                default: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content?: never;
+                };
+            };
+        };
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "stock.adjusted": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Stock was counted or adjusted, or its tracking began or ended */
+        post: {
+            parameters: {
+                query?: never;
+                header: {
+                    /**
+                     * @description The id of the event. A repeated delivery has the same one
+                     * @example evt_k3Xw_1043
+                     */
+                    "webhook-id": string;
+                    /**
+                     * @description Time of this attempt, in seconds since 1970. Refuse old ones
+                     * @example 1795340533
+                     */
+                    "webhook-timestamp": string;
+                    /**
+                     * @description `v1,` and the base64 of an HMAC-SHA256 over id, timestamp and body, joined by full stops (Standard Webhooks). While a secret is rotated there are two, separated by a blank
+                     * @example v1,K5oZfzN95Z9UVu1EsfQmfVNQhnkZ2pj9o9NDN/H/pI4=
+                     */
+                    "webhook-signature": string;
+                };
+                path?: never;
+                cookie?: never;
+            };
+            requestBody: {
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "evt_k3Xw_1043",
+                     *       "type": "stock.adjusted",
+                     *       "timestamp": "2026-11-22T09:42:13.123Z",
+                     *       "sequence": 1043,
+                     *       "subject": "stock:12",
+                     *       "actor": "key:12",
+                     *       "requestId": "0f3c9a4e-5a43-4c0c-8f6b-2a1f6f3f4a11",
+                     *       "data": {
+                     *         "cheeseId": 12,
+                     *         "onHand": 50,
+                     *         "reserved": 12,
+                     *         "available": 38,
+                     *         "deltaKg": 20,
+                     *         "reason": "received"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["EventStockAdjusted"];
+                };
+            };
+            responses: {
+                /** @description The endpoint is gone: it is disabled */
+                410: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content?: never;
+                };
+                /** @description Accepted. The body of the response is ignored */
+                "2XX": {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content?: never;
+                };
+                /** @description Not accepted: the delivery is repeated */
+                default: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content?: never;
+                };
+            };
+        };
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "stock.low": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** The available kilograms of a cheese fell to lowAt or below */
+        post: {
+            parameters: {
+                query?: never;
+                header: {
+                    /**
+                     * @description The id of the event. A repeated delivery has the same one
+                     * @example evt_k3Xw_1043
+                     */
+                    "webhook-id": string;
+                    /**
+                     * @description Time of this attempt, in seconds since 1970. Refuse old ones
+                     * @example 1795340533
+                     */
+                    "webhook-timestamp": string;
+                    /**
+                     * @description `v1,` and the base64 of an HMAC-SHA256 over id, timestamp and body, joined by full stops (Standard Webhooks). While a secret is rotated there are two, separated by a blank
+                     * @example v1,K5oZfzN95Z9UVu1EsfQmfVNQhnkZ2pj9o9NDN/H/pI4=
+                     */
+                    "webhook-signature": string;
+                };
+                path?: never;
+                cookie?: never;
+            };
+            requestBody: {
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "evt_k3Xw_1043",
+                     *       "type": "stock.low",
+                     *       "timestamp": "2026-11-22T09:42:13.123Z",
+                     *       "sequence": 1043,
+                     *       "subject": "stock:12",
+                     *       "actor": "key:12",
+                     *       "requestId": "0f3c9a4e-5a43-4c0c-8f6b-2a1f6f3f4a11",
+                     *       "data": {
+                     *         "cheeseId": 12,
+                     *         "available": 10,
+                     *         "lowAt": 10
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["EventStockLow"];
+                };
+            };
+            responses: {
+                /** @description The endpoint is gone: it is disabled */
+                410: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content?: never;
+                };
+                /** @description Accepted. The body of the response is ignored */
+                "2XX": {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content?: never;
+                };
+                /** @description Not accepted: the delivery is repeated */
+                default: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content?: never;
+                };
+            };
+        };
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "stock.depleted": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** The available kilograms of a cheese fell to 0 or below */
+        post: {
+            parameters: {
+                query?: never;
+                header: {
+                    /**
+                     * @description The id of the event. A repeated delivery has the same one
+                     * @example evt_k3Xw_1043
+                     */
+                    "webhook-id": string;
+                    /**
+                     * @description Time of this attempt, in seconds since 1970. Refuse old ones
+                     * @example 1795340533
+                     */
+                    "webhook-timestamp": string;
+                    /**
+                     * @description `v1,` and the base64 of an HMAC-SHA256 over id, timestamp and body, joined by full stops (Standard Webhooks). While a secret is rotated there are two, separated by a blank
+                     * @example v1,K5oZfzN95Z9UVu1EsfQmfVNQhnkZ2pj9o9NDN/H/pI4=
+                     */
+                    "webhook-signature": string;
+                };
+                path?: never;
+                cookie?: never;
+            };
+            requestBody: {
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "evt_k3Xw_1043",
+                     *       "type": "stock.depleted",
+                     *       "timestamp": "2026-11-22T09:42:13.123Z",
+                     *       "sequence": 1043,
+                     *       "subject": "stock:12",
+                     *       "actor": "key:12",
+                     *       "requestId": "0f3c9a4e-5a43-4c0c-8f6b-2a1f6f3f4a11",
+                     *       "data": {
+                     *         "cheeseId": 12,
+                     *         "available": 0,
+                     *         "lowAt": 10
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["EventStockDepleted"];
                 };
             };
             responses: {
@@ -5209,7 +5526,7 @@ export interface components {
          *       }
          *     }
          */
-        Event: components["schemas"]["EventCheeseCreated"] | components["schemas"]["EventCheeseUpdated"] | components["schemas"]["EventCheeseDeleted"] | components["schemas"]["EventCheeseImageUploaded"] | components["schemas"]["EventOrderPlaced"] | components["schemas"]["EventOrderApproved"] | components["schemas"]["EventOrderShipped"] | components["schemas"]["EventOrderDelivered"] | components["schemas"]["EventOrderCancelled"] | components["schemas"]["EventCustomerCreated"] | components["schemas"]["EventCustomerUpdated"] | components["schemas"]["EventCustomerDeleted"] | components["schemas"]["EventCustomerTierChanged"] | components["schemas"]["EventApiKeyCreated"] | components["schemas"]["EventApiKeyRenamed"] | components["schemas"]["EventApiKeyRotated"] | components["schemas"]["EventApiKeyRevoked"] | components["schemas"]["EventAccountCreated"] | components["schemas"]["EventAccountPlanChanged"] | components["schemas"]["EventOauthClientCreated"] | components["schemas"]["EventOauthClientDeleted"] | components["schemas"]["EventApprovalRequested"] | components["schemas"]["EventApprovalApproved"] | components["schemas"]["EventApprovalDenied"] | components["schemas"]["EventApprovalRevoked"] | components["schemas"]["EventWebhookEndpointCreated"] | components["schemas"]["EventWebhookEndpointUpdated"] | components["schemas"]["EventWebhookEndpointDeleted"] | components["schemas"]["EventWebhookEndpointDisabled"] | components["schemas"]["EventShopReset"];
+        Event: components["schemas"]["EventCheeseCreated"] | components["schemas"]["EventCheeseUpdated"] | components["schemas"]["EventCheeseDeleted"] | components["schemas"]["EventCheeseImageUploaded"] | components["schemas"]["EventOrderPlaced"] | components["schemas"]["EventOrderApproved"] | components["schemas"]["EventOrderShipped"] | components["schemas"]["EventOrderDelivered"] | components["schemas"]["EventOrderCancelled"] | components["schemas"]["EventStockAdjusted"] | components["schemas"]["EventStockLow"] | components["schemas"]["EventStockDepleted"] | components["schemas"]["EventCustomerCreated"] | components["schemas"]["EventCustomerUpdated"] | components["schemas"]["EventCustomerDeleted"] | components["schemas"]["EventCustomerTierChanged"] | components["schemas"]["EventApiKeyCreated"] | components["schemas"]["EventApiKeyRenamed"] | components["schemas"]["EventApiKeyRotated"] | components["schemas"]["EventApiKeyRevoked"] | components["schemas"]["EventAccountCreated"] | components["schemas"]["EventAccountPlanChanged"] | components["schemas"]["EventOauthClientCreated"] | components["schemas"]["EventOauthClientDeleted"] | components["schemas"]["EventApprovalRequested"] | components["schemas"]["EventApprovalApproved"] | components["schemas"]["EventApprovalDenied"] | components["schemas"]["EventApprovalRevoked"] | components["schemas"]["EventWebhookEndpointCreated"] | components["schemas"]["EventWebhookEndpointUpdated"] | components["schemas"]["EventWebhookEndpointDeleted"] | components["schemas"]["EventWebhookEndpointDisabled"] | components["schemas"]["EventShopReset"];
         /**
          * EventAccountCreated
          * @description An account was created
@@ -6840,6 +7157,213 @@ export interface components {
             previousId?: string | null;
         };
         /**
+         * EventStockAdjusted
+         * @description Stock was counted or adjusted, or its tracking began or ended
+         * @example {
+         *       "id": "evt_k3Xw_1043",
+         *       "type": "stock.adjusted",
+         *       "timestamp": "2026-11-22T09:42:13.123Z",
+         *       "sequence": 1043,
+         *       "subject": "stock:12",
+         *       "actor": "key:12",
+         *       "requestId": "0f3c9a4e-5a43-4c0c-8f6b-2a1f6f3f4a11",
+         *       "data": {
+         *         "cheeseId": 12,
+         *         "onHand": 50,
+         *         "reserved": 12,
+         *         "available": 38,
+         *         "deltaKg": 20,
+         *         "reason": "received"
+         *       }
+         *     }
+         */
+        EventStockAdjusted: {
+            /** @description Also the position after the event: send it as `since` */
+            id: string;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "stock.adjusted";
+            /**
+             * Format: date-time
+             * @example 2026-01-15T09:30:00.000Z
+             */
+            timestamp: string;
+            /**
+             * Format: int64
+             * @description Rises by exactly one from event to event
+             */
+            sequence: number;
+            /** @description What it happened to */
+            subject: string;
+            /** @description Who caused it: `key:12`, `customer:5`, `client:ab12`, `cli`, `system` */
+            actor: string;
+            /** @description X-Request-Id of the request that caused it; do not send personal data in that header */
+            requestId: string | null;
+            /**
+             * @example {
+             *       "cheeseId": 12,
+             *       "onHand": 50,
+             *       "reserved": 12,
+             *       "available": 38,
+             *       "deltaKg": 20,
+             *       "reason": "received"
+             *     }
+             */
+            data: {
+                /** Format: int64 */
+                cheeseId: number;
+                /** @description Kilograms in the storeroom */
+                onHand: number;
+                /**
+                 * Format: int64
+                 * @description Kilograms promised to orders that are placed or approved
+                 */
+                reserved: number;
+                /**
+                 * Format: int64
+                 * @description onHand minus reserved: what new orders can have. Negative only after a loss
+                 */
+                available: number;
+                /**
+                 * Format: int64
+                 * @description The change of onHand
+                 */
+                deltaKg: number;
+                /** @enum {string} */
+                reason: "received" | "returned" | "spoiled" | "sold_elsewhere" | "counted" | "other" | "tracking_started" | "tracking_ended";
+            };
+            /** @description In webhooks only: the id of the event before this one for the same endpoint; null for the first */
+            previousId?: string | null;
+        };
+        /**
+         * EventStockDepleted
+         * @description The available kilograms of a cheese fell to 0 or below
+         * @example {
+         *       "id": "evt_k3Xw_1043",
+         *       "type": "stock.depleted",
+         *       "timestamp": "2026-11-22T09:42:13.123Z",
+         *       "sequence": 1043,
+         *       "subject": "stock:12",
+         *       "actor": "key:12",
+         *       "requestId": "0f3c9a4e-5a43-4c0c-8f6b-2a1f6f3f4a11",
+         *       "data": {
+         *         "cheeseId": 12,
+         *         "available": 0,
+         *         "lowAt": 10
+         *       }
+         *     }
+         */
+        EventStockDepleted: {
+            /** @description Also the position after the event: send it as `since` */
+            id: string;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "stock.depleted";
+            /**
+             * Format: date-time
+             * @example 2026-01-15T09:30:00.000Z
+             */
+            timestamp: string;
+            /**
+             * Format: int64
+             * @description Rises by exactly one from event to event
+             */
+            sequence: number;
+            /** @description What it happened to */
+            subject: string;
+            /** @description Who caused it: `key:12`, `customer:5`, `client:ab12`, `cli`, `system` */
+            actor: string;
+            /** @description X-Request-Id of the request that caused it; do not send personal data in that header */
+            requestId: string | null;
+            /**
+             * @example {
+             *       "cheeseId": 12,
+             *       "available": 0,
+             *       "lowAt": 10
+             *     }
+             */
+            data: {
+                /** Format: int64 */
+                cheeseId: number;
+                /**
+                 * Format: int64
+                 * @description onHand minus reserved: what new orders can have. Negative only after a loss
+                 */
+                available: number;
+                /** @description At this number of available kilograms or below, the stock is low; null: no warning */
+                lowAt: number | null;
+            };
+            /** @description In webhooks only: the id of the event before this one for the same endpoint; null for the first */
+            previousId?: string | null;
+        };
+        /**
+         * EventStockLow
+         * @description The available kilograms of a cheese fell to lowAt or below
+         * @example {
+         *       "id": "evt_k3Xw_1043",
+         *       "type": "stock.low",
+         *       "timestamp": "2026-11-22T09:42:13.123Z",
+         *       "sequence": 1043,
+         *       "subject": "stock:12",
+         *       "actor": "key:12",
+         *       "requestId": "0f3c9a4e-5a43-4c0c-8f6b-2a1f6f3f4a11",
+         *       "data": {
+         *         "cheeseId": 12,
+         *         "available": 10,
+         *         "lowAt": 10
+         *       }
+         *     }
+         */
+        EventStockLow: {
+            /** @description Also the position after the event: send it as `since` */
+            id: string;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "stock.low";
+            /**
+             * Format: date-time
+             * @example 2026-01-15T09:30:00.000Z
+             */
+            timestamp: string;
+            /**
+             * Format: int64
+             * @description Rises by exactly one from event to event
+             */
+            sequence: number;
+            /** @description What it happened to */
+            subject: string;
+            /** @description Who caused it: `key:12`, `customer:5`, `client:ab12`, `cli`, `system` */
+            actor: string;
+            /** @description X-Request-Id of the request that caused it; do not send personal data in that header */
+            requestId: string | null;
+            /**
+             * @example {
+             *       "cheeseId": 12,
+             *       "available": 10,
+             *       "lowAt": 10
+             *     }
+             */
+            data: {
+                /** Format: int64 */
+                cheeseId: number;
+                /**
+                 * Format: int64
+                 * @description onHand minus reserved: what new orders can have. Negative only after a loss
+                 */
+                available: number;
+                /** @description At this number of available kilograms or below, the stock is low; null: no warning */
+                lowAt: number | null;
+            };
+            /** @description In webhooks only: the id of the event before this one for the same endpoint; null for the first */
+            previousId?: string | null;
+        };
+        /**
          * EventWebhookEndpointCreated
          * @description A webhook endpoint was created
          * @example {
@@ -7793,6 +8317,133 @@ export interface components {
         Status: {
             /** @enum {string} */
             status: "ok";
+        };
+        /**
+         * Stock
+         * @description Kilograms of a cheese whose stock is tracked
+         * @example {
+         *       "onHand": 50,
+         *       "reserved": 12,
+         *       "available": 38,
+         *       "lowAt": 10,
+         *       "trackedSince": "2026-01-15T09:30:00.000Z"
+         *     }
+         */
+        Stock: {
+            /** @description Kilograms in the storeroom */
+            onHand: number;
+            /**
+             * Format: int64
+             * @description Kilograms promised to orders that are placed or approved
+             */
+            reserved: number;
+            /**
+             * Format: int64
+             * @description onHand minus reserved: what new orders can have. Negative only after a loss
+             */
+            available: number;
+            /** @description At this number of available kilograms or below, the stock is low; null: no warning */
+            lowAt: number | null;
+            /**
+             * Format: date-time
+             * @example 2026-01-15T09:30:00.000Z
+             */
+            trackedSince: string;
+        };
+        /**
+         * StockAdjustment
+         * @example {
+         *       "deltaKg": 20,
+         *       "reason": "received"
+         *     }
+         */
+        StockAdjustment: {
+            /** @description Kilograms to add to onHand, or with a minus sign to subtract; not 0 */
+            deltaKg: number;
+            /** @enum {string} */
+            reason: "received" | "returned" | "spoiled" | "sold_elsewhere" | "counted" | "other";
+        };
+        /**
+         * StockInput
+         * @example {
+         *       "onHand": 50,
+         *       "lowAt": 10
+         *     }
+         */
+        StockInput: {
+            /** @description Kilograms in the storeroom */
+            onHand: number;
+            /**
+             * @description At this number of available kilograms or below, the stock is low; null: no warning
+             * @default null
+             */
+            lowAt?: number | null;
+        };
+        /**
+         * StockList
+         * @example {
+         *       "items": [
+         *         {
+         *           "cheeseId": 12,
+         *           "cheeseName": "Gruyère",
+         *           "status": "available",
+         *           "onHand": 50,
+         *           "reserved": 12,
+         *           "available": 38,
+         *           "lowAt": 10,
+         *           "trackedSince": "2026-01-15T09:30:00.000Z"
+         *         }
+         *       ],
+         *       "nextCursor": null,
+         *       "hasMore": false,
+         *       "total": 1
+         *     }
+         */
+        StockList: {
+            items: components["schemas"]["StockOfCheese"][];
+            nextCursor: string | null;
+            hasMore: boolean;
+            /** Format: int64 */
+            total: number;
+        };
+        /**
+         * StockOfCheese
+         * @example {
+         *       "cheeseId": 12,
+         *       "cheeseName": "Gruyère",
+         *       "status": "available",
+         *       "onHand": 50,
+         *       "reserved": 12,
+         *       "available": 38,
+         *       "lowAt": 10,
+         *       "trackedSince": "2026-01-15T09:30:00.000Z"
+         *     }
+         */
+        StockOfCheese: {
+            /** Format: int64 */
+            cheeseId: number;
+            cheeseName: string;
+            /** @enum {string} */
+            status: "available" | "pending" | "sold";
+            /** @description Kilograms in the storeroom */
+            onHand: number;
+            /**
+             * Format: int64
+             * @description Kilograms promised to orders that are placed or approved
+             */
+            reserved: number;
+            /**
+             * Format: int64
+             * @description onHand minus reserved: what new orders can have. Negative only after a loss
+             */
+            available: number;
+            /** @description At this number of available kilograms or below, the stock is low; null: no warning */
+            lowAt: number | null;
+            /**
+             * Format: date-time
+             * @example 2026-01-15T09:30:00.000Z
+             */
+            trackedSince: string;
         };
         /**
          * Tag
@@ -10807,6 +11458,858 @@ export interface operations {
                      *       "code": 429,
                      *       "type": "rate_limit_exceeded",
                      *       "message": "Too many requests: wait as long as Retry-After says."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    listStock: {
+        parameters: {
+            query?: {
+                /** @description nextCursor of an earlier page */
+                cursor?: string;
+                /** @description Cheeses on a page */
+                limit?: number;
+                /** @description true: only cheeses with lowAt kilograms available, or fewer */
+                low?: true;
+                /** @description Only these cheeses: ids with commas, for example those of a page of cheeses */
+                cheeseIds?: string[];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of the list */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "items": [
+                     *         {
+                     *           "cheeseId": 12,
+                     *           "cheeseName": "Gruyère",
+                     *           "status": "available",
+                     *           "onHand": 50,
+                     *           "reserved": 12,
+                     *           "available": 38,
+                     *           "lowAt": 10,
+                     *           "trackedSince": "2026-01-15T09:30:00.000Z"
+                     *         }
+                     *       ],
+                     *       "nextCursor": null,
+                     *       "hasMore": false,
+                     *       "total": 1
+                     *     }
+                     */
+                    "application/json": components["schemas"]["StockList"];
+                };
+            };
+            /** @description A parameter is not valid */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": 400,
+                     *       "type": "bad_request",
+                     *       "message": "A parameter or header of the request is not valid."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description No valid credential */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": 401,
+                     *       "type": "unauthorized",
+                     *       "message": "A valid credential is needed here."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The credential is valid but does not permit this */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": 403,
+                     *       "type": "forbidden",
+                     *       "message": "The credential does not permit this."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Too many requests. Wait as long as Retry-After says */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": 429,
+                     *       "type": "rate_limit_exceeded",
+                     *       "message": "Too many requests: wait as long as Retry-After says."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The server is overloaded: wait as long as Retry-After says */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": 503,
+                     *       "type": "unavailable",
+                     *       "message": "The server cannot process the request right now. Try again shortly."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    getCheeseStock: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example 1 */
+                cheeseId: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The stock */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "onHand": 50,
+                     *       "reserved": 12,
+                     *       "available": 38,
+                     *       "lowAt": 10,
+                     *       "trackedSince": "2026-01-15T09:30:00.000Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Stock"];
+                };
+            };
+            /** @description A parameter or header is not valid */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": 400,
+                     *       "type": "bad_request",
+                     *       "message": "A parameter or header of the request is not valid."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description No valid credential */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": 401,
+                     *       "type": "unauthorized",
+                     *       "message": "A valid credential is needed here."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The credential is valid but does not permit this */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": 403,
+                     *       "type": "forbidden",
+                     *       "message": "The credential does not permit this."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description There is no such cheese, or its stock is not tracked */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": 404,
+                     *       "type": "not_found",
+                     *       "message": "There is no such cheese, or its stock is not tracked."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Too many requests. Wait as long as Retry-After says */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": 429,
+                     *       "type": "rate_limit_exceeded",
+                     *       "message": "Too many requests: wait as long as Retry-After says."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The server is overloaded: wait as long as Retry-After says */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": 503,
+                     *       "type": "unavailable",
+                     *       "message": "The server cannot process the request right now. Try again shortly."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    replaceCheeseStock: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Change the stock only at this ETag */
+                "If-Match"?: string;
+                /** @description `true`: the request changes nothing and returns the response that it would get. `effects`: the same, as 200 with a DryRunResult. `false`: a real request */
+                "Dry-Run"?: string;
+            };
+            path: {
+                /** @example 1 */
+                cheeseId: number;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "onHand": 50,
+                 *       "lowAt": 10
+                 *     }
+                 */
+                "application/json": components["schemas"]["StockInput"];
+            };
+        };
+        responses: {
+            /** @description The changed stock */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "onHand": 50,
+                     *       "reserved": 12,
+                     *       "available": 38,
+                     *       "lowAt": 10,
+                     *       "trackedSince": "2026-01-15T09:30:00.000Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Stock"];
+                };
+            };
+            /** @description The stock, tracked from now on */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "onHand": 50,
+                     *       "reserved": 12,
+                     *       "available": 38,
+                     *       "lowAt": 10,
+                     *       "trackedSince": "2026-01-15T09:30:00.000Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Stock"];
+                };
+            };
+            /** @description A parameter or header is not valid */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": 400,
+                     *       "type": "bad_request",
+                     *       "message": "A parameter or header of the request is not valid."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description No valid credential */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": 401,
+                     *       "type": "unauthorized",
+                     *       "message": "A valid credential is needed here."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The credential is valid but does not permit this */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": 403,
+                     *       "type": "forbidden",
+                     *       "message": "The credential does not permit this."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description There is no such cheese */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": 404,
+                     *       "type": "not_found",
+                     *       "message": "There is no such cheese."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The body took too long to arrive */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": 408,
+                     *       "type": "request_timeout",
+                     *       "message": "The request took too long to arrive."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The resource has changed since the version in If-Match */
+            412: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": 412,
+                     *       "type": "precondition_failed",
+                     *       "message": "The resource has changed: read it again and send its new ETag in If-Match."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The body is over 1 MiB */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": 413,
+                     *       "type": "payload_too_large",
+                     *       "message": "The body is larger than this path accepts."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The media type of the body is not supported */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": 415,
+                     *       "type": "unsupported_media_type",
+                     *       "message": "Send the body in a media type that the Accept header of this response names."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The request failed validation. Nothing was changed */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": 422,
+                     *       "type": "validation_error",
+                     *       "message": "The request failed validation. name: is required",
+                     *       "errors": [
+                     *         {
+                     *           "field": "name",
+                     *           "message": "is required"
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ValidationError"];
+                };
+            };
+            /** @description Too many requests. Wait as long as Retry-After says */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": 429,
+                     *       "type": "rate_limit_exceeded",
+                     *       "message": "Too many requests: wait as long as Retry-After says."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The server is overloaded: wait as long as Retry-After says */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": 503,
+                     *       "type": "unavailable",
+                     *       "message": "The server cannot process the request right now. Try again shortly."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    deleteCheeseStock: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description `true`: the request changes nothing and returns the response that it would get. `effects`: the same, as 200 with a DryRunResult. `false`: a real request */
+                "Dry-Run"?: string;
+            };
+            path: {
+                /** @example 1 */
+                cheeseId: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The stock is not tracked any more */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description A parameter or header is not valid */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": 400,
+                     *       "type": "bad_request",
+                     *       "message": "A parameter or header of the request is not valid."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description No valid credential */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": 401,
+                     *       "type": "unauthorized",
+                     *       "message": "A valid credential is needed here."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The credential is valid but does not permit this */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": 403,
+                     *       "type": "forbidden",
+                     *       "message": "The credential does not permit this."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description There is no such cheese, or its stock is not tracked */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": 404,
+                     *       "type": "not_found",
+                     *       "message": "There is no such cheese, or its stock is not tracked."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Too many requests. Wait as long as Retry-After says */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": 429,
+                     *       "type": "rate_limit_exceeded",
+                     *       "message": "Too many requests: wait as long as Retry-After says."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The server is overloaded: wait as long as Retry-After says */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": 503,
+                     *       "type": "unavailable",
+                     *       "message": "The server cannot process the request right now. Try again shortly."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    adjustCheeseStock: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description `true`: the request changes nothing and returns the response that it would get. `effects`: the same, as 200 with a DryRunResult. `false`: a real request */
+                "Dry-Run"?: string;
+                /** @description Any text. The same request with the same key runs only once within 24 hours */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /** @example 1 */
+                cheeseId: number;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "deltaKg": 20,
+                 *       "reason": "received"
+                 *     }
+                 */
+                "application/json": components["schemas"]["StockAdjustment"];
+            };
+        };
+        responses: {
+            /** @description The changed stock */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "onHand": 50,
+                     *       "reserved": 12,
+                     *       "available": 38,
+                     *       "lowAt": 10,
+                     *       "trackedSince": "2026-01-15T09:30:00.000Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Stock"];
+                };
+            };
+            /** @description A parameter or header is not valid */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": 400,
+                     *       "type": "bad_request",
+                     *       "message": "A parameter or header of the request is not valid."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description No valid credential */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": 401,
+                     *       "type": "unauthorized",
+                     *       "message": "A valid credential is needed here."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The credential is valid but does not permit this */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": 403,
+                     *       "type": "forbidden",
+                     *       "message": "The credential does not permit this."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description There is no such cheese, or its stock is not tracked */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": 404,
+                     *       "type": "not_found",
+                     *       "message": "There is no such cheese, or its stock is not tracked."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The body took too long to arrive */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": 408,
+                     *       "type": "request_timeout",
+                     *       "message": "The request took too long to arrive."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The first request with this Idempotency-Key is still running */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": 409,
+                     *       "type": "conflict",
+                     *       "message": "The first request with this Idempotency-Key is still running."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The body is over 1 MiB */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": 413,
+                     *       "type": "payload_too_large",
+                     *       "message": "The body is larger than this path accepts."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The media type of the body is not supported */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": 415,
+                     *       "type": "unsupported_media_type",
+                     *       "message": "Send the body in a media type that the Accept header of this response names."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The request failed validation. Nothing was changed */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": 422,
+                     *       "type": "validation_error",
+                     *       "message": "The request failed validation. name: is required",
+                     *       "errors": [
+                     *         {
+                     *           "field": "name",
+                     *           "message": "is required"
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ValidationError"];
+                };
+            };
+            /** @description Too many requests. Wait as long as Retry-After says */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": 429,
+                     *       "type": "rate_limit_exceeded",
+                     *       "message": "Too many requests: wait as long as Retry-After says."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The server is overloaded: wait as long as Retry-After says */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": 503,
+                     *       "type": "unavailable",
+                     *       "message": "The server cannot process the request right now. Try again shortly."
                      *     }
                      */
                     "application/json": components["schemas"]["Error"];

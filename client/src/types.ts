@@ -12,6 +12,7 @@ export type Customer = Schemas['Customer'];
 export type CurdEvent = Schemas['Event'];
 export type Order = Schemas['Order'];
 export type OrderItem = Schemas['OrderItem'];
+export type Stock = Schemas['Stock'];
 export type WebhookDelivery = Schemas['WebhookDelivery'];
 export type WebhookEndpoint = Schemas['WebhookEndpoint'];
 

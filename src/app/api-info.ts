@@ -51,6 +51,10 @@ export const apiInfo: ApiInfo = {
       description: 'The catalogue: read it page by page, search it, change it, and show images of it.',
     },
     {
+      name: 'Stock',
+      description: 'Kilograms in the storeroom, for cheeses whose stock is tracked. Orders reserve them.',
+    },
+    {
       name: 'Store',
       description: 'Inventory and orders, from placing an order to its delivery.',
     },

@@ -47,6 +47,8 @@ import { customerOrderRoutes } from '../orders/customer-routes.ts';
 import { storeRoutes } from '../orders/routes.ts';
 import type { Config } from '../settings/config.ts';
 import { publicBaseUrl, publicImageUrl } from '../settings/urls.ts';
+import { stockRoutes } from '../stock/routes.ts';
+import { createStatusHandler } from '../stock/status-job.ts';
 import { deliveryRoutes } from '../webhooks/delivery-routes.ts';
 import { webhookRoutes } from '../webhooks/routes.ts';
 import { createWebhookWorker, type WebhookWorker } from '../webhooks/worker.ts';
@@ -106,7 +108,10 @@ export async function buildApp(
   const idempotency = createIdempotencyStore(database, clock, secret);
 
   const system = services.contextOf('system');
-  const handlers = [createApprovalHandler((tx, orderId) => orders.approveDue(tx, system, orderId))];
+  const handlers = [
+    createApprovalHandler((tx, orderId) => orders.approveDue(tx, system, orderId)),
+    createStatusHandler(cheeses, system),
+  ];
   hub.warnTo(log);
   const worker = createJobWorker({ database, clock, log, handlers });
 
@@ -149,6 +154,7 @@ export async function buildApp(
     ...catalogueChangeRoutes(changes, connections),
     ...cheeseRoutes(cheeses),
     ...imageRoutes({ cheeses, images, urlOf: imageUrl, isRedirecting }),
+    ...stockRoutes(services),
     ...storeRoutes({ cheeses, orders, orderReader, customerFinder, events, connections }),
     ...customerRoutes({ customers, login, registration, passwordLengthMin }),
     ...customerOrderRoutes({ customerFinder, orders, orderReader }),

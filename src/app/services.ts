@@ -30,6 +30,7 @@ import { openFiles } from '../files/files.ts';
 import { createImageRenderer, type ImageRenderer } from '../images/renderer.ts';
 import { createImageService, type ImageService } from '../images/service.ts';
 import { createOrderOnDelete } from '../orders/on-delete.ts';
+import { openOrders } from '../orders/open-orders.ts';
 import { firstIdIn } from '../orders/order.ts';
 import { createOrderReader, type OrderReader } from '../orders/order-reader.ts';
 import { createOrderService, type OrderService } from '../orders/service.ts';
@@ -37,6 +38,9 @@ import { hasTestOrders } from '../orders/test-orders.ts';
 import { createTransitions } from '../orders/transitions.ts';
 import type { Config } from '../settings/config.ts';
 import { ConfigError } from '../settings/parsers.ts';
+import { createStockReader, type StockReader } from '../stock/reader.ts';
+import { createStockReservations } from '../stock/reservations.ts';
+import { createStockService, type StockService } from '../stock/service.ts';
 import { createDeliveryLog, type DeliveryLog } from '../webhooks/deliveries.ts';
 import { createReplayService, type ReplayService } from '../webhooks/replays.ts';
 import { createEndpointSecrets, type EndpointSecrets } from '../webhooks/secrets.ts';
@@ -73,6 +77,8 @@ export interface Services extends WorkerPools {
   readonly networks: KnownNetworks;
   readonly login: LoginService;
   readonly customerFinder: CustomerFinder;
+  readonly stock: StockService;
+  readonly stockReader: StockReader;
   readonly orders: OrderService;
   readonly orderReader: OrderReader;
   readonly hub: EventHub;
@@ -126,7 +132,13 @@ export async function openServices(
   const throttle = createLoginThrottle({ database, clock, limits: config.loginLimits, secret });
   const networks = createKnownNetworks({ database, clock, secret });
   const firstId = firstIdIn(environment);
-  const transitions = createTransitions(clock, config.shippingTimeMs, firstId);
+  const reservations = createStockReservations(clock);
+  const transitions = createTransitions({
+    clock,
+    stock: reservations,
+    shippingTimeMs: config.shippingTimeMs,
+    firstId,
+  });
   const release = createOrderOnDelete(clock, transitions);
   const cheeses = createCheeseService({
     database,
@@ -136,8 +148,11 @@ export async function openServices(
       await customers.onCheeseDelete(tx, context, cheese);
       await release.onCheeseDelete(tx, context, cheese);
       await images.onCheeseDelete(tx, context, cheese.id);
+      await stock.onCheeseDelete(tx, cheese.id);
     },
+    onStatusChange: (tx, cheeseId) => stock.onStatusChange(tx, cheeseId),
   });
+  const stock: StockService = createStockService({ database, clock, cheeses, openOrders });
   const images: ImageService = createImageService({
     database,
     clock,
@@ -161,6 +176,7 @@ export async function openServices(
     cheeses,
     customers,
     transitions,
+    stock: reservations,
     settings: config,
     firstId,
   });
@@ -193,6 +209,8 @@ export async function openServices(
     networks,
     login: createLogin({ database, passwords, sessions, throttle, networks }),
     customerFinder: createCustomerFinder(database, cheeses),
+    stock,
+    stockReader: createStockReader(database, cheeses, createCursors(secret, 'stock')),
     orders,
     passwords,
     imageRenderer,

@@ -1,7 +1,9 @@
 /** Compares the rows of an import with the stored cheeses. */
 import type { Sql } from '../database/database.ts';
-import { type Draft, differingFields, uniqueKey } from './drafts.ts';
+import type { Versioned } from '../versioned.ts';
+import { type Draft, differingFields, inputToDraft, uniqueKey } from './drafts.ts';
 import { type CheeseRow, cheeseQueries } from './queries.ts';
+import type { CheeseInput } from './schemas.ts';
 
 /** The result of one row of an import. */
 export type ImportOutcome =
@@ -48,4 +50,20 @@ function compareDraft(row: CheeseRow, draft: Draft): ImportOutcome {
         outcome: 'refused',
         reason: `cheese ${row.id} has this name in this category and differs in ${differing.join(', ')}`,
       };
+}
+
+/** Stored cheeses that equal one of the inputs in everything but photoUrls. */
+export async function findSameCheeses(tx: Sql, inputs: readonly CheeseInput[]): Promise<Versioned[]> {
+  const drafts = new Map<string, Draft>();
+  for (const input of inputs) {
+    const draft = await inputToDraft(tx, input);
+    drafts.set(uniqueKey(draft.categoryName, draft.name), draft);
+  }
+  const rows = await cheeseQueries(tx).findByNames(
+    [...drafts.values()].map((draft) => [draft.categoryName, draft.name.normalize('NFC')]),
+  );
+  return rows.filter((row) => {
+    const draft = drafts.get(uniqueKey(row.category_name, row.name_key));
+    return draft !== undefined && differingFields(row, draft).every((field) => field === 'photoUrls');
+  });
 }

@@ -12,6 +12,11 @@ export interface CheeseRow {
   readonly body: string;
 }
 
+export interface LockedCheeseRow extends CheeseRow {
+  /** 1 where the stock of the cheese is tracked. */
+  readonly tracked: 0 | 1;
+}
+
 export interface CatalogueRow {
   readonly version: number;
   readonly last_cheese_id: number;
@@ -97,7 +102,11 @@ export const cheeseQueries = queriesOn((tx) => ({
 
   /** In the order of ids, so that two transactions that lock several cheeses cannot deadlock. */
   lockForShare: (ids: readonly number[]) =>
-    tx.all<CheeseRow>(sql`${cheeseById} in (${valueList(ids)}) order by id${forShare}`),
+    tx.all<LockedCheeseRow>(sql`
+      select id, version, body, tracked from cheese where id in (${valueList(ids)}) order by id${forShare}`),
+
+  updateTracked: (ids: readonly number[], tracked: 0 | 1) =>
+    tx.run(sql`update cheese set tracked = ${tracked} where id in (${valueList(ids)})`),
 
   /** Cheeses by category and name, compared like the unique index does. */
   findByNames: (names: readonly (readonly [categoryName: string | null, nameKey: string])[]) =>

@@ -9,19 +9,11 @@ import { recordEvents } from '../events/record.ts';
 import { chain, type MaybePromise } from '../maybe-promise.ts';
 import type { Precondition, Versioned } from '../versioned.ts';
 import { cheeseUpdated } from './changes.ts';
-import {
-  cheeseToDraft,
-  type Draft,
-  differingFields,
-  inputToDraft,
-  storedTermsOf,
-  toCheese,
-  uniqueKey,
-} from './drafts.ts';
+import { cheeseToDraft, type Draft, inputToDraft, storedTermsOf, toCheese } from './drafts.ts';
 import { cheeseEvents } from './event-types.ts';
 import { compareImport, type ImportOutcome } from './import-comparison.ts';
 import { applyPatch, patchToInput } from './patch.ts';
-import { type CheeseRow, cheeseLookup, cheeseQueries } from './queries.ts';
+import { type CheeseRow, cheeseLookup, cheeseQueries, type LockedCheeseRow } from './queries.ts';
 import {
   type Cheese,
   type CheeseInput,
@@ -39,7 +31,7 @@ export interface CheeseService {
   find(id: number): MaybePromise<Versioned>;
   findIfThere(id: number): MaybePromise<Versioned | undefined>;
   /** The cheeses that exist, by id. They cannot change before the transaction ends. */
-  lockForShare(tx: Sql, ids: readonly number[]): Promise<Map<number, Versioned>>;
+  lockForShare(tx: Sql, ids: readonly number[]): Promise<Map<number, LockedCheeseRow>>;
   /** @throws AppError conflict when the name exists in the category */
   create(context: Context, input: CheeseInput): Promise<Versioned>;
   /** @throws AppError notFound, preconditionFailed, conflict */
@@ -53,6 +45,8 @@ export interface CheeseService {
     patch: CheeseMergePatch,
     precondition?: Precondition,
   ): Promise<Versioned>;
+  /** The same in an open transaction. */
+  updateIn(tx: Sql, context: Context, id: number, patch: CheesePatch): Promise<Versioned>;
   /** @throws AppError notFound, preconditionFailed, and what `change` throws */
   changePhotos(
     context: Context,
@@ -76,10 +70,14 @@ export interface CheeseService {
   /**
    * Creates the cheeses that do not exist yet, in one transaction.
    * @param seen ids of cheeses that earlier rows of the same import have matched
+   * @param afterImport runs at the end of the transaction
    */
-  import(context: Context, inputs: readonly CheeseInput[], seen: Set<number>): Promise<ImportOutcome[]>;
-  /** Stored cheeses that equal one of the inputs in everything but photoUrls. */
-  findSame(tx: Sql, inputs: readonly CheeseInput[]): Promise<Versioned[]>;
+  import(
+    context: Context,
+    inputs: readonly CheeseInput[],
+    seen: ReadonlySet<number>,
+    afterImport?: (tx: Sql, outcomes: readonly ImportOutcome[]) => Promise<void>,
+  ): Promise<ImportOutcome[]>;
   /** Increases with every write to the catalogue; 0 before the first. */
   version(): Promise<number>;
 }
@@ -91,9 +89,12 @@ interface Dependencies {
   readonly database: Database;
   readonly clock: Clock;
   readonly beforeDelete: BeforeDelete;
+  /** Runs in the transaction that changes the status of a cheese. */
+  readonly onStatusChange: (tx: Sql, cheeseId: number) => Promise<void>;
 }
 
-export function createCheeseService({ database, clock, beforeDelete }: Dependencies): CheeseService {
+export function createCheeseService(dependencies: Dependencies): CheeseService {
+  const { database, clock, beforeDelete, onStatusChange } = dependencies;
   const lookup = createLookup<CheeseRow>(database, cheeseLookup);
   const now = () => timestamp(clock.now());
 
@@ -147,11 +148,17 @@ export function createCheeseService({ database, clock, beforeDelete }: Dependenc
     const changed = toRow(after, row.version + 1, catalogue.version, idOf);
     await throwConflict(() => queries.update(changed));
     await reindex(tx, [{ before, after }]);
+    if (after.status !== before.status) {
+      await onStatusChange(tx, id);
+    }
     await recordEvents(tx, context.origin, catalogue.last_written_at, [
       cheeseEvents.updated.of(`cheese:${id}`, cheeseUpdated(before, after)),
     ]);
     return changed;
   }
+
+  const updateIn = (tx: Sql, context: Context, id: number, patch: CheesePatch, precondition?: Precondition) =>
+    write(tx, context, id, precondition, async () => (current) => cheeseToDraft({ ...current, ...patch }));
 
   const changePhotosIn: CheeseService['changePhotosIn'] = (tx, context, id, change, precondition) =>
     write(tx, context, id, precondition, async () => (current) => ({
@@ -209,15 +216,9 @@ export function createCheeseService({ database, clock, beforeDelete }: Dependenc
       ),
 
     update: (context, id, patch, precondition) =>
-      context.transaction((tx) =>
-        write(
-          tx,
-          context,
-          id,
-          precondition,
-          async () => (current) => cheeseToDraft({ ...current, ...patch }),
-        ),
-      ),
+      context.transaction((tx) => updateIn(tx, context, id, patch, precondition)),
+
+    updateIn,
 
     patch: (context, id, patch, precondition) =>
       context.transaction((tx) =>
@@ -245,7 +246,7 @@ export function createCheeseService({ database, clock, beforeDelete }: Dependenc
       return counts;
     },
 
-    import: (context, inputs, seen) =>
+    import: (context, inputs, seen, afterImport) =>
       context.transaction(async (tx) => {
         await cheeseQueries(tx).lockCatalogue();
         const drafts = await Promise.all(inputs.map((input) => inputToDraft(tx, input)));
@@ -254,23 +255,9 @@ export function createCheeseService({ database, clock, beforeDelete }: Dependenc
         for (const [index, position] of [...newDrafts.keys()].entries()) {
           outcomes[position] = { outcome: 'created', id: created[index]?.id ?? Number.NaN };
         }
+        await afterImport?.(tx, outcomes as ImportOutcome[]);
         return outcomes as ImportOutcome[];
       }),
-
-    async findSame(tx, inputs) {
-      const drafts = new Map<string, Draft>();
-      for (const input of inputs) {
-        const draft = await inputToDraft(tx, input);
-        drafts.set(uniqueKey(draft.categoryName, draft.name), draft);
-      }
-      const rows = await cheeseQueries(tx).findByNames(
-        [...drafts.values()].map((draft) => [draft.categoryName, draft.name.normalize('NFC')]),
-      );
-      return rows.filter((row) => {
-        const draft = drafts.get(uniqueKey(row.category_name, row.name_key));
-        return draft !== undefined && differingFields(row, draft).every((field) => field === 'photoUrls');
-      });
-    },
 
     version: () => cheeseQueries(database).findVersion(),
   };

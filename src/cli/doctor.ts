@@ -13,6 +13,7 @@ import { checkImages } from '../images/consistency-check.ts';
 import { checkCredits, checkOrders } from '../orders/consistency-check.ts';
 import type { Config } from '../settings/config.ts';
 import { publicImageUrl } from '../settings/urls.ts';
+import { checkStock, recountStock } from '../stock/consistency-check.ts';
 import { checkWebhooks } from '../webhooks/consistency-check.ts';
 import { createEndpointSecrets } from '../webhooks/secrets.ts';
 import type { doctorOptions } from './command-options.ts';
@@ -48,6 +49,7 @@ export async function runDoctor(options: OptionsOf<typeof doctorOptions>): Promi
     if (options.repair) {
       const bar = rebuildBar();
       await rebuildSearchIndex(database, timestamp(systemClock.now()), bar.show).finally(bar.clear);
+      await database.transaction(recountStock);
     }
     const files = await openFiles(config, systemClock);
     const checks: Check[] = [
@@ -56,6 +58,7 @@ export async function runDoctor(options: OptionsOf<typeof doctorOptions>): Promi
       { name: 'database', run: async () => broken },
       { name: 'catalogue', run: checkCatalogue },
       { name: 'orders', run: checkOrders },
+      { name: 'stock', run: checkStock },
       { name: 'customers', run: checkCredits },
       {
         name: 'webhooks',

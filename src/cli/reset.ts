@@ -8,6 +8,7 @@ import { shopReset } from '../events/types.ts';
 import { restoreTestOrders } from '../orders/test-orders.ts';
 import { ConfigError } from '../settings/parsers.ts';
 import { publicImageUrl } from '../settings/urls.ts';
+import { recountStock } from '../stock/consistency-check.ts';
 import type { resetOptions } from './command-options.ts';
 import type { OptionsOf } from './options.ts';
 import { printResult } from './output.ts';
@@ -25,7 +26,7 @@ const kept = [
   'event_epoch',
 ];
 /** Tables whose rows an empty shop needs as well. */
-const changed = ['catalogue', 'term', 'image_file', 'event_log'];
+const changed = ['catalogue', 'term', 'image_file', 'event_log', 'stock_count'];
 
 /** Empties a local or sandbox shop and restores its demo catalogue. */
 export function runReset(options: OptionsOf<typeof resetOptions>): Promise<void> {
@@ -57,15 +58,14 @@ export function runReset(options: OptionsOf<typeof resetOptions>): Promise<void>
             await tx.run(sql`delete from ${rawSql(name)}`);
           }
         }
+        await recountStock(tx);
         // The maintenance of a server deletes their files.
         await tx.run(sql`update image_file set state = 'pending', since = ${now} where state = 'stored'`);
         await emptyLog(tx, systemClock);
         await recordEvents(tx, origin, now, [shopReset.of('shop', {})]);
       });
       await fillDemoCatalogue(cheeses, contextOf('cli'));
-      await seedDemoImages({ cheeses, images, database }, contextOf('cli'), (name) =>
-        publicImageUrl(config, name),
-      );
+      await seedDemoImages({ images, database }, contextOf('cli'), (name) => publicImageUrl(config, name));
       await restoreTestOrders(contextOf('cli'));
       printResult(
         options,

@@ -5,6 +5,7 @@ import { cheeseEvents } from '../cheeses/event-types.ts';
 import { customerEvents } from '../customers/event-types.ts';
 import { imageEvents } from '../images/event-types.ts';
 import { orderEvents } from '../orders/event-types.ts';
+import { stockEvents } from '../stock/event-types.ts';
 import { webhookEvents } from '../webhooks/event-types.ts';
 import { defineEvent, type EventDefinition } from './define.ts';
 
@@ -25,6 +26,7 @@ export const eventDefinitions: readonly EventDefinition[] = [
   ...Object.values(cheeseEvents),
   ...Object.values(imageEvents),
   ...Object.values(orderEvents),
+  ...Object.values(stockEvents),
   ...Object.values(customerEvents),
   ...Object.values(keyEvents),
   ...Object.values(accountEvents),

@@ -28,6 +28,12 @@ export const jobQueries = queriesOn((tx) => ({
   insert: (kind: string, key: string, dueAt: string) =>
     tx.run(sql`insert into background_job (kind, key, due_at) values (${kind}, ${key}, ${dueAt})`),
 
+  insertOrRenew: (kind: string, keys: readonly string[], dueAt: string) =>
+    tx.run(sql`
+      insert into background_job (kind, key, due_at)
+      select ${kind}, value->>0, ${dueAt} from ${rowsFromJson(keys.map((key) => [key]))} where true
+      on conflict (kind, key) do update set due_at = excluded.due_at, attempts = 0, parked_at = null`),
+
   delete: (kind: string, key: string) =>
     tx.run(sql`delete from background_job where kind = ${kind} and key = ${key}`),
 

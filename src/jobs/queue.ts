@@ -11,6 +11,16 @@ export async function addJob(tx: Sql, kind: string, key: string, dueAt: string):
   await jobQueries(tx).insert(kind, key, dueAt);
 }
 
+/** Adds jobs. Those that exist are due then as well, even if they had failed or were parked. */
+export async function scheduleJobs(
+  tx: Sql,
+  kind: string,
+  keys: readonly string[],
+  dueAt: string,
+): Promise<void> {
+  await jobQueries(tx).insertOrRenew(kind, keys, dueAt);
+}
+
 /** Does nothing when there is no such job. */
 export async function deleteJob(tx: Sql, kind: string, key: string): Promise<void> {
   await jobQueries(tx).delete(kind, key);

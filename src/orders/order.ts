@@ -33,6 +33,17 @@ export function cheesesOf(lines: readonly Pick<OrderItem, 'cheeseId'>[]): number
   return [...new Set(lines.map(({ cheeseId }) => cheeseId))];
 }
 
+/** Kilograms of each cheese, where several lines can have the same cheese. */
+export function kilogramsByCheese(
+  lines: readonly Pick<OrderItem, 'cheeseId' | 'quantity'>[],
+): Map<number, number> {
+  const kilograms = new Map<number, number>();
+  for (const { cheeseId, quantity } of lines) {
+    kilograms.set(cheeseId, (kilograms.get(cheeseId) ?? 0) + quantity);
+  }
+  return kilograms;
+}
+
 /** @param firstId see `firstIdIn` @throws AppError notFound */
 export async function findRow(sql: Sql, id: number, firstId: number): Promise<OrderRow> {
   const row = id < firstId ? undefined : await orderQueries(sql).find(id);

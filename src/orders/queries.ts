@@ -43,6 +43,12 @@ export type TestOrderRow = Pick<
 /** An owner of orders: a customer, a credential without a customer, or null for all orders. */
 export type Owner = { readonly customerId: number } | { readonly placedBy: string } | null;
 
+/** Kilograms of a cheese that an open order has reserved; 0 where the stock is not tracked, and after shipping. */
+export interface Reservation {
+  readonly cheese_id: number;
+  readonly reserved_kg: number;
+}
+
 export interface StatusChange {
   readonly status: OrderStatus;
   /** undefined keeps the stored date. */
@@ -142,17 +148,39 @@ export const orderQueries = queriesOn((tx) => ({
       from (select cast(value->>0 as bigint) as id, value->>1 as address from ${rowsFromJson(orders)}) as named
       where orders.id = named.id`),
 
-  insertOpenCheeses: (orderId: number, cheeseIds: readonly number[]) =>
+  /** @param reserved kilograms of those cheeses whose stock is tracked */
+  insertOpenCheeses: (orderId: number, cheeseIds: readonly number[], reserved: ReadonlyMap<number, number>) =>
     tx.insert(
       'open_order_cheese',
-      ['cheese_id', 'order_id'],
-      cheeseIds.map((cheeseId) => [cheeseId, orderId]),
+      ['cheese_id', 'order_id', 'reserved_kg'],
+      cheeseIds.map((cheeseId) => [cheeseId, orderId, reserved.get(cheeseId) ?? 0]),
     ),
 
   deleteOpenCheeses: (rows: readonly (readonly [cheeseId: number, orderId: number])[]) =>
-    tx.run(sql`
+    tx.all<Reservation>(sql`
       delete from open_order_cheese where (cheese_id, order_id) in (
-        select cast(value->>0 as bigint), cast(value->>1 as bigint) from ${rowsFromJson(rows)})`),
+        select cast(value->>0 as bigint), cast(value->>1 as bigint) from ${rowsFromJson(rows)})
+      returning cheese_id, reserved_kg`),
+
+  listReservations: (orderId: number, cheeseIds: readonly number[]) =>
+    tx.all<Reservation>(sql`
+      select cheese_id, reserved_kg from open_order_cheese
+      where order_id = ${orderId} and cheese_id in (${valueList(cheeseIds)}) and reserved_kg > 0`),
+
+  /** The order is locked. */
+  updateReserved: (rows: readonly (readonly [cheeseId: number, orderId: number, kilograms: number])[]) =>
+    tx.run(sql`
+      update open_order_cheese set reserved_kg = changed.kg
+      from (select cast(value->>0 as bigint) as cheese, cast(value->>1 as bigint) as id, cast(value->>2 as bigint) as kg
+        from ${rowsFromJson(rows)}) as changed
+      where cheese_id = changed.cheese and order_id = changed.id`),
+
+  /** Locks orders by their ids. */
+  lockAll: (ids: readonly number[]) =>
+    tx.all<Pick<OrderRow, 'id' | 'status' | 'items'>>(sql`
+      select id, status, items from orders
+      where id in (select cast(value->>0 as bigint) from ${rowsFromJson(ids.map((id) => [id]))})
+      order by id${forUpdate}`),
 
   /** The first open orders after an id that contain a cheese. */
   listOpenWith: (cheeseId: number, after: number, limit: number) =>

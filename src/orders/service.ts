@@ -2,7 +2,7 @@
  * The rules for placing, approving, shipping, delivering and cancelling orders. order-reader.ts reads orders.
  *
  * On PostgreSQL every transaction locks rows in the same order, so that no two deadlock: cheeses, the customer, the
- * job, the order.
+ * job, the order, the stock.
  */
 import type { Principal } from '../auth/principal.ts';
 import { parseCheese } from '../cheeses/schemas.ts';
@@ -11,11 +11,13 @@ import { type Clock, timestamp } from '../clock.ts';
 import type { CustomerService } from '../customers/service.ts';
 import type { Context } from '../database/context.ts';
 import type { Database, Sql } from '../database/database.ts';
-import { AppError, type FieldError, invalidCredential, validationError } from '../errors.ts';
+import { AppError, invalidCredential } from '../errors.ts';
+import type { StockReservations } from '../stock/reservations.ts';
 import type { Precondition, Versioned } from '../versioned.ts';
 import { addApprovalJob, claimApprovalJob } from './approval-job.ts';
 import { totalCents } from './money.ts';
 import { cheesesOf, findRow, requireOwner, toOrder } from './order.ts';
+import { priceLines, reserveLines } from './order-lines.ts';
 import { firstRealId, type OrderRow, orderQueries } from './queries.ts';
 import type { OrderInput, OrderItem, ShippingAddress } from './schemas.ts';
 import type { Transition, Transitions } from './transitions.ts';
@@ -53,6 +55,7 @@ interface Dependencies {
   readonly cheeses: CheeseService;
   readonly customers: CustomerService;
   readonly transitions: Transitions;
+  readonly stock: StockReservations;
   readonly settings: {
     readonly approvalDelayMs: number;
     readonly requirePrice: boolean;
@@ -63,35 +66,7 @@ interface Dependencies {
 }
 
 export function createOrderService(dependencies: Dependencies): OrderService {
-  const { database, clock, cheeses, customers, transitions, settings, firstId } = dependencies;
-
-  /** The lines of an order with the current names and prices. @throws AppError validation */
-  function price(
-    lines: OrderInput['items'],
-    rows: Awaited<ReturnType<CheeseService['lockForShare']>>,
-  ): { items: OrderItem[]; isPriced: boolean } {
-    const known = new Map([...rows].map(([id, { body }]) => [id, parseCheese(body)]));
-    const errors: FieldError[] = [];
-    const items = lines.map(({ cheeseId, quantity }, index): OrderItem => {
-      const cheese = known.get(cheeseId);
-      const message =
-        cheese === undefined
-          ? 'there is no cheese with this id'
-          : cheese.status !== 'available'
-            ? `the cheese is not available: it is ${cheese.status}`
-            : settings.requirePrice && cheese.pricePerKg === undefined
-              ? 'the cheese has no price yet'
-              : null;
-      if (message !== null) {
-        errors.push({ field: `items[${index}].cheeseId`, message });
-      }
-      return { cheeseId, cheeseName: cheese?.name ?? '', quantity, pricePerKg: cheese?.pricePerKg ?? 0 };
-    });
-    if (errors.length > 0) {
-      throw validationError(errors);
-    }
-    return { items, isPriced: [...known.values()].every(({ pricePerKg }) => pricePerKg !== undefined) };
-  }
+  const { database, clock, cheeses, customers, transitions, stock, settings, firstId } = dependencies;
 
   /** @throws AppError rateLimited */
   async function requireVelocity(tx: Sql, placedBy: string): Promise<void> {
@@ -113,7 +88,10 @@ export function createOrderService(dependencies: Dependencies): OrderService {
     }
   }
 
-  /** Names of cheeses of an order that are not available now. The cheeses of test orders do not exist. */
+  /**
+   * Names of cheeses of an order that are not available now. A cheese that is sold because its stock is depleted is
+   * available to the orders that have reserved it. The cheeses of test orders do not exist.
+   */
   async function missingOf(tx: Sql, { id, items }: OrderRow): Promise<string[]> {
     if (id < firstRealId) {
       return [];
@@ -124,7 +102,16 @@ export function createOrderService(dependencies: Dependencies): OrderService {
       const row = rows.get(cheeseId);
       return row === undefined || parseCheese(row.body).status !== 'available';
     });
-    return [...new Set(missing.map(({ cheeseName }) => cheeseName))];
+    if (missing.length === 0) {
+      return [];
+    }
+    const reserved = await orderQueries(tx).listReservations(id, cheesesOf(missing));
+    const kept = await stock.soldByRule(
+      tx,
+      reserved.map(({ cheese_id }) => cheese_id),
+    );
+    const names = missing.filter(({ cheeseId }) => !kept.has(cheeseId)).map(({ cheeseName }) => cheeseName);
+    return [...new Set(names)];
   }
 
   /**
@@ -151,13 +138,16 @@ export function createOrderService(dependencies: Dependencies): OrderService {
       context.transaction(async (tx) => {
         const { customerId } = principal;
         // Cheeses before the customer, by the lock order: a favourite cheese may be deleted at the same time.
-        // The order of locks of a placement: the cheeses, the customer, then the placer (with a limit of orders an hour).
+        // The order of locks of a placement: the cheeses, the customer, the placer (with a limit of orders an hour), then
+        // the stock.
         const rows = await cheeses.lockForShare(tx, cheesesOf(input.items).filter(Number.isSafeInteger));
         if (customerId !== null && !(await customers.lockForShare(tx, customerId))) {
           throw invalidCredential('The customer of this session is gone.');
         }
         await requireVelocity(tx, principal.id);
-        const { items, isPriced } = price(input.items, rows);
+        const lines = priceLines(input.items, rows, settings.requirePrice);
+        const reserved = await reserveLines(tx, context, stock, lines, rows);
+        const { items, isPriced } = lines;
         const now = clock.now();
         const queries = orderQueries(tx);
         const row = await queries.insert({
@@ -171,7 +161,7 @@ export function createOrderService(dependencies: Dependencies): OrderService {
         });
         // Sent together: PostgreSQL runs them one after another, without a round trip between them.
         await Promise.all([
-          queries.insertOpenCheeses(row.id, cheesesOf(items)),
+          queries.insertOpenCheeses(row.id, cheesesOf(items), reserved),
           // An order without prices waits for an operator.
           isPriced ? addApprovalJob(tx, row.id, timestamp(now + settings.approvalDelayMs)) : null,
           transitions.record(tx, context, row, null),

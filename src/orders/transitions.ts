@@ -9,12 +9,14 @@ import type { Sql } from '../database/database.ts';
 import { AppError } from '../errors.ts';
 import type { NewEvent } from '../events/define.ts';
 import { recordEvents, recordOutsideLog } from '../events/record.ts';
+import type { StockReservations } from '../stock/reservations.ts';
 import { deleteApprovalJob, deleteApprovalJobs } from './approval-job.ts';
 import { orderEvents } from './event-types.ts';
 import { dollars } from './money.ts';
 import { cheesesOf, findRow } from './order.ts';
 import { allowedFrom, nextStatusText, type OrderStatus } from './order-status.ts';
 import { firstRealId, type OrderRow, orderQueries } from './queries.ts';
+import type { OrderItem } from './schemas.ts';
 
 /** With 100 lines in each order, the slowest statement of a block takes 5 to 15 ms on SQLite. */
 const blockSize = 20;
@@ -44,25 +46,43 @@ export interface Transitions {
   transition(tx: Sql, context: Context, id: number, transition: Transition): Promise<OrderRow>;
 }
 
-/** @param shippingTimeMs from the approval to the estimated shipDate @param firstId see `firstIdIn` */
-export function createTransitions(clock: Clock, shippingTimeMs: number, firstId: number): Transitions {
-  /** Returns the orders whose status has changed, by their ids. */
+interface Dependencies {
+  readonly clock: Clock;
+  readonly stock: StockReservations;
+  /** From the approval to the estimated shipDate. */
+  readonly shippingTimeMs: number;
+  /** See `firstIdIn`. */
+  readonly firstId: number;
+}
+
+export function createTransitions({ clock, stock, shippingTimeMs, firstId }: Dependencies): Transitions {
+  /**
+   * Returns the orders whose status has changed, by their ids.
+   * @param released gets the kilograms that orders had reserved. The caller releases them once, because stock is locked
+   * after all orders.
+   */
   async function changeStatuses(
     tx: Sql,
     context: Context,
     ids: readonly number[],
     { to, reason, shipDate }: Transition,
+    released: Map<number, number>,
   ): Promise<OrderRow[]> {
     const queries = orderQueries(tx);
     const now = timestamp(clock.now());
     const changed = await queries.updateStatuses(ids, allowedFrom(to), { status: to, shipDate, now });
     const rows = changed.toSorted((a, b) => a.id - b.id);
     if (rows.length > 0 && (to === 'delivered' || to === 'cancelled')) {
-      await queries.deleteOpenCheeses(
+      const ended = await queries.deleteOpenCheeses(
         rows.flatMap(({ id, items }) =>
           cheesesOf(JSON.parse(items)).map((cheeseId) => [cheeseId, id] as const),
         ),
       );
+      for (const { cheese_id, reserved_kg } of ended) {
+        if (reserved_kg > 0) {
+          released.set(cheese_id, (released.get(cheese_id) ?? 0) + reserved_kg);
+        }
+      }
     }
     await recordEvents(
       tx,
@@ -71,6 +91,29 @@ export function createTransitions(clock: Clock, shippingTimeMs: number, firstId:
       rows.map((row) => eventOf(row, reason)),
     );
     return rows;
+  }
+
+  /** Takes what an order has reserved out of the storeroom. @throws AppError conflict when less is on hand */
+  async function consumeStock(tx: Sql, { id, items }: OrderRow): Promise<void> {
+    const queries = orderQueries(tx);
+    const lines = JSON.parse(items) as OrderItem[];
+    const reservations = await queries.listReservations(id, cheesesOf(lines));
+    if (reservations.length === 0) {
+      return;
+    }
+    const kilograms = new Map(reservations.map(({ cheese_id, reserved_kg }) => [cheese_id, reserved_kg]));
+    const short = await stock.consume(tx, kilograms);
+    if (short !== null) {
+      const missing = [...short].map(([cheeseId, onHand]) => {
+        const name = lines.find((line) => line.cheeseId === cheeseId)?.cheeseName;
+        return `${name} (${kilograms.get(cheeseId)} kg ordered, ${onHand} kg on hand)`;
+      });
+      throw new AppError(
+        'conflict',
+        `Less is on hand than the order needs: ${missing.join(', ')}. Adjust the stock when more has arrived, or cancel the order.`,
+      );
+    }
+    await queries.updateReserved(reservations.map(({ cheese_id }) => [cheese_id, id, 0]));
   }
 
   const transitions: Transitions = {
@@ -100,13 +143,22 @@ export function createTransitions(clock: Clock, shippingTimeMs: number, firstId:
         // All jobs before the first order: two transactions with common orders cannot deadlock.
         await deleteApprovalJobs(tx, real);
       }
+      const released = new Map<number, number>();
       await forEachBlock(real, blockSize, async (block) => {
-        await changeStatuses(tx, context, block, transition);
+        await changeStatuses(tx, context, block, transition, released);
       });
+      await stock.release(tx, context, released);
     },
 
-    changeStatus: async (tx, context, id, transition) =>
-      (await changeStatuses(tx, context, [id], transition))[0],
+    async changeStatus(tx, context, id, transition) {
+      const released = new Map<number, number>();
+      const [row] = await changeStatuses(tx, context, [id], transition, released);
+      if (row?.status === 'shipped') {
+        await consumeStock(tx, row);
+      }
+      await stock.release(tx, context, released);
+      return row;
+    },
 
     async transition(tx, context, id, transition) {
       const row = await transitions.tryTransition(tx, context, id, transition);

@@ -33,6 +33,7 @@ const checks = [
   'database',
   'catalogue',
   'orders',
+  'stock',
   'customers',
   'webhooks',
   'events',

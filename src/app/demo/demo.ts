@@ -2,6 +2,7 @@
 import { hash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
+import { findSameCheeses } from '../../cheeses/import-comparison.ts';
 import type { Cheese, CheeseInput } from '../../cheeses/schemas.ts';
 import type { CheeseService } from '../../cheeses/service.ts';
 import type { Context } from '../../database/context.ts';
@@ -11,7 +12,6 @@ import type { RenderedImage } from '../../images/renderer.ts';
 import type { ImageService } from '../../images/service.ts';
 
 interface DemoServices {
-  readonly cheeses: CheeseService;
   readonly images: ImageService;
   readonly database: Database;
 }
@@ -33,11 +33,11 @@ export async function fillDemoCatalogue(cheeses: CheeseService, context: Context
  * server was stopped before it stored the drawings. `urlOf` returns the public URL of an image.
  */
 export async function seedDemoImages(
-  { cheeses, images, database }: DemoServices,
+  { images, database }: DemoServices,
   context: Context,
   urlOf: (name: string) => string,
 ): Promise<void> {
-  const unchanged = (await cheeses.findSame(database, await demoInputs())).filter(
+  const unchanged = (await findSameCheeses(database, await demoInputs())).filter(
     ({ version }) => version === 1,
   );
   const byCategory = Map.groupBy(unchanged, ({ body }) => (JSON.parse(body) as Cheese).category?.name ?? '');
@@ -78,7 +78,7 @@ export async function removeDemoCheeses(
   }
   const removed: string[] = [];
   const kept: string[] = [];
-  for (const { id, body } of await cheeses.findSame(tx, inputs)) {
+  for (const { id, body } of await findSameCheeses(tx, inputs)) {
     const { name, photoUrls } = JSON.parse(body) as Cheese;
     if (photoUrls.every((url) => drawings.has(url.slice(url.lastIndexOf('/') + 1)))) {
       try {

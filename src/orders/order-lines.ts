@@ -1,0 +1,93 @@
+/** The lines of a new order: their current names and prices, and the reservation of their stock. */
+import { parseCheese } from '../cheeses/schemas.ts';
+import type { CheeseService } from '../cheeses/service.ts';
+import type { Context } from '../database/context.ts';
+import type { Sql } from '../database/database.ts';
+import { type FieldError, validationError } from '../errors.ts';
+import type { Kilograms, StockReservations } from '../stock/reservations.ts';
+import { kilogramsByCheese } from './order.ts';
+import type { OrderInput, OrderItem } from './schemas.ts';
+
+type LockedCheeses = Awaited<ReturnType<CheeseService['lockForShare']>>;
+
+interface PricedLines {
+  readonly items: readonly OrderItem[];
+  /** Errors of lines that cannot be ordered, by their index. Lines without an error are holes. */
+  readonly errors: FieldError[];
+  /** Whether each cheese has a price. */
+  readonly isPriced: boolean;
+}
+
+const nothing: Kilograms = new Map();
+
+/** The lines with the current names and prices of their cheeses. */
+export function priceLines(
+  lines: OrderInput['items'],
+  rows: LockedCheeses,
+  requirePrice: boolean,
+): PricedLines {
+  const known = new Map([...rows].map(([id, { body }]) => [id, parseCheese(body)]));
+  const errors: FieldError[] = [];
+  const items = lines.map(({ cheeseId, quantity }, index): OrderItem => {
+    const cheese = known.get(cheeseId);
+    const message =
+      cheese === undefined
+        ? 'there is no cheese with this id'
+        : cheese.status !== 'available'
+          ? `the cheese is not available: it is ${cheese.status}`
+          : requirePrice && cheese.pricePerKg === undefined
+            ? 'the cheese has no price yet'
+            : null;
+    if (message !== null) {
+      errors[index] = { field: `items[${index}].cheeseId`, message };
+    }
+    return { cheeseId, cheeseName: cheese?.name ?? '', quantity, pricePerKg: cheese?.pricePerKg ?? 0 };
+  });
+  return { items, errors, isPriced: [...known.values()].every(({ pricePerKg }) => pricePerKg !== undefined) };
+}
+
+/**
+ * Reserves what the lines need of tracked cheeses, and returns these kilograms. Lines of the same cheese are served in
+ * their order.
+ * @throws AppError validation with all errors, in the order of the lines
+ */
+export async function reserveLines(
+  tx: Sql,
+  context: Context,
+  stock: StockReservations,
+  { items, errors }: PricedLines,
+  rows: LockedCheeses,
+): Promise<Kilograms> {
+  const isTracked = ({ cheeseId }: OrderItem, index: number) =>
+    rows.get(cheeseId)?.tracked === 1 && errors[index] === undefined;
+  const wanted = items.some(isTracked) ? kilogramsByCheese(items.filter(isTracked)) : nothing;
+  const left = wanted.size === 0 ? null : await stock.reserve(tx, context, wanted);
+  if (left !== null) {
+    addShortages(items, errors, left);
+  }
+  if (errors.length > 0) {
+    // Without the holes.
+    throw validationError(errors.flat());
+  }
+  return wanted;
+}
+
+/** @param left kilograms of the tracked cheeses, which no line has yet */
+function addShortages(items: readonly OrderItem[], errors: FieldError[], left: Kilograms): void {
+  const rest = new Map(left);
+  for (const [index, { cheeseId, quantity }] of items.entries()) {
+    const kilograms = rest.get(cheeseId);
+    if (kilograms === undefined) {
+      continue;
+    }
+    if (quantity <= kilograms) {
+      rest.set(cheeseId, kilograms - quantity);
+      continue;
+    }
+    const shown = Math.max(0, kilograms);
+    errors[index] = {
+      field: `items[${index}].quantity`,
+      message: shown === 1 ? '1 kg is left' : `${shown} kg are left`,
+    };
+  }
+}

@@ -1,0 +1,72 @@
+/** What follows from a change of quantities: its events, and the job that changes the status of the cheese. */
+import type { Context } from '../database/context.ts';
+import type { Sql } from '../database/database.ts';
+import type { EventData } from '../events/define.ts';
+import { recordEvents } from '../events/record.ts';
+import { scheduleJobs } from '../jobs/queue.ts';
+import { stockEvents } from './event-types.ts';
+import type { Levels } from './queries.ts';
+
+/** The kind of the jobs that apply the rule in status-job.ts; their keys are ids of cheeses. */
+export const statusKind = 'stock.status';
+
+type Reason = EventData<typeof stockEvents.adjusted>['reason'];
+
+/** The levels of a cheese before and after a change. */
+export interface LevelChange {
+  /** null: the cheese was not tracked, so it could be sold without limit. */
+  readonly before: Levels | null;
+  readonly after: Levels;
+  /** null for changes by orders, which have the events of the order. */
+  readonly adjusted: { readonly deltaKg: number; readonly reason: Reason } | null;
+}
+
+/** Kilograms that new orders can have. */
+export function availableOf({ on_hand, reserved }: Pick<Levels, 'on_hand' | 'reserved'>): number {
+  return on_hand - reserved;
+}
+
+export function isDepleted(levels: Levels): boolean {
+  return availableOf(levels) <= 0;
+}
+
+function isLow(levels: Levels): boolean {
+  return levels.low_at !== null && availableOf(levels) <= levels.low_at;
+}
+
+/** Records the events of changes, and adds the jobs of cheeses whose available kilograms crossed 0. */
+export async function recordLevelChanges(
+  tx: Sql,
+  { origin }: Context,
+  now: string,
+  changes: readonly LevelChange[],
+): Promise<void> {
+  const crossed = changes.filter(
+    ({ before, after }) => (before !== null && isDepleted(before)) !== isDepleted(after),
+  );
+  if (crossed.length > 0) {
+    // The rows of jobs need no order, because a transaction locks the stock of their cheeses first.
+    await scheduleJobs(
+      tx,
+      statusKind,
+      crossed.map(({ after }) => String(after.cheese_id)),
+      now,
+    );
+  }
+  await recordEvents(tx, origin, now, changes.flatMap(eventsOf));
+}
+
+function eventsOf({ before, after, adjusted }: LevelChange) {
+  const { cheese_id: cheeseId, on_hand: onHand, reserved, low_at: lowAt } = after;
+  const subject = `stock:${cheeseId}`;
+  const available = availableOf(after);
+  const becomes = (isTrue: (levels: Levels) => boolean) =>
+    isTrue(after) && !(before !== null && isTrue(before));
+  return [
+    ...(adjusted === null
+      ? []
+      : [stockEvents.adjusted.of(subject, { cheeseId, onHand, reserved, available, ...adjusted })]),
+    ...(becomes(isLow) ? [stockEvents.low.of(subject, { cheeseId, available, lowAt })] : []),
+    ...(becomes(isDepleted) ? [stockEvents.depleted.of(subject, { cheeseId, available, lowAt })] : []),
+  ];
+}

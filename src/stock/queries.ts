@@ -1,0 +1,118 @@
+/** Statements on the tables `stock` and `stock_count`. */
+import { queriesOn } from '../database/database.ts';
+import { forUpdate, joinAnd, rowsFromJson, type Statement, sql } from '../database/sql.ts';
+
+/** The quantities of a tracked cheese, in kilograms. */
+export interface Levels {
+  readonly cheese_id: number;
+  readonly on_hand: number;
+  readonly reserved: number;
+  readonly low_at: number | null;
+}
+
+export interface StockRow extends Levels {
+  readonly set_sold: number;
+  readonly version: number;
+  readonly tracked_since: string;
+}
+
+export interface StockFilters {
+  /** Only cheeses whose stock is low. */
+  readonly low?: boolean | undefined;
+  readonly cheeseIds?: readonly number[] | undefined;
+}
+
+/** Kilograms by the id of their cheese. */
+export type Kilograms = ReadonlyMap<number, number>;
+
+const columns = sql`cheese_id, on_hand, reserved, low_at, set_sold, version, tracked_since`;
+const one = sql`select ${columns} from stock where cheese_id`;
+const kg = sql`moved.kg`;
+
+const idsIn = (ids: readonly number[]) =>
+  sql`(select cast(value->>0 as bigint) from ${rowsFromJson(ids.map((id) => [id]))})`;
+
+/**
+ * Changes the rows of several cheeses where the condition is true. All their rows are locked in the order of cheese ids,
+ * also those for which it is not.
+ */
+function move(kilograms: Kilograms, change: Statement, condition: Statement): Statement {
+  return sql`
+    update stock set ${change}, version = version + 1
+    from (select cast(value->>0 as bigint) as id, cast(value->>1 as bigint) as kg
+      from ${rowsFromJson([...kilograms])}) as moved
+    where stock.cheese_id in (
+        select cheese_id from stock where cheese_id in ${idsIn([...kilograms.keys()])} order by cheese_id${forUpdate})
+      and stock.cheese_id = moved.id and ${condition}
+    returning ${columns}`;
+}
+
+export const stockQueries = queriesOn((tx) => ({
+  find: (id: number) => tx.get<StockRow>(sql`${one} = ${id}`),
+
+  lock: (id: number) => tx.get<StockRow>(sql`${one} = ${id}${forUpdate}`),
+
+  listOf: (ids: readonly number[]) => tx.all<StockRow>(sql`${one} in ${idsIn(ids)} order by cheese_id`),
+
+  insert: (rows: readonly Omit<StockRow, 'set_sold' | 'version'>[]) =>
+    tx.insert(
+      'stock',
+      ['cheese_id', 'on_hand', 'reserved', 'low_at', 'tracked_since'],
+      rows.map((row) => [row.cheese_id, row.on_hand, row.reserved, row.low_at, row.tracked_since]),
+    ),
+
+  update: async ({ cheese_id, on_hand, low_at }: Levels) =>
+    (await tx.get<StockRow>(sql`
+      update stock set on_hand = ${on_hand}, low_at = ${low_at}, version = version + 1
+      where cheese_id = ${cheese_id} returning ${columns}`)) as StockRow,
+
+  delete: (id: number) => tx.run(sql`delete from stock where cheese_id = ${id}`),
+
+  /** Changes nothing for a cheese that is not tracked. */
+  updateSetSold: (id: number, setSold: 0 | 1) =>
+    tx.run(sql`update stock set set_sold = ${setSold} where cheese_id = ${id} and set_sold <> ${setSold}`),
+
+  /** Reserves what is available; cheeses with less are not among the returned rows. */
+  reserve: (kilograms: Kilograms) =>
+    tx.all<StockRow>(
+      move(kilograms, sql`reserved = reserved + ${kg}`, sql`stock.on_hand - stock.reserved >= ${kg}`),
+    ),
+
+  release: (kilograms: Kilograms) =>
+    tx.all<StockRow>(move(kilograms, sql`reserved = reserved - ${kg}`, sql`true`)),
+
+  /** Takes reserved kilograms out of the storeroom; cheeses with less on hand are not among the returned rows. */
+  consume: (kilograms: Kilograms) =>
+    tx.all<StockRow>(
+      move(
+        kilograms,
+        sql`on_hand = on_hand - ${kg}, reserved = reserved - ${kg}`,
+        sql`stock.on_hand >= ${kg}`,
+      ),
+    ),
+
+  list: (filters: StockFilters, after: number, limit: number) =>
+    tx.all<StockRow>(sql`
+      select ${columns} from stock where ${joinAnd([...conditionsOf(filters), sql`cheese_id > ${after}`])}
+      order by cheese_id limit ${limit}`),
+
+  count: async (filters: StockFilters) => {
+    const conditions = conditionsOf(filters);
+    const row = await tx.get<{ total: number }>(
+      conditions.length === 0
+        ? sql`select tracked as total from stock_count`
+        : sql`select count(*) as total from stock where ${joinAnd(conditions)}`,
+    );
+    return row?.total ?? 0;
+  },
+
+  addToCount: (tracked: number) => tx.run(sql`update stock_count set tracked = tracked + ${tracked}`),
+}));
+
+function conditionsOf({ low, cheeseIds }: StockFilters): Statement[] {
+  return [
+    // As in the index stock_low.
+    ...(low ? [sql`low_at is not null and on_hand - reserved <= low_at`] : []),
+    ...(cheeseIds === undefined ? [] : [sql`cheese_id in ${idsIn(cheeseIds)}`]),
+  ];
+}

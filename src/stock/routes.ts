@@ -1,0 +1,153 @@
+/** Routes of stock. */
+import { anyOf, apiKey, oauth } from '../auth/access.ts';
+import { cheeseId } from '../cheeses/routes.ts';
+import {
+  badRequestResponse,
+  notFoundResponse,
+  preconditionFailedResponse,
+  unprocessableResponse,
+} from '../http/error-responses.ts';
+import { entityResponse, ifMatchFor, preconditionOf } from '../http/etag.ts';
+import { nextLink } from '../http/link.ts';
+import { type Route, route } from '../http/route.ts';
+import type { TextRule } from '../schema/schema.ts';
+import type { StockReader } from './reader.ts';
+import { Stock, StockAdjustment, StockInput, StockList } from './schemas.ts';
+import type { StockService } from './service.ts';
+
+const tag = 'Stock';
+const path = '/cheeses/:cheeseId/stock';
+const reading = anyOf(apiKey, oauth('write:cheeses'));
+const writing = anyOf(oauth('write:cheeses'));
+const notTracked = notFoundResponse('There is no such cheese, or its stock is not tracked');
+const oneStock = (description: string) => ({ description, schema: Stock });
+
+const idRule: TextRule = {
+  test: (text) => /^[1-9]\d{0,15}$/.test(text) && Number.isSafeInteger(Number(text)),
+  message: 'must contain ids only',
+};
+
+interface Dependencies {
+  readonly stock: StockService;
+  readonly stockReader: StockReader;
+}
+
+export function stockRoutes({ stock, stockReader }: Dependencies): Route[] {
+  return [
+    route({
+      method: 'GET',
+      path: '/stock',
+      operationId: 'listStock',
+      tag,
+      summary: 'List the stock of all tracked cheeses, by cheese id',
+      access: reading,
+      query: {
+        cursor: {
+          type: 'string',
+          minLength: 1,
+          maxLength: 4000,
+          description: 'nextCursor of an earlier page',
+        },
+        limit: { type: 'integer', minimum: 1, maximum: 100, default: 20, description: 'Cheeses on a page' },
+        low: {
+          type: 'boolean',
+          enum: [true],
+          description: 'true: only cheeses with lowAt kilograms available, or fewer',
+        },
+        cheeseIds: {
+          type: 'array',
+          maxItems: 100,
+          items: { type: 'string', rule: idRule },
+          description: 'Only these cheeses: ids with commas, for example those of a page of cheeses',
+        },
+      },
+      responses: {
+        200: { description: 'A page of the list', schema: StockList },
+        ...badRequestResponse('A parameter is not valid'),
+      },
+      handle: async ({ query: { cheeseIds, ...query } }) => {
+        const page = await stockReader.list({ ...query, cheeseIds: cheeseIds?.map(Number) });
+        const { nextCursor } = page;
+        const next = { cursor: nextCursor ?? '', limit: String(query.limit) };
+        return {
+          status: 200,
+          headers: {
+            'Cache-Control': 'private, no-cache',
+            ...(nextCursor === null ? {} : { Link: nextLink('/v2/stock', next) }),
+          },
+          body: { ...page },
+        };
+      },
+    }),
+    route({
+      method: 'GET',
+      path,
+      operationId: 'getCheeseStock',
+      tag,
+      summary: 'Read the stock of a cheese',
+      access: reading,
+      responses: { 200: oneStock('The stock'), ...notTracked },
+      handle: async ({ params }) => entityResponse(await stock.find(cheeseId(params)), 200),
+    }),
+    route({
+      method: 'PUT',
+      path,
+      operationId: 'replaceCheeseStock',
+      tag,
+      summary: 'Set the counted stock of a cheese, or begin to track it',
+      description:
+        'onHand is what lies in the storeroom, reserved kilograms included. When tracking begins, open orders that have not shipped are reserved. Beside running orders, an adjustment is safer: this replaces the quantity.',
+      access: writing,
+      headers: ifMatchFor('stock'),
+      body: StockInput,
+      responses: {
+        200: oneStock('The changed stock'),
+        201: oneStock('The stock, tracked from now on'),
+        ...notFoundResponse('There is no such cheese'),
+        ...preconditionFailedResponse,
+        ...unprocessableResponse,
+      },
+      handle: async ({ params, body, headers, context }) => {
+        const id = cheeseId(params);
+        const { stock: row, isNew } = await stock.replace(
+          context,
+          id,
+          body,
+          preconditionOf(headers['if-match']),
+        );
+        return entityResponse(row, isNew ? 201 : 200);
+      },
+    }),
+    route({
+      method: 'DELETE',
+      path,
+      operationId: 'deleteCheeseStock',
+      tag,
+      summary: 'Stop tracking the stock of a cheese',
+      description:
+        'Reservations end, and orders stay. The cheese is sold without limit from then on; if it was sold because its stock was depleted, it becomes available.',
+      access: writing,
+      responses: { 204: { description: 'The stock is not tracked any more' }, ...notTracked },
+      handle: async ({ params, context }) => {
+        await stock.untrack(context, cheeseId(params));
+        return { status: 204 };
+      },
+    }),
+    route({
+      method: 'POST',
+      path: `${path}/adjustments`,
+      operationId: 'adjustCheeseStock',
+      tag,
+      summary: 'Add to the stock of a cheese, or subtract from it',
+      description: 'The history is in the event log: `GET /v2/events?subject=stock:12`.',
+      access: writing,
+      body: StockAdjustment,
+      responses: { 201: oneStock('The changed stock'), ...notTracked, ...unprocessableResponse },
+      handle: ({ params, body, withIdempotency }) =>
+        withIdempotency(
+          (context) => stock.adjust(context, cheeseId(params), body),
+          (row) => entityResponse(row, 201),
+        ),
+    }),
+  ];
+}

@@ -1,0 +1,103 @@
+/** Stock in requests and responses. Quantities are whole kilograms. */
+import type { XStatic } from 'typebox/schema';
+import { statuses } from '../cheeses/schemas.ts';
+import { int64, timestampSchema } from '../schema/parts.ts';
+
+const kilogramsMax = 1_000_000_000;
+
+export const onHandSchema = {
+  type: 'integer',
+  minimum: 0,
+  maximum: kilogramsMax,
+  description: 'Kilograms in the storeroom',
+} as const;
+export const lowAtSchema = {
+  type: ['integer', 'null'],
+  minimum: 0,
+  maximum: kilogramsMax,
+  description: 'At this number of available kilograms or below, the stock is low; null: no warning',
+} as const;
+const levels = {
+  onHand: onHandSchema,
+  reserved: { ...int64, description: 'Kilograms promised to orders that are placed or approved' },
+  available: {
+    ...int64,
+    description: 'onHand minus reserved: what new orders can have. Negative only after a loss',
+  },
+  lowAt: lowAtSchema,
+  trackedSince: timestampSchema,
+} as const;
+
+export const Stock = {
+  title: 'Stock',
+  description: 'Kilograms of a cheese whose stock is tracked',
+  type: 'object',
+  required: ['onHand', 'reserved', 'available', 'lowAt', 'trackedSince'],
+  properties: levels,
+  examples: [
+    { onHand: 50, reserved: 12, available: 38, lowAt: 10, trackedSince: '2026-01-15T09:30:00.000Z' },
+  ],
+} as const;
+
+export const StockInput = {
+  title: 'StockInput',
+  type: 'object',
+  required: ['onHand'],
+  properties: { onHand: onHandSchema, lowAt: { ...lowAtSchema, default: null } },
+  examples: [{ onHand: 50, lowAt: 10 }],
+} as const;
+export type StockInput = XStatic<typeof StockInput>;
+
+/** Why a quantity changed. A list, because events contain no free text. */
+export const adjustmentReasons = [
+  'received',
+  'returned',
+  'spoiled',
+  'sold_elsewhere',
+  'counted',
+  'other',
+] as const;
+export type AdjustmentReason = (typeof adjustmentReasons)[number];
+
+export const StockAdjustment = {
+  title: 'StockAdjustment',
+  type: 'object',
+  required: ['deltaKg', 'reason'],
+  properties: {
+    deltaKg: {
+      type: 'integer',
+      minimum: -kilogramsMax,
+      maximum: kilogramsMax,
+      description: 'Kilograms to add to onHand, or with a minus sign to subtract; not 0',
+    },
+    reason: { type: 'string', enum: adjustmentReasons },
+  },
+  examples: [{ deltaKg: 20, reason: 'received' }],
+} as const;
+export type StockAdjustment = XStatic<typeof StockAdjustment>;
+
+const StockOfCheese = {
+  title: 'StockOfCheese',
+  type: 'object',
+  required: ['cheeseId', 'cheeseName', 'status', ...Stock.required],
+  properties: {
+    cheeseId: int64,
+    cheeseName: { type: 'string' },
+    status: { type: 'string', enum: statuses },
+    ...levels,
+  },
+  examples: [{ cheeseId: 12, cheeseName: 'Gruyère', status: 'available', ...Stock.examples[0] }],
+} as const;
+
+export const StockList = {
+  title: 'StockList',
+  type: 'object',
+  required: ['items', 'nextCursor', 'hasMore', 'total'],
+  properties: {
+    items: { type: 'array', items: StockOfCheese },
+    nextCursor: { type: ['string', 'null'] },
+    hasMore: { type: 'boolean' },
+    total: int64,
+  },
+  examples: [{ items: StockOfCheese.examples, nextCursor: null, hasMore: false, total: 1 }],
+} as const;

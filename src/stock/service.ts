@@ -1,0 +1,230 @@
+/**
+ * Stock of the cheeses for which an operator tracks it, in whole kilograms. reservations.ts reserves it for orders.
+ *
+ * On PostgreSQL every transaction locks the catalogue, cheeses, orders, and then stock in the order of cheese ids.
+ */
+import { lockCatalogue, lockCheese, setTracked } from '../cheeses/locks.ts';
+import type { CheeseService } from '../cheeses/service.ts';
+import { type Clock, timestamp } from '../clock.ts';
+import type { Context } from '../database/context.ts';
+import type { Database, Sql } from '../database/database.ts';
+import { AppError, validationError } from '../errors.ts';
+import type { Precondition, Versioned } from '../versioned.ts';
+import { availableOf, type LevelChange, recordLevelChanges } from './levels.ts';
+import { type StockRow, stockQueries } from './queries.ts';
+import { onHandSchema, type StockAdjustment, type StockInput } from './schemas.ts';
+
+/** Reservations of orders, which the area of orders stores. */
+export interface OpenOrders {
+  /** Reserves a cheese for its orders that have not shipped, and returns the kilograms. The cheese is locked. */
+  reserve(tx: Sql, cheeseId: number): Promise<number>;
+  /** Ends the reservations of a cheese. The cheese is locked. */
+  clearReservations(tx: Sql, cheeseId: number): Promise<void>;
+}
+
+export interface StockService {
+  /** @throws AppError notFound when the cheese is unknown or not tracked */
+  find(cheeseId: number): Promise<Versioned>;
+  /**
+   * Sets the counted quantity, and begins tracking where the cheese is not tracked.
+   * @throws AppError notFound when there is no such cheese, preconditionFailed
+   */
+  replace(
+    context: Context,
+    cheeseId: number,
+    input: StockInput,
+    precondition?: Precondition,
+  ): Promise<{ readonly stock: Versioned; readonly isNew: boolean }>;
+  /** @throws AppError notFound, validation when less than nothing would be on hand */
+  adjust(context: Context, cheeseId: number, adjustment: StockAdjustment): Promise<Versioned>;
+  /** Ends tracking. @throws AppError notFound */
+  untrack(context: Context, cheeseId: number): Promise<void>;
+  /**
+   * Begins tracking for cheeses that this transaction has created, so that no order contains them.
+   * @param onHand kilograms by the id of their cheese
+   */
+  trackNew(tx: Sql, context: Context, onHand: ReadonlyMap<number, number>): Promise<void>;
+  /** Kilograms on hand of those cheeses that are tracked. */
+  onHandOf(cheeseIds: readonly number[]): Promise<ReadonlyMap<number, number>>;
+  /** Deletes the stock of a cheese that is deleted, after its orders were cancelled. */
+  onCheeseDelete(tx: Sql, cheeseId: number): Promise<void>;
+  /** An operator has changed the status: the rule of status-job.ts does not change it back. */
+  onStatusChange(tx: Sql, cheeseId: number): Promise<void>;
+}
+
+interface Dependencies {
+  readonly database: Database;
+  readonly clock: Clock;
+  readonly cheeses: CheeseService;
+  readonly openOrders: OpenOrders;
+}
+
+/** The version contains when tracking began, because numbers start again at 1. */
+export function toStock(row: StockRow): Versioned {
+  const { cheese_id: id, on_hand: onHand, reserved, low_at: lowAt, tracked_since: trackedSince } = row;
+  const version = `${Date.parse(trackedSince).toString(36)}-${row.version}`;
+  return {
+    id,
+    version,
+    body: JSON.stringify({ onHand, reserved, available: availableOf(row), lowAt, trackedSince }),
+  };
+}
+
+export function createStockService(dependencies: Dependencies): StockService {
+  const { database, clock, cheeses, openOrders } = dependencies;
+  const now = () => timestamp(clock.now());
+
+  function changed(before: StockRow, after: StockRow, reason: StockAdjustment['reason']): LevelChange {
+    return { before, after, adjusted: { deltaKg: after.on_hand - before.on_hand, reason } };
+  }
+
+  /** @throws AppError notFound */
+  async function requireRow(cheeseId: number, row: StockRow | undefined): Promise<StockRow> {
+    if (row === undefined) {
+      await cheeses.find(cheeseId);
+      throw new AppError(
+        'notFound',
+        `The stock of cheese ${cheeseId} is not tracked. To track it, send PUT /v2/cheeses/${cheeseId}/stock with what is in the storeroom.`,
+      );
+    }
+    return row;
+  }
+
+  /** Inserts stock of cheeses that are locked and not tracked. */
+  async function begin(
+    tx: Sql,
+    context: Context,
+    rows: readonly Pick<StockRow, 'cheese_id' | 'on_hand' | 'reserved' | 'low_at'>[],
+  ): Promise<void> {
+    const queries = stockQueries(tx);
+    await queries.insert(rows.map((row) => ({ ...row, tracked_since: now() })));
+    await setTracked(
+      tx,
+      rows.map(({ cheese_id }) => cheese_id),
+      true,
+    );
+    await recordLevelChanges(
+      tx,
+      context,
+      now(),
+      rows.map((after) => ({
+        before: null,
+        after,
+        adjusted: { deltaKg: after.on_hand, reason: 'tracking_started' },
+      })),
+    );
+    await queries.addToCount(rows.length);
+  }
+
+  return {
+    find: async (cheeseId) =>
+      toStock(await requireRow(cheeseId, await stockQueries(database).find(cheeseId))),
+
+    replace: (context, cheeseId, { onHand: on_hand, lowAt: low_at = null }, precondition) =>
+      context.transaction(async (tx) => {
+        const queries = stockQueries(tx);
+        let before = await queries.lock(cheeseId);
+        if (before === undefined) {
+          // Placements under way end before this lock is granted; then another request may have begun to track.
+          if ((await lockCheese(tx, cheeseId)) === undefined) {
+            throw new AppError('notFound', `There is no cheese with the id ${cheeseId}.`);
+          }
+          before = await queries.lock(cheeseId);
+        }
+        if (before === undefined) {
+          if (precondition !== undefined) {
+            throw new AppError('preconditionFailed', 'The stock of this cheese is not tracked.');
+          }
+          const reserved = await openOrders.reserve(tx, cheeseId);
+          await begin(tx, context, [{ cheese_id: cheeseId, on_hand, reserved, low_at }]);
+          return { stock: toStock((await queries.find(cheeseId)) as StockRow), isNew: true };
+        }
+        precondition?.(toStock(before).version);
+        if (before.on_hand === on_hand && before.low_at === low_at) {
+          return { stock: toStock(before), isNew: false };
+        }
+        const after = await queries.update({ ...before, on_hand, low_at });
+        await recordLevelChanges(tx, context, now(), [changed(before, after, 'counted')]);
+        return { stock: toStock(after), isNew: false };
+      }),
+
+    adjust: (context, cheeseId, { deltaKg, reason }) =>
+      context.transaction(async (tx) => {
+        const queries = stockQueries(tx);
+        const before = await requireRow(cheeseId, await queries.lock(cheeseId));
+        const on_hand = before.on_hand + deltaKg;
+        const message =
+          deltaKg === 0
+            ? 'must not be 0'
+            : on_hand < 0
+              ? `only ${before.on_hand} kg are on hand`
+              : on_hand > onHandSchema.maximum
+                ? `${before.on_hand} kg are on hand, and at most ${onHandSchema.maximum} kg can be`
+                : null;
+        if (message !== null) {
+          throw validationError([{ field: 'deltaKg', message }]);
+        }
+        const after = await queries.update({ ...before, on_hand });
+        await recordLevelChanges(tx, context, now(), [changed(before, after, reason)]);
+        return toStock(after);
+      }),
+
+    untrack: (context, cheeseId) =>
+      context.transaction(async (tx) => {
+        const queries = stockQueries(tx);
+        // The cheese may become available, and the catalogue is locked before cheeses.
+        await lockCatalogue(tx);
+        await lockCheese(tx, cheeseId);
+        await requireRow(cheeseId, await queries.find(cheeseId));
+        await openOrders.clearReservations(tx, cheeseId);
+        const before = (await queries.lock(cheeseId)) as StockRow;
+        await queries.delete(cheeseId);
+        await setTracked(tx, [cheeseId], false);
+        if (before.set_sold === 1) {
+          await cheeses.updateIn(tx, context, cheeseId, { status: 'available' });
+        }
+        // Without a job or a warning: untracked, the cheese is sold without limit.
+        const after = { ...before, on_hand: 0, reserved: 0 };
+        await recordLevelChanges(tx, context, now(), [
+          {
+            before: after,
+            after,
+            adjusted: { deltaKg: -before.on_hand, reason: 'tracking_ended' },
+          },
+        ]);
+        await queries.addToCount(-1);
+      }),
+
+    async trackNew(tx, context, onHand) {
+      if (onHand.size > 0) {
+        const rows = [...onHand].map(([cheese_id, on_hand]) => ({
+          cheese_id,
+          on_hand,
+          reserved: 0,
+          low_at: null,
+        }));
+        await begin(tx, context, rows);
+      }
+    },
+
+    onHandOf: async (cheeseIds) =>
+      new Map(
+        (await stockQueries(database).listOf(cheeseIds)).map(({ cheese_id, on_hand }) => [
+          cheese_id,
+          on_hand,
+        ]),
+      ),
+
+    async onCheeseDelete(tx, cheeseId) {
+      const queries = stockQueries(tx);
+      const deleted = await queries.delete(cheeseId);
+      if (deleted > 0) {
+        await queries.addToCount(-deleted);
+      }
+    },
+
+    async onStatusChange(tx, cheeseId) {
+      await stockQueries(tx).updateSetSold(cheeseId, 0);
+    },
+  };
+}
