@@ -103,14 +103,14 @@ onBothEngines('GET /v2/events', (engine) => {
     assert.deepEqual(none.json, { items: [], next: events.at(-1)?.id, hasMore: false });
   });
 
-  test('shows events of API keys to admin alone, and leaves no gap in positions for others', async () => {
+  test('shows events of API keys and accounts to admin alone, and leaves no gap in positions for others', async () => {
     const { shop } = opened();
     const all = await listAll(shop);
     const shown = await listAll(shop, '', shop.reader);
     assert.ok(all.some(({ type }) => type === 'api_key.created'));
     assert.deepEqual(
       shown,
-      all.filter(({ type }) => !type.startsWith('api_key.')),
+      all.filter(({ type }) => !/^(api_key|account)\./.test(type)),
     );
     const key = all.find(({ type }) => type === 'api_key.created');
     assertError(await shop.request('GET', `/v2/events/${key?.id}`, { as: shop.reader }), 404, 'not_found');
