@@ -131,6 +131,7 @@ export async function buildApp(
     version: apiInfo.version,
     origin: system.origin,
   });
+  const connections = createLiveConnections(config.streams, config.streamsPerAccount);
   const figures = createGauges({
     services,
     clock,
@@ -138,8 +139,9 @@ export async function buildApp(
     uploads,
     refusals,
     webhooks: webhookWorker.stats,
+    numbering,
+    connections,
   });
-  const connections = createLiveConnections(config.streams, config.streamsPerAccount);
 
   const changes = createCatalogueChanges({
     database,

@@ -2,6 +2,8 @@
 
 import type { Clock } from '../clock.ts';
 import { databaseSize } from '../database/size.ts';
+import type { LiveConnections } from '../events/live-connections.ts';
+import type { Numbering } from '../events/numbering.ts';
 import { type DiskSpace, diskSpaceOf, storageFoldersOf } from '../files/disk-space.ts';
 import type { MetricDefinition } from '../http/metrics.ts';
 import type { Uploads } from '../http/uploads.ts';
@@ -23,6 +25,8 @@ interface Dependencies {
   /** Requests refused since the start, by limit. */
   readonly refusals: () => Readonly<Record<string, number>>;
   readonly webhooks: WebhookStats;
+  readonly numbering: Pick<Numbering, 'numbered' | 'lagSeconds'>;
+  readonly connections: Pick<LiveConnections, 'count'>;
 }
 
 /** The metrics, in the order of /metrics. */
@@ -33,6 +37,8 @@ export function createGauges({
   uploads,
   refusals,
   webhooks,
+  numbering,
+  connections,
 }: Dependencies): MetricDefinition[] {
   const { config, database, orderReader, passwords, imageRenderer } = services;
   const folders = storageFoldersOf(config);
@@ -83,6 +89,20 @@ export function createGauges({
       'Orders by status, counted every 15 seconds at most.',
       cached(ordersFreshMs, ordersByStatus),
     ),
+    counter(
+      'curd_events_numbered_total',
+      'Events that this instance numbered; on SQLite all that were recorded since its start.',
+      numbering.numbered,
+    ),
+    gauge(
+      'curd_events_numbering_lag_seconds',
+      'Age of the oldest event without a number; always 0 on SQLite.',
+      numbering.lagSeconds,
+    ),
+    gauge('curd_event_streams_open', 'Open event streams and requests that wait, by kind.', () => ({
+      '{kind="stream"}': connections.count('stream'),
+      '{kind="long_poll"}': connections.count('longPoll'),
+    })),
     gauge(
       'curd_changes_under_way',
       'Requests that change data and have no response yet.',

@@ -91,6 +91,11 @@ export const eventLogQueries = queriesOn((tx) => ({
   listUnnumbered: (max: number) =>
     tx.all<{ id: number }>(sql`select id from event where sequence is null order by id limit ${max}`),
 
+  findOldestUnnumbered: () =>
+    tx.get<{ created_at: string }>(
+      sql`select created_at from event where sequence is null order by id limit 1`,
+    ),
+
   updateSequence: (id: number, sequence: number) =>
     tx.run(sql`update event set sequence = ${sequence} where id = ${id}`),
 

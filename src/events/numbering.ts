@@ -32,18 +32,22 @@ export interface Numbering {
   stop(): Promise<void>;
   /** Numbers all events that are committed now. */
   run(): Promise<void>;
-  /** Events that this process has numbered since its start. */
-  numbered(): number;
+  /** Events that this process has numbered since its start; on SQLite those that any process has recorded since then. */
+  numbered(): Promise<number>;
+  /** Age of the oldest event without a number. */
+  lagSeconds(): Promise<number>;
 }
 
 interface Dependencies {
   readonly database: Database;
   readonly clock: Clock;
   readonly log: Pick<Log, 'error'>;
+  /** Only for tests: see `ignoreFloorMs`. */
+  readonly floorMs?: number;
 }
 
 /** @returns the numbering of a process; on SQLite it only finishes what a copy from PostgreSQL left without a number. */
-export function createNumbering({ database, clock, log }: Dependencies): Numbering {
+export function createNumbering({ database, clock, log, floorMs = ignoreFloorMs }: Dependencies): Numbering {
   let numbered = 0;
   let running: Promise<void> | null = null;
   let timer: NodeJS.Timeout | undefined;
@@ -51,9 +55,13 @@ export function createNumbering({ database, clock, log }: Dependencies): Numberi
   let stopListening = () => {};
   let floorIgnoredAt = Number.NEGATIVE_INFINITY;
   let isStopped = false;
+  /** SQLite: the last number before the start. */
+  let startedAfter = 0;
+
+  const lastNumber = async () => (await eventLogQueries(database).findLog())?.last ?? 0;
 
   async function pass(): Promise<boolean> {
-    const ignoreFloor = performance.now() - floorIgnoredAt >= ignoreFloorMs;
+    const ignoreFloor = performance.now() - floorIgnoredAt >= floorMs;
     const result = await eventLogQueries(database).numberEvents(eventsOfAPassMax, ignoreFloor);
     if (result === undefined) {
       return false;
@@ -142,6 +150,7 @@ export function createNumbering({ database, clock, log }: Dependencies): Numberi
 
   return {
     async start() {
+      startedAfter = database.engine === 'sqlite' ? await lastNumber() : 0;
       if (database.engine === 'postgres') {
         await adoptNewIdentity();
       }
@@ -159,7 +168,11 @@ export function createNumbering({ database, clock, log }: Dependencies): Numberi
       await running;
     },
     run,
-    numbered: () => numbered,
+    numbered: async () => (database.engine === 'postgres' ? numbered : (await lastNumber()) - startedAfter),
+    async lagSeconds() {
+      const row = await eventLogQueries(database).findOldestUnnumbered();
+      return row === undefined ? 0 : Math.max(0, clock.now() - Date.parse(row.created_at)) / 1000;
+    },
   };
 }
 

@@ -4,8 +4,10 @@ import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import packageJson from '../../package.json' with { type: 'json' };
 import { sql } from '../../src/database/sql.ts';
+import { orderEvents } from '../../src/orders/event-types.ts';
 import { restoreTestOrders } from '../../src/orders/test-orders.ts';
 import { openFilledShop, orderOf, requestOk } from '../cli/filled-shop.ts';
+import { fillLog, openStream, untilNumbered } from '../events/streams.ts';
 import {
   assertError,
   onBothEngines,
@@ -14,6 +16,7 @@ import {
   type TestResponse,
   temporaryFolder,
   testClock,
+  until,
 } from '../helper.ts';
 import { newApplication, openListeningShop, post } from '../oauth/flow.ts';
 
@@ -301,6 +304,42 @@ onBothEngines('Metrics', (engine) => {
     assert.equal((await look(shop)).figure('curd_database_size_bytes'), size, 'it is read once a minute');
     clock.advance(60_000);
     assert.ok((await look(shop)).figure('curd_database_size_bytes') > size);
+  });
+
+  test('count events, the wait for their numbers, and open streams', async (t) => {
+    const shop = await openListeningShop(t, { engine });
+    const { figure } = await look(shop);
+    const stream = await openStream(t, shop);
+    const waiting = shop.request('GET', '/v2/events?since=latest&types=order.*&wait=20', { as: shop.admin });
+    await untilNumbered(shop);
+    const before = figure('curd_events_numbered_total');
+    await shop.request('POST', '/v2/cheeses', { as: shop.writer, body: { name: 'Brie' } });
+    await untilNumbered(shop);
+    const later = await look(shop);
+    assert.ok(later.figure('curd_events_numbered_total') > before);
+    assert.equal(later.figure('curd_event_streams_open', { kind: 'stream' }), 1);
+    assert.equal(later.figure('curd_event_streams_open', { kind: 'long_poll' }), 1);
+    stream.close();
+    const data = { id: 7, status: 'placed', total: 1, reason: null } as const;
+    await fillLog(shop, [orderEvents.placed.of('order:7', data)]);
+    await waiting;
+    await until(
+      async () => (await look(shop)).figure('curd_event_streams_open', { kind: 'stream' }) === 0,
+      'the stream stays counted',
+    );
+    assert.equal((await look(shop)).figure('curd_event_streams_open', { kind: 'long_poll' }), 0);
+    assert.equal((await look(shop)).figure('curd_events_numbering_lag_seconds'), 0);
+    if (engine === 'postgres') {
+      // Passes skip the log while another transaction has its lock.
+      const { database } = shop.app.services;
+      await database.transaction(async (tx) => {
+        await tx.get(sql`select id from event_log for update`);
+        await database.run(sql`
+          insert into event (type, subject, actor, data, created_at)
+          values ('order.placed', 'order:7', 'test', '{}', '2020-01-01T00:00:00.000Z')`);
+        assert.ok((await look(shop)).figure('curd_events_numbering_lag_seconds') > 1e8);
+      });
+    }
   });
 
   test('require the scope admin, of a key or of an approved application', async (t) => {
