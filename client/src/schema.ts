@@ -7892,6 +7892,7 @@ export interface components {
          *       ],
          *       "native": false,
          *       "public": false,
+         *       "builtIn": false,
          *       "createdAt": "2026-01-15T09:30:00.000Z",
          *       "clientSecret": "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk"
          *     }
@@ -7910,6 +7911,8 @@ export interface components {
             native: boolean;
             /** @description It cannot keep a secret, and has none */
             public: boolean;
+            /** @description It is the client of the console, which is part of the server */
+            builtIn: boolean;
             /**
              * Format: date-time
              * @example 2026-01-15T09:30:00.000Z
@@ -7937,6 +7940,7 @@ export interface components {
          *       ],
          *       "native": false,
          *       "public": false,
+         *       "builtIn": false,
          *       "createdAt": "2026-01-15T09:30:00.000Z"
          *     }
          */
@@ -7954,6 +7958,8 @@ export interface components {
             native: boolean;
             /** @description It cannot keep a secret, and has none */
             public: boolean;
+            /** @description It is the client of the console, which is part of the server */
+            builtIn: boolean;
             /**
              * Format: date-time
              * @example 2026-01-15T09:30:00.000Z
@@ -8009,6 +8015,7 @@ export interface components {
          *           ],
          *           "native": false,
          *           "public": false,
+         *           "builtIn": false,
          *           "createdAt": "2026-01-15T09:30:00.000Z"
          *         }
          *       ]
@@ -17441,6 +17448,7 @@ export interface operations {
                      *           ],
                      *           "native": false,
                      *           "public": false,
+                     *           "builtIn": false,
                      *           "createdAt": "2026-01-15T09:30:00.000Z"
                      *         }
                      *       ]
@@ -17584,6 +17592,7 @@ export interface operations {
                      *       ],
                      *       "native": false,
                      *       "public": false,
+                     *       "builtIn": false,
                      *       "createdAt": "2026-01-15T09:30:00.000Z",
                      *       "clientSecret": "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk"
                      *     }

@@ -88,6 +88,7 @@ export function oauthOperatorRoutes({ clients, approvals, keys }: Dependencies):
               redirectUris: request.redirectUris,
               native: isNative,
               public: isPublic,
+              builtIn: false,
               createdAt: created.createdAt,
               clientSecret,
             },

@@ -21,6 +21,7 @@ export const OauthClient = {
     'redirectUris',
     'native',
     'public',
+    'builtIn',
     'createdAt',
   ],
   properties: {
@@ -35,6 +36,7 @@ export const OauthClient = {
     redirectUris: { type: 'array', items: text },
     native: { ...flag, description: 'It runs on a device' },
     public: { ...flag, description: 'It cannot keep a secret, and has none' },
+    builtIn: { ...flag, description: 'It is the client of the console, which is part of the server' },
     createdAt: timestampSchema,
   },
   examples: [
@@ -47,6 +49,7 @@ export const OauthClient = {
       redirectUris: ['https://diary.example/callback'],
       native: false,
       public: false,
+      builtIn: false,
       createdAt: '2026-01-15T09:30:00.000Z',
     },
   ],
