@@ -1,6 +1,4 @@
 /** Typed requests: the paths, parameters and bodies of `schema.ts`, and its errors. */
-import { createFinalURL, createQuerySerializer } from 'openapi-fetch';
-import type { PathsWithMethod } from 'openapi-typescript-helpers';
 import { errorOf, type FieldError } from './errors.ts';
 import { attachEtag } from './etag.ts';
 import type { Http, OutgoingRequest, Reply } from './http.ts';
@@ -11,7 +9,9 @@ import type { paths } from './schema.ts';
 import type { BodyOption, PathOf, QueryOf, ResultOf } from './types.ts';
 
 type Method = 'get' | 'post' | 'put' | 'patch' | 'delete';
-type Path<M extends Method> = PathsWithMethod<paths, M>;
+type Path<M extends Method> = {
+  [P in keyof paths]: paths[P] extends Record<M, object> ? P : never;
+}[keyof paths];
 
 type Operation<M extends Method, P extends Path<M>> = paths[P][M];
 /** What a request needs: the parameters in its path and query, and its body. */
@@ -29,8 +29,6 @@ interface AnyInput {
 
 /** The largest page, so that a loop needs few requests. */
 const pageMax = 100;
-
-const querySerializer = createQuerySerializer({ array: { style: 'form', explode: false } });
 
 export class Api {
   readonly http: Http;
@@ -71,12 +69,7 @@ export class Api {
 
   /** The request of an operation, without credentials. */
   requestOf(method: string, path: string, input: AnyInput): OutgoingRequest {
-    const url = createFinalURL(path, {
-      baseUrl: this.http.baseUrl,
-      params: { query: input.query as Record<string, unknown>, path: input.path as Record<string, unknown> },
-      querySerializer,
-      pathSerializer: fillPath,
-    });
+    const url = `${this.http.baseUrl}${fillPath(path, input.path ?? {})}${queryOf(input.query)}`;
     return input.body === undefined
       ? { method, url }
       : { method, url, headers: { 'content-type': 'application/json' }, body: JSON.stringify(input.body) };
@@ -98,6 +91,13 @@ export class Api {
 }
 
 export const textOf = (response: Response) => response.text();
+
+/** The parameters that have a value. Arrays are joined by commas, as the API declares them. */
+function queryOf(query: object = {}): string {
+  const pairs = Object.entries(query).filter(([, value]) => value !== undefined);
+  const texts = pairs.map(([name, value]) => `${name}=${[value].flat().map(encodeURIComponent).join()}`);
+  return texts.length === 0 ? '' : `?${texts.join('&')}`;
+}
 
 /** An id that is empty or a dot would lead to another path. */
 function fillPath(path: string, values: Readonly<Record<string, unknown>>): string {

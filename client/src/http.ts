@@ -44,9 +44,12 @@ export class Http {
     options: CallOptions,
     read: (response: Response) => Promise<T>,
   ): Promise<Reply<T>> {
-    const { maxRetries, maxWaitMs, token } = this.#options;
+    const { maxRetries, maxWaitMs, apiKey, token } = this.#options;
     const { signal } = options;
     const headers: Record<string, string> = { ...request.headers };
+    if (apiKey !== undefined) {
+      headers['x-api-key'] = apiKey;
+    }
     if (options.ifMatch !== undefined) {
       headers['if-match'] = options.ifMatch;
     }
@@ -54,43 +57,36 @@ export class Http {
       // One key for all attempts: the server carries the operation out once.
       headers['idempotency-key'] = options.idempotencyKey ?? createIdempotencyKey();
     }
-    const retriesMax = request.body instanceof ReadableStream ? 0 : maxRetries;
-    let canRenewToken = typeof token === 'function' && retriesMax > 0;
-
+    let refusedToken: string | undefined;
     for (let attempts = 1; ; attempts += 1) {
       signal?.throwIfAborted();
-      Object.assign(headers, await this.#credentials(), options.headers);
+      const bearer = typeof token === 'function' ? await token(refusedToken) : token;
+      if (bearer !== undefined) {
+        headers.authorization = `Bearer ${bearer}`;
+      }
+      Object.assign(headers, options.headers);
       let delayMs: number | null;
       try {
         const reply = await this.#queue.run(() => this.#attempt(request, headers, options, read), signal);
         const { response } = reply;
-        if (canRenewToken && isInvalidToken(response)) {
-          canRenewToken = false;
+        if (typeof token === 'function' && refusedToken === undefined && isInvalidToken(response)) {
+          refusedToken = bearer;
           attempts -= 1;
           continue;
         }
         delayMs = delayAfter(response, attempts);
-        if (delayMs === null || delayMs > maxWaitMs || attempts > retriesMax) {
+        if (delayMs === null || delayMs > maxWaitMs || attempts > maxRetries) {
           return { ...reply, attempts };
         }
       } catch (error) {
         signal?.throwIfAborted();
-        if (attempts > retriesMax) {
+        if (attempts > maxRetries) {
           throw connectionFailed(request, attempts, error);
         }
         delayMs = backoffMs(attempts);
       }
       await sleep(delayMs, signal);
     }
-  }
-
-  /** Sends a request of openapi-fetch. Its response has any status, and its body is not read yet. */
-  async sendRequest(request: Request): Promise<Response> {
-    const { method, url, signal } = request;
-    const { 'idempotency-key': idempotencyKey, ...headers } = Object.fromEntries(request.headers);
-    const body = request.body === null ? undefined : await request.arrayBuffer();
-    const read = (response: Response) => Promise.resolve(response);
-    return (await this.send({ method, url, headers, body }, { signal, idempotencyKey }, read)).value;
   }
 
   /** Sends a request once, and ends it after the timeout or when the signal aborts. */
@@ -117,18 +113,6 @@ export class Http {
       clearTimeout(timer);
       signal?.removeEventListener('abort', abort);
     }
-  }
-
-  async #credentials(): Promise<Record<string, string>> {
-    const { apiKey, token } = this.#options;
-    const headers: Record<string, string> = {};
-    if (apiKey !== undefined) {
-      headers['x-api-key'] = apiKey;
-    }
-    if (token !== undefined) {
-      headers.authorization = `Bearer ${typeof token === 'function' ? await token() : token}`;
-    }
-    return headers;
   }
 }
 

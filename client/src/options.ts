@@ -1,17 +1,17 @@
 /** The options of the client and of each operation. */
 
-/** A token, or a function that returns the current one. */
-export type TokenSource = string | (() => string | Promise<string>);
+/**
+ * A token, or a function that returns the current one. It is called before each request, and once more with the token
+ * that the server refused as invalid; the request is then sent again.
+ */
+export type TokenSource = string | ((refused?: string) => string | Promise<string>);
 
 export interface CurdOptions {
   /** Where the shop is: `https://shop.example`. */
   readonly baseUrl: string;
   /** An API key, for servers only. */
   readonly apiKey?: string | undefined;
-  /**
-   * An OAuth token. A function is called before each request, and once more when the server refuses the token as
-   * invalid; the request is then sent again.
-   */
+  /** An OAuth token, or a function such as those of `@curd/client/oauth`. */
   readonly token?: TokenSource | undefined;
   /** The token of a customer's login. With an API key, the key then acts for this customer. */
   readonly session?: string | undefined;

@@ -99,25 +99,23 @@ suite('The client', () => {
     assert.equal(etagOf({}), undefined);
   });
 
-  test('reaches every path with http, with its credentials and retries', async (t) => {
+  test('reaches every path with http, with its credentials, retries and errors', async (t) => {
     const refuse = { status: 503, headers: { 'Retry-After': '0' } };
     const proxy = await openProxy(t, shop().url, (number) => (number % 2 === 1 ? { refuse } : undefined));
     const { http } = new Curd({ baseUrl: proxy.url, apiKey: shop().writer });
-    const { data } = await http.GET('/v2/cheeses', {
-      params: { query: { status: ['sold', 'pending'], limit: 1 } },
+    const page = await http.get('/v2/cheeses', {
+      query: { status: ['sold', 'pending'], q: undefined, limit: 1 },
     });
-    assert.equal(data?.items.length, 0);
-    const body = { name: 'Gouda', tags: [{ name: 'cow' }] };
-    const header = { 'Idempotency-Key': 'mine' };
-    const created = await http.POST('/v2/cheeses', { body, params: { header } });
-    const again = await http.POST('/v2/cheeses', { body, params: { header } });
-    assert.equal(created.response.status, 201);
-    assert.deepEqual(again.data, created.data);
-    const { error, response } = await http.GET('/v2/cheeses/{cheeseId}', {
-      params: { path: { cheeseId: 4711 } },
-    });
-    assert.deepEqual([error?.type, response.status], ['not_found', 404]);
-    assert.equal(proxy.requests.length, 8);
+    assert.equal(page.items.length, 0);
+    assert.equal(proxy.requests[0], 'GET /v2/cheeses?status=sold,pending&limit=1');
+    const body = { name: 'Gouda & Käse', tags: [{ name: 'cow' }] };
+    const created = await http.post('/v2/cheeses', { body }, { idempotencyKey: 'mine' });
+    assert.deepEqual(await http.post('/v2/cheeses', { body }, { idempotencyKey: 'mine' }), created);
+    const found = await http.get('/v2/cheeses', { query: { q: 'Käse', tags: ['goat'] } });
+    assert.equal(found.total, 0);
+    const path = { cheeseId: 4711 };
+    assert.equal((await rejection(http.get('/v2/cheeses/{cheeseId}', { path }))).type, 'not_found');
+    assert.equal(proxy.requests.length, 10);
   });
 
   test('says that a server without a path may be older', async (t) => {

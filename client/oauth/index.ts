@@ -1,0 +1,43 @@
+/** OAuth 2.0: the sign-in of a person in a page, and tokens for servers. */
+import * as oauth from 'oauth4webapi';
+import { discover, isUsable, type Tokens, tokensOf } from './server.ts';
+
+export { SignInRequired } from './server.ts';
+export { type Session, type SignInOptions, signIn, type TokenStorage } from './sign-in.ts';
+
+export interface ClientCredentialsOptions {
+  /** Where the shop is: `https://shop.example`. */
+  readonly issuer: string;
+  readonly clientId: string;
+  readonly clientSecret: string;
+  readonly scope: string;
+}
+
+/** Tokens for an application that acts for itself: a function for the `token` option of `Curd`. */
+export function clientCredentials(options: ClientCredentialsOptions): (refused?: string) => Promise<string> {
+  let current: Promise<Tokens> | undefined;
+  return async (refused) => {
+    const known = await current;
+    if (known === undefined || !isUsable(known, refused)) {
+      // All requests that need a token now wait for this one.
+      current = requestTokens(options);
+      current.catch(() => {
+        current = undefined;
+      });
+    }
+    return ((await current) as Tokens).accessToken;
+  };
+}
+
+async function requestTokens({
+  issuer,
+  clientId,
+  clientSecret,
+  scope,
+}: ClientCredentialsOptions): Promise<Tokens> {
+  const { server, options } = await discover(issuer);
+  const client: oauth.Client = { client_id: clientId };
+  const secret = oauth.ClientSecretBasic(clientSecret);
+  const response = await oauth.clientCredentialsGrantRequest(server, client, secret, { scope }, options);
+  return tokensOf(await oauth.processClientCredentialsResponse(server, client, response));
+}

@@ -1,0 +1,32 @@
+/** What a page loads: each entry of the package alone, bundled and compressed. */
+import assert from 'node:assert/strict';
+import { suite, test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { gzipSync } from 'node:zlib';
+import { build } from 'esbuild';
+
+const kB = 1024;
+const limits = { 'src/index.ts': 9 * kB, 'webhooks/index.ts': 6 * kB, 'oauth/index.ts': 17 * kB };
+
+suite('A bundle of the client', () => {
+  for (const [entry, limit] of Object.entries(limits)) {
+    test(`of ${entry} has at most ${limit / kB} kB, and no import of Node`, async () => {
+      // A browser has no built-in modules of Node, so an import of one fails.
+      const { outputFiles } = await build({
+        entryPoints: [fileURLToPath(new URL(`../../client/${entry}`, import.meta.url))],
+        bundle: true,
+        minify: true,
+        format: 'esm',
+        platform: 'browser',
+        write: false,
+        logLevel: 'silent',
+      });
+      const [{ contents = new Uint8Array(), text = '' } = {}] = outputFiles;
+      assert.doesNotMatch(text, /\brequire\(|\bnode:|\bprocess\./);
+      const size = gzipSync(contents, { level: 9 }).length;
+      assert.ok(size <= limit, `${size} bytes; the limit is ${limit}`);
+      // A limit that is far away does not notice what is added.
+      assert.ok(size > limit / 3, `${size} bytes: lower the limit`);
+    });
+  }
+});
