@@ -19,6 +19,7 @@ import { httpRequest, runLoad } from './load.ts';
 import { type Running, startCurd, startLimits } from './process.ts';
 import { benchLogin, benchPlacement } from './store.ts';
 import { benchUploads } from './uploads.ts';
+import { benchWebhooks } from './webhooks.ts';
 
 const { values: options } = parseArgs({
   options: {
@@ -211,6 +212,7 @@ async function benchSmall(engine: Engine): Promise<void> {
   if (engine === 'postgres') {
     await benchInstances(shop, { rounds, seconds, median, record });
   }
+  await benchWebhooks(engine, shop, { rounds, seconds, median, record });
   await benchUploads(engine, shop, { rounds, seconds, median, record });
   await shop.remove();
 }

@@ -16,7 +16,7 @@ export interface Tools {
     work: string;
     measured: string;
     limit: string;
-    ratio: number;
+    ratio: number | null;
     target: string;
     isMet: boolean;
   }) => void;

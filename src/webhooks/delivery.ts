@@ -4,47 +4,36 @@
  * not; after the lease the delivery is sent again with the same id.
  */
 import { type Clock, timestamp } from '../clock.ts';
+import { batchCalls } from '../database/batch-calls.ts';
 import type { Origin } from '../database/context.ts';
 import type { Database, Sql } from '../database/database.ts';
-import { type LogEventRow, readEvents, toEvent } from '../events/log-reader.ts';
+import { readEvents, toEvent } from '../events/log-reader.ts';
 import type { LeaseHandler } from '../jobs/lease-worker.ts';
-import {
-  deleteJobsOfLane,
-  endLeasedJob,
-  type LeasedJob,
-  leaseJobs,
-  postponeLeasedJob,
-} from '../jobs/leases.ts';
+import { deleteJobsOfLane, endLeasedJob, type LeasedJob, leaseJobs } from '../jobs/leases.ts';
 import type { Log } from '../log.ts';
 import { disableEndpoint } from './disable.ts';
 import type { DisabledReason } from './event-types.ts';
-import { afterFailure, afterSuccess, runningMaxOf } from './health.ts';
-import { addJobsOfLines, deliveryKind, laneOf } from './lines.ts';
-import { type DeliveryRow, type EndpointRow, webhookQueries } from './queries.ts';
+import { runningMaxOf } from './health.ts';
+import { deliveryKind, laneOf } from './lines.ts';
+import { type EndpointRow, webhookQueries } from './queries.ts';
 import { toRequest } from './request.ts';
-import { attemptsMax, nextAttemptMs } from './schedule.ts';
+import {
+  type DeliveryAttempt,
+  endDelivery,
+  type Finished,
+  type Outcome,
+  type StoredResult,
+  storeResults,
+} from './results.ts';
+import { attemptsMax } from './schedule.ts';
 import { type EndpointSecrets, parseSecrets } from './secrets.ts';
-import type { SendResult, WebhookSender } from './sender.ts';
+import type { WebhookSender } from './sender.ts';
 
 /** Well above the time-out of a request. */
 const leaseMs = 60_000;
 const orphansOfABlock = 500;
 const stopped = 'the server stopped before the result was known';
 const expired = 'the event has expired';
-
-/** An attempt that was begun. */
-export interface DeliveryAttempt {
-  readonly endpoint: Pick<EndpointRow, 'id' | 'url'>;
-  /** As before the attempt. */
-  readonly delivery: DeliveryRow;
-  readonly job: LeasedJob;
-  readonly event: LogEventRow;
-  readonly keys: readonly Uint8Array[];
-  readonly number: number;
-  readonly at: number;
-}
-
-export type Outcome = 'delivered' | 'retried' | 'given_up';
 
 interface Dependencies {
   readonly database: Database;
@@ -61,6 +50,8 @@ interface Dependencies {
 
 export function createDeliveryHandler(dependencies: Dependencies): LeaseHandler<DeliveryAttempt> {
   const { database, clock, log, secrets, sender, origin, version, onOutcome } = dependencies;
+
+  const storers = new Map<number, (finished: Finished) => Promise<StoredResult | null>>();
 
   async function claim(lane: string, max: number): Promise<readonly DeliveryAttempt[]> {
     const id = Number(lane);
@@ -125,7 +116,8 @@ export function createDeliveryHandler(dependencies: Dependencies): LeaseHandler<
       }
       if (event === undefined || delivery.attempts >= attemptsMax) {
         await endLeasedJob(tx, deliveryKind, job);
-        await giveUp(tx, delivery, null, event === undefined ? expired : stopped, now);
+        const last_error = event === undefined ? expired : stopped;
+        await endDelivery(tx, delivery, { status: 'failed', last_status: null, last_error }, now);
         continue;
       }
       const number = delivery.attempts + 1;
@@ -139,32 +131,27 @@ export function createDeliveryHandler(dependencies: Dependencies): LeaseHandler<
     return attempts;
   }
 
-  async function giveUp(
-    tx: Sql,
-    { id, endpoint_id, subject }: DeliveryRow,
-    status: number | null,
-    error: string,
-    now: number,
-  ): Promise<void> {
-    await webhookQueries(tx).updateDelivery({
-      id,
-      status: 'failed',
-      last_status: status,
-      last_error: error,
-      ended_at: timestamp(now),
-    });
-    await addJobsOfLines(tx, endpoint_id, [subject], now);
-  }
-
   async function run(attempt: DeliveryAttempt): Promise<void> {
     const result = await sender.send(requestOf(attempt));
-    const stored = await database.transaction((tx) => store(tx, attempt, result));
+    const stored = await storerOf(attempt.endpoint.id)({ attempt, result });
     if (stored !== null) {
       onOutcome(stored.outcome);
       if (stored.disabled !== null) {
         logDisabled(attempt.endpoint.id, stored.disabled);
       }
     }
+  }
+
+  /** Results of an endpoint that arrive while others are stored share a transaction, because each locks the endpoint. */
+  function storerOf(endpointId: number) {
+    let storer = storers.get(endpointId);
+    if (storer === undefined) {
+      storer = batchCalls((results) =>
+        database.transaction((tx) => storeResults(tx, { clock, origin }, endpointId, results)),
+      );
+      storers.set(endpointId, storer);
+    }
+    return storer;
   }
 
   function requestOf({ endpoint, delivery, event, keys, at }: DeliveryAttempt) {
@@ -182,64 +169,6 @@ export function createDeliveryHandler(dependencies: Dependencies): LeaseHandler<
         ...(kind === 'replay' ? { 'Curd-Replay': 'true' } : {}),
       },
     });
-  }
-
-  /** null where another attempt has begun since, or the endpoint was deleted. */
-  async function store(
-    tx: Sql,
-    { endpoint: { id }, delivery, job, number, at }: DeliveryAttempt,
-    result: SendResult,
-  ): Promise<{ readonly outcome: Outcome; readonly disabled: DisabledReason | null } | null> {
-    const queries = webhookQueries(tx);
-    const endpoint = await queries.lockEndpointForUpdate(id);
-    const now = clock.now();
-    const { status, durationMs, response } = result;
-    const isDelivered = status !== null && status >= 200 && status < 300;
-    const error = isDelivered ? null : (result.error ?? `the response has status ${status}`);
-    const isGone = status === 410;
-    const retryAfterMs = status === 429 || status === 503 ? result.retryAfterMs : 0;
-    const random = (clock.random(1)[0] ?? 0) / 255;
-    const waitMs = isDelivered || isGone ? null : nextAttemptMs(number, random, retryAfterMs);
-    const isLatest =
-      waitMs === null || endpoint === undefined
-        ? await endLeasedJob(tx, deliveryKind, job)
-        : await postponeLeasedJob(tx, deliveryKind, job, now + waitMs, error ?? '');
-    if (!isLatest || endpoint === undefined) {
-      return null;
-    }
-    const attempt = { delivery_id: delivery.id, number, duration_ms: durationMs, status, error, response };
-    await queries.updateAttempt(attempt);
-    if (error === null) {
-      const { id: deliveryId, subject } = delivery;
-      const ended = {
-        status: 'delivered',
-        last_status: status,
-        last_error: null,
-        ended_at: timestamp(now),
-      } as const;
-      await queries.updateDelivery({ id: deliveryId, ...ended });
-      await addJobsOfLines(tx, id, [subject], now);
-      if (endpoint.failures_in_row > 0) {
-        await queries.updateHealth(afterSuccess(endpoint));
-      }
-      return { outcome: 'delivered', disabled: null };
-    }
-    const health = afterFailure(endpoint, timestamp(at), status, now);
-    await queries.updateHealth(health);
-    if (waitMs !== null) {
-      const waiting = { status: 'waiting', last_status: status, last_error: error, ended_at: null } as const;
-      await queries.updateDelivery({ id: delivery.id, ...waiting });
-      return { outcome: 'retried', disabled: null };
-    }
-    await giveUp(tx, delivery, status, error, now);
-    const first = await queries.findAttempt(delivery.id, 1);
-    const isFailing = (health.failing_since ?? '') <= (first?.at ?? '');
-    const reason = isGone ? 'gone' : isFailing ? 'failing' : null;
-    const disabled = endpoint.status === 'enabled' ? reason : null;
-    if (disabled !== null) {
-      await disableEndpoint(tx, origin, id, disabled, now);
-    }
-    return { outcome: 'given_up', disabled };
   }
 
   function logDisabled(endpointId: number, reason: DisabledReason): void {

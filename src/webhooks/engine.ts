@@ -7,10 +7,11 @@ import { readLogState } from '../events/log-reader.ts';
 import { createLeaseWorker } from '../jobs/lease-worker.ts';
 import type { Log } from '../log.ts';
 import type { Config } from '../settings/config.ts';
-import { createDeliveryHandler, type Outcome } from './delivery.ts';
+import { createDeliveryHandler } from './delivery.ts';
 import { fanOut } from './fan-out.ts';
 import { addAllMissingJobs, laneOf } from './lines.ts';
 import { webhookQueries } from './queries.ts';
+import type { Outcome } from './results.ts';
 import { createEndpointSecrets } from './secrets.ts';
 import { createWebhookSender } from './sender.ts';
 

@@ -1,0 +1,167 @@
+/** Stores the results of attempts: completes deliveries, plans the next attempt, and pauses or disables endpoints. */
+import { type Clock, timestamp } from '../clock.ts';
+import type { Origin } from '../database/context.ts';
+import type { Sql } from '../database/database.ts';
+import type { LogEventRow } from '../events/log-reader.ts';
+import { endLeasedJob, type LeasedJob, postponeLeasedJob } from '../jobs/leases.ts';
+import { disableEndpoint } from './disable.ts';
+import type { DisabledReason } from './event-types.ts';
+import { afterFailure, afterSuccess } from './health.ts';
+import { addJobsOfLines, deliveryKind } from './lines.ts';
+import { type DeliveryRow, type EndpointRow, webhookQueries } from './queries.ts';
+import { nextAttemptMs } from './schedule.ts';
+import type { SendResult } from './sender.ts';
+
+/** An attempt that was begun. */
+export interface DeliveryAttempt {
+  readonly endpoint: Pick<EndpointRow, 'id' | 'url'>;
+  /** As before the attempt. */
+  readonly delivery: DeliveryRow;
+  readonly job: LeasedJob;
+  readonly event: LogEventRow;
+  readonly keys: readonly Uint8Array[];
+  readonly number: number;
+  readonly at: number;
+}
+
+/** An attempt with its result. */
+export interface Finished {
+  readonly attempt: DeliveryAttempt;
+  readonly result: SendResult;
+}
+
+export type Outcome = 'delivered' | 'retried' | 'given_up';
+
+export interface StoredResult {
+  readonly outcome: Outcome;
+  /** Why the endpoint was disabled; null where it was not. */
+  readonly disabled: DisabledReason | null;
+}
+
+interface Tools {
+  readonly clock: Clock;
+  readonly origin: Origin;
+}
+
+/** Results of one endpoint, in order. null where another attempt has begun since, or the endpoint was deleted. */
+export async function storeResults(
+  tx: Sql,
+  tools: Tools,
+  endpointId: number,
+  results: readonly Finished[],
+): Promise<(StoredResult | null)[]> {
+  let endpoint = await webhookQueries(tx).lockEndpointForUpdate(endpointId);
+  const stored: (StoredResult | null)[] = [];
+  for (const finished of results) {
+    const plan = planOf(tools.clock, finished);
+    if (endpoint === undefined || !(await releaseJob(tx, finished, plan))) {
+      stored.push(null);
+    } else {
+      const [result, changed] = await store(tx, tools, endpoint, finished, plan);
+      stored.push(result);
+      endpoint = changed;
+    }
+  }
+  return stored;
+}
+
+/** What follows from a result. */
+interface Plan {
+  readonly now: number;
+  /** null for a success. */
+  readonly error: string | null;
+  /** null where there is no further attempt. */
+  readonly waitMs: number | null;
+}
+
+function planOf(clock: Clock, { attempt, result: { status, error, retryAfterMs } }: Finished): Plan {
+  const now = clock.now();
+  if (status !== null && status >= 200 && status < 300) {
+    return { now, error: null, waitMs: null };
+  }
+  const asked = status === 429 || status === 503 ? retryAfterMs : 0;
+  const random = (clock.random(1)[0] ?? 0) / 255;
+  return {
+    now,
+    error: error ?? `the response has status ${status}`,
+    waitMs: status === 410 ? null : nextAttemptMs(attempt.number, random, asked),
+  };
+}
+
+/** Returns false where the attempt is not the latest one. */
+function releaseJob(tx: Sql, { attempt: { job } }: Finished, { now, error, waitMs }: Plan): Promise<boolean> {
+  return waitMs === null
+    ? endLeasedJob(tx, deliveryKind, job)
+    : postponeLeasedJob(tx, deliveryKind, job, now + waitMs, error ?? '');
+}
+
+async function store(
+  tx: Sql,
+  { origin }: Tools,
+  endpoint: EndpointRow,
+  { attempt, result }: Finished,
+  { now, error, waitMs }: Plan,
+): Promise<[StoredResult, EndpointRow]> {
+  const queries = webhookQueries(tx);
+  const { delivery, number, at } = attempt;
+  const { status, durationMs, response } = result;
+  await queries.updateAttempt({
+    delivery_id: delivery.id,
+    number,
+    duration_ms: durationMs,
+    status,
+    error,
+    response: status === null ? null : response,
+  });
+  if (error === null) {
+    await endDelivery(tx, delivery, { status: 'delivered', last_status: status, last_error: null }, now);
+    const healthy = { ...endpoint, ...afterSuccess(endpoint) };
+    if (endpoint.failures_in_row > 0) {
+      await queries.updateHealth(healthy);
+    }
+    return [{ outcome: 'delivered', disabled: null }, healthy];
+  }
+  const failing = { ...endpoint, ...afterFailure(endpoint, timestamp(at), status, now) };
+  await queries.updateHealth(failing);
+  if (waitMs !== null) {
+    const waiting = { status: 'waiting', last_status: status, last_error: error, ended_at: null } as const;
+    await queries.updateDelivery({ id: delivery.id, ...waiting });
+    return [{ outcome: 'retried', disabled: null }, failing];
+  }
+  await endDelivery(tx, delivery, { status: 'failed', last_status: status, last_error: error }, now);
+  const disabled = await reasonToDisable(tx, failing, delivery, status);
+  if (disabled !== null) {
+    await disableEndpoint(tx, origin, endpoint.id, disabled, now);
+  }
+  const changed = disabled === null ? failing : ({ ...failing, status: 'disabled' } as const);
+  return [{ outcome: 'given_up', disabled }, changed];
+}
+
+/** Of an endpoint whose delivery was given up. */
+async function reasonToDisable(
+  tx: Sql,
+  endpoint: EndpointRow,
+  delivery: DeliveryRow,
+  status: number | null,
+): Promise<DisabledReason | null> {
+  if (endpoint.status === 'disabled') {
+    return null;
+  }
+  if (status === 410) {
+    return 'gone';
+  }
+  const first = await webhookQueries(tx).findAttempt(delivery.id, 1);
+  const isFailing = first !== undefined && (endpoint.failing_since ?? first.at) <= first.at;
+  return isFailing ? 'failing' : null;
+}
+
+/** The next delivery of the line gets its job. */
+export async function endDelivery(
+  tx: Sql,
+  { id, endpoint_id, subject }: DeliveryRow,
+  end: Pick<DeliveryRow, 'last_status' | 'last_error'> & { readonly status: 'delivered' | 'failed' },
+  now: number,
+): Promise<void> {
+  await webhookQueries(tx).updateDelivery({ id, ...end, ended_at: timestamp(now) });
+  await addJobsOfLines(tx, endpoint_id, [subject], now);
+}
