@@ -516,6 +516,106 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v2/customers": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Search customers, or list the newest
+         * @description With `q`, matches of the username come first, then of the e-mail address, of the last name, and of first and last name; each customer comes once. Names match without case and accents, usernames and e-mail addresses without case. With a rare `status` or `role`, a page can have fewer customers than `limit`, or none, while `hasMore` is true: continue with `nextCursor`.
+         */
+        get: operations["listCustomers"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v2/customers/{customerId}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read a customer by id
+         * @description Events name customers by id. An API key alone reads every customer.
+         */
+        get: operations["getCustomerById"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v2/customers/{customerId}/role": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Change the role of a customer
+         * @description It counts from the next request on. An operator cannot change their own role.
+         */
+        post: operations["changeCustomerRole"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v2/customers/{customerId}/sessions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * End all sessions of a customer
+         * @description Sessions of the API, and of browsers at the login page. Tokens of applications stay valid; a new password ends them too.
+         */
+        delete: operations["endCustomerSessions"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v2/customers/{customerId}/password-reset": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Make a link for a new password
+         * @description Only this response contains the link, which works once, for 30 minutes. An older link of the customer ends.
+         */
+        post: operations["createPasswordReset"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v2/customer/{username}/orders": {
         parameters: {
             query?: never;
@@ -1635,6 +1735,47 @@ export interface paths {
         put?: never;
         /** The form for logout */
         post: operations["submitLogout"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/oauth/password-reset/{token}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The page to set a new password by a link
+         * @description Showing it does not use the link up.
+         */
+        get: operations["showPasswordReset"];
+        put?: never;
+        /**
+         * The form to set a new password
+         * @description The link works once, for 30 minutes. All sessions and tokens of the customer end.
+         */
+        post: operations["submitPasswordReset"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/oauth/password-changed": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The page after a new password was set */
+        get: operations["showPasswordChanged"];
+        put?: never;
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -2924,6 +3065,252 @@ export interface webhooks {
                      *     }
                      */
                     "application/json": components["schemas"]["EventCustomerDeleted"];
+                };
+            };
+            responses: {
+                /** @description The endpoint is gone: it is disabled */
+                410: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content?: never;
+                };
+                /** @description Accepted. The body of the response is ignored */
+                "2XX": {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content?: never;
+                };
+                /** @description Not accepted: the delivery is repeated */
+                default: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content?: never;
+                };
+            };
+        };
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "customer.sessions_ended": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** An operator ended all sessions of a customer */
+        post: {
+            parameters: {
+                query?: never;
+                header: {
+                    /**
+                     * @description The id of the event. A repeated delivery has the same one
+                     * @example evt_k3Xw_1043
+                     */
+                    "webhook-id": string;
+                    /**
+                     * @description Time of this attempt, in seconds since 1970. Refuse old ones
+                     * @example 1795340533
+                     */
+                    "webhook-timestamp": string;
+                    /**
+                     * @description `v1,` and the base64 of an HMAC-SHA256 over id, timestamp and body, joined by full stops (Standard Webhooks). While a secret is rotated there are two, separated by a blank
+                     * @example v1,K5oZfzN95Z9UVu1EsfQmfVNQhnkZ2pj9o9NDN/H/pI4=
+                     */
+                    "webhook-signature": string;
+                };
+                path?: never;
+                cookie?: never;
+            };
+            requestBody: {
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "evt_k3Xw_1043",
+                     *       "type": "customer.sessions_ended",
+                     *       "timestamp": "2026-11-22T09:42:13.123Z",
+                     *       "sequence": 1043,
+                     *       "subject": "customer:5",
+                     *       "actor": "key:12",
+                     *       "requestId": "0f3c9a4e-5a43-4c0c-8f6b-2a1f6f3f4a11",
+                     *       "data": {
+                     *         "id": 5
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["EventCustomerSessionsEnded"];
+                };
+            };
+            responses: {
+                /** @description The endpoint is gone: it is disabled */
+                410: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content?: never;
+                };
+                /** @description Accepted. The body of the response is ignored */
+                "2XX": {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content?: never;
+                };
+                /** @description Not accepted: the delivery is repeated */
+                default: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content?: never;
+                };
+            };
+        };
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "customer.password_reset_created": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** An operator made a link with which a customer can set a new password */
+        post: {
+            parameters: {
+                query?: never;
+                header: {
+                    /**
+                     * @description The id of the event. A repeated delivery has the same one
+                     * @example evt_k3Xw_1043
+                     */
+                    "webhook-id": string;
+                    /**
+                     * @description Time of this attempt, in seconds since 1970. Refuse old ones
+                     * @example 1795340533
+                     */
+                    "webhook-timestamp": string;
+                    /**
+                     * @description `v1,` and the base64 of an HMAC-SHA256 over id, timestamp and body, joined by full stops (Standard Webhooks). While a secret is rotated there are two, separated by a blank
+                     * @example v1,K5oZfzN95Z9UVu1EsfQmfVNQhnkZ2pj9o9NDN/H/pI4=
+                     */
+                    "webhook-signature": string;
+                };
+                path?: never;
+                cookie?: never;
+            };
+            requestBody: {
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "evt_k3Xw_1043",
+                     *       "type": "customer.password_reset_created",
+                     *       "timestamp": "2026-11-22T09:42:13.123Z",
+                     *       "sequence": 1043,
+                     *       "subject": "customer:5",
+                     *       "actor": "key:12",
+                     *       "requestId": "0f3c9a4e-5a43-4c0c-8f6b-2a1f6f3f4a11",
+                     *       "data": {
+                     *         "id": 5
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["EventCustomerPasswordResetCreated"];
+                };
+            };
+            responses: {
+                /** @description The endpoint is gone: it is disabled */
+                410: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content?: never;
+                };
+                /** @description Accepted. The body of the response is ignored */
+                "2XX": {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content?: never;
+                };
+                /** @description Not accepted: the delivery is repeated */
+                default: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content?: never;
+                };
+            };
+        };
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "customer.password_reset": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** A customer set a new password by a link */
+        post: {
+            parameters: {
+                query?: never;
+                header: {
+                    /**
+                     * @description The id of the event. A repeated delivery has the same one
+                     * @example evt_k3Xw_1043
+                     */
+                    "webhook-id": string;
+                    /**
+                     * @description Time of this attempt, in seconds since 1970. Refuse old ones
+                     * @example 1795340533
+                     */
+                    "webhook-timestamp": string;
+                    /**
+                     * @description `v1,` and the base64 of an HMAC-SHA256 over id, timestamp and body, joined by full stops (Standard Webhooks). While a secret is rotated there are two, separated by a blank
+                     * @example v1,K5oZfzN95Z9UVu1EsfQmfVNQhnkZ2pj9o9NDN/H/pI4=
+                     */
+                    "webhook-signature": string;
+                };
+                path?: never;
+                cookie?: never;
+            };
+            requestBody: {
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "evt_k3Xw_1043",
+                     *       "type": "customer.password_reset",
+                     *       "timestamp": "2026-11-22T09:42:13.123Z",
+                     *       "sequence": 1043,
+                     *       "subject": "customer:5",
+                     *       "actor": "key:12",
+                     *       "requestId": "0f3c9a4e-5a43-4c0c-8f6b-2a1f6f3f4a11",
+                     *       "data": {
+                     *         "id": 5
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["EventCustomerPasswordReset"];
                 };
             };
             responses: {
@@ -5394,6 +5781,36 @@ export interface components {
             }[];
         };
         /**
+         * CustomerDetails
+         * @example {
+         *       "customer": {
+         *         "id": 7,
+         *         "username": "ada",
+         *         "firstName": "Ada",
+         *         "lastName": "Keller",
+         *         "email": "ada@example.com",
+         *         "phone": "+41 31 000 00 00",
+         *         "customerStatus": "silver",
+         *         "favouriteCheese": {
+         *           "name": "Gruyère"
+         *         },
+         *         "createdAt": "2026-01-15T09:30:00.000Z"
+         *       },
+         *       "role": "customer",
+         *       "deliveredTotal": 709.5
+         *     }
+         */
+        CustomerDetails: {
+            customer: components["schemas"]["Customer"];
+            /**
+             * @description Staff may be granted more scopes
+             * @enum {string}
+             */
+            role: "customer" | "staff";
+            /** @description Value of all delivered orders, in US dollars */
+            deliveredTotal: number;
+        };
+        /**
          * CustomerInput
          * @example {
          *       "username": "ada",
@@ -5441,6 +5858,37 @@ export interface components {
              * @example 2026-01-15T09:30:00.000Z
              */
             readonly createdAt?: string;
+        };
+        /**
+         * CustomerList
+         * @example {
+         *       "items": [
+         *         {
+         *           "customer": {
+         *             "id": 7,
+         *             "username": "ada",
+         *             "firstName": "Ada",
+         *             "lastName": "Keller",
+         *             "email": "ada@example.com",
+         *             "phone": "+41 31 000 00 00",
+         *             "customerStatus": "silver",
+         *             "favouriteCheese": {
+         *               "name": "Gruyère"
+         *             },
+         *             "createdAt": "2026-01-15T09:30:00.000Z"
+         *           },
+         *           "role": "customer",
+         *           "deliveredTotal": 709.5
+         *         }
+         *       ],
+         *       "nextCursor": null,
+         *       "hasMore": false
+         *     }
+         */
+        CustomerList: {
+            items: components["schemas"]["CustomerDetails"][];
+            nextCursor: string | null;
+            hasMore: boolean;
         };
         /**
          * DryRunResult
@@ -5526,7 +5974,7 @@ export interface components {
          *       }
          *     }
          */
-        Event: components["schemas"]["EventCheeseCreated"] | components["schemas"]["EventCheeseUpdated"] | components["schemas"]["EventCheeseDeleted"] | components["schemas"]["EventCheeseImageUploaded"] | components["schemas"]["EventOrderPlaced"] | components["schemas"]["EventOrderApproved"] | components["schemas"]["EventOrderShipped"] | components["schemas"]["EventOrderDelivered"] | components["schemas"]["EventOrderCancelled"] | components["schemas"]["EventStockAdjusted"] | components["schemas"]["EventStockLow"] | components["schemas"]["EventStockDepleted"] | components["schemas"]["EventCustomerCreated"] | components["schemas"]["EventCustomerUpdated"] | components["schemas"]["EventCustomerDeleted"] | components["schemas"]["EventCustomerTierChanged"] | components["schemas"]["EventApiKeyCreated"] | components["schemas"]["EventApiKeyRenamed"] | components["schemas"]["EventApiKeyRotated"] | components["schemas"]["EventApiKeyRevoked"] | components["schemas"]["EventAccountCreated"] | components["schemas"]["EventAccountPlanChanged"] | components["schemas"]["EventOauthClientCreated"] | components["schemas"]["EventOauthClientDeleted"] | components["schemas"]["EventApprovalRequested"] | components["schemas"]["EventApprovalApproved"] | components["schemas"]["EventApprovalDenied"] | components["schemas"]["EventApprovalRevoked"] | components["schemas"]["EventWebhookEndpointCreated"] | components["schemas"]["EventWebhookEndpointUpdated"] | components["schemas"]["EventWebhookEndpointDeleted"] | components["schemas"]["EventWebhookEndpointDisabled"] | components["schemas"]["EventShopReset"];
+        Event: components["schemas"]["EventCheeseCreated"] | components["schemas"]["EventCheeseUpdated"] | components["schemas"]["EventCheeseDeleted"] | components["schemas"]["EventCheeseImageUploaded"] | components["schemas"]["EventOrderPlaced"] | components["schemas"]["EventOrderApproved"] | components["schemas"]["EventOrderShipped"] | components["schemas"]["EventOrderDelivered"] | components["schemas"]["EventOrderCancelled"] | components["schemas"]["EventStockAdjusted"] | components["schemas"]["EventStockLow"] | components["schemas"]["EventStockDepleted"] | components["schemas"]["EventCustomerCreated"] | components["schemas"]["EventCustomerUpdated"] | components["schemas"]["EventCustomerDeleted"] | components["schemas"]["EventCustomerSessionsEnded"] | components["schemas"]["EventCustomerPasswordResetCreated"] | components["schemas"]["EventCustomerPasswordReset"] | components["schemas"]["EventCustomerTierChanged"] | components["schemas"]["EventApiKeyCreated"] | components["schemas"]["EventApiKeyRenamed"] | components["schemas"]["EventApiKeyRotated"] | components["schemas"]["EventApiKeyRevoked"] | components["schemas"]["EventAccountCreated"] | components["schemas"]["EventAccountPlanChanged"] | components["schemas"]["EventOauthClientCreated"] | components["schemas"]["EventOauthClientDeleted"] | components["schemas"]["EventApprovalRequested"] | components["schemas"]["EventApprovalApproved"] | components["schemas"]["EventApprovalDenied"] | components["schemas"]["EventApprovalRevoked"] | components["schemas"]["EventWebhookEndpointCreated"] | components["schemas"]["EventWebhookEndpointUpdated"] | components["schemas"]["EventWebhookEndpointDeleted"] | components["schemas"]["EventWebhookEndpointDisabled"] | components["schemas"]["EventShopReset"];
         /**
          * EventAccountCreated
          * @description An account was created
@@ -6515,6 +6963,162 @@ export interface components {
              * @enum {string}
              */
             type: "customer.deleted";
+            /**
+             * Format: date-time
+             * @example 2026-01-15T09:30:00.000Z
+             */
+            timestamp: string;
+            /**
+             * Format: int64
+             * @description Rises by exactly one from event to event
+             */
+            sequence: number;
+            /** @description What it happened to */
+            subject: string;
+            /** @description Who caused it: `key:12`, `customer:5`, `client:ab12`, `cli`, `system` */
+            actor: string;
+            /** @description X-Request-Id of the request that caused it; do not send personal data in that header */
+            requestId: string | null;
+            /**
+             * @example {
+             *       "id": 5
+             *     }
+             */
+            data: {
+                /** Format: int64 */
+                id: number;
+            };
+            /** @description In webhooks only: the id of the event before this one for the same endpoint; null for the first */
+            previousId?: string | null;
+        };
+        /**
+         * EventCustomerPasswordReset
+         * @description A customer set a new password by a link
+         * @example {
+         *       "id": "evt_k3Xw_1043",
+         *       "type": "customer.password_reset",
+         *       "timestamp": "2026-11-22T09:42:13.123Z",
+         *       "sequence": 1043,
+         *       "subject": "customer:5",
+         *       "actor": "key:12",
+         *       "requestId": "0f3c9a4e-5a43-4c0c-8f6b-2a1f6f3f4a11",
+         *       "data": {
+         *         "id": 5
+         *       }
+         *     }
+         */
+        EventCustomerPasswordReset: {
+            /** @description Also the position after the event: send it as `since` */
+            id: string;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "customer.password_reset";
+            /**
+             * Format: date-time
+             * @example 2026-01-15T09:30:00.000Z
+             */
+            timestamp: string;
+            /**
+             * Format: int64
+             * @description Rises by exactly one from event to event
+             */
+            sequence: number;
+            /** @description What it happened to */
+            subject: string;
+            /** @description Who caused it: `key:12`, `customer:5`, `client:ab12`, `cli`, `system` */
+            actor: string;
+            /** @description X-Request-Id of the request that caused it; do not send personal data in that header */
+            requestId: string | null;
+            /**
+             * @example {
+             *       "id": 5
+             *     }
+             */
+            data: {
+                /** Format: int64 */
+                id: number;
+            };
+            /** @description In webhooks only: the id of the event before this one for the same endpoint; null for the first */
+            previousId?: string | null;
+        };
+        /**
+         * EventCustomerPasswordResetCreated
+         * @description An operator made a link with which a customer can set a new password
+         * @example {
+         *       "id": "evt_k3Xw_1043",
+         *       "type": "customer.password_reset_created",
+         *       "timestamp": "2026-11-22T09:42:13.123Z",
+         *       "sequence": 1043,
+         *       "subject": "customer:5",
+         *       "actor": "key:12",
+         *       "requestId": "0f3c9a4e-5a43-4c0c-8f6b-2a1f6f3f4a11",
+         *       "data": {
+         *         "id": 5
+         *       }
+         *     }
+         */
+        EventCustomerPasswordResetCreated: {
+            /** @description Also the position after the event: send it as `since` */
+            id: string;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "customer.password_reset_created";
+            /**
+             * Format: date-time
+             * @example 2026-01-15T09:30:00.000Z
+             */
+            timestamp: string;
+            /**
+             * Format: int64
+             * @description Rises by exactly one from event to event
+             */
+            sequence: number;
+            /** @description What it happened to */
+            subject: string;
+            /** @description Who caused it: `key:12`, `customer:5`, `client:ab12`, `cli`, `system` */
+            actor: string;
+            /** @description X-Request-Id of the request that caused it; do not send personal data in that header */
+            requestId: string | null;
+            /**
+             * @example {
+             *       "id": 5
+             *     }
+             */
+            data: {
+                /** Format: int64 */
+                id: number;
+            };
+            /** @description In webhooks only: the id of the event before this one for the same endpoint; null for the first */
+            previousId?: string | null;
+        };
+        /**
+         * EventCustomerSessionsEnded
+         * @description An operator ended all sessions of a customer
+         * @example {
+         *       "id": "evt_k3Xw_1043",
+         *       "type": "customer.sessions_ended",
+         *       "timestamp": "2026-11-22T09:42:13.123Z",
+         *       "sequence": 1043,
+         *       "subject": "customer:5",
+         *       "actor": "key:12",
+         *       "requestId": "0f3c9a4e-5a43-4c0c-8f6b-2a1f6f3f4a11",
+         *       "data": {
+         *         "id": 5
+         *       }
+         *     }
+         */
+        EventCustomerSessionsEnded: {
+            /** @description Also the position after the event: send it as `since` */
+            id: string;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "customer.sessions_ended";
             /**
              * Format: date-time
              * @example 2026-01-15T09:30:00.000Z
@@ -8218,6 +8822,45 @@ export interface components {
             total: number;
         };
         /**
+         * PasswordReset
+         * @example {
+         *       "url": "https://cheese.example/oauth/password-reset/dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk",
+         *       "expiresAt": "2026-01-15T10:00:00.000Z"
+         *     }
+         */
+        PasswordReset: {
+            /**
+             * Format: uri
+             * @description Send it to the customer. It is shown only once
+             */
+            url: string;
+            /**
+             * Format: date-time
+             * @description 30 minutes from now
+             * @example 2026-01-15T09:30:00.000Z
+             */
+            expiresAt: string;
+        };
+        /**
+         * PasswordResetForm
+         * @example {
+         *       "token": "5fUO0vCzq9n3Yl2XwK7sT4mB8rD1eH6gA-jP_iQkRcE",
+         *       "password": "a cellar full of wheels",
+         *       "repeated": "a cellar full of wheels"
+         *     }
+         */
+        PasswordResetForm: {
+            /** @description CSRF token from the hidden field of the page */
+            token: string;
+            /** Format: password */
+            password: string;
+            /**
+             * Format: password
+             * @description The password again
+             */
+            repeated: string;
+        };
+        /**
          * PlanInput
          * @example {
          *       "plan": "pro"
@@ -8288,6 +8931,16 @@ export interface components {
              * @description Secret of a confidential application, here or as password of HTTP Basic authentication
              */
             client_secret?: string;
+        };
+        /**
+         * RoleInput
+         * @example {
+         *       "role": "staff"
+         *     }
+         */
+        RoleInput: {
+            /** @enum {string} */
+            role: "customer" | "staff";
         };
         /**
          * RotationInput
@@ -15227,6 +15880,782 @@ export interface operations {
                      *       "code": 412,
                      *       "type": "precondition_failed",
                      *       "message": "The resource has changed: read it again and send its new ETag in If-Match."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Too many requests. Wait as long as Retry-After says */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": 429,
+                     *       "type": "rate_limit_exceeded",
+                     *       "message": "Too many requests: wait as long as Retry-After says."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The server is overloaded: wait as long as Retry-After says */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": 503,
+                     *       "type": "unavailable",
+                     *       "message": "The server cannot process the request right now. Try again shortly."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    listCustomers: {
+        parameters: {
+            query?: {
+                /** @description The beginning of a username, an e-mail address, a last name, or of first and last name */
+                q?: string;
+                /** @description Only this tier */
+                status?: "bronze" | "silver" | "gold" | "platinum";
+                /** @description Only this role */
+                role?: "customer" | "staff";
+                /** @description nextCursor of an earlier page */
+                cursor?: string;
+                /** @description Customers on a page */
+                limit?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of customers */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "items": [
+                     *         {
+                     *           "customer": {
+                     *             "id": 7,
+                     *             "username": "ada",
+                     *             "firstName": "Ada",
+                     *             "lastName": "Keller",
+                     *             "email": "ada@example.com",
+                     *             "phone": "+41 31 000 00 00",
+                     *             "customerStatus": "silver",
+                     *             "favouriteCheese": {
+                     *               "name": "Gruyère"
+                     *             },
+                     *             "createdAt": "2026-01-15T09:30:00.000Z"
+                     *           },
+                     *           "role": "customer",
+                     *           "deliveredTotal": 709.5
+                     *         }
+                     *       ],
+                     *       "nextCursor": null,
+                     *       "hasMore": false
+                     *     }
+                     */
+                    "application/json": components["schemas"]["CustomerList"];
+                };
+            };
+            /** @description A parameter is not valid */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": 400,
+                     *       "type": "bad_request",
+                     *       "message": "A parameter or header of the request is not valid."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description No valid credential */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": 401,
+                     *       "type": "unauthorized",
+                     *       "message": "A valid credential is needed here."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The credential is valid but does not permit this */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": 403,
+                     *       "type": "forbidden",
+                     *       "message": "The credential does not permit this."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Too many requests. Wait as long as Retry-After says */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": 429,
+                     *       "type": "rate_limit_exceeded",
+                     *       "message": "Too many requests: wait as long as Retry-After says."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The server is overloaded: wait as long as Retry-After says */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": 503,
+                     *       "type": "unavailable",
+                     *       "message": "The server cannot process the request right now. Try again shortly."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    getCustomerById: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example 7 */
+                customerId: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The customer */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "customer": {
+                     *         "id": 7,
+                     *         "username": "ada",
+                     *         "firstName": "Ada",
+                     *         "lastName": "Keller",
+                     *         "email": "ada@example.com",
+                     *         "phone": "+41 31 000 00 00",
+                     *         "customerStatus": "silver",
+                     *         "favouriteCheese": {
+                     *           "name": "Gruyère"
+                     *         },
+                     *         "createdAt": "2026-01-15T09:30:00.000Z"
+                     *       },
+                     *       "role": "customer",
+                     *       "deliveredTotal": 709.5
+                     *     }
+                     */
+                    "application/json": components["schemas"]["CustomerDetails"];
+                };
+            };
+            /** @description A parameter or header is not valid */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": 400,
+                     *       "type": "bad_request",
+                     *       "message": "A parameter or header of the request is not valid."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description No valid credential */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": 401,
+                     *       "type": "unauthorized",
+                     *       "message": "A valid credential is needed here."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The credential is valid but does not permit this */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": 403,
+                     *       "type": "forbidden",
+                     *       "message": "The credential does not permit this."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description There is no customer with this id */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": 404,
+                     *       "type": "not_found",
+                     *       "message": "There is no customer with this id."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Too many requests. Wait as long as Retry-After says */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": 429,
+                     *       "type": "rate_limit_exceeded",
+                     *       "message": "Too many requests: wait as long as Retry-After says."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The server is overloaded: wait as long as Retry-After says */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": 503,
+                     *       "type": "unavailable",
+                     *       "message": "The server cannot process the request right now. Try again shortly."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    changeCustomerRole: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description `true`: the request changes nothing and returns the response that it would get. `effects`: the same, as 200 with a DryRunResult. `false`: a real request */
+                "Dry-Run"?: string;
+                /** @description Any text. The same request with the same key runs only once within 24 hours */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /** @example 7 */
+                customerId: number;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "role": "staff"
+                 *     }
+                 */
+                "application/json": components["schemas"]["RoleInput"];
+            };
+        };
+        responses: {
+            /** @description The customer */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "customer": {
+                     *         "id": 7,
+                     *         "username": "ada",
+                     *         "firstName": "Ada",
+                     *         "lastName": "Keller",
+                     *         "email": "ada@example.com",
+                     *         "phone": "+41 31 000 00 00",
+                     *         "customerStatus": "silver",
+                     *         "favouriteCheese": {
+                     *           "name": "Gruyère"
+                     *         },
+                     *         "createdAt": "2026-01-15T09:30:00.000Z"
+                     *       },
+                     *       "role": "customer",
+                     *       "deliveredTotal": 709.5
+                     *     }
+                     */
+                    "application/json": components["schemas"]["CustomerDetails"];
+                };
+            };
+            /** @description A parameter or header is not valid */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": 400,
+                     *       "type": "bad_request",
+                     *       "message": "A parameter or header of the request is not valid."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description No valid credential */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": 401,
+                     *       "type": "unauthorized",
+                     *       "message": "A valid credential is needed here."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The credential is valid but does not permit this */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": 403,
+                     *       "type": "forbidden",
+                     *       "message": "The credential does not permit this."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description There is no customer with this id */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": 404,
+                     *       "type": "not_found",
+                     *       "message": "There is no customer with this id."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The body took too long to arrive */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": 408,
+                     *       "type": "request_timeout",
+                     *       "message": "The request took too long to arrive."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description This is your own role */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": 409,
+                     *       "type": "conflict",
+                     *       "message": "This is your own role."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The body is over 1 MiB */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": 413,
+                     *       "type": "payload_too_large",
+                     *       "message": "The body is larger than this path accepts."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The media type of the body is not supported */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": 415,
+                     *       "type": "unsupported_media_type",
+                     *       "message": "Send the body in a media type that the Accept header of this response names."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The request failed validation. Nothing was changed */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": 422,
+                     *       "type": "validation_error",
+                     *       "message": "The request failed validation. name: is required",
+                     *       "errors": [
+                     *         {
+                     *           "field": "name",
+                     *           "message": "is required"
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ValidationError"];
+                };
+            };
+            /** @description Too many requests. Wait as long as Retry-After says */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": 429,
+                     *       "type": "rate_limit_exceeded",
+                     *       "message": "Too many requests: wait as long as Retry-After says."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The server is overloaded: wait as long as Retry-After says */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": 503,
+                     *       "type": "unavailable",
+                     *       "message": "The server cannot process the request right now. Try again shortly."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    endCustomerSessions: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description `true`: the request changes nothing and returns the response that it would get. `effects`: the same, as 200 with a DryRunResult. `false`: a real request */
+                "Dry-Run"?: string;
+            };
+            path: {
+                /** @example 7 */
+                customerId: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description All sessions have ended */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description A parameter or header is not valid */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": 400,
+                     *       "type": "bad_request",
+                     *       "message": "A parameter or header of the request is not valid."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description No valid credential */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": 401,
+                     *       "type": "unauthorized",
+                     *       "message": "A valid credential is needed here."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The credential is valid but does not permit this */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": 403,
+                     *       "type": "forbidden",
+                     *       "message": "The credential does not permit this."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description There is no customer with this id */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": 404,
+                     *       "type": "not_found",
+                     *       "message": "There is no customer with this id."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Too many requests. Wait as long as Retry-After says */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": 429,
+                     *       "type": "rate_limit_exceeded",
+                     *       "message": "Too many requests: wait as long as Retry-After says."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The server is overloaded: wait as long as Retry-After says */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": 503,
+                     *       "type": "unavailable",
+                     *       "message": "The server cannot process the request right now. Try again shortly."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    createPasswordReset: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Any text. The same request with the same key runs only once within 24 hours */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /** @example 7 */
+                customerId: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The link */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "url": "https://cheese.example/oauth/password-reset/dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk",
+                     *       "expiresAt": "2026-01-15T10:00:00.000Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["PasswordReset"];
+                };
+            };
+            /** @description A parameter or header is not valid */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": 400,
+                     *       "type": "bad_request",
+                     *       "message": "A parameter or header of the request is not valid."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description No valid credential */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": 401,
+                     *       "type": "unauthorized",
+                     *       "message": "A valid credential is needed here."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The credential is valid but does not permit this */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": 403,
+                     *       "type": "forbidden",
+                     *       "message": "The credential does not permit this."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description There is no customer with this id */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": 404,
+                     *       "type": "not_found",
+                     *       "message": "There is no customer with this id."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The first request with this Idempotency-Key is still running */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": 409,
+                     *       "type": "conflict",
+                     *       "message": "The first request with this Idempotency-Key is still running."
                      *     }
                      */
                     "application/json": components["schemas"]["Error"];
@@ -23924,6 +25353,198 @@ export interface operations {
             };
             /** @description A page with the error */
             415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/html": string;
+                };
+            };
+            /** @description A page with the error */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/html": string;
+                };
+            };
+            /** @description A page with the error */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/html": string;
+                };
+            };
+        };
+    };
+    showPasswordReset: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk */
+                token: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The form */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/html": string;
+                };
+            };
+            /** @description The link is unknown, was used, or has expired */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/html": string;
+                };
+            };
+            /** @description A page with the error */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/html": string;
+                };
+            };
+            /** @description A page with the error */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/html": string;
+                };
+            };
+        };
+    };
+    submitPasswordReset: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk */
+                token: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "token": "5fUO0vCzq9n3Yl2XwK7sT4mB8rD1eH6gA-jP_iQkRcE",
+                 *       "password": "a cellar full of wheels",
+                 *       "repeated": "a cellar full of wheels"
+                 *     }
+                 */
+                "application/x-www-form-urlencoded": components["schemas"]["PasswordResetForm"];
+            };
+        };
+        responses: {
+            /** @description To a page that confirms it */
+            303: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description A page with the error */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/html": string;
+                };
+            };
+            /** @description A page with the error */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/html": string;
+                };
+            };
+            /** @description The link is unknown, was used, or has expired */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/html": string;
+                };
+            };
+            /** @description A page with the error */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/html": string;
+                };
+            };
+            /** @description A page with the error */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/html": string;
+                };
+            };
+            /** @description The form with the error */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/html": string;
+                };
+            };
+            /** @description A page with the error */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/html": string;
+                };
+            };
+            /** @description A page with the error */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/html": string;
+                };
+            };
+        };
+    };
+    showPasswordChanged: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The page */
+            200: {
                 headers: {
                     [name: string]: unknown;
                 };

@@ -108,6 +108,7 @@ export const apiInfo: ApiInfo = {
     endpointId: 1,
     deliveryId: 1,
     accountId: 1,
+    customerId: 7,
     approvalId: 1,
     username: 'ada',
     status: 'available',

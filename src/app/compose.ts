@@ -5,9 +5,8 @@ import { createGuard } from '../auth/guard.ts';
 import { accountRoutes } from '../auth/keys/account-routes.ts';
 import { createKeyResolver } from '../auth/keys/resolver.ts';
 import { keyRoutes } from '../auth/keys/routes.ts';
-import { metadataRoute, oauthEndpoints, styleRoute } from '../auth/oauth/endpoints.ts';
+import { metadataRoute, styleRoute } from '../auth/oauth/endpoints.ts';
 import { oauthOperatorRoutes } from '../auth/oauth/operator-routes.ts';
-import { createPageLayout } from '../auth/oauth/pages.ts';
 import { createTokenResolver } from '../auth/oauth/resolver.ts';
 import { selfRoutes } from '../auth/self-routes.ts';
 import { catalogueChangeRoutes } from '../cheeses/catalogue-change-routes.ts';
@@ -17,6 +16,7 @@ import { cheeseRoutes } from '../cheeses/routes.ts';
 import { type Clock, systemClock } from '../clock.ts';
 import { consoleRoutes } from '../console/routes.ts';
 import { createCursors } from '../cursor.ts';
+import { customerOperatorRoutes } from '../customers/operator-routes.ts';
 import { customerRoutes } from '../customers/routes.ts';
 import { webhookDescriptions } from '../events/event-components.ts';
 import { createLiveConnections } from '../events/live-connections.ts';
@@ -56,6 +56,7 @@ import { apiInfo, landingText } from './api-info.ts';
 import { createGauges } from './gauges.ts';
 import { type Maintenance, runAll, startMaintenance } from './maintenance.ts';
 import { publishedLimits } from './published-limits.ts';
+import { createRawRoutes } from './raw-routes.ts';
 import { createReadiness } from './readiness.ts';
 import { openServices, type Services, type WorkerPools } from './services.ts';
 
@@ -96,8 +97,9 @@ export async function buildApp(
   );
   const { database, keys, sessions, cheeses, listing, customers, loginThrottle, login, orders, orderReader } =
     services;
-  const { approvals, grants, images, customerFinder, consoleClient, consoleLinks, hub, events } = services;
+  const { grants, images, customerFinder, consoleLinks, hub, events } = services;
   const hasConsole = config.console === 'on';
+  const { customerAdministration, customerSearch } = services;
   const { environment, secret, registration, passwordLengthMin, shopName } = config;
 
   const keyResolver = createKeyResolver({ database, clock, environment });
@@ -159,6 +161,11 @@ export async function buildApp(
     ...stockRoutes(services),
     ...storeRoutes({ cheeses, orders, orderReader, customerFinder, events, connections }),
     ...customerRoutes({ customers, login, registration, passwordLengthMin }),
+    ...customerOperatorRoutes({
+      administration: customerAdministration,
+      search: customerSearch,
+      issuer,
+    }),
     ...customerOrderRoutes({ customerFinder, orders, orderReader }),
     ...keyRoutes(keys),
     ...accountRoutes({ keys, rateLimits, plans: Object.keys(config.plans) }),
@@ -190,18 +197,7 @@ export async function buildApp(
   ];
   const { transaction } = database;
   const reportDeprecated = createDeprecationReport(log, clock.now);
-  const rawRoutes = oauthEndpoints({
-    countClientIp: rateLimits.countClientIp,
-    database,
-    clock,
-    log,
-    directory: login,
-    approvals,
-    consoleClient: hasConsole ? consoleClient : null,
-    page: createPageLayout(shopName),
-    secret,
-    issuer,
-  });
+  const rawRoutes = createRawRoutes({ services, log, issuer, countClientIp: rateLimits.countClientIp });
   const server = createServer(routes, {
     config,
     clock,
@@ -243,6 +239,7 @@ export async function buildApp(
       sessions.purge,
       loginThrottle.purge,
       services.networks.purge,
+      customerAdministration.purge,
       grants.purge,
       counts.purge,
       uploads.purge,

@@ -12,11 +12,13 @@ import { type CheeseReader, createCheeseReader } from '../cheeses/listing.ts';
 import { type CheeseService, createCheeseService } from '../cheeses/service.ts';
 import { type Clock, systemClock, timestamp } from '../clock.ts';
 import { createCursors } from '../cursor.ts';
+import { type CustomerAdministration, createCustomerAdministration } from '../customers/administration.ts';
 import { type CustomerFinder, createCustomerFinder } from '../customers/customer-finder.ts';
 import { createLogin, type LoginService } from '../customers/login.ts';
 import { createLoginThrottle, type LoginThrottle } from '../customers/login-throttle.ts';
 import { createKnownNetworks, type KnownNetworks } from '../customers/networks.ts';
 import { createNewPasswords } from '../customers/new-passwords.ts';
+import { type CustomerSearch, createCustomerSearch, fillSearchNames } from '../customers/search.ts';
 import { type CustomerService, createCustomerService } from '../customers/service.ts';
 import type { Context } from '../database/context.ts';
 import { hasUnfinishedCopy } from '../database/copy-tables.ts';
@@ -79,6 +81,8 @@ export interface Services extends WorkerPools {
   readonly customerFinder: CustomerFinder;
   readonly stock: StockService;
   readonly stockReader: StockReader;
+  readonly customerAdministration: CustomerAdministration;
+  readonly customerSearch: CustomerSearch;
   readonly orders: OrderService;
   readonly orderReader: OrderReader;
   readonly hub: EventHub;
@@ -111,6 +115,7 @@ export async function openServices(
   const database = await openDatabase(config);
   try {
     await migrate(database);
+    await fillSearchNames(database);
     if (await hasUnfinishedCopy(database)) {
       throw new ConfigError('A copy into this database has not finished: run the same "curd copy" again.');
     }
@@ -131,6 +136,7 @@ export async function openServices(
   const grants = createGrants(database, clock);
   const throttle = createLoginThrottle({ database, clock, limits: config.loginLimits, secret });
   const networks = createKnownNetworks({ database, clock, secret });
+  const newPasswords = createNewPasswords(passwords, environment === 'local');
   const firstId = firstIdIn(environment);
   const reservations = createStockReservations(clock);
   const transitions = createTransitions({
@@ -164,7 +170,7 @@ export async function openServices(
     database,
     clock,
     cheeses,
-    newPasswords: createNewPasswords(passwords, environment === 'local'),
+    newPasswords,
     sessions,
     grants,
     tiers,
@@ -190,6 +196,7 @@ export async function openServices(
     origin: { actor, requestId: null, traceId: null, effects: null },
   });
   const consoleClient = createConsoleClient({ database, clock, keys, context: contextOf('system') });
+  const login = createLogin({ database, passwords, sessions, throttle, networks });
   return {
     config,
     clock,
@@ -207,7 +214,17 @@ export async function openServices(
     customers,
     loginThrottle: throttle,
     networks,
-    login: createLogin({ database, passwords, sessions, throttle, networks }),
+    login,
+    customerAdministration: createCustomerAdministration({
+      database,
+      clock,
+      sessions,
+      grants,
+      newPasswords,
+      throttle,
+      directory: login,
+    }),
+    customerSearch: createCustomerSearch(database, createCursors(secret, 'customers'), cheeses),
     customerFinder: createCustomerFinder(database, cheeses),
     stock,
     stockReader: createStockReader(database, cheeses, createCursors(secret, 'stock')),

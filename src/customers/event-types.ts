@@ -27,6 +27,17 @@ export const customerEvents = {
     'A customer was deleted. Delete what you have stored about them',
     onlyId,
   ),
+  sessionsEnded: defineEvent(
+    'customer.sessions_ended',
+    'An operator ended all sessions of a customer',
+    onlyId,
+  ),
+  passwordResetCreated: defineEvent(
+    'customer.password_reset_created',
+    'An operator made a link with which a customer can set a new password',
+    onlyId,
+  ),
+  passwordReset: defineEvent('customer.password_reset', 'A customer set a new password by a link', onlyId),
   tierChanged: defineEvent('customer.tier_changed', 'The tier of a customer changed', {
     type: 'object',
     required: ['id', 'customerStatus', 'before'],

@@ -30,6 +30,8 @@ const delayMs = 10_000;
 /** Attempts that may wait on one instance at the same time. Each of them keeps a request open. */
 const waitingMax = 256;
 
+const failuresLock = advisoryLock('failed logins');
+
 /** A counter of failures. */
 interface Counter {
   readonly id: string;
@@ -53,6 +55,8 @@ export interface LoginThrottle {
    * @throws AppError rateLimited
    */
   recordAttempt(usernameKey: string, clientIp: string, isKnown: boolean): Promise<Attempt>;
+  /** Clears the failures of a username: its own, those from the client IP, and those from the network of this IP. */
+  clear(tx: Sql, usernameKey: string, clientIp: string): Promise<void>;
   /** Deletes counters whose window has ended. Call it regularly. */
   purge(): Promise<void>;
 }
@@ -112,7 +116,7 @@ export function createLoginThrottle({ database, clock, limits, secret }: Depende
 
   /** Each change of counters takes this lock first, so that transactions of several instances cannot deadlock. */
   async function lock(tx: Sql): Promise<void> {
-    await tx.get(advisoryLock('failed logins'));
+    await tx.get(failuresLock);
     await tx.get(asynchronousCommit);
   }
 
@@ -187,6 +191,15 @@ export function createLoginThrottle({ database, clock, limits, secret }: Depende
           await enter({ counters, outcome, mayWait: false }).catch(() => {});
         },
       };
+    },
+
+    async clear(tx, usernameKey, clientIp) {
+      const [pair, , username] = countersOf(usernameKey, clientIp, false);
+      const [, , knownNetwork] = countersOf(usernameKey, clientIp, true);
+      await tx.get(failuresLock);
+      await customerQueries(tx).deleteFailures(
+        [pair, username, knownNetwork].flatMap((counter) => (counter === undefined ? [] : [counter.id])),
+      );
     },
 
     purge: () =>

@@ -1,8 +1,19 @@
 /** Statements on customers, their failed logins and their known networks. */
-import type { CustomerSummary } from '../auth/oauth/customer-directory.ts';
+import type { CustomerSummary, Role } from '../auth/oauth/customer-directory.ts';
 import { queriesOn } from '../database/database.ts';
 import { newId } from '../database/dry-run.ts';
-import { advisoryLock, deleteUnlocked, forShare, forUpdate, rowsFromJson, sql } from '../database/sql.ts';
+import {
+  advisoryLock,
+  deleteUnlocked,
+  forShare,
+  forUpdate,
+  joinAnd,
+  rawSql,
+  rowsFromJson,
+  sql,
+  valueList,
+} from '../database/sql.ts';
+import { searchNames } from './search-names.ts';
 import type { Tier } from './tiers.ts';
 
 /** The columns that a customer can change. */
@@ -30,6 +41,26 @@ export interface CustomerRow extends Profile {
   readonly created_at: string;
 }
 
+/** A link for a new password. */
+export interface PasswordResetRow {
+  readonly customer_id: number;
+  readonly token_hash: string;
+  readonly expires_at: string;
+}
+
+/** A customer as operators see and find it. */
+export interface SearchedRow extends CustomerRow {
+  readonly role: Role;
+  readonly last_first: string;
+  readonly first_last: string;
+}
+
+/** Columns with an index, by which customers are found by the beginning of a text. */
+export type SearchColumn = 'username_key' | 'email_key' | 'last_first' | 'first_last';
+
+/** The position of a customer in the order of a column. */
+export type KeyPosition = readonly [key: string, id: number];
+
 /** One counter of failed logins. Times are '' when there is none. */
 export interface FailureRow {
   readonly id: string;
@@ -46,20 +77,24 @@ export interface FailureRow {
 const columns = sql`id, username, username_key, email, email_key, first_name, last_name, phone, password, tier,
   delivered_cents, favourite_id, favourite_name, version, created_at`;
 
+const searchedColumns = sql`${columns}, role, last_first, first_last`;
+
 export const customerQueries = queriesOn((tx) => ({
   /** Other transactions that insert several customers wait until this one ends. */
   lockBatches: () => tx.get(advisoryLock('batches of customers')),
 
   /** Undefined when the username or the e-mail address belongs to another customer. */
-  insert: (profile: Profile, tier: Tier, createdAt: string) =>
-    tx.get<CustomerRow>(sql`
+  insert: (profile: Profile, tier: Tier, createdAt: string) => {
+    const { lastFirst, firstLast } = searchNames(profile);
+    return tx.get<CustomerRow>(sql`
       insert into customer (id, username, username_key, email, email_key, first_name, last_name, phone, password,
-        favourite_id, favourite_name, tier, created_at)
+        favourite_id, favourite_name, tier, created_at, last_first, first_last)
       values (${newId(tx)}, ${profile.username}, ${profile.username_key}, ${profile.email}, ${profile.email_key},
         ${profile.first_name}, ${profile.last_name}, ${profile.phone}, ${profile.password},
-        ${profile.favourite_id}, ${profile.favourite_name}, ${tier}, ${createdAt})
+        ${profile.favourite_id}, ${profile.favourite_name}, ${tier}, ${createdAt}, ${lastFirst}, ${firstLast})
       on conflict do nothing
-      returning ${columns}`),
+      returning ${columns}`);
+  },
 
   /** Customers with one of the two keys. */
   listTaken: (usernameKey: string, emailKey: string) =>
@@ -72,6 +107,49 @@ export const customerQueries = queriesOn((tx) => ({
 
   find: (id: number) => tx.get<CustomerRow>(sql`select ${columns} from customer where id = ${id}`),
 
+  findSearched: (id: number) =>
+    tx.get<SearchedRow>(sql`select ${searchedColumns} from customer where id = ${id}`),
+
+  /** Customers whose column has a text from `from` to before `until`, after a position, in the order of the column. */
+  listByText: (
+    column: SearchColumn,
+    from: string,
+    until: string,
+    after: KeyPosition | null,
+    limit: number,
+  ) => {
+    const name = rawSql(column);
+    const start = after === null ? sql`${name} >= ${from}` : sql`(${name}, id) > (${after[0]}, ${after[1]})`;
+    return tx.all<SearchedRow>(sql`
+      select ${searchedColumns} from customer where ${start} and ${name} < ${until} order by ${name}, id limit ${limit}`);
+  },
+
+  /** Customers with a smaller id, newest first. Staff and each tier have an index. */
+  listNewest: (
+    { isStaff, tier }: { readonly isStaff: boolean; readonly tier: Tier | undefined },
+    before: number | null,
+    limit: number,
+  ) =>
+    tx.all<SearchedRow>(sql`
+      select ${searchedColumns} from customer
+      where ${joinAnd([
+        ...(isStaff ? [sql`role = 'staff'`] : tier === undefined ? [] : [sql`tier = ${tier}`]),
+        ...(before === null ? [] : [sql`id < ${before}`]),
+      ])}
+      order by id desc limit ${limit}`),
+
+  /** Customers whose folded names are not stored yet. */
+  lockWithoutNames: (limit: number) =>
+    tx.all<Pick<CustomerRow, 'id' | 'first_name' | 'last_name'>>(sql`
+      select id, first_name, last_name from customer where last_first is null order by id limit ${limit}${forUpdate}`),
+
+  updateNames: (names: readonly (readonly [id: number, lastFirst: string, firstLast: string])[]) =>
+    tx.run(sql`
+      update customer set last_first = named.last_first, first_last = named.first_last
+      from (select cast(value->>0 as bigint) as id, value->>1 as last_first, value->>2 as first_last
+        from ${rowsFromJson(names)}) as named
+      where customer.id = named.id`),
+
   /** Locks the row exclusively, to change it. */
   lockForUpdate: (id: number) =>
     tx.get<CustomerRow>(sql`select ${columns} from customer where id = ${id}${forUpdate}`),
@@ -83,13 +161,16 @@ export const customerQueries = queriesOn((tx) => ({
   lockForShare: (id: number) =>
     tx.get<{ id: number }>(sql`select id from customer where id = ${id}${forShare}`),
 
-  update: (id: number, profile: Profile) =>
-    tx.get<CustomerRow>(sql`
+  update: (id: number, profile: Profile) => {
+    const { lastFirst, firstLast } = searchNames(profile);
+    return tx.get<CustomerRow>(sql`
       update customer set username = ${profile.username}, username_key = ${profile.username_key},
         email = ${profile.email}, email_key = ${profile.email_key}, first_name = ${profile.first_name},
         last_name = ${profile.last_name}, phone = ${profile.phone}, password = ${profile.password},
-        favourite_id = ${profile.favourite_id}, favourite_name = ${profile.favourite_name}, version = version + 1
-      where id = ${id} returning ${columns}`),
+        favourite_id = ${profile.favourite_id}, favourite_name = ${profile.favourite_name}, version = version + 1,
+        last_first = ${lastFirst}, first_last = ${firstLast}
+      where id = ${id} returning ${columns}`);
+  },
 
   updatePassword: (id: number, password: string) =>
     tx.run(sql`update customer set password = ${password} where id = ${id}`),
@@ -112,6 +193,31 @@ export const customerQueries = queriesOn((tx) => ({
       where favourite_id = ${cheeseId}`),
 
   delete: (id: number) => tx.run(sql`delete from customer where id = ${id}`),
+
+  /** Replaces an older link. */
+  upsertReset: (row: PasswordResetRow & { created_at: string; created_by: string }) =>
+    tx.run(sql`
+      insert into password_reset (customer_id, token_hash, created_at, created_by, expires_at)
+      values (${row.customer_id}, ${row.token_hash}, ${row.created_at}, ${row.created_by}, ${row.expires_at})
+      on conflict (customer_id) do update set token_hash = excluded.token_hash, created_at = excluded.created_at,
+        created_by = excluded.created_by, expires_at = excluded.expires_at`),
+
+  findReset: (tokenHash: string) =>
+    tx.get<PasswordResetRow>(
+      sql`select customer_id, token_hash, expires_at from password_reset where token_hash = ${tokenHash}`,
+    ),
+
+  /** 0 when the link was used or replaced. */
+  deleteReset: (tokenHash: string) => tx.run(sql`delete from password_reset where token_hash = ${tokenHash}`),
+
+  deleteResetOf: (customerId: number) =>
+    tx.run(sql`delete from password_reset where customer_id = ${customerId}`),
+
+  deletePastResets: (now: string) =>
+    tx.run(deleteUnlocked('password_reset', 'customer_id', sql`expires_at <= ${now}`)),
+
+  deleteFailures: (ids: readonly string[]) =>
+    tx.run(sql`delete from login_failure where id in (${valueList(ids)})`),
 
   listFailures: (ids: readonly string[]) =>
     tx.all<FailureRow>(sql`

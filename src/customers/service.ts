@@ -1,5 +1,4 @@
-/** Customers: registration, profiles, roles, tiers and deletion. Logins are in login.ts. */
-import type { Role } from '../auth/oauth/customer-directory.ts';
+/** Customers: registration, profiles, tiers and deletion. Logins are in login.ts, operators' verbs in administration.ts. */
 import type { OAuthGrants } from '../auth/oauth/grants.ts';
 import type { Principal } from '../auth/principal.ts';
 import type { Sessions } from '../auth/sessions/service.ts';
@@ -55,8 +54,6 @@ export interface CustomerService {
     principal: Principal,
     precondition?: Precondition,
   ): Promise<void>;
-  /** @throws AppError notFound */
-  setRole(context: Context, username: string, role: Role): Promise<void>;
   /** Shared lock until the transaction ends. False when there is no such customer. */
   lockForShare(tx: Sql, id: number): Promise<boolean>;
   /** Exclusive lock until the transaction ends. False when there is no such customer. */
@@ -258,17 +255,9 @@ export function createCustomerService(dependencies: Dependencies): CustomerServi
         await sessions.endAll(tx, context, found.id, null);
         await grants.deleteCustomer(tx, context, found.id);
         await customerQueries(tx).deleteNetworks(found.id);
+        await customerQueries(tx).deleteResetOf(found.id);
         await customerQueries(tx).delete(found.id);
         await record(tx, context, customerEvents.deleted.of(`customer:${row.id}`, { id: row.id }));
-      });
-    },
-
-    async setRole(context, username, role) {
-      const { id } = await findPermitted(username, () => true);
-      await context.transaction(async (tx) => {
-        if ((await customerQueries(tx).updateRole(id, role)) > 0) {
-          await record(tx, context, customerEvents.updated.of(`customer:${id}`, { id, role }));
-        }
       });
     },
 

@@ -2,15 +2,16 @@
 import { hash, randomBytes } from 'node:crypto';
 import { type Scope, scopes } from '../../src/auth/access.ts';
 import { sql } from '../../src/database/sql.ts';
-import type { Shop } from '../helper.ts';
+import { type Shop, until } from '../helper.ts';
 import { newApplication } from '../oauth/flow.ts';
 
 export async function newCustomer({ app: { services } }: Shop, username: string, role: 'customer' | 'staff') {
   const context = services.contextOf('test');
   const input = { username, email: `${username}@example.com`, password: 'right' };
   const { body } = await services.customers.register(context, input);
-  await services.customers.setRole(context, username, role);
-  return Number(JSON.parse(body).id);
+  const id = Number(JSON.parse(body).id);
+  await services.customerAdministration.changeRole(context, id, role);
+  return id;
 }
 
 export async function newSession({ app: { services } }: Shop, customerId: number): Promise<string> {
@@ -48,4 +49,10 @@ export async function newToken({ app: { services } }: Shop, token: Token): Promi
     insert into oauth_object (model, id, payload, client_id, customer_id, scope, expires_at)
     values (${model}, ${hash('sha256', text)}, ${'{}'}, ${client}, ${customer}, ${scope}, ${expiresAt})`);
   return text;
+}
+
+/** Waits until all recorded events are in the log: on PostgreSQL a pass numbers them after the commit. */
+export function eventsNumbered({ app }: Shop): Promise<void> {
+  const waiting = sql`select id from event where sequence is null limit 1`;
+  return until(async () => (await app.services.database.get(waiting)) === undefined);
 }

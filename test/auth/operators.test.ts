@@ -2,13 +2,14 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { assertError, assertFields, onBothEngines, openShop, type Shop, shared } from '../helper.ts';
-import { newClient, newCustomer, newSession, newToken } from './holders.ts';
+import { eventsNumbered, newClient, newCustomer, newSession, newToken } from './holders.ts';
 
 const bearer = (token: string) => ({ authorization: `Bearer ${token}` });
 
 /** Types and data of the recorded events, the newest last. */
 async function eventsOf(shop: Shop, types: string): Promise<unknown[]> {
-  const { json } = await shop.request('GET', `/v2/events?types=${types}&limit=100&wait=2`, {
+  await eventsNumbered(shop);
+  const { json } = await shop.request('GET', `/v2/events?types=${types}&limit=100`, {
     as: shop.admin,
   });
   return json.items.map(({ type, data }: { type: string; data: unknown }) => [type, data]);
@@ -191,7 +192,9 @@ test('A request that acts for a customer is 403 at all resources of operators, a
     scopes: ['read:cheeses'],
     role: 'staff',
   };
-  const routes = shop.app.routes.filter(({ tag }) => tag === 'Administration');
+  const routes = shop.app.routes.filter(
+    ({ tag, operationId }) => tag === 'Administration' && operationId !== 'getCustomerById',
+  );
   assert.ok(routes.length >= 9);
   for (const { method, path } of routes) {
     const url = `/v2${path.replace(/:\w+/, '1')}`;

@@ -303,13 +303,13 @@ test('Without HTTP an event names who acted, and no request', async (t) => {
   const events = await eventsFrom(shop);
   await shop.createKey();
   const [created] = await events();
-  assert.equal(created?.type, 'api_key.created');
+  assert.equal(created?.type, 'account.created');
   assert.deepEqual([created?.actor, created?.request_id, created?.trace_id], ['test', null, null]);
 });
 
 test('Events of every type are recorded, and match the closed schema of the type', async (t) => {
   const shop = await openShop(t);
-  const { customers, orders, contextOf } = shop.app.services;
+  const { customerAdministration, orders, contextOf } = shop.app.services;
   const all = await eventsFrom(shop);
   const admin = await shop.createKey({ scopes: ['admin'] });
   const send = async (method: string, path: string, options: RequestOptions = {}) => {
@@ -336,7 +336,8 @@ test('Events of every type are recorded, and match the closed schema of the type
     headers,
     body: { ...customer, firstName: 'Ada' },
   });
-  await customers.setRole(contextOf('test'), username, 'staff');
+  const ada = await customerAdministration.idOf(username);
+  await customerAdministration.changeRole(contextOf('test'), ada, 'staff');
   const order = { items: [{ cheeseId: id, quantity: 1 }], shippingAddress: bern };
   const { id: first } = await send('POST', '/v2/store/order', { headers, body: order });
   const { id: second } = await send('POST', '/v2/store/order', { headers, body: order });
@@ -344,12 +345,30 @@ test('Events of every type are recorded, and match the closed schema of the type
   await orders.ship(contextOf('test'), first);
   await orders.deliver(contextOf('test'), first);
   await orders.cancel(contextOf('test'), second, null);
-  await send('DELETE', `/v2/customer/${username}`, { headers: { ...headers, ...confirmed } });
+  await customerAdministration.endSessions(contextOf('test'), ada);
+  const { token: reset } = await customerAdministration.createReset(contextOf('test'), ada);
+  await customerAdministration.redeemReset(reset, 'better than good', '127.0.0.1');
+  const again = await send('POST', '/v2/customer/login', {
+    body: { username, password: 'better than good' },
+  });
+  await send('DELETE', `/v2/customer/${username}`, {
+    headers: { authorization: `Bearer ${again.token}`, ...confirmed },
+  });
   await send('DELETE', `/v2/cheeses/${id}`, { headers: confirmed });
 
   const key = await send('POST', '/v2/api-keys', { body: { expiresIn: '90d' } });
   const rotated = await send('POST', `/v2/api-keys/${key.id}/rotate`, { body: { overlap: '0s' } });
+  await send('POST', `/v2/api-keys/${rotated.id}`, { body: { name: 'scanner' } });
   await send('DELETE', `/v2/api-keys/${rotated.id}`);
+  const account = await send('POST', '/v2/accounts', { body: { name: 'diary', plan: 'free' } });
+  await send('POST', `/v2/accounts/${account.id}/plan`, { body: { plan: 'pro' } });
+  const client = { name: 'Diary', account: 'diary', scopes: ['read:cheeses'] };
+  const { clientId } = await send('POST', '/v2/oauth-clients', { body: client });
+  const request = await shop.app.services.approvals.request(clientId, null);
+  for (const verb of ['deny', 'approve', 'revoke']) {
+    await send('POST', `/v2/approvals/${request.id}/${verb}`);
+  }
+  await send('DELETE', `/v2/oauth-clients/${clientId}`);
 
   const rows = await all();
   const written = new Set(rows.map(({ type }) => type));

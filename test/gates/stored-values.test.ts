@@ -11,6 +11,7 @@ const constants = [
   "'idempotency fingerprints'",
   "'session tokens'",
   "'authorization forms'",
+  "'password reset forms'",
   "'authorization cookies'",
   // The key of cursor signatures.
   '`cursor $' + '{list} $' + '{secret}`',

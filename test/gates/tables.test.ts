@@ -24,6 +24,7 @@ const owners: Readonly<Record<string, string>> = {
   open_order_cheese: 'orders',
   customer: 'customers',
   login_failure: 'customers',
+  password_reset: 'customers',
   login_network: 'customers',
   event: 'events',
   event_log: 'events',

@@ -134,7 +134,8 @@ suite('An OAuth client of three instances', () => {
       const write = async (name: string) =>
         (await withToken(shops.next(), token, 'POST', '/v2/cheeses', { name })).status;
       assert.equal(await write('Brie'), 201);
-      await services.customers.setRole(context, 'eve', 'customer');
+      const eve = await services.customerAdministration.idOf('eve');
+      await services.customerAdministration.changeRole(context, eve, 'customer');
       assert.deepEqual([await write('A'), await write('B'), await write('C')], [403, 403, 403]);
       assert.equal((await withToken(shops.next(), token, 'DELETE', '/v2/customer/eve')).status, 204);
       assert.deepEqual(await statusesFor(shops, token), [401, 401, 401]);

@@ -175,8 +175,9 @@ suite('The command line', { concurrency: 2 }, () => {
     const headers = { 'content-type': 'application/json' };
     await fetch(`${url}/v2/customer`, { method: 'POST', headers, body: JSON.stringify(person) });
     const uri = 'https://app.example.com/cb';
-    const made = await inShop(shop, async ({ customers, keys, clients, contextOf }) => {
-      await customers.setRole(contextOf('test'), 'bob', 'staff');
+    const made = await inShop(shop, async ({ customerAdministration, keys, clients, contextOf }) => {
+      const bob = await customerAdministration.idOf('bob');
+      await customerAdministration.changeRole(contextOf('test'), bob, 'staff');
       const { id } = await keys.findAccount('local');
       const scopes: Scope[] = ['read:cheeses', 'admin'];
       const request = { name: 'Diary', accountId: id, scopes, redirectUris: [uri] };

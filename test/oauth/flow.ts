@@ -33,8 +33,10 @@ export async function register(shop: Shop, username: string, role: Role = 'custo
   await setRole(shop, username, role);
 }
 
-export function setRole({ app: { services } }: Shop, username: string, role: Role): Promise<void> {
-  return services.customers.setRole(services.contextOf('test'), username, role);
+export async function setRole({ app: { services } }: Shop, username: string, role: Role): Promise<void> {
+  const { customerAdministration, contextOf } = services;
+  const id = await customerAdministration.idOf(username);
+  await customerAdministration.changeRole(contextOf('test'), id, role);
 }
 
 export interface Application {

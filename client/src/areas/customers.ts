@@ -48,6 +48,35 @@ export class Customers extends Area {
     return this.api.delete('/v2/customer/{username}', { path: { username } }, options);
   }
 
+  /** Searches customers, or lists the newest. */
+  list(filters?: Query<'listCustomers'>, options?: CallOptions): ListOf<'listCustomers'> {
+    return this.api.list('/v2/customers', { query: filters }, options);
+  }
+
+  /** Returns a customer by id, with role and total of delivered orders. */
+  getById(customerId: number, options?: CallOptions): Promise<Result<'getCustomerById'>> {
+    return this.api.get('/v2/customers/{customerId}', { path: { customerId } }, options);
+  }
+
+  /** Makes a customer staff, or customer again. */
+  changeRole(
+    customerId: number,
+    role: Body<'changeCustomerRole'>,
+    options?: CallOptions,
+  ): Promise<Result<'changeCustomerRole'>> {
+    return this.api.post('/v2/customers/{customerId}/role', { path: { customerId }, body: role }, options);
+  }
+
+  /** Ends all sessions of a customer. */
+  endSessions(customerId: number, options?: CallOptions): Promise<void> {
+    return this.api.delete('/v2/customers/{customerId}/sessions', { path: { customerId } }, options);
+  }
+
+  /** Makes a link with which a customer sets a new password. The response contains it once. */
+  createPasswordReset(customerId: number, options?: CallOptions): Promise<Result<'createPasswordReset'>> {
+    return this.api.post('/v2/customers/{customerId}/password-reset', { path: { customerId } }, options);
+  }
+
   /** Lists the orders of a customer, the newest first. */
   listOrders(
     username: string,

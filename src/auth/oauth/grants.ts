@@ -9,6 +9,8 @@ export interface OAuthGrants {
   isActiveToken(tx: Sql, tokenHash: string): Promise<boolean>;
   /** Deletes grants, codes, tokens and browser sessions of a customer. */
   revokeAll(tx: Sql, context: Context, customerId: number): Promise<void>;
+  /** Deletes the sessions of browsers at the login page. Tokens stay. */
+  endBrowserSessions(tx: Sql, customerId: number): Promise<void>;
   /** Deletes the approvals too. */
   deleteCustomer(tx: Sql, context: Context, customerId: number): Promise<void>;
   /** Deletes expired objects. */
@@ -22,6 +24,10 @@ export function createGrants(database: Database, clock: Clock): OAuthGrants {
     async revokeAll(tx, { origin }, customerId) {
       const ended = await oauthQueries(tx).deleteObjectsOfCustomer(customerId);
       origin.effects?.addCount('grants.ended', ended);
+    },
+
+    async endBrowserSessions(tx, customerId) {
+      await oauthQueries(tx).deleteBrowserSessions(customerId);
     },
 
     async deleteCustomer(tx, context, customerId) {

@@ -169,6 +169,9 @@ export const oauthQueries = queriesOn((tx) => ({
 
   deleteObjectsOfCustomer: (customerId: number) => deleteObjects(tx, sql`customer_id = ${customerId}`),
 
+  deleteBrowserSessions: (customerId: number) =>
+    tx.run(inOrder(sql`customer_id = ${customerId} and model in ('Interaction', 'Session')`)),
+
   deleteObjectsOfClient: (clientId: string) => deleteObjects(tx, sql`client_id = ${clientId}`),
 
   /** All objects of a customer with a client. */

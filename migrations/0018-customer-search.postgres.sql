@@ -1,0 +1,19 @@
+-- The folded names of a customer, in both orders, for the search. Null until the program has filled them.
+alter table customer add column last_first text collate "C";
+alter table customer add column first_last text collate "C";
+create index customer_by_last_first on customer (last_first, id);
+create index customer_by_first_last on customer (first_last, id);
+create index customer_by_tier on customer (tier, id);
+create index customer_staff on customer (id) where role = 'staff';
+create index customer_without_names on customer (id) where last_first is null;
+
+-- Links with which customers set a new password: at most one for each. Only the SHA-256 of its token is stored.
+create table password_reset (
+  customer_id bigint primary key references customer (id),
+  token_hash text collate "C" not null,
+  created_at text collate "C" not null,
+  created_by text collate "C" not null,
+  expires_at text collate "C" not null
+);
+create unique index password_reset_token on password_reset (token_hash);
+create index password_reset_expiry on password_reset (expires_at);

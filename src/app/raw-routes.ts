@@ -1,0 +1,27 @@
+/** Creates the routes that write their own responses: the authorization server and the pages. */
+import { type EndpointDependencies, oauthEndpoints } from '../auth/oauth/endpoints.ts';
+import { createPageLayout } from '../auth/oauth/pages.ts';
+import { passwordResetPages } from '../customers/password-reset-pages.ts';
+import type { RawRoute } from '../http/raw-routes.ts';
+import type { Services } from './services.ts';
+
+interface Dependencies extends Pick<EndpointDependencies, 'countClientIp' | 'issuer' | 'log'> {
+  readonly services: Services;
+}
+
+export function createRawRoutes({ services, ...dependencies }: Dependencies): RawRoute[] {
+  const { config, database, clock, login, approvals, consoleClient, customerAdministration } = services;
+  const { secret, passwordLengthMin } = config;
+  const shared = { ...dependencies, secret, page: createPageLayout(config.shopName) };
+  return [
+    ...oauthEndpoints({
+      ...shared,
+      database,
+      clock,
+      directory: login,
+      approvals,
+      consoleClient: config.console === 'on' ? consoleClient : null,
+    }),
+    ...passwordResetPages({ ...shared, administration: customerAdministration, passwordLengthMin }),
+  ];
+}

@@ -1,0 +1,159 @@
+/** What operators do with customers: roles, the end of sessions, and links for a new password. */
+import type { CustomerDirectory, Role } from '../auth/oauth/customer-directory.ts';
+import type { OAuthGrants } from '../auth/oauth/grants.ts';
+import type { Principal } from '../auth/principal.ts';
+import type { Sessions } from '../auth/sessions/service.ts';
+import { type Clock, timestamp } from '../clock.ts';
+import type { Context } from '../database/context.ts';
+import type { Database, Sql } from '../database/database.ts';
+import { AppError } from '../errors.ts';
+import type { NewEvent } from '../events/define.ts';
+import { recordEvents } from '../events/record.ts';
+import { customerNotFound } from './batch-errors.ts';
+import { customerEvents } from './event-types.ts';
+import type { LoginThrottle } from './login-throttle.ts';
+import type { NewPasswords } from './new-passwords.ts';
+import { findByUsername } from './profile.ts';
+import { type CustomerRow, customerQueries } from './queries.ts';
+import { hashResetToken, makeResetToken, resetLifetimeMs } from './reset-token.ts';
+
+/** A link is shown only once: its token is stored as a hash. */
+export interface NewReset {
+  readonly token: string;
+  readonly expiresAt: string;
+}
+
+export interface CustomerAdministration {
+  /** @throws AppError notFound */
+  idOf(username: string): Promise<number>;
+  /** @param operator null: the command line @throws AppError notFound, conflict for the operator's own role */
+  changeRole(context: Context, id: number, role: Role, operator?: Principal | null): Promise<void>;
+  /** Sessions of the API, and of browsers at the login page. Tokens of applications stay. @throws AppError notFound */
+  endSessions(context: Context, id: number): Promise<void>;
+  /** Valid once, for 30 minutes. An older link ends. @throws AppError notFound */
+  createReset(context: Context, id: number): Promise<NewReset>;
+  /** The username that a link is for; null when the link is unknown, used or expired. */
+  findReset(token: string): Promise<string | null>;
+  /**
+   * Sets the password and uses the link up. Ends all sessions, grants and tokens of the customer.
+   * @throws AppError notFound when the link is unknown, used or expired; validation, unavailable
+   */
+  redeemReset(token: string, password: string, clientIp: string): Promise<void>;
+  /** Deletes expired links. */
+  purge(): Promise<void>;
+}
+
+interface Dependencies {
+  readonly database: Database;
+  readonly clock: Clock;
+  readonly sessions: Sessions;
+  readonly grants: OAuthGrants;
+  readonly newPasswords: NewPasswords;
+  readonly throttle: LoginThrottle;
+  readonly directory: Pick<CustomerDirectory, 'find'>;
+}
+
+export function createCustomerAdministration(dependencies: Dependencies): CustomerAdministration {
+  const { database, clock, sessions, grants, newPasswords, throttle, directory } = dependencies;
+  const now = () => timestamp(clock.now());
+
+  const record = (tx: Sql, context: Context, event: NewEvent): Promise<void> =>
+    recordEvents(tx, context.origin, now(), [event]);
+
+  /** @throws AppError notFound */
+  async function lock(tx: Sql, id: number): Promise<CustomerRow> {
+    const row = await customerQueries(tx).lockForUpdate(id);
+    if (row === undefined) {
+      throw new AppError('notFound', `There is no customer with the id ${id}.`);
+    }
+    return row;
+  }
+
+  /** The id of the customer whom a valid link is for. */
+  async function customerOf(token: string): Promise<number | null> {
+    const row = await customerQueries(database).findReset(hashResetToken(token));
+    return row !== undefined && Date.parse(row.expires_at) > clock.now() ? row.customer_id : null;
+  }
+
+  return {
+    async idOf(username) {
+      const row = await findByUsername(database, username);
+      if (row === undefined) {
+        throw customerNotFound();
+      }
+      return row.id;
+    },
+
+    changeRole: (context, id, role, operator = null) =>
+      context.transaction(async (tx) => {
+        await lock(tx, id);
+        if (operator?.customerId === id) {
+          throw new AppError('conflict', 'An operator cannot change their own role. Ask another operator.');
+        }
+        if ((await customerQueries(tx).updateRole(id, role)) > 0) {
+          await record(tx, context, customerEvents.updated.of(`customer:${id}`, { id, role }));
+        }
+      }),
+
+    endSessions: (context, id) =>
+      context.transaction(async (tx) => {
+        await lock(tx, id);
+        await sessions.endAll(tx, context, id, null);
+        await grants.endBrowserSessions(tx, id);
+        await record(tx, context, customerEvents.sessionsEnded.of(`customer:${id}`, { id }));
+      }),
+
+    createReset: (context, id) =>
+      context.transaction(async (tx) => {
+        await lock(tx, id);
+        const token = makeResetToken(clock);
+        const expiresAt = timestamp(clock.now() + resetLifetimeMs);
+        await customerQueries(tx).upsertReset({
+          customer_id: id,
+          token_hash: hashResetToken(token),
+          created_at: now(),
+          created_by: context.origin.actor,
+          expires_at: expiresAt,
+        });
+        await record(tx, context, customerEvents.passwordResetCreated.of(`customer:${id}`, { id }));
+        return { token, expiresAt };
+      }),
+
+    async findReset(token) {
+      const id = await customerOf(token);
+      return id === null ? null : ((await directory.find(id))?.username ?? null);
+    },
+
+    async redeemReset(token, password, clientIp) {
+      const id = await customerOf(token);
+      if (id === null) {
+        throw linkEnded();
+      }
+      const context: Context = {
+        transaction: database.transaction,
+        origin: { actor: `customer:${id}`, requestId: null, traceId: null, effects: null },
+      };
+      const hash = await newPasswords.hash(context, password);
+      await context.transaction(async (tx) => {
+        const customer = await customerQueries(tx).lockForUpdate(id);
+        // Of two requests with one link, the second finds that it was used.
+        if (customer === undefined || (await customerQueries(tx).deleteReset(hashResetToken(token))) === 0) {
+          throw linkEnded();
+        }
+        await customerQueries(tx).updatePassword(id, hash);
+        await sessions.endAll(tx, context, id, null);
+        await grants.revokeAll(tx, context, id);
+        await throttle.clear(tx, customer.username_key, clientIp);
+        await record(tx, context, customerEvents.passwordReset.of(`customer:${id}`, { id }));
+      });
+    },
+
+    async purge() {
+      await customerQueries(database).deletePastResets(now());
+    },
+  };
+}
+
+function linkEnded(): AppError {
+  return new AppError('notFound', 'This link was used, has expired or was replaced. Ask for a new one.');
+}

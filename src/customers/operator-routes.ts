@@ -1,0 +1,220 @@
+/** Routes of customers for operators. */
+
+import { anyOf, apiKey, oauth } from '../auth/access.ts';
+import { roles } from '../auth/oauth/customer-directory.ts';
+import { requireOperator } from '../auth/operator.ts';
+import {
+  badRequestResponse,
+  conflictResponse,
+  notFoundResponse,
+  unprocessableResponse,
+} from '../http/error-responses.ts';
+import { nextLink } from '../http/link.ts';
+import { parsePathId } from '../http/path-id.ts';
+import { TextBody } from '../http/response.ts';
+import { type Route, route } from '../http/route.ts';
+import { timestampSchema } from '../schema/parts.ts';
+import { lineRule } from '../schema/text-rules.ts';
+import type { CustomerAdministration } from './administration.ts';
+import { resetUrl } from './reset-token.ts';
+import { Customer } from './schemas.ts';
+import type { CustomerSearch } from './search.ts';
+import { tiers } from './tiers.ts';
+
+const role = { type: 'string', enum: roles } as const;
+
+const CustomerDetails = {
+  title: 'CustomerDetails',
+  type: 'object',
+  required: ['customer', 'role', 'deliveredTotal'],
+  properties: {
+    customer: Customer,
+    role: { ...role, description: 'Staff may be granted more scopes' },
+    deliveredTotal: { type: 'number', description: 'Value of all delivered orders, in US dollars' },
+  },
+  examples: [{ customer: Customer.examples[0], role: 'customer', deliveredTotal: 709.5 }],
+} as const;
+
+const CustomerList = {
+  title: 'CustomerList',
+  type: 'object',
+  required: ['items', 'nextCursor', 'hasMore'],
+  properties: {
+    items: { type: 'array', items: CustomerDetails },
+    nextCursor: { type: ['string', 'null'] },
+    hasMore: { type: 'boolean' },
+  },
+  examples: [{ items: CustomerDetails.examples, nextCursor: null, hasMore: false }],
+} as const;
+
+const RoleInput = {
+  title: 'RoleInput',
+  type: 'object',
+  required: ['role'],
+  properties: { role },
+  examples: [{ role: 'staff' }],
+} as const;
+
+const PasswordReset = {
+  title: 'PasswordReset',
+  type: 'object',
+  required: ['url', 'expiresAt'],
+  properties: {
+    url: { type: 'string', format: 'uri', description: 'Send it to the customer. It is shown only once' },
+    expiresAt: { ...timestampSchema, description: '30 minutes from now' },
+  },
+  examples: [
+    {
+      url: 'https://cheese.example/oauth/password-reset/dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk',
+      expiresAt: '2026-01-15T10:00:00.000Z',
+    },
+  ],
+} as const;
+
+const tag = 'Administration';
+const access = anyOf(oauth('admin'));
+const uncached = { 'Cache-Control': 'no-store' } as const;
+const noCustomer = notFoundResponse('There is no customer with this id');
+const idIn = (params: Readonly<Record<string, string>>) =>
+  parsePathId(params.customerId, 'There is no customer with this id.');
+
+interface Dependencies {
+  readonly administration: CustomerAdministration;
+  readonly search: CustomerSearch;
+  /** The public URL of this server; known when it listens. */
+  readonly issuer: () => string;
+}
+
+export function customerOperatorRoutes({ administration, search, issuer }: Dependencies): Route[] {
+  return [
+    route({
+      method: 'GET',
+      path: '/customers',
+      operationId: 'listCustomers',
+      tag,
+      summary: 'Search customers, or list the newest',
+      description:
+        'With `q`, matches of the username come first, then of the e-mail address, of the last name, and of first and last name; each customer comes once. Names match without case and accents, usernames and e-mail addresses without case. With a rare `status` or `role`, a page can have fewer customers than `limit`, or none, while `hasMore` is true: continue with `nextCursor`.',
+      access,
+      query: {
+        q: {
+          type: 'string',
+          minLength: 1,
+          maxLength: 100,
+          rule: lineRule,
+          description:
+            'The beginning of a username, an e-mail address, a last name, or of first and last name',
+        },
+        status: { type: 'string', enum: tiers, description: 'Only this tier' },
+        role: { ...role, description: 'Only this role' },
+        cursor: {
+          type: 'string',
+          minLength: 1,
+          maxLength: 4000,
+          description: 'nextCursor of an earlier page',
+        },
+        limit: { type: 'integer', minimum: 1, maximum: 100, default: 20, description: 'Customers on a page' },
+      },
+      examples: { status: 'silver' },
+      responses: {
+        200: { description: 'A page of customers', schema: CustomerList },
+        ...badRequestResponse('A parameter is not valid'),
+      },
+      handle: async ({ principal, query }) => {
+        requireOperator(principal);
+        const { items, nextCursor, hasMore } = await search.list(query);
+        const link =
+          nextCursor === null
+            ? {}
+            : { Link: nextLink('/v2/customers', { cursor: nextCursor, limit: String(query.limit) }) };
+        return {
+          status: 200,
+          headers: { ...uncached, ...link },
+          body: new TextBody(
+            `{"items":[${items.join(',')}],"nextCursor":${JSON.stringify(nextCursor)},"hasMore":${hasMore}}`,
+          ),
+        };
+      },
+    }),
+    route({
+      method: 'GET',
+      path: '/customers/:customerId',
+      operationId: 'getCustomerById',
+      tag,
+      summary: 'Read a customer by id',
+      description: 'Events name customers by id. An API key alone reads every customer.',
+      access: anyOf(apiKey, oauth('admin')),
+      responses: { 200: { description: 'The customer', schema: CustomerDetails }, ...noCustomer },
+      handle: async ({ principal, params }) => ({
+        status: 200,
+        headers: uncached,
+        body: new TextBody(await search.find(idIn(params), principal)),
+      }),
+    }),
+    route({
+      method: 'POST',
+      path: '/customers/:customerId/role',
+      operationId: 'changeCustomerRole',
+      tag,
+      summary: 'Change the role of a customer',
+      description: 'It counts from the next request on. An operator cannot change their own role.',
+      access,
+      body: RoleInput,
+      responses: {
+        200: { description: 'The customer', schema: CustomerDetails },
+        ...noCustomer,
+        ...conflictResponse('This is your own role'),
+        ...unprocessableResponse,
+      },
+      handle: async ({ principal, params, body, withIdempotency }) => {
+        requireOperator(principal);
+        const id = idIn(params);
+        const details = JSON.parse(await search.find(id, principal));
+        return withIdempotency(
+          (context) => administration.changeRole(context, id, body.role, principal),
+          () => ({ status: 200, headers: uncached, body: { ...details, role: body.role } }),
+        );
+      },
+    }),
+    route({
+      method: 'DELETE',
+      path: '/customers/:customerId/sessions',
+      operationId: 'endCustomerSessions',
+      tag,
+      summary: 'End all sessions of a customer',
+      description:
+        'Sessions of the API, and of browsers at the login page. Tokens of applications stay valid; a new password ends them too.',
+      access,
+      responses: { 204: { description: 'All sessions have ended' }, ...noCustomer },
+      handle: async ({ principal, params, context }) => {
+        requireOperator(principal);
+        await administration.endSessions(context, idIn(params));
+        return { status: 204 };
+      },
+    }),
+    route({
+      method: 'POST',
+      dryRun: 'none',
+      path: '/customers/:customerId/password-reset',
+      operationId: 'createPasswordReset',
+      tag,
+      summary: 'Make a link for a new password',
+      description:
+        'Only this response contains the link, which works once, for 30 minutes. An older link of the customer ends.',
+      access,
+      responses: { 201: { description: 'The link', schema: PasswordReset }, ...noCustomer },
+      handle: ({ principal, params, withIdempotency }) => {
+        requireOperator(principal);
+        const id = idIn(params);
+        return withIdempotency(
+          (context) => administration.createReset(context, id),
+          ({ token, expiresAt }) => ({
+            status: 201,
+            headers: uncached,
+            body: { url: resetUrl(issuer(), token), expiresAt },
+          }),
+        );
+      },
+    }),
+  ];
+}
