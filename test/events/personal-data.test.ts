@@ -1,0 +1,135 @@
+/** No event has personal data: the fields of events are a closed list, and a deleted customer is found nowhere. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { rawSql, sql } from '../../src/database/sql.ts';
+import { listTables } from '../../src/database/tables.ts';
+import { eventDefinitions } from '../../src/events/types.ts';
+import type { Schema } from '../../src/schema/schema.ts';
+import { onBothEngines, shared, until } from '../context.ts';
+import { type ListeningShop, openListeningShop } from '../helper.ts';
+import { openStream, untilNumbered } from './streams.ts';
+
+/** Every field of any event. Add one only if it can never have personal data: the log outlives the customer. */
+const fields = new Set(
+  `
+  account ageMonths available before category changes cheeseId clientId createdAt customerStatus deltaKg expiresAt from
+  id imageUrl last4 lastUsedAt lowAt
+  name onHand organic origin photoUrls plan pricePerKg reason replacedBy reserved role scopes size status stock tags
+  thumbnailUrl to
+  total type updatedAt
+`
+    .trim()
+    .split(/\s+/),
+);
+
+function fieldsOf({ properties = {}, items }: Schema): string[] {
+  const own = Object.entries(properties).flatMap(([name, one]) => [name, ...fieldsOf(one)]);
+  return [...own, ...(items === undefined ? [] : fieldsOf(items))];
+}
+
+test('Events have fields of a closed list alone', () => {
+  const unknown = eventDefinitions.flatMap(({ type, schema }) =>
+    fieldsOf(schema)
+      .filter((name) => !fields.has(name))
+      .map((name) => `${type}: ${name}`),
+  );
+  assert.deepEqual(unknown, [], 'a new field needs a reason why it never has personal data');
+  for (const { type, schema } of eventDefinitions.filter(({ type }) => /^(customer|order)\./.test(type))) {
+    for (const [name, { enum: values, type: kind }] of Object.entries(schema.properties ?? {})) {
+      const isText = [kind].flat().includes('string');
+      assert.ok(!isText || values !== undefined || name === 'reason', `${type}: ${name} is free text`);
+    }
+  }
+});
+
+/** Every row of every table, as text. */
+async function dump({ app }: ListeningShop): Promise<string> {
+  const { database } = app.services;
+  const parts: string[] = [];
+  for (const { name } of await listTables(database, database.engine)) {
+    const rows = await database.all(sql`select * from ${rawSql(name)}`);
+    parts.push(...rows.map((row) => `${name} ${JSON.stringify(row)}`));
+  }
+  return parts.join('\n');
+}
+
+onBothEngines('A customer made of markers', (engine) => {
+  const opened = shared((t) => openListeningShop(t, { engine }));
+
+  test('is found nowhere after the deletion: list, stream, deliveries and all tables', async (t) => {
+    const shop = opened();
+    const send = async (method: string, path: string, body?: object, headers = {}) => {
+      const as = path.startsWith('/v2/customer') ? {} : { as: shop.admin };
+      const response = await shop.request(method, path, {
+        ...as,
+        headers,
+        ...(body === undefined ? {} : { body }),
+      });
+      assert.ok(response.status < 300, `${method} ${path} ${response.text}`);
+      return response.json;
+    };
+    const endpoint = await send('POST', '/v2/webhook-endpoints', { url: 'http://127.0.0.1:9/hook' });
+    const stream = await openStream(t, shop);
+    const marked = (what: string) => `zyx${what}marker`;
+    const customer = {
+      username: marked('username'),
+      email: `${marked('email')}@example.com`,
+      password: marked('password'),
+      firstName: marked('first'),
+      lastName: marked('last'),
+      phone: '+41 99 98 97 96 95',
+    };
+    const shippingAddress = {
+      street: marked('street'),
+      city: marked('city'),
+      zipCode: 'zyx-marker',
+      country: 'CH',
+    };
+    const cheese = await send('POST', '/v2/cheeses', { name: 'Brie', pricePerKg: 5000 });
+    await send('POST', '/v2/customer', customer, { 'idempotency-key': 'register' });
+    const { token } = await send('POST', '/v2/customer/login', customer);
+    const session = { authorization: `Bearer ${token}` };
+    const order = { items: [{ cheeseId: cheese.id, quantity: 1 }], shippingAddress, notes: marked('notes') };
+    const placed = await send('POST', '/v2/store/order', order, session);
+    await send(
+      'PUT',
+      `/v2/customer/${customer.username}`,
+      { ...customer, phone: '+41 99 98 97 96 94' },
+      session,
+    );
+    for (const step of ['approve', 'ship', 'deliver']) {
+      await send('POST', `/v2/store/order/${placed.id}/${step}`);
+    }
+    await send('POST', '/v2/store/order', order, session);
+    assert.match(await dump(shop), /zyx\w+marker/, 'the dump does not see the customer');
+    await send('DELETE', `/v2/customer/${customer.username}`, undefined, {
+      ...session,
+      'x-confirm-delete': 'true',
+    });
+
+    await untilNumbered(shop);
+    const list = await shop.request('GET', '/v2/events?limit=100', { as: shop.admin });
+    const types = list.json.items.map(({ type }: { type: string }) => type);
+    for (const type of [
+      'customer.created',
+      'customer.updated',
+      'customer.deleted',
+      'order.placed',
+      'order.delivered',
+    ]) {
+      assert.ok(types.includes(type), type);
+    }
+    await until(
+      async () => stream.blocks.some(({ event }) => event === 'customer.deleted'),
+      'the stream is late',
+    );
+    const deliveries = () =>
+      shop.request('GET', `/v2/webhook-endpoints/${endpoint.id}/deliveries?limit=100`, { as: shop.admin });
+    await shop.app.webhookWorker.run();
+    assert.match((await deliveries()).text, /customer\.deleted/);
+    stream.close();
+    const everything = [list.text, stream.text(), (await deliveries()).text, await dump(shop)].join('\n');
+    const found = everything.split('\n').filter((line) => /zyx|marker|\+41 99/i.test(line));
+    assert.deepEqual(found, []);
+  });
+});
