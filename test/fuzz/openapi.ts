@@ -143,7 +143,9 @@ function exampleOf(schema: JsonSchema, random: Random, known: Known, name = ''):
   switch (type) {
     case 'object': {
       const properties = Object.entries(schema.properties ?? {}).filter(([, one]) => one.readOnly !== true);
-      const chosen = properties.filter(([key]) => schema.required?.includes(key) || random.chance(0.4));
+      const isChosen = (key: string) =>
+        schema.required?.includes(key) || Object.hasOwn(known, key) || random.chance(0.4);
+      const chosen = properties.filter(([key]) => isChosen(key));
       return Object.fromEntries(chosen.map(([key, one]) => [key, exampleOf(one, random, known, key)]));
     }
     case 'array':
