@@ -1,6 +1,6 @@
 /** The typed client of the Curd API. */
 import { Api } from './api.ts';
-import { ApiKeys, Console, Credential, Limits } from './areas/access.ts';
+import { ApiKeys, Console, Credential, Idempotency, Limits } from './areas/access.ts';
 import { Accounts, Approvals, OauthClients } from './areas/administration.ts';
 import { Cheeses, Inventory } from './areas/cheeses.ts';
 import { Customers } from './areas/customers.ts';
@@ -45,6 +45,7 @@ export class Curd {
   readonly cheeses: Cheeses;
   readonly console: Console;
   readonly credential: Credential;
+  readonly idempotency: Idempotency;
   readonly customers: Customers;
   readonly events: Events;
   readonly inventory: Inventory;
@@ -72,6 +73,7 @@ export class Curd {
     this.cheeses = new Cheeses(api);
     this.console = new Console(api);
     this.credential = new Credential(api);
+    this.idempotency = new Idempotency(api);
     this.customers = new Customers(api);
     this.events = new Events(api);
     this.inventory = new Inventory(api);

@@ -1186,6 +1186,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v2/idempotency/{key}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Look up the outcome of a request by its Idempotency-Key
+         * @description Send the credentials of that request. 404 means that nothing was done under the key until now: a request may still be on its way, and sending it again with the same key is safe.
+         */
+        get: operations["getIdempotentResponse"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/.well-known/oauth-authorization-server": {
         parameters: {
             query?: never;
@@ -8178,6 +8198,63 @@ export interface components {
             };
             /** @description In webhooks only: the id of the event before this one for the same endpoint; null for the first */
             previousId?: string | null;
+        };
+        /**
+         * IdempotentResponseList
+         * @example {
+         *       "items": [
+         *         {
+         *           "method": "POST",
+         *           "path": "/v2/cheeses/42",
+         *           "state": "done",
+         *           "status": 200,
+         *           "headers": {
+         *             "ETag": "\"3\""
+         *           },
+         *           "body": {
+         *             "id": 42,
+         *             "name": "Gruyère",
+         *             "status": "sold"
+         *           },
+         *           "requestId": "5b0a3f6e-7c1d-4b7e-9a44-2f2f6b1c9d10",
+         *           "createdAt": "2026-02-03T14:12:45.120Z",
+         *           "expiresAt": "2026-02-04T14:12:45.120Z"
+         *         }
+         *       ]
+         *     }
+         */
+        IdempotentResponseList: {
+            /** @description One for each method and path with which the key was used, the newest first; at most 20 */
+            items: {
+                method: string;
+                /** @description Without the query */
+                path: string;
+                /**
+                 * @description `running` is known to the instance that runs the request
+                 * @enum {string}
+                 */
+                state: "running" | "done";
+                /** @description null while the request runs */
+                status: number | null;
+                /** @description Stored headers of the response */
+                headers: Record<string, never>;
+                /** @description Body of the response; null where it has none */
+                body: unknown;
+                /** @description X-Request-Id of the request that ran */
+                requestId: string;
+                /**
+                 * Format: date-time
+                 * @example 2026-01-15T09:30:00.000Z
+                 */
+                createdAt: string;
+                /**
+                 * Format: date-time
+                 * @description When the response is deleted; null while the request runs
+                 */
+                expiresAt: string | null;
+                /** @description The response cannot be read, because CURD_SECRET was changed since */
+                sealed?: boolean;
+            }[];
         };
         /**
          * ImageUploadResult
@@ -23054,6 +23131,132 @@ export interface operations {
                      *       "code": 401,
                      *       "type": "unauthorized",
                      *       "message": "A valid credential is needed here."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Too many requests. Wait as long as Retry-After says */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": 429,
+                     *       "type": "rate_limit_exceeded",
+                     *       "message": "Too many requests: wait as long as Retry-After says."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The server is overloaded: wait as long as Retry-After says */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": 503,
+                     *       "type": "unavailable",
+                     *       "message": "The server cannot process the request right now. Try again shortly."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    getIdempotentResponse: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example cart-4711 */
+                key: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description What was done under the key */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "items": [
+                     *         {
+                     *           "method": "POST",
+                     *           "path": "/v2/cheeses/42",
+                     *           "state": "done",
+                     *           "status": 200,
+                     *           "headers": {
+                     *             "ETag": "\"3\""
+                     *           },
+                     *           "body": {
+                     *             "id": 42,
+                     *             "name": "Gruyère",
+                     *             "status": "sold"
+                     *           },
+                     *           "requestId": "5b0a3f6e-7c1d-4b7e-9a44-2f2f6b1c9d10",
+                     *           "createdAt": "2026-02-03T14:12:45.120Z",
+                     *           "expiresAt": "2026-02-04T14:12:45.120Z"
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["IdempotentResponseList"];
+                };
+            };
+            /** @description The key is not valid */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": 400,
+                     *       "type": "bad_request",
+                     *       "message": "A parameter or header of the request is not valid."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description No valid credential */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": 401,
+                     *       "type": "unauthorized",
+                     *       "message": "A valid credential is needed here."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Nothing was done under this key */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": 404,
+                     *       "type": "not_found",
+                     *       "message": "Nothing was done under this key."
                      *     }
                      */
                     "application/json": components["schemas"]["Error"];

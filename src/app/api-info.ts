@@ -32,7 +32,7 @@ Each plan permits a number of requests per second and per hour. The headers \`Ra
 
 ## Idempotency
 
-Send an \`Idempotency-Key\` with a POST to repeat it safely, for example after a timeout. For 24 hours the same request with the same key returns the stored response with \`Idempotency-Replayed: true\` and changes nothing. Another request with the same key is 422. Use a new random key, such as a UUID, for each change.
+Send an \`Idempotency-Key\` with a POST to repeat it safely, for example after a timeout. For 24 hours the same request with the same key returns the stored response with \`Idempotency-Replayed: true\` and changes nothing. Another request with the same key is 422. \`GET /v2/idempotency/{key}\` shows what was done under a key. Use a new random key, such as a UUID, for each change.
 
 ## Conditional requests
 

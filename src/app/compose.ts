@@ -28,6 +28,7 @@ import { createDeprecationReport } from '../http/deprecation.ts';
 import { createMetrics } from '../http/metrics.ts';
 import { describeApi } from '../http/openapi.ts';
 import { operationalRoutes } from '../http/operational-routes.ts';
+import { outcomeRoute } from '../http/outcomes.ts';
 import { landingRoutes } from '../http/pages/landing-page.ts';
 import { describeRaw } from '../http/raw-routes.ts';
 import { createRefusalLog } from '../http/refusal-log.ts';
@@ -174,6 +175,7 @@ export async function buildApp(
     ...webhookRoutes({ ...services, wake: webhookWorker.wake }),
     ...deliveryRoutes({ ...services, wake: webhookWorker.wake }),
     ...selfRoutes({ keys, directory: login, config, bounds: publishedLimits(config) }),
+    outcomeRoute(idempotency),
     metadataRoute(issuer),
     styleRoute(),
     ...landingRoutes({

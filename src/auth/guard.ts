@@ -69,7 +69,7 @@ function authorize(
     );
   }
   if (access === 'any credential') {
-    return actForCustomer(principals[0] as Principal, principals, []);
+    return actForCustomer(principals[0] as Principal, principals, access);
   }
   const permitted = principals.find((principal) => permits(access, principal));
   if (permitted === undefined) {
@@ -85,7 +85,7 @@ function authorize(
 function actForCustomer(
   permitted: Principal,
   principals: readonly Principal[],
-  access: readonly Requirement[],
+  access: readonly Requirement[] | 'any credential',
 ): Principal {
   const customer = principals.find((other) => other.customerId !== null && other !== permitted);
   if (customer === undefined) {
@@ -95,7 +95,7 @@ function actForCustomer(
   // A token with the scope admin reaches all data by itself.
   const confinedTo = scopes.has('admin') ? null : customerId;
   // A token supplies its customer only if it meets the access by itself: the customer granted only its scopes.
-  const suppliesCustomer = kind === 'session' || permits(access, customer);
+  const suppliesCustomer = kind === 'session' || access === 'any credential' || permits(access, customer);
   return { ...permitted, confinedTo, ...(suppliesCustomer ? { customerId, sessionHash, tokenHash } : {}) };
 }
 

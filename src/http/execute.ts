@@ -9,7 +9,7 @@ import type { IdempotencyStore, StoredResponse } from '../idempotency/store.ts';
 import type { RateLimitStatus } from '../limits/rate-limits.ts';
 import { chain, type MaybePromise } from '../maybe-promise.ts';
 import { type RequestBody, rawBody, readBody, throwIfInvalid, unchangeableErrors } from './body.ts';
-import { parseIdempotencyKey } from './idempotency-key.ts';
+import { parseIdempotencyKey, scopeOf } from './idempotency-key.ts';
 import type { ReceivedForm } from './multipart.ts';
 import { readHeaders, readQuery } from './parameters.ts';
 import { type RouteResponse, TextBody } from './response.ts';
@@ -191,6 +191,7 @@ async function runWithIdempotency<T>(
     method: route.method,
     url: input.url,
     key,
+    requestId: input.origin.requestId ?? '',
     body: await contentOf(execution),
     replay: route.replay ?? 'inTransaction',
   } as const;
@@ -200,7 +201,8 @@ async function runWithIdempotency<T>(
     (result) => storable(respond(result)),
   );
   const headers = isReplay ? { ...stored.headers, 'Idempotency-Replayed': 'true' } : stored.headers;
-  return { status: stored.status, headers, body: new TextBody(stored.text) };
+  const { status, text } = stored;
+  return text === '' ? { status, headers } : { status, headers, body: new TextBody(text) };
 }
 
 /** The bytes that must be the same when an idempotency key is used again. */
@@ -215,11 +217,10 @@ async function contentOf({ route, input, form }: Execution): Promise<Uint8Array>
   return Buffer.from(JSON.stringify([await file?.digest(), file?.mediaType, [...fields]]));
 }
 
-/** A key that acts for several customers has separate idempotency keys for each of them. */
-function scopeOf({ id, customerId }: Principal): string {
-  return customerId === null ? id : `${id} customer:${customerId}`;
-}
-
 function storable({ status, headers = {}, body }: RouteResponse): StoredResponse {
-  return { status, headers, text: body instanceof TextBody ? body.text : JSON.stringify(body) };
+  return {
+    status,
+    headers,
+    text: body instanceof TextBody ? body.text : body === undefined ? '' : JSON.stringify(body),
+  };
 }

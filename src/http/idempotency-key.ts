@@ -1,4 +1,5 @@
 /** The header Idempotency-Key. */
+import type { Principal } from '../auth/principal.ts';
 import { AppError } from '../errors.ts';
 
 export const keyLengthMax = 255;
@@ -9,10 +10,39 @@ export const keyLengthMax = 255;
  */
 export function parseIdempotencyKey(header: string): string {
   const text = header.trim();
-  const quoted = /^"((?:[\x20-\x21\x23-\x5b\x5d-\x7e]|\\["\\])*)"$/.exec(text)?.[1];
-  const key = quoted?.replace(/\\(.)/g, '$1') ?? text;
+  const quoted = unquote(text);
+  const key = quoted ?? text;
   if (key === '' || key.length > keyLengthMax || (quoted === undefined && !/^[\x21\x23-\x7e]+$/.test(key))) {
     throw new AppError('badRequest', `Idempotency-Key: send 1 to ${keyLengthMax} visible ASCII characters.`);
   }
   return key;
+}
+
+/** A key in a path, with quotes or without. There, a key without quotes may contain spaces. @throws AppError badRequest */
+export function parseKeyInPath(text: string): string {
+  const key = unquote(text) ?? text;
+  if (key.length > keyLengthMax || !/^[\x20-\x7e]+$/.test(key)) {
+    throw new AppError('badRequest', `The key must have 1 to ${keyLengthMax} visible ASCII characters.`);
+  }
+  return key;
+}
+
+/** The text of a structured-field string; undefined where the text is none. */
+function unquote(text: string): string | undefined {
+  const quoted = /^"((?:[\x20-\x21\x23-\x5b\x5d-\x7e]|\\["\\])*)"$/.exec(text)?.[1];
+  return quoted?.replace(/\\(.)/g, '$1');
+}
+
+/** Idempotency keys are separate for each principal, and for each customer for whom a key acts. */
+export function scopeOf({ id, customerId }: Pick<Principal, 'id' | 'customerId'>): string {
+  return customerId === null ? id : `${id} customer:${customerId}`;
+}
+
+/**
+ * All scopes that the credentials of a request can have had in an earlier one. A token beside a key supplied its customer
+ * only where the scopes of the token permitted the request.
+ */
+export function scopesOf({ kind, id, customerId, tokenHash }: Principal): string[] {
+  const scope = scopeOf({ id, customerId });
+  return kind === 'apiKey' && tokenHash !== null ? [scope, id] : [scope];
 }

@@ -1,6 +1,6 @@
 /** Statements on stored responses to requests with an idempotency key. Times are RFC 3339. */
 import { queriesOn } from '../database/database.ts';
-import { deleteUnlocked, sql } from '../database/sql.ts';
+import { skippingLocked, sql, valueList } from '../database/sql.ts';
 
 export interface IdempotentResponseRow {
   readonly fingerprint: string;
@@ -8,19 +8,49 @@ export interface IdempotentResponseRow {
   readonly sealed: string;
 }
 
+export interface OwnedResponseRow {
+  readonly owner: string;
+  readonly method: string;
+  readonly path: string;
+  readonly request_id: string;
+  readonly sealed: string;
+  readonly created_at: string;
+  readonly expires_at: string;
+}
+
+export interface NewResponseRow extends OwnedResponseRow {
+  readonly request: string;
+  readonly fingerprint: string;
+}
+
 export const idempotencyQueries = queriesOn((tx) => ({
-  find: (id: string, now: string) =>
+  find: (request: string, now: string) =>
     tx.get<IdempotentResponseRow>(sql`
-      select fingerprint, sealed from idempotent_answer where id = ${id} and expires_at > ${now}`),
+      select fingerprint, sealed from idempotent_answer where request = ${request} and expires_at > ${now}`),
 
-  insert: (id: string, row: IdempotentResponseRow, expiresAt: string) =>
+  /** Returns 0 where a response is stored that has not expired. */
+  insert: (row: NewResponseRow) =>
     tx.run(sql`
-      insert into idempotent_answer (id, fingerprint, sealed, expires_at)
-      values (${id}, ${row.fingerprint}, ${row.sealed}, ${expiresAt})`),
+      insert into idempotent_answer
+        (request, owner, fingerprint, method, path, request_id, sealed, created_at, expires_at)
+      values (${row.request}, ${row.owner}, ${row.fingerprint}, ${row.method}, ${row.path}, ${row.request_id},
+        ${row.sealed}, ${row.created_at}, ${row.expires_at})
+      on conflict (request) do update set owner = excluded.owner, fingerprint = excluded.fingerprint,
+        method = excluded.method, path = excluded.path, request_id = excluded.request_id, sealed = excluded.sealed,
+        created_at = excluded.created_at, expires_at = excluded.expires_at
+      where idempotent_answer.expires_at <= excluded.created_at`),
 
-  deleteExpired: (id: string, now: string) =>
-    tx.run(sql`delete from idempotent_answer where id = ${id} and expires_at <= ${now}`),
+  /** The newest first. */
+  listOf: (owners: readonly string[], now: string, limit: number) =>
+    tx.all<OwnedResponseRow>(sql`
+      select owner, method, path, request_id, sealed, created_at, expires_at from idempotent_answer
+      where owner in (${valueList(owners)}) and expires_at > ${now}
+      order by created_at desc, id desc limit ${limit}`),
 
-  deleteAllExpired: (now: string) =>
-    tx.run(deleteUnlocked('idempotent_answer', 'id', sql`expires_at <= ${now}`)),
+  /** Deletes up to `limit` expired rows, except those that another transaction has locked. Returns how many. */
+  deleteExpired: (now: string, limit: number) =>
+    tx.run(sql`
+      delete from idempotent_answer where id in (
+        select id from idempotent_answer where expires_at <= ${now}
+        order by expires_at limit ${limit}${skippingLocked})`),
 }));

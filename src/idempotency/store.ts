@@ -5,7 +5,15 @@
  * Stored responses are encrypted (AES-256-GCM, key derived from CURD_SECRET): one may contain an API key, which is shown
  * only once.
  */
-import { createCipheriv, createDecipheriv, createHmac, hash, hkdfSync } from 'node:crypto';
+import {
+  createCipheriv,
+  createDecipheriv,
+  createHmac,
+  createSecretKey,
+  hash,
+  hkdfSync,
+  type KeyObject,
+} from 'node:crypto';
 import { type Clock, timestamp } from '../clock.ts';
 import type { Database, Sql, Transaction } from '../database/database.ts';
 import { AppError, validationError } from '../errors.ts';
@@ -13,18 +21,22 @@ import { idempotencyQueries } from './queries.ts';
 
 export const idempotencyHours = 24;
 const lifetimeMs = idempotencyHours * 60 * 60 * 1000;
+/** A purge runs every minute, and other changes run between its slices. */
+const purgeMs = 5000;
+const purgedAtOnce = { sqlite: 500, postgres: 2000 };
 
 /** A response in a form that can be stored. */
 export interface StoredResponse {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
+  /** JSON; empty where the response has no body. */
   readonly text: string;
 }
 
 /**
- * When the stored response is looked up. Usually in the transaction of the work: a separate lookup costs a tenth of the
- * CPU time of an order. `beforeWork` is for work that costs far more than that. `afterChecks` is for work whose checks
- * must run even for a replay: only its transaction looks.
+ * When the stored response is looked up. Usually only when the response of the work is stored: a replay runs the work
+ * again and rolls it back, because a lookup before each first request would cost more. `beforeWork` is for costly work.
+ * `afterChecks` is for work whose checks must run even for a replay.
  */
 export type ReplayTime = 'inTransaction' | 'beforeWork' | 'afterChecks';
 
@@ -35,8 +47,22 @@ export interface KeyedRequest {
   /** With the query. */
   readonly url: string;
   readonly key: string;
+  readonly requestId: string;
   readonly body: Uint8Array;
   readonly replay: ReplayTime;
+}
+
+/** A request that was sent with a key. */
+export interface KnownRequest {
+  readonly method: string;
+  /** Without the query. */
+  readonly path: string;
+  readonly requestId: string;
+  readonly createdAt: string;
+  /** null while the request runs. */
+  readonly expiresAt: string | null;
+  /** null while the request runs, and `sealed` where it was encrypted with another secret. */
+  readonly response: StoredResponse | 'sealed' | null;
 }
 
 /** Ends a transaction whose response is already stored. */
@@ -60,15 +86,36 @@ export interface IdempotencyStore {
     work: (transaction: Transaction) => Promise<T>,
     toResponse: (result: T) => StoredResponse,
   ): Promise<{ response: StoredResponse; isReplay: boolean }>;
+  /** The newest requests of these scopes with a key: those that run in this process, and stored ones. */
+  list(scopes: readonly string[], key: string, limit: number): Promise<KnownRequest[]>;
   /** Deletes expired responses. Call it regularly. */
   purge(): Promise<void>;
 }
 
+/** A request that runs. Ids are hashes, so that they tell nothing about keys and callers. */
+interface Running {
+  readonly id: string;
+  /** Of scope and key. */
+  readonly owner: string;
+  readonly method: string;
+  readonly path: string;
+  readonly requestId: string;
+  readonly startedAt: number;
+}
+
+const idOf = (scope: string, method: string, path: string, key: string) =>
+  hash('sha256', JSON.stringify([scope, method, path, key]));
+/** Half of a hash is unique enough, and keeps the indexes small. */
+const half = (id: string) => id.slice(0, 32);
+const ownerOf = (scope: string, key: string) => half(hash('sha256', JSON.stringify([scope, key])));
+
 /** @param secret at least 32 bytes, the same for all instances on a database */
 export function createIdempotencyStore(database: Database, clock: Clock, secret: string): IdempotencyStore {
-  const encryptionKey = Buffer.from(hkdfSync('sha256', secret, '', 'idempotent answers', 32));
-  const fingerprintKey = Buffer.from(hkdfSync('sha256', secret, '', 'idempotency fingerprints', 32));
-  const running = new Set<string>();
+  const derivedKey = (purpose: string): KeyObject =>
+    createSecretKey(Buffer.from(hkdfSync('sha256', secret, '', purpose, 32)));
+  const encryptionKey = derivedKey('idempotent answers');
+  const fingerprintKey = derivedKey('idempotency fingerprints');
+  const running = new Map<string, Running>();
 
   function encrypt(id: string, response: StoredResponse): string {
     const nonce = clock.random(12);
@@ -88,7 +135,7 @@ export function createIdempotencyStore(database: Database, clock: Clock, secret:
 
   /** Looks up the response of an idempotent replay; null for a first request. */
   async function findStored(id: string, fingerprint: string, sql: Sql): Promise<StoredResponse | null> {
-    const row = await idempotencyQueries(sql).find(id, timestamp(clock.now()));
+    const row = await idempotencyQueries(sql).find(half(id), timestamp(clock.now()));
     if (row === undefined) {
       return null;
     }
@@ -100,31 +147,40 @@ export function createIdempotencyStore(database: Database, clock: Clock, secret:
     return decrypt(id, row.sealed);
   }
 
-  /** The transaction of the database, with the lookup before the work and the response stored after it. */
-  function storingTransaction<T>(
-    id: string,
-    fingerprint: string,
-    toResponse: (result: T) => StoredResponse,
-  ): Transaction {
-    return (work) =>
-      database.transaction(async (tx) => {
-        const stored = await findStored(id, fingerprint, tx);
-        if (stored !== null) {
-          throw new Replay(stored);
-        }
-        const result = await work(tx);
-        const sealed = encrypt(id, toResponse(result as unknown as T));
-        const now = clock.now();
-        await idempotencyQueries(tx).deleteExpired(id, timestamp(now));
-        await idempotencyQueries(tx).insert(id, { fingerprint, sealed }, timestamp(now + lifetimeMs));
-        return result;
-      });
+  /** Ends the transaction where a response is stored already. @throws Replay, AppError validation */
+  async function store(tx: Sql, request: Running, fingerprint: string, response: StoredResponse) {
+    const { id, owner, method, path, requestId } = request;
+    const now = clock.now();
+    const inserted = await idempotencyQueries(tx).insert({
+      request: half(id),
+      owner,
+      fingerprint,
+      method,
+      path,
+      request_id: requestId,
+      sealed: encrypt(id, response),
+      created_at: timestamp(now),
+      expires_at: timestamp(now + lifetimeMs),
+    });
+    if (inserted === 0) {
+      const stored = await findStored(id, fingerprint, tx);
+      throw stored === null ? stillRunning() : new Replay(stored);
+    }
+  }
+
+  /** Encrypted with another secret, when CURD_SECRET was changed. */
+  function openIfPossible(id: string, sealed: string): StoredResponse | 'sealed' {
+    try {
+      return decrypt(id, sealed);
+    } catch {
+      return 'sealed';
+    }
   }
 
   return {
-    async run({ scope, method, url, key, body, replay }, work, toResponse) {
-      const path = url.split('?', 1)[0];
-      const id = hash('sha256', JSON.stringify([scope, method, path, key]));
+    async run({ scope, method, url, key, requestId, body, replay }, work, toResponse) {
+      const path = url.split('?', 1)[0] as string;
+      const id = idOf(scope, method, path, key);
       // With a key: a body may contain a password, which could be guessed from a plain digest.
       const fingerprint = createHmac('sha256', fingerprintKey)
         .update(`${method} ${url}\n`)
@@ -132,19 +188,26 @@ export function createIdempotencyStore(database: Database, clock: Clock, secret:
         .digest('hex');
       const isAfterChecks = replay === 'afterChecks';
       if (!isAfterChecks && running.has(id)) {
-        throw new AppError('conflict', 'The first request with this Idempotency-Key is still running.', {
-          details: { retryAfterMs: 1000 },
-        });
+        throw stillRunning();
       }
-      running.add(id);
+      const request = { id, owner: ownerOf(scope, key), method, path, requestId, startedAt: clock.now() };
+      running.set(id, request);
       try {
-        // The lookup in the transaction stays: another instance may run the same request.
+        // Another instance may run the same request: the insert decides.
         const earlier = replay === 'beforeWork' ? await findStored(id, fingerprint, database) : null;
         if (earlier !== null) {
           return { response: earlier, isReplay: true };
         }
-        const result = await work(storingTransaction(id, fingerprint, toResponse));
-        return { response: toResponse(result), isReplay: false };
+        let response: StoredResponse | undefined;
+        const result = await work((change) =>
+          database.transaction(async (tx) => {
+            const changed = await change(tx);
+            response = toResponse(changed as never);
+            await store(tx, request, fingerprint, response);
+            return changed;
+          }),
+        );
+        return { response: response ?? toResponse(result), isReplay: false };
       } catch (error) {
         if (error instanceof Replay) {
           return { response: error.response, isReplay: true };
@@ -153,7 +216,7 @@ export function createIdempotencyStore(database: Database, clock: Clock, secret:
         if (isAfterChecks && error instanceof AppError) {
           throw error;
         }
-        // Another instance may have stored its response first: this change was rolled back, and that response counts.
+        // The change may be refused because the first request made it: its response counts.
         const stored = await findStored(id, fingerprint, database);
         if (stored === null) {
           throw error;
@@ -163,8 +226,56 @@ export function createIdempotencyStore(database: Database, clock: Clock, secret:
         running.delete(id);
       }
     },
+
+    async list(scopes, key, limit) {
+      const scopeByOwner = new Map(scopes.map((scope) => [ownerOf(scope, key), scope]));
+      const owners = [...scopeByOwner.keys()];
+      // Before the statement: a request that ends meanwhile is in one of the two lists.
+      const current = [...running.values()].filter(({ owner }) => scopeByOwner.has(owner));
+      const rows = await idempotencyQueries(database).listOf(owners, timestamp(clock.now()), limit);
+      const stored = rows.map((row): KnownRequest => {
+        const { owner, method, path, request_id, sealed, created_at, expires_at } = row;
+        const id = idOf(scopeByOwner.get(owner) ?? '', method, path, key);
+        const response = openIfPossible(id, sealed);
+        return {
+          method,
+          path,
+          requestId: request_id,
+          createdAt: created_at,
+          expiresAt: expires_at,
+          response,
+        };
+      });
+      const isStored = ({ method, path }: Running) =>
+        stored.some((one) => one.method === method && one.path === path);
+      const unfinished = current
+        .filter((one) => !isStored(one))
+        .map(({ method, path, requestId, startedAt }): KnownRequest => {
+          return {
+            method,
+            path,
+            requestId,
+            createdAt: timestamp(startedAt),
+            expiresAt: null,
+            response: null,
+          };
+        });
+      return [...unfinished.reverse(), ...stored].slice(0, limit);
+    },
+
     async purge() {
-      await idempotencyQueries(database).deleteAllExpired(timestamp(clock.now()));
+      const limit = purgedAtOnce[database.engine];
+      const until = performance.now() + purgeMs;
+      let deleted = limit;
+      while (deleted === limit && performance.now() < until) {
+        deleted = await idempotencyQueries(database).deleteExpired(timestamp(clock.now()), limit);
+      }
     },
   };
+}
+
+function stillRunning(): AppError {
+  return new AppError('conflict', 'The first request with this Idempotency-Key is still running.', {
+    details: { retryAfterMs: 1000 },
+  });
 }

@@ -50,6 +50,7 @@ const table: Readonly<Record<string, readonly ('apiKey' | 'session' | Scope)[] |
     'PUT /customer/:username': ['session', 'write:profile'],
     'DELETE /customer/:username': ['session', 'write:profile'],
     'GET /whoami': 'any credential',
+    'GET /idempotency/:key': 'any credential',
     'POST /console/sign-in': 'open',
     'POST /console/sign-out': 'any credential',
     'GET /limits': 'open',

@@ -50,6 +50,7 @@ const table: Readonly<Record<string, string>> = {
   'PUT /customer/:username': 'session write:profile',
   'DELETE /customer/:username': 'session write:profile',
   'GET /whoami': 'apiKey session oauth',
+  'GET /idempotency/:key': 'apiKey session oauth',
   'POST /console/sign-in': 'anybody',
   'POST /console/sign-out': 'apiKey session oauth',
   'GET /limits': 'anybody',

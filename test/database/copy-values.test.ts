@@ -157,12 +157,11 @@ async function fill(database: Database): Promise<void> {
     'id type subject actor request_id trace_id data created_at',
     ({ id, text, other, nothing }) => [id, text, other, text, nothing, nothing, other, text],
   );
-  await insert('idempotent_answer', 'id fingerprint sealed expires_at', ({ text, other }) => [
-    text,
-    other,
-    text,
-    other,
-  ]);
+  await insert(
+    'idempotent_answer',
+    'id request owner fingerprint method path request_id sealed created_at expires_at',
+    ({ id, text, other }) => [id, text, other, text, other, text, other, text, other, text],
+  );
   await insert(
     'customer',
     'id username username_key email email_key first_name last_name phone password tier delivered_cents favourite_id favourite_name created_at',

@@ -56,6 +56,14 @@ export class Console extends Area {
   }
 }
 
+/** Responses that are stored by their idempotency keys. */
+export class Idempotency extends Area {
+  /** Returns what was done under an idempotency key. */
+  get(key: string, options?: CallOptions): Promise<Result<'getIdempotentResponse'>> {
+    return this.api.get('/v2/idempotency/{key}', { path: { key } }, options);
+  }
+}
+
 /** The limits of the shop. */
 export class Limits extends Area {
   /** Returns all limits. */
