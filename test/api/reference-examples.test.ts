@@ -53,6 +53,9 @@ const ofCustomers = [
   'cancelCustomerOrder',
 ];
 
+/** It needs a request with an idempotency key. */
+const ofKeys = ['getIdempotentResponse'];
+
 /** One needs the id of an event, the response of the other does not end. */
 const ofEvents = ['getEvent', 'streamEvents'];
 
@@ -85,7 +88,7 @@ onBothEngines('The reference', (engine) => {
       .filter(({ security, tags }) => security.length > 0 || tags[0] === 'Operation')
       .filter(
         ({ operationId }) =>
-          ![...ofCustomers, ...ofEvents, ...ofDeliveries, ...ofConsole].includes(operationId),
+          ![...ofCustomers, ...ofKeys, ...ofEvents, ...ofDeliveries, ...ofConsole].includes(operationId),
       );
     const isEnding = ({ operationId }: Operation) => ending.includes(operationId);
     const ordered = [

@@ -55,6 +55,11 @@ function createWorld(shop: Shop) {
       const { consoleLinks, contextOf } = shop.app.services;
       return (await consoleLinks.create(contextOf('cli'))).link;
     },
+    key: async () => {
+      const headers = { 'idempotency-key': `key-${made}` };
+      await idOf('POST', '/v2/cheeses', { name: `Keyed ${made}` }, headers);
+      return `key-${made}`;
+    },
     changesToken: async () =>
       (await shop.request('GET', '/v2/cheeses/changes', { as: shop.admin })).json.next,
     username: async () => {
