@@ -8205,16 +8205,14 @@ export interface components {
          *       "items": [
          *         {
          *           "method": "POST",
-         *           "path": "/v2/cheeses/42",
+         *           "path": "/v2/api-keys/2/rotate",
          *           "state": "done",
-         *           "status": 200,
+         *           "status": 201,
          *           "headers": {
-         *             "ETag": "\"3\""
+         *             "Cache-Control": "no-store"
          *           },
          *           "body": {
-         *             "id": 42,
-         *             "name": "Gruyère",
-         *             "status": "sold"
+         *             "id": 3
          *           },
          *           "requestId": "5b0a3f6e-7c1d-4b7e-9a44-2f2f6b1c9d10",
          *           "createdAt": "2026-02-03T14:12:45.120Z",
@@ -23193,16 +23191,14 @@ export interface operations {
                      *       "items": [
                      *         {
                      *           "method": "POST",
-                     *           "path": "/v2/cheeses/42",
+                     *           "path": "/v2/api-keys/2/rotate",
                      *           "state": "done",
-                     *           "status": 200,
+                     *           "status": 201,
                      *           "headers": {
-                     *             "ETag": "\"3\""
+                     *             "Cache-Control": "no-store"
                      *           },
                      *           "body": {
-                     *             "id": 42,
-                     *             "name": "Gruyère",
-                     *             "status": "sold"
+                     *             "id": 3
                      *           },
                      *           "requestId": "5b0a3f6e-7c1d-4b7e-9a44-2f2f6b1c9d10",
                      *           "createdAt": "2026-02-03T14:12:45.120Z",

@@ -18,3 +18,17 @@ export interface Principal {
   /** SHA-256 of the access token; null for other credentials. */
   readonly tokenHash: string | null;
 }
+
+/** Idempotency keys are separate for each principal, and for each customer for whom a key acts. */
+export function idempotencyScopeOf({ id, customerId }: Pick<Principal, 'id' | 'customerId'>): string {
+  return customerId === null ? id : `${id} customer:${customerId}`;
+}
+
+/**
+ * All scopes that the credentials of a request can have had in an earlier one. A token beside a key supplied its customer
+ * only where the scopes of the token permitted the request.
+ */
+export function idempotencyScopesOf({ kind, id, customerId, tokenHash }: Principal): string[] {
+  const scope = idempotencyScopeOf({ id, customerId });
+  return kind === 'apiKey' && tokenHash !== null ? [scope, id] : [scope];
+}

@@ -1,6 +1,6 @@
 /** Runs a route on plain data: the steps of the pipeline that know neither a connection nor a framework. */
 import type { IncomingHttpHeaders } from 'node:http';
-import type { Principal } from '../auth/principal.ts';
+import { idempotencyScopeOf, type Principal } from '../auth/principal.ts';
 import type { Context, Origin } from '../database/context.ts';
 import type { Transaction } from '../database/database.ts';
 import type { FieldError } from '../errors.ts';
@@ -9,7 +9,7 @@ import type { IdempotencyStore, StoredResponse } from '../idempotency/store.ts';
 import type { RateLimitStatus } from '../limits/rate-limits.ts';
 import { chain, type MaybePromise } from '../maybe-promise.ts';
 import { type RequestBody, rawBody, readBody, throwIfInvalid, unchangeableErrors } from './body.ts';
-import { parseIdempotencyKey, scopeOf } from './idempotency-key.ts';
+import { parseIdempotencyKey } from './idempotency-key.ts';
 import type { ReceivedForm } from './multipart.ts';
 import { readHeaders, readQuery } from './parameters.ts';
 import { type RouteResponse, TextBody } from './response.ts';
@@ -187,7 +187,7 @@ async function runWithIdempotency<T>(
     return respond(await verb(context));
   }
   const attempt = {
-    scope: input.principal === null ? input.clientIp() : scopeOf(input.principal),
+    scope: input.principal === null ? input.clientIp() : idempotencyScopeOf(input.principal),
     method: route.method,
     url: input.url,
     key,

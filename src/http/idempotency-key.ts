@@ -1,5 +1,4 @@
 /** The header Idempotency-Key. */
-import type { Principal } from '../auth/principal.ts';
 import { AppError } from '../errors.ts';
 
 export const keyLengthMax = 255;
@@ -31,18 +30,4 @@ export function parseKeyInPath(text: string): string {
 function unquote(text: string): string | undefined {
   const quoted = /^"((?:[\x20-\x21\x23-\x5b\x5d-\x7e]|\\["\\])*)"$/.exec(text)?.[1];
   return quoted?.replace(/\\(.)/g, '$1');
-}
-
-/** Idempotency keys are separate for each principal, and for each customer for whom a key acts. */
-export function scopeOf({ id, customerId }: Pick<Principal, 'id' | 'customerId'>): string {
-  return customerId === null ? id : `${id} customer:${customerId}`;
-}
-
-/**
- * All scopes that the credentials of a request can have had in an earlier one. A token beside a key supplied its customer
- * only where the scopes of the token permitted the request.
- */
-export function scopesOf({ kind, id, customerId, tokenHash }: Principal): string[] {
-  const scope = scopeOf({ id, customerId });
-  return kind === 'apiKey' && tokenHash !== null ? [scope, id] : [scope];
 }

@@ -1,9 +1,10 @@
 /** Looks up what became of a request with an Idempotency-Key. */
+import { idempotencyScopesOf } from '../auth/principal.ts';
 import { AppError } from '../errors.ts';
 import type { IdempotencyStore, KnownRequest } from '../idempotency/store.ts';
 import { timestampSchema } from '../schema/parts.ts';
 import { badRequestResponse, notFoundResponse } from './error-responses.ts';
-import { parseKeyInPath, scopesOf } from './idempotency-key.ts';
+import { parseKeyInPath } from './idempotency-key.ts';
 import { TextBody } from './response.ts';
 import { type Route, route } from './route.ts';
 
@@ -61,11 +62,11 @@ export const IdempotentResponseList = {
       items: [
         {
           method: 'POST',
-          path: '/v2/cheeses/42',
+          path: '/v2/api-keys/2/rotate',
           state: 'done',
-          status: 200,
-          headers: { ETag: '"3"' },
-          body: { id: 42, name: 'Gruyère', status: 'sold' },
+          status: 201,
+          headers: { 'Cache-Control': 'no-store' },
+          body: { id: 3 },
           requestId: '5b0a3f6e-7c1d-4b7e-9a44-2f2f6b1c9d10',
           createdAt: '2026-02-03T14:12:45.120Z',
           expiresAt: '2026-02-04T14:12:45.120Z',
@@ -93,7 +94,7 @@ export function outcomeRoute(idempotency: IdempotencyStore): Route {
     },
     handle: async ({ params, principal }) => {
       const key = parseKeyInPath(params.key ?? '');
-      const known = await idempotency.list(scopesOf(principal), key, listedMax);
+      const known = await idempotency.list(idempotencyScopesOf(principal), key, listedMax);
       if (known.length === 0) {
         throw new AppError(
           'notFound',
