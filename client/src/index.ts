@@ -12,6 +12,7 @@ import { Http } from './http.ts';
 import type { CurdOptions } from './options.ts';
 import { parseRateLimit, type RateLimit } from './rate-limit.ts';
 
+export type { WaitOptions } from './areas/orders.ts';
 export * from './errors.ts';
 export { etagOf } from './etag.ts';
 export type { StreamOptions } from './events.ts';

@@ -147,6 +147,30 @@ suite('The client', () => {
     );
   });
 
+  test('waits for a status of an order, and reports one that will not come', async () => {
+    const curd = new Curd({ baseUrl: shop().url, apiKey: shop().admin });
+    const cheese = await curd.cheeses.create({ name: 'Tilsiter', pricePerKg: 20 });
+    const place = () =>
+      curd.orders.place({ items: [{ cheeseId: cheese.id, quantity: 1 }], shippingAddress: bern });
+    const order = await place();
+    const approved = curd.orders.wait(order.id, { until: 'approved' });
+    const shipped = curd.orders.wait(order.id, { until: 'shipped' });
+    await curd.orders.approve(order.id);
+    assert.equal((await approved).status, 'approved');
+    await curd.orders.ship(order.id);
+    assert.equal((await shipped).status, 'shipped');
+    assert.equal((await curd.orders.wait(order.id, { until: 'placed' })).status, 'shipped', 'a later one');
+
+    const other = await place();
+    const waiting = curd.orders.wait(other.id, { until: 'delivered' });
+    await curd.orders.cancel(other.id);
+    assert.equal((await rejection(waiting)).type, 'conflict');
+    assert.equal((await curd.orders.wait(other.id, { until: 'cancelled' })).status, 'cancelled');
+    await assert.rejects(curd.orders.wait(order.id, { until: 'delivered', timeoutMs: 50 }), {
+      name: 'TimeoutError',
+    });
+  });
+
   test('refuses ids that would lead to another path, before any request', async () => {
     const curd = new Curd({ baseUrl: 'http://127.0.0.1:9' });
     for (const username of ['', '.', '..', undefined as unknown as string]) {
