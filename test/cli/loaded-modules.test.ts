@@ -31,6 +31,10 @@ test('serve loads oidc-provider with the first OAuth request, and sharp and argo
 
   assert.equal(await server.statusFor(server.firstKey ?? ''), 200);
   assert.ok(isLoaded('fastify'), 'the recorder sees packages');
+  assert.doesNotMatch(
+    readFileSync(log, 'utf8'),
+    /\/client\/|eventsource-parser|standardwebhooks|oauth4webapi/,
+  );
   assert.deepEqual(large.filter(isLoaded), []);
 
   const authorization = await fetch(`${server.url}/oauth/authorize?client_id=unknown`, {

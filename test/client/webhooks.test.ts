@@ -58,7 +58,7 @@ suite('verify', () => {
     const { secret, headers, text, body } = delivery();
     const consumed = new Request('http://127.0.0.1/', {
       method: 'POST',
-      headers: headers as HeadersInit,
+      headers: new Headers(headers as Record<string, string>),
       body: text,
     });
     await consumed.json();

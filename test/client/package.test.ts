@@ -1,0 +1,214 @@
+/** The package as its users get it: the tarball of `npm pack`, in a project of its own. */
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { delimiter, join } from 'node:path';
+import { suite, test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { build } from 'esbuild';
+import { extract } from 'tar';
+import { closeChromium, openPage } from '../browser/chromium.ts';
+import { bern, cleanUp, shared, temporaryFolder } from '../context.ts';
+import { read } from '../gates/sources.ts';
+import { openListeningShop } from '../helper.ts';
+import { openReceiver } from '../webhooks/receiver.ts';
+import { createCheese, deliver, register } from '../webhooks/webhook-shop.ts';
+import { openProxy } from './proxy.ts';
+
+const run = promisify(execFile);
+const root = fileURLToPath(new URL('../../', import.meta.url));
+
+/** A project with the package. Its dependencies are those of this repository, so no registry is needed. */
+const project = shared(async (t) => {
+  const folder = await temporaryFolder(t);
+  const installed = join(folder, 'node_modules', '@curd', 'client');
+  mkdirSync(installed, { recursive: true });
+  await run('npm', ['pack', '--workspace', 'client', '--pack-destination', folder], { cwd: root });
+  const { name, version, dependencies } = JSON.parse(read('client/package.json'));
+  const tarball = join(folder, `${name.slice(1).replace('/', '-')}-${version}.tgz`);
+  await extract({ file: tarball, cwd: installed, strip: 1 });
+  for (const dependency of Object.keys(dependencies)) {
+    symlinkSync(join(root, 'node_modules', dependency), join(folder, 'node_modules', dependency));
+  }
+  writeFileSync(join(folder, 'package.json'), '{"type": "module"}');
+  writeFileSync(join(folder, 'use.js'), use);
+  return { folder, installed };
+});
+
+/** Lists, places an order, streams and verifies. */
+const use = `
+import { Curd } from '@curd/client';
+import { verify } from '@curd/client/webhooks';
+
+export async function use({ baseUrl, apiKey, order, delivery, secret }) {
+  const curd = new Curd({ baseUrl, apiKey });
+  const names = [];
+  for await (const { name } of curd.cheeses.list()) {
+    names.push(name);
+  }
+  const placed = await curd.orders.place(order);
+  const types = [];
+  for await (const event of curd.events.stream({ since: 'earliest', types: ['cheese.created', 'order.placed'] })) {
+    types.push(event.type);
+    if (event.type === 'order.placed') {
+      break;
+    }
+  }
+  const event = await verify(delivery, secret);
+  return { names, status: placed.status, types, verified: event.data.name };
+}
+`;
+
+async function openStage(t: Parameters<typeof openListeningShop>[0]) {
+  const shop = await openListeningShop(t);
+  const receiver = await openReceiver(t);
+  const { secret } = await register(shop, receiver.url);
+  const cheeseId = await createCheese(shop, 'Brie');
+  await shop.request('POST', `/v2/cheeses/${cheeseId}`, { as: shop.writer, body: { name: 'Brie' } });
+  await shop.request('PATCH', `/v2/cheeses/${cheeseId}`, { as: shop.writer, body: { pricePerKg: 20 } });
+  await deliver(shop);
+  const [{ text: body = '', headers = {} } = {}] = receiver.received;
+  const order = { items: [{ cheeseId, quantity: 1 }], shippingAddress: bern };
+  return { shop, input: { apiKey: shop.admin, order, delivery: { headers, body }, secret } };
+}
+
+const expected = {
+  names: ['Brie'],
+  status: 'placed',
+  types: ['cheese.created', 'order.placed'],
+  verified: 'Brie',
+};
+
+/** The current Node, and another one of the PATH that the package supports. */
+async function nodes(): Promise<Map<string, string>> {
+  const found = new Map([[process.version, process.execPath]]);
+  for (const folder of (process.env.PATH ?? '').split(delimiter)) {
+    const path = join(folder, 'node');
+    if (existsSync(path)) {
+      const { stdout } = await run(path, ['--version']);
+      if (Number(/\d+/.exec(stdout)?.[0]) >= 20) {
+        found.set(stdout.trim(), path);
+      }
+    }
+  }
+  return found;
+}
+
+suite('The package', () => {
+  test('contains what its entries name, a license and a README, and no sources or tests', () => {
+    const { installed } = project();
+    const { exports } = JSON.parse(readFileSync(join(installed, 'package.json'), 'utf8'));
+    for (const path of Object.values(exports).flatMap((one) => Object.values(one as object))) {
+      assert.ok(existsSync(join(installed, path)), path);
+    }
+    for (const path of ['README.md', 'LICENSE']) {
+      assert.ok(existsSync(join(installed, path)), path);
+    }
+    assert.ok(!existsSync(join(installed, 'src')));
+  });
+
+  test('lists, places an order, streams and verifies on each Node, which ends after the last request', async (t) => {
+    const { shop, input } = await openStage(t);
+    const { folder } = project();
+    const versions = await nodes();
+    t.diagnostic([...versions.keys()].join(', '));
+    const values = JSON.stringify({ ...input, baseUrl: shop.url });
+    writeFileSync(
+      join(folder, 'run.js'),
+      `import { use } from './use.js'; console.log(JSON.stringify(await use(${values})));`,
+    );
+    for (const [version, node] of versions) {
+      const { stdout } = await run(node, ['run.js'], { cwd: folder, timeout: 30_000 });
+      assert.deepEqual(JSON.parse(stdout), expected, version);
+    }
+  });
+
+  test("lists, places an order, streams and verifies in a page with default-src 'self'", async (t) => {
+    const opened = await openPage(t);
+    if (opened === null) {
+      return;
+    }
+    cleanUp(t, closeChromium);
+    const { page, complaints } = opened;
+    const { shop, input } = await openStage(t);
+    const { folder } = project();
+    const { outputFiles } = await build({
+      stdin: {
+        contents:
+          "import { use } from './use.js'; import { Curd } from '@curd/client'; Object.assign(globalThis, { use, Curd });",
+        resolveDir: folder,
+      },
+      bundle: true,
+      minify: true,
+      format: 'esm',
+      platform: 'browser',
+      write: false,
+    });
+    const files: Record<string, { status: number; headers: Record<string, string>; body: string }> = {
+      '/': {
+        status: 200,
+        headers: { 'Content-Type': 'text/html', 'Content-Security-Policy': "default-src 'self'" },
+        body: '<!doctype html><script type="module" src="/app.js"></script>',
+      },
+      '/app.js': {
+        status: 200,
+        headers: { 'Content-Type': 'text/javascript' },
+        body: outputFiles[0]?.text ?? '',
+      },
+      '/favicon.ico': { status: 204, headers: {}, body: '' },
+    };
+    const proxy = await openProxy(t, shop.url, (_, { url = '' }) => {
+      const refuse = files[url];
+      return refuse && { refuse };
+    });
+    await page.goto(`${proxy.url}/`);
+    await page.waitForFunction('globalThis.use');
+    const values = JSON.stringify({ ...input, baseUrl: proxy.url });
+    assert.deepEqual(await page.evaluate(`globalThis.use(${values})`), expected);
+
+    const sent = proxy.requests.length;
+    const live = `sk_${'live'}_${'x'.repeat(40)}`;
+    const message = await page.evaluate(
+      `try { new Curd({ baseUrl: '${proxy.url}', apiKey: '${live}' }); } catch (error) { error.message }`,
+    );
+    assert.match(String(message), /^Every visitor of this page can read the live API key in it\./);
+    assert.equal(proxy.requests.length, sent);
+    const allowed = `typeof new Curd({ baseUrl: '${proxy.url}', apiKey: '${live}', allowKeysInBrowsers: true })`;
+    assert.equal(await page.evaluate(allowed), 'object');
+    assert.deepEqual(complaints, []);
+  });
+
+  test('has types that accept the sample of docs/client.md and refuse what is wrong, in strict projects', async () => {
+    const { folder } = project();
+    const [, sample = ''] = /```ts\n([\s\S]*?)```/.exec(read('docs/client.md')) ?? [];
+    assert.match(sample, /for await/);
+    const declarations = `
+      declare const process: { readonly env: Record<string, string | undefined> };
+      declare const bar: (part: number) => void;
+      declare const loadPosition: () => Promise<string | undefined>;
+      declare const savePosition: (id: string) => Promise<void>;
+      declare const notifyCustomer: (orderId: number, total: number) => Promise<void>;
+      declare const handleEvent: (event: object) => Promise<boolean>;`;
+    writeFileSync(join(folder, 'sample.ts'), `${sample}${declarations}`);
+    const refused = read('test/client/refused.ts');
+    assert.ok(refused.split('@ts-expect-error').length > 30);
+    writeFileSync(join(folder, 'refused.ts'), refused);
+    const compilerOptions = {
+      target: 'es2022',
+      module: 'nodenext',
+      lib: ['es2024', 'dom', 'dom.iterable', 'dom.asynciterable'],
+      types: [],
+      strict: true,
+      exactOptionalPropertyTypes: true,
+      noEmit: true,
+    };
+    writeFileSync(
+      join(folder, 'tsconfig.json'),
+      JSON.stringify({ compilerOptions, files: ['sample.ts', 'refused.ts'] }),
+    );
+    const tsc = join(root, 'node_modules/typescript/bin/tsc');
+    const { stdout } = await run(process.execPath, [tsc], { cwd: folder }).catch((error) => error);
+    assert.equal(stdout, '');
+  });
+});
