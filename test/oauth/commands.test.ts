@@ -120,7 +120,7 @@ suite('The command line', { concurrency: 2 }, () => {
     assert.match(fourthRun.stdout, /^[0-9a-f]{32}\n$/, 'the client id of a public application');
     assert.match(fourthRun.stderr, /no secret/);
     const rows = await curdJson(shop, 'clients', 'list');
-    const common = { name: 'Diary', account, isNative: false, isPublic: false };
+    const common = { name: 'Diary', account, isNative: false, isPublic: false, builtIn: false };
     const plain = rows.map(({ createdAt, ...row }: { createdAt: string }) => {
       assert.match(createdAt, /^\d{4}-\d\d-\d\dT[\d:.]+Z$/);
       return row;

@@ -1,0 +1,132 @@
+/**
+ * Keeps the screens current. One tab of the browser reads the event stream and tells the others; where the stream is
+ * refused, the data is read again every 15 seconds.
+ */
+import type { QueryClient } from '@tanstack/react-query';
+import type { Curd, CurdEvent } from '../../client/src/index.ts';
+
+const pollMs = 15_000;
+/** A list is read again at most twice a second. */
+const refreshMs = 500;
+
+export type LiveState = 'connecting' | 'live' | 'polling' | 'offline';
+
+/** The beginnings of query keys that an event makes stale. */
+function staleKeys({ type, subject }: Pick<CurdEvent, 'type' | 'subject'>): string[] {
+  const [kind = ''] = type.split('.');
+  const id = subject.split(':')[1] ?? '';
+  switch (kind) {
+    case 'order':
+      return ['orders', `order ${id}`, 'statistics', 'stock'];
+    case 'cheese':
+      return ['cheeses', `cheese ${id}`];
+    case 'stock':
+      return ['stock', `cheese ${id}`];
+    case 'customer':
+      return ['customers', `customer ${id}`];
+    case 'approval':
+      return ['approvals'];
+    case 'webhook_endpoint':
+      return ['webhooks'];
+    case 'api_key':
+    case 'account':
+    case 'oauth_client':
+      return ['access'];
+    default:
+      return [];
+  }
+}
+
+type Listener = (event: CurdEvent) => void;
+
+let state: LiveState = 'connecting';
+const stateListeners = new Set<() => void>();
+const eventListeners = new Set<Listener>();
+
+export const live = {
+  get: (): LiveState => state,
+  subscribe(listener: () => void): () => void {
+    stateListeners.add(listener);
+    return () => stateListeners.delete(listener);
+  },
+  /** Calls a function for each new event. */
+  onEvent(listener: Listener): () => void {
+    eventListeners.add(listener);
+    return () => eventListeners.delete(listener);
+  },
+};
+
+function setState(next: LiveState): void {
+  state = next;
+  for (const listener of stateListeners) {
+    listener();
+  }
+}
+
+/** Begins to listen. Returns how to end. */
+export function listen(curd: Curd, queries: QueryClient): () => void {
+  const ending = new AbortController();
+  const { signal } = ending;
+  const channel = new BroadcastChannel('curd.console');
+  const stale = new Set<string>();
+  let timer: number | undefined;
+
+  function refresh(): void {
+    timer = undefined;
+    const keys = new Set(stale);
+    stale.clear();
+    void queries.invalidateQueries({ predicate: ({ queryKey }) => keys.has(String(queryKey[0])) });
+  }
+
+  function receive(event: CurdEvent): void {
+    for (const key of [...staleKeys(event), 'events']) {
+      stale.add(key);
+    }
+    timer ??= window.setTimeout(refresh, refreshMs);
+    for (const listener of eventListeners) {
+      listener(event);
+    }
+  }
+
+  channel.onmessage = ({ data }) => {
+    if (data.state !== undefined) {
+      setState(data.state);
+    } else {
+      receive(data.event);
+    }
+  };
+
+  const announce = (next: LiveState) => {
+    setState(next);
+    channel.postMessage({ state: next });
+  };
+
+  async function stream(): Promise<void> {
+    while (!signal.aborted) {
+      try {
+        announce('live');
+        for await (const event of curd.events.stream({ signal })) {
+          receive(event);
+          channel.postMessage({ event });
+        }
+      } catch {
+        if (!signal.aborted) {
+          announce('polling');
+          await queries.invalidateQueries();
+          await new Promise((resolve) => window.setTimeout(resolve, pollMs));
+        }
+      }
+    }
+  }
+
+  // Without a secure context there are no locks: then each tab has its own stream.
+  void (navigator.locks === undefined
+    ? stream()
+    : navigator.locks.request('curd.console.stream', { signal }, stream).catch(() => {}));
+
+  return () => {
+    ending.abort();
+    channel.close();
+    window.clearTimeout(timer);
+  };
+}
