@@ -3,6 +3,7 @@
  *
  *     npm run build                # once
  *     npm run build -- --watch     # after each change
+ *     npm run build -- --debug     # with names that can be read in errors
  */
 import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -51,7 +52,7 @@ const options = {
   format: 'esm',
   target: ['chrome115', 'firefox115', 'safari16.4'],
   jsx: 'automatic',
-  minify: true,
+  minify: !process.argv.includes('--debug'),
   define: { 'process.env.NODE_ENV': '"production"' },
   legalComments: 'none',
   metafile: true,

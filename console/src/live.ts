@@ -70,6 +70,7 @@ export function listen(curd: Curd, queries: QueryClient): () => void {
   const channel = new BroadcastChannel('curd.console');
   const stale = new Set<string>();
   let timer: number | undefined;
+  let isReading = false;
 
   function refresh(): void {
     timer = undefined;
@@ -89,12 +90,19 @@ export function listen(curd: Curd, queries: QueryClient): () => void {
   }
 
   channel.onmessage = ({ data }) => {
-    if (data.state !== undefined) {
+    if (data.question === 'state') {
+      if (isReading) {
+        channel.postMessage({ state });
+      }
+    } else if (data.state !== undefined) {
       setState(data.state);
     } else {
       receive(data.event);
     }
   };
+
+  // A tab that opens later asks for the state.
+  channel.postMessage({ question: 'state' });
 
   const announce = (next: LiveState) => {
     setState(next);
@@ -102,6 +110,7 @@ export function listen(curd: Curd, queries: QueryClient): () => void {
   };
 
   async function stream(): Promise<void> {
+    isReading = true;
     while (!signal.aborted) {
       try {
         announce('live');

@@ -1,15 +1,57 @@
 /** The entry of the console. */
 import '@mantine/core/styles.css';
-import { Loader, MantineProvider } from '@mantine/core';
+import '@mantine/notifications/styles.css';
+import '@mantine/spotlight/styles.css';
+import './styles.css';
+import { MantineProvider } from '@mantine/core';
+import { Notifications } from '@mantine/notifications';
+import { QueryClientProvider } from '@tanstack/react-query';
+import { useSyncExternalStore } from 'react';
 import { createRoot } from 'react-dom/client';
+import { Router } from 'wouter';
+import { styleNonce } from './environment.ts';
+import { Loading } from './parts/page.tsx';
+import { queryClient, SignedInContext } from './queries.ts';
+import { session, start } from './session.ts';
+import { Shell } from './shell.tsx';
+import { installNavigationKeys } from './shortcuts.ts';
+import { SignIn } from './sign-in.tsx';
+import { theme } from './theme.ts';
+
+// The scroll lock of dialogs reads the nonce from this variable.
+Object.assign(globalThis, { __webpack_nonce__: styleNonce() });
+
+function Console() {
+  const state = useSyncExternalStore(session.subscribe, session.get);
+  switch (state.kind) {
+    case 'starting':
+      return <Loading what="the console" />;
+    case 'signedOut':
+      return <SignIn message={state.message} isLocked={false} />;
+    case 'locked':
+      return <SignIn message={null} isLocked />;
+    case 'signedIn':
+      return (
+        <SignedInContext value={state}>
+          <Shell />
+        </SignedInContext>
+      );
+  }
+}
 
 const root = document.getElementById('root');
 if (root !== null) {
+  session.onEnd(() => queryClient.clear());
+  installNavigationKeys();
   createRoot(root).render(
-    <MantineProvider
-      getStyleNonce={() => document.querySelector<HTMLMetaElement>('meta[name=style-nonce]')?.content ?? ''}
-    >
-      <Loader />
+    <MantineProvider theme={theme} defaultColorScheme="auto" getStyleNonce={styleNonce}>
+      <Notifications position="bottom-right" />
+      <QueryClientProvider client={queryClient}>
+        <Router base="/console">
+          <Console />
+        </Router>
+      </QueryClientProvider>
     </MantineProvider>,
   );
+  void start();
 }

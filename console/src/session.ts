@@ -2,8 +2,9 @@
  * Who is signed in, and the client of the API with their rights. Tokens live in memory and in `sessionStorage`, which ends
  * with the tab. After 30 minutes without input the page is locked: tokens and data are deleted.
  */
-import { Curd, isCurdError } from '../../client/src/index.ts';
+
 import { type Session as OAuthSession, signIn as signInByOAuth } from '../../client/oauth/index.ts';
+import { Curd, isCurdError, type TokenSource } from '../../client/src/index.ts';
 
 const lockAfterMs = 30 * 60_000;
 const tokenKey = 'curd.console.token';
@@ -65,8 +66,8 @@ function end(next: SessionState): void {
 
 const origin = window.location.origin;
 
-async function enter(token: (refused?: string) => string | Promise<string>): Promise<void> {
-  const curd = new Curd({ baseUrl: origin, token: () => token() });
+async function enter(token: TokenSource): Promise<void> {
+  const curd = new Curd({ baseUrl: origin, token });
   try {
     const who = await curd.credential.explain();
     set({
@@ -74,7 +75,7 @@ async function enter(token: (refused?: string) => string | Promise<string>): Pro
       curd,
       person: {
         id: who.id,
-        username: who.customer?.username ?? null,
+        username: who.customer,
         isAdmin: who.scopes.includes('admin'),
         mayWriteCheeses: who.scopes.includes('admin') || who.scopes.includes('write:cheeses'),
       },

@@ -1,0 +1,5 @@
+import { PageTitle } from '../../parts/page.tsx';
+
+export default function Approvals() {
+  return <PageTitle title="Approvals" />;
+}

@@ -1,0 +1,5 @@
+import { PageTitle } from '../../parts/page.tsx';
+
+export default function Events() {
+  return <PageTitle title="Events" />;
+}

@@ -1,0 +1,131 @@
+/** The screens, in the order of the navigation. Their code is loaded when they are first opened. */
+import {
+  ActivityLogIcon,
+  ArchiveIcon,
+  BellIcon,
+  ClipboardIcon,
+  CubeIcon,
+  DashboardIcon,
+  GearIcon,
+  HomeIcon,
+  LightningBoltIcon,
+  LockClosedIcon,
+  PersonIcon,
+  UploadIcon,
+} from '@radix-ui/react-icons';
+import { type ComponentType, lazy } from 'react';
+
+export interface ScreenProps {
+  /** The part of the URL after the screen: the object that is open. */
+  readonly id: string | undefined;
+}
+
+export interface Screen {
+  readonly path: string;
+  readonly title: string;
+  /** The key after `g` that opens it. */
+  readonly key: string;
+  readonly icon: ComponentType;
+  readonly component: ComponentType<ScreenProps>;
+  /** Whether staff without the scope admin see it. */
+  readonly isForStaff: boolean;
+}
+
+export const screens: readonly Screen[] = [
+  {
+    path: '',
+    title: 'Home',
+    key: 'h',
+    icon: HomeIcon,
+    component: lazy(() => import('./home/home.tsx')),
+    isForStaff: false,
+  },
+  {
+    path: 'orders',
+    title: 'Orders',
+    key: 'o',
+    icon: ClipboardIcon,
+    component: lazy(() => import('./orders/orders.tsx')),
+    isForStaff: false,
+  },
+  {
+    path: 'cheeses',
+    title: 'Cheeses',
+    key: 'c',
+    icon: CubeIcon,
+    component: lazy(() => import('./cheeses/cheeses.tsx')),
+    isForStaff: true,
+  },
+  {
+    path: 'stock',
+    title: 'Stock',
+    key: 's',
+    icon: ArchiveIcon,
+    component: lazy(() => import('./stock/stock.tsx')),
+    isForStaff: true,
+  },
+  {
+    path: 'import',
+    title: 'Import',
+    key: 'i',
+    icon: UploadIcon,
+    component: lazy(() => import('./import/import.tsx')),
+    isForStaff: true,
+  },
+  {
+    path: 'customers',
+    title: 'Customers',
+    key: 'u',
+    icon: PersonIcon,
+    component: lazy(() => import('./customers/customers.tsx')),
+    isForStaff: false,
+  },
+  {
+    path: 'approvals',
+    title: 'Approvals',
+    key: 'p',
+    icon: BellIcon,
+    component: lazy(() => import('./approvals/approvals.tsx')),
+    isForStaff: false,
+  },
+  {
+    path: 'access',
+    title: 'Access',
+    key: 'k',
+    icon: LockClosedIcon,
+    component: lazy(() => import('./access/access.tsx')),
+    isForStaff: false,
+  },
+  {
+    path: 'webhooks',
+    title: 'Webhooks',
+    key: 'w',
+    icon: LightningBoltIcon,
+    component: lazy(() => import('./webhooks/webhooks.tsx')),
+    isForStaff: false,
+  },
+  {
+    path: 'events',
+    title: 'Events',
+    key: 'e',
+    icon: ActivityLogIcon,
+    component: lazy(() => import('./events/events.tsx')),
+    isForStaff: false,
+  },
+  {
+    path: 'limits',
+    title: 'Limits',
+    key: 'l',
+    icon: DashboardIcon,
+    component: lazy(() => import('./limits/limits.tsx')),
+    isForStaff: false,
+  },
+  {
+    path: 'operations',
+    title: 'Operations',
+    key: 'x',
+    icon: GearIcon,
+    component: lazy(() => import('./operations/operations.tsx')),
+    isForStaff: false,
+  },
+];

@@ -1,0 +1,267 @@
+/** The frame of all screens: environment, navigation, search, shortcuts. */
+import {
+  ActionIcon,
+  Badge,
+  Group,
+  Kbd,
+  Modal,
+  NavLink,
+  Stack,
+  Table,
+  Text,
+  Tooltip,
+  UnstyledButton,
+  useMantineColorScheme,
+} from '@mantine/core';
+import {
+  DotsHorizontalIcon,
+  ExitIcon,
+  MagnifyingGlassIcon,
+  MoonIcon,
+  QuestionMarkIcon,
+  SunIcon,
+} from '@radix-ui/react-icons';
+import { Suspense, useEffect, useState, useSyncExternalStore } from 'react';
+import { Link, Route, Switch, useLocation } from 'wouter';
+import { shopEnvironment, shopName } from './environment.ts';
+import { listen, live } from './live.ts';
+import { openPalette, Palette } from './palette.tsx';
+import { Empty, Loading } from './parts/page.tsx';
+import { queryClient, useSignedIn } from './queries.ts';
+import { screens } from './screens/list.ts';
+import { signOut } from './session.ts';
+import { shortcutHelp, useShortcuts } from './shortcuts.ts';
+import { environmentColors } from './theme.ts';
+
+const liveTexts = {
+  connecting: { label: 'connecting', color: 'gray', help: 'The event stream is being opened.' },
+  live: { label: 'live', color: 'green', help: 'Changes appear by themselves.' },
+  polling: {
+    label: 'every 15 s',
+    color: 'yellow',
+    help: 'The event stream was refused: data is read every 15 seconds.',
+  },
+  offline: { label: 'offline', color: 'red', help: 'The server does not respond.' },
+} as const;
+
+function LiveBadge() {
+  const state = useSyncExternalStore(live.subscribe, live.get);
+  const { label, color, help } = liveTexts[state];
+  return (
+    <Tooltip label={help}>
+      <Badge variant="dot" color={color} role="status" aria-label={`Updates: ${label}`}>
+        {label}
+      </Badge>
+    </Tooltip>
+  );
+}
+
+function Header({ onHelp }: { readonly onHelp: () => void }) {
+  const { person } = useSignedIn();
+  const { colorScheme, toggleColorScheme } = useMantineColorScheme();
+  return (
+    <Group justify="space-between" mb="md" gap="xs" className="no-print">
+      <UnstyledButton
+        onClick={openPalette}
+        className="card"
+        style={{ padding: '6px 12px', flex: '1 1 12rem', maxWidth: '26rem' }}
+      >
+        <Group gap="xs" wrap="nowrap">
+          <MagnifyingGlassIcon aria-hidden="true" />
+          <Text size="sm" c="dimmed" style={{ flex: 1 }}>
+            Search and do
+          </Text>
+          <Kbd size="xs" visibleFrom="sm">
+            Ctrl K
+          </Kbd>
+        </Group>
+      </UnstyledButton>
+      <Group gap="xs">
+        <LiveBadge />
+        <ActionIcon
+          variant="subtle"
+          color="gray"
+          aria-label="Light or dark"
+          onClick={() => toggleColorScheme()}
+        >
+          {colorScheme === 'dark' ? <SunIcon /> : <MoonIcon />}
+        </ActionIcon>
+        <ActionIcon
+          variant="subtle"
+          color="gray"
+          aria-label="Keyboard shortcuts"
+          onClick={onHelp}
+          visibleFrom="sm"
+        >
+          <QuestionMarkIcon />
+        </ActionIcon>
+        <Tooltip label={`Sign out ${person.username ?? 'operator'}`}>
+          <ActionIcon variant="subtle" color="gray" aria-label="Sign out" onClick={() => void signOut()}>
+            <ExitIcon />
+          </ActionIcon>
+        </Tooltip>
+      </Group>
+    </Group>
+  );
+}
+
+function useVisibleScreens() {
+  const { person } = useSignedIn();
+  return screens.filter(({ isForStaff }) => person.isAdmin || isForStaff);
+}
+
+function Navigation() {
+  const [location] = useLocation();
+  return (
+    <Stack gap={2} component="nav" aria-label="Screens">
+      <Text fw={700} px={12} py={8} truncate title={shopName}>
+        {shopName}
+      </Text>
+      {useVisibleScreens().map(({ path, title, icon: Icon }) => {
+        const href = `/${path}`;
+        const isOpen = location === href || (path !== '' && location.startsWith(`${href}/`));
+        return (
+          <NavLink
+            key={path}
+            component={Link}
+            href={href}
+            label={title}
+            active={isOpen}
+            aria-current={isOpen ? 'page' : undefined}
+            leftSection={<Icon />}
+            style={{ borderRadius: 6 }}
+          />
+        );
+      })}
+    </Stack>
+  );
+}
+
+/** Phones: the screens that are used most, and all others behind More. */
+function Tabs() {
+  const [location] = useLocation();
+  const [isOpen, setOpen] = useState(false);
+  const visible = useVisibleScreens();
+  const main = visible.filter(({ path }) => ['', 'orders', 'cheeses'].includes(path));
+  const tab = {
+    display: 'grid',
+    placeItems: 'center',
+    padding: '8px 0',
+    textDecoration: 'none',
+    color: 'inherit',
+  } as const;
+  return (
+    <>
+      <nav className="tabs" aria-label="Screens">
+        {main.map(({ path, title, icon: Icon }) => {
+          const isCurrent = path === '' ? location === '/' : location.startsWith(`/${path}`);
+          return (
+            <Link
+              key={path}
+              href={`/${path}`}
+              style={{ ...tab, fontWeight: isCurrent ? 700 : 400 }}
+              aria-current={isCurrent ? 'page' : undefined}
+            >
+              <Icon />
+              <Text size="xs" inherit>
+                {title}
+              </Text>
+            </Link>
+          );
+        })}
+        <UnstyledButton style={tab} onClick={() => setOpen(true)}>
+          <DotsHorizontalIcon aria-hidden="true" />
+          <Text size="xs">More</Text>
+        </UnstyledButton>
+      </nav>
+      <Modal opened={isOpen} onClose={() => setOpen(false)} title="Screens">
+        <Stack gap={2}>
+          {visible
+            .filter((screen) => !main.includes(screen))
+            .map(({ path, title, icon: Icon }) => (
+              <NavLink
+                key={path}
+                component={Link}
+                href={`/${path}`}
+                label={title}
+                leftSection={<Icon />}
+                onClick={() => setOpen(false)}
+              />
+            ))}
+        </Stack>
+      </Modal>
+    </>
+  );
+}
+
+function ShortcutHelp({ isOpen, onClose }: { readonly isOpen: boolean; readonly onClose: () => void }) {
+  return (
+    <Modal opened={isOpen} onClose={onClose} title="Keyboard shortcuts">
+      <Table>
+        <Table.Tbody>
+          {[...shortcutHelp, ...screens.map(({ key, title }) => [`g ${key}`, title] as const)].map(
+            ([keys, text]) => (
+              <Table.Tr key={keys}>
+                <Table.Td>
+                  <Kbd>{keys}</Kbd>
+                </Table.Td>
+                <Table.Td>{text}</Table.Td>
+              </Table.Tr>
+            ),
+          )}
+        </Table.Tbody>
+      </Table>
+    </Modal>
+  );
+}
+
+export function EnvironmentBar() {
+  return (
+    <div className="environment" style={environmentColors[shopEnvironment]}>
+      {shopEnvironment}
+    </div>
+  );
+}
+
+export function Shell() {
+  const { curd } = useSignedIn();
+  const [isHelpOpen, setHelpOpen] = useState(false);
+  const [location] = useLocation();
+  useEffect(() => listen(curd, queryClient), [curd]);
+  useShortcuts({ '?': () => setHelpOpen(true) });
+  const visible = useVisibleScreens();
+  // biome-ignore lint/correctness/useExhaustiveDependencies: a new screen begins at its top.
+  useEffect(() => {
+    window.scrollTo(0, 0);
+  }, [location]);
+  return (
+    <>
+      <EnvironmentBar />
+      <div className="shell">
+        <aside className="side">
+          <Navigation />
+        </aside>
+        <main className="main">
+          <Header onHelp={() => setHelpOpen(true)} />
+          <Suspense fallback={<Loading what="the screen" />}>
+            <Switch>
+              {visible.map(({ path, component: Component }) => (
+                <Route key={path} path={path === '' ? '/' : `/${path}/:id?`}>
+                  {(params) => <Component id={(params as { readonly id?: string }).id} />}
+                </Route>
+              ))}
+              <Route>
+                <Empty title="There is no such screen">
+                  <Link href="/">Home</Link>
+                </Empty>
+              </Route>
+            </Switch>
+          </Suspense>
+        </main>
+      </div>
+      <Tabs />
+      <Palette />
+      <ShortcutHelp isOpen={isHelpOpen} onClose={() => setHelpOpen(false)} />
+    </>
+  );
+}

@@ -1,0 +1,76 @@
+/** Keyboard shortcuts of the whole page and of screens. They are ignored while somebody types. */
+import { useEffect, useRef } from 'react';
+import { navigate } from 'wouter/use-browser-location';
+import { screens } from './screens/list.ts';
+
+/** Shown in the list of shortcuts, beside those of the navigation. */
+export const shortcutHelp: readonly (readonly [keys: string, text: string])[] = [
+  ['Ctrl K', 'Search and do'],
+  ['/', 'Search this screen'],
+  ['j, k', 'Next and previous in a list'],
+  ['Enter', 'Open'],
+  ['Space', 'Select'],
+  ['Ctrl S', 'Save'],
+  ['?', 'This list'],
+];
+
+/** How long the second key may come after `g`. */
+const sequenceMs = 1500;
+
+export type Shortcuts = Readonly<Record<string, (event: KeyboardEvent) => void>>;
+
+function isTyping(target: EventTarget | null): boolean {
+  return (
+    target instanceof HTMLElement &&
+    (target.isContentEditable || ['INPUT', 'TEXTAREA', 'SELECT'].includes(target.tagName))
+  );
+}
+
+/** Handlers by `KeyboardEvent.key`, while the component is shown and no dialog is open. */
+export function useShortcuts(shortcuts: Shortcuts): void {
+  const current = useRef(shortcuts);
+  current.current = shortcuts;
+  useEffect(() => {
+    const onKey = (event: KeyboardEvent) => {
+      const isPlain = !event.ctrlKey && !event.metaKey && !event.altKey;
+      const isDialogOpen = document.querySelector('[role=dialog]') !== null;
+      const handler = current.current[event.key];
+      if (handler !== undefined && isPlain && !isDialogOpen && !isTyping(event.target) && !isInSequence()) {
+        event.preventDefault();
+        handler(event);
+      }
+    };
+    window.addEventListener('keydown', onKey);
+    return () => window.removeEventListener('keydown', onKey);
+  }, []);
+}
+
+let sequenceBegun = Number.NEGATIVE_INFINITY;
+const isInSequence = () => performance.now() - sequenceBegun < sequenceMs;
+
+/** `g` and the key of a screen open it; `/` moves to the search of the screen. */
+export function installNavigationKeys(): void {
+  window.addEventListener(
+    'keydown',
+    (event) => {
+      if (event.ctrlKey || event.metaKey || event.altKey || isTyping(event.target)) {
+        return;
+      }
+      const screen = isInSequence() ? screens.find(({ key }) => key === event.key) : undefined;
+      if (screen !== undefined) {
+        event.preventDefault();
+        event.stopImmediatePropagation();
+        navigate(`/console/${screen.path}`);
+      }
+      sequenceBegun = event.key === 'g' ? performance.now() : Number.NEGATIVE_INFINITY;
+      if (event.key === '/') {
+        const search = document.querySelector<HTMLInputElement>('[data-screen-search]');
+        if (search !== null) {
+          event.preventDefault();
+          search.focus();
+        }
+      }
+    },
+    { capture: true },
+  );
+}
