@@ -1,9 +1,13 @@
 import { statSync } from 'node:fs';
+import { cheeseEvents } from '../cheeses/event-types.ts';
 import { parseMapping } from '../cheeses/import/column-mapping.ts';
 import { fileFormatOf } from '../cheeses/import/file-formats.ts';
 import { type ImportReport, importCheeses } from '../cheeses/import/import-cheeses.ts';
+import { matcherOf } from '../events/pages.ts';
 import { ConfigError } from '../settings/parsers.ts';
 import { reasonOf } from '../system-errors.ts';
+import { filterOfTypes } from '../webhooks/replays.ts';
+import type { EndpointService } from '../webhooks/service.ts';
 import type { importOptions } from './command-options.ts';
 import type { OptionsOf } from './options.ts';
 import { pluralize, printResult } from './output.ts';
@@ -20,12 +24,17 @@ export async function runImport(file: string, options: OptionsOf<typeof importOp
   const size = sizeOf(file);
   await withServices(
     options,
-    async ({ cheeses, contextOf }) => {
+    async ({ cheeses, webhookEndpoints, contextOf }) => {
       const bar = progressBar(size);
       const report = await importCheeses(cheeses, contextOf('cli'), file, mapping, (bytesRead, { created }) =>
         bar.show(bytesRead, `${created} cheeses imported`),
       ).finally(bar.clear);
-      printResult(options, report, reportText(report));
+      const receiving = report.created === 0 ? 0 : await countReceiving(webhookEndpoints);
+      printResult(
+        options,
+        report,
+        [reportText(report), ...webhookText(receiving, report.created)].join('\n'),
+      );
       if (report.refused.length > 0) {
         process.exitCode = refusedExitCode;
       }
@@ -44,6 +53,21 @@ function sizeOf(file: string): number {
     throw new ConfigError(`${file} cannot be read: ${reasonOf(error)}.`);
   }
   throw new ConfigError(`${file} is a folder. Name a file in it.`);
+}
+
+/** Enabled endpoints that get an event for each new cheese. */
+async function countReceiving(endpoints: Pick<EndpointService, 'list'>): Promise<number> {
+  const all = (await endpoints.list()).map((text) => JSON.parse(text));
+  return all.filter(
+    ({ status, types }) =>
+      status === 'enabled' && matcherOf(filterOfTypes(types))(cheeseEvents.created.type, ''),
+  ).length;
+}
+
+function webhookText(endpoints: number, created: number): string[] {
+  return endpoints === 0
+    ? []
+    : [`${pluralize(endpoints, 'webhook endpoint')} will get ${pluralize(created, 'event')} each.`];
 }
 
 function reportText({ created, unchanged, refused, remarks }: ImportReport): string {

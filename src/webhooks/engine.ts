@@ -9,7 +9,7 @@ import type { Log } from '../log.ts';
 import type { Config } from '../settings/config.ts';
 import { createDeliveryHandler } from './delivery.ts';
 import { fanOut } from './fan-out.ts';
-import { addAllMissingJobs, laneOf } from './lines.ts';
+import { addMissingJobsAfter, laneOf } from './lines.ts';
 import { webhookQueries } from './queries.ts';
 import type { Outcome } from './results.ts';
 import { createEndpointSecrets } from './secrets.ts';
@@ -119,10 +119,13 @@ export function createWebhookEngine(
     async addMissingJobs() {
       const endpoints = await webhookQueries(database).listEnabled();
       for (const { id } of endpoints) {
-        await database.transaction(async (tx) => {
-          await webhookQueries(tx).lockEndpointForUpdate(id);
-          await addAllMissingJobs(tx, id, clock.now());
-        });
+        for (let after: string | null = ''; after !== null; ) {
+          const from: string = after;
+          after = await database.transaction(async (tx) => {
+            await webhookQueries(tx).lockEndpointForUpdate(id);
+            return addMissingJobsAfter(tx, id, from, clock.now());
+          });
+        }
       }
     },
     async stop() {

@@ -49,19 +49,22 @@ export async function addJobsOfLines(
   );
 }
 
-/** The same for all lines: for maintenance. */
-export async function addAllMissingJobs(tx: Sql, endpointId: number, now: number): Promise<void> {
-  for (let after = ''; ; ) {
-    const firsts = await webhookQueries(tx).listFirsts(endpointId, after, blockSize);
-    await addMissingJobs(
-      tx,
-      laneOf(endpointId),
-      firsts.map(({ id }) => String(id)),
-      now,
-    );
-    if (firsts.length < blockSize) {
-      return;
-    }
-    after = firsts.at(-1)?.subject ?? after;
-  }
+/**
+ * The same for a block of lines, those of the first subjects after one: for maintenance.
+ * @returns the last subject of the block; null after the last line
+ */
+export async function addMissingJobsAfter(
+  tx: Sql,
+  endpointId: number,
+  after: string,
+  now: number,
+): Promise<string | null> {
+  const firsts = await webhookQueries(tx).listFirsts(endpointId, after, blockSize);
+  await addMissingJobs(
+    tx,
+    laneOf(endpointId),
+    firsts.map(({ id }) => String(id)),
+    now,
+  );
+  return firsts.length < blockSize ? null : (firsts.at(-1)?.subject ?? null);
 }

@@ -1,6 +1,6 @@
 /** Statements on the tables `webhook_endpoint`, `webhook_delivery` and `webhook_attempt` that queue and send deliveries. */
 import { queriesOn, type Sql } from '../database/database.ts';
-import { deleteInOrder, forUpdate, skippingLocked, sql, valueList } from '../database/sql.ts';
+import { deleteInOrder, forUpdate, rowsFromJson, skippingLocked, sql, valueList } from '../database/sql.ts';
 import type { DisabledReason } from './event-types.ts';
 
 export type EndpointStatus = 'enabled' | 'disabled';
@@ -161,7 +161,9 @@ export const webhookQueries = queriesOn((tx: Sql) => ({
   listFirstOf: (endpointId: number, subjects: readonly string[]) =>
     tx.all<{ id: number }>(sql`
       select min(id) as id from webhook_delivery
-      where endpoint_id = ${endpointId} and subject in (${valueList(subjects)}) and ${isOpen} group by subject`),
+      where endpoint_id = ${endpointId} and ${isOpen}
+        and subject in (select value->>0 from ${rowsFromJson(subjects.map((one) => [one]))})
+      group by subject`),
 
   /** The first open delivery of each subject, in the order of the subjects. */
   listFirsts: (endpointId: number, after: string, limit: number) =>
@@ -225,7 +227,7 @@ export const webhookQueries = queriesOn((tx: Sql) => ({
 
   /** With their attempts. */
   async deleteDeliveries(ids: readonly number[]): Promise<void> {
-    const list = valueList(ids);
+    const list = sql`select cast(value->>0 as bigint) from ${rowsFromJson(ids.map((id) => [id]))}`;
     await tx.run(deleteInOrder('webhook_attempt', 'delivery_id, number', sql`delivery_id in (${list})`));
     await tx.run(deleteInOrder('webhook_delivery', 'id', sql`id in (${list})`));
   },

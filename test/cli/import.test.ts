@@ -251,3 +251,24 @@ suite('curd import cheeses', { concurrency: 2 }, () => {
     assert.deepEqual(await catalogue(shop), []);
   });
 });
+
+test('curd import cheeses says how many events webhook endpoints will get', async (t) => {
+  const shop = await freshShop(t);
+  await inShop(shop, async ({ keys, webhookEndpoints, contextOf }) => {
+    const account = await keys.createAccount(contextOf('test'), 'webhooks');
+    const url = 'http://127.0.0.1:9/hook';
+    for (const input of [{ url }, { url, types: ['cheese.*'] }, { url, types: ['order.*'] }]) {
+      await webhookEndpoints.create(contextOf('test'), account.id, input);
+    }
+    const disabled = { url, types: ['cheese.created'] };
+    const { id } = await webhookEndpoints.create(contextOf('test'), account.id, disabled);
+    await webhookEndpoints.disable(contextOf('test'), id);
+  });
+  const file = write(shop, 'two.csv', 'name\nBrie\nComté\n');
+  const { code, stdout } = await curd(shop, 'import', 'cheeses', file);
+  assert.equal(code, 0);
+  assert.equal(
+    stdout,
+    '2 cheeses imported, 0 unchanged, 0 refused.\n2 webhook endpoints will get 2 events each.\n',
+  );
+});

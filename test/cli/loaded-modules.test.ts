@@ -3,8 +3,8 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { cleanUp, temporaryFolder } from '../context.ts';
-import { freshShop, serve } from './run.ts';
+import { cleanUp, temporaryFolder, until } from '../context.ts';
+import { freshShop, inShop, serve } from './run.ts';
 
 const large = ['oidc-provider', 'sharp', '@node-rs/argon2'];
 
@@ -51,4 +51,31 @@ test('serve loads oidc-provider with the first OAuth request, and sharp and argo
   });
   assert.equal(login.status, 401);
   assert.deepEqual(large.filter(isLoaded), ['oidc-provider']);
+});
+
+test('serve loads the modules that send webhooks with the first endpoint', async (t) => {
+  const log = join(await temporaryFolder(t), 'modules');
+  const shop = { ...(await freshShop(t)), CURD_ENVIRONMENT: 'local' };
+  const server = await serve(t, {
+    ...shop,
+    LOADED_MODULES: log,
+    NODE_OPTIONS: `--import "data:text/javascript,${encodeURIComponent(recorder)}"`,
+  });
+  cleanUp(t, () => server.stop());
+  const isLoaded = (name: string) => readFileSync(log, 'utf8').includes(name);
+  const modules = ['/src/webhooks/engine.ts', '/src/webhooks/sender.ts'];
+  assert.ok(isLoaded('/src/webhooks/worker.ts'), 'the recorder sees modules of the server');
+  const atStart = modules.filter(isLoaded);
+  const key = await inShop(shop, async ({ keys, contextOf }) => {
+    const account = await keys.createAccount(contextOf('test'), 'webhooks');
+    return (await keys.create(contextOf('test'), account.id, { scopes: ['admin'] })).key;
+  });
+  const response = await fetch(`${server.url}/v2/webhook-endpoints`, {
+    method: 'POST',
+    headers: { 'Content-Type': 'application/json', 'X-API-Key': key },
+    body: JSON.stringify({ url: 'http://127.0.0.1:9/hook' }),
+  });
+  assert.equal(response.status, 201, await response.text());
+  await until(async () => isLoaded('/src/webhooks/engine.ts'));
+  assert.deepEqual(atStart, []);
 });

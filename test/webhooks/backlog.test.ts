@@ -135,6 +135,18 @@ onBothEngines('What waits for an endpoint', (engine) => {
 });
 
 suite('An endpoint', () => {
+  test('of another instance is found within a minute, by maintenance', async (t) => {
+    const shop = await openShop(t);
+    const receiver = await openReceiver(t);
+    await shop.app.webhookWorker.start();
+    // The instance that registers it does not send.
+    const another = await shop.another();
+    await register(another, receiver.url);
+    await createCheese(shop, 'Brie');
+    await shop.app.webhookWorker.maintain();
+    await until(async () => receiver.received.length === 1);
+  });
+
   test('is disabled where its position has left the log, and a delivery fails where its event has', async (t) => {
     const clock = testClock();
     const shop = await openShop(t, { clock });
