@@ -1726,6 +1726,30 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/oauth/interaction/{uid}/register": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The page for registration
+         * @description Only where anyone may register (`CURD_REGISTRATION=open`).
+         */
+        get: operations["showRegistration"];
+        put?: never;
+        /**
+         * The form for registration
+         * @description The rules of `POST /customer`. The customer is logged in then.
+         */
+        post: operations["submitRegistration"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/oauth/interaction/{uid}/consent": {
         parameters: {
             query?: never;
@@ -8944,6 +8968,26 @@ export interface components {
         PlanInput: {
             /** @description free, pro, enterprise, or a plan of CURD_PLANS */
             plan: string;
+        };
+        /**
+         * RegistrationForm
+         * @example {
+         *       "token": "5fUO0vCzq9n3Yl2XwK7sT4mB8rD1eH6gA-jP_iQkRcE",
+         *       "username": "ada",
+         *       "email": "ada@example.com",
+         *       "password": "a cellar full of wheels",
+         *       "firstName": "Ada"
+         *     }
+         */
+        RegistrationForm: {
+            /** @description CSRF token from the hidden field of the page */
+            token: string;
+            username?: string;
+            email?: string;
+            /** Format: password */
+            password?: string;
+            firstName?: string;
+            lastName?: string;
         };
         /**
          * Replay
@@ -25344,6 +25388,162 @@ export interface operations {
                 };
             };
             /** @description The page with the error: username or password is wrong */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/html": string;
+                };
+            };
+            /** @description A page with the error */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/html": string;
+                };
+            };
+            /** @description A page with the error */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/html": string;
+                };
+            };
+        };
+    };
+    showRegistration: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example kQ3vX1pS0Zr8tY6wB2nJd */
+                uid: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The page */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/html": string;
+                };
+            };
+            /** @description A page with the error */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/html": string;
+                };
+            };
+            /** @description A page with the error */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/html": string;
+                };
+            };
+            /** @description A page with the error */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/html": string;
+                };
+            };
+        };
+    };
+    submitRegistration: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example kQ3vX1pS0Zr8tY6wB2nJd */
+                uid: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "token": "5fUO0vCzq9n3Yl2XwK7sT4mB8rD1eH6gA-jP_iQkRcE",
+                 *       "username": "ada",
+                 *       "email": "ada@example.com",
+                 *       "password": "a cellar full of wheels",
+                 *       "firstName": "Ada"
+                 *     }
+                 */
+                "application/x-www-form-urlencoded": components["schemas"]["RegistrationForm"];
+            };
+        };
+        responses: {
+            /** @description To the next page, or to the application */
+            303: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description A page with the error */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/html": string;
+                };
+            };
+            /** @description A page with the error */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/html": string;
+                };
+            };
+            /** @description The page with the error: the username or the e-mail address is taken */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/html": string;
+                };
+            };
+            /** @description A page with the error */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/html": string;
+                };
+            };
+            /** @description A page with the error */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/html": string;
+                };
+            };
+            /** @description The page with an error at each field that is not valid */
             422: {
                 headers: {
                     [name: string]: unknown;

@@ -2,6 +2,7 @@
 import { type EndpointDependencies, oauthEndpoints } from '../auth/oauth/endpoints.ts';
 import { createPageLayout } from '../auth/oauth/pages.ts';
 import { passwordResetPages } from '../customers/password-reset-pages.ts';
+import { createRegistration } from '../customers/registration.ts';
 import type { RawRoute } from '../http/raw-routes.ts';
 import type { Services } from './services.ts';
 
@@ -10,7 +11,8 @@ interface Dependencies extends Pick<EndpointDependencies, 'countClientIp' | 'iss
 }
 
 export function createRawRoutes({ services, ...dependencies }: Dependencies): RawRoute[] {
-  const { config, database, clock, login, approvals, consoleClient, customerAdministration } = services;
+  const { config, database, clock, login, customers, approvals, consoleClient, contextOf } = services;
+  const { customerAdministration } = services;
   const { secret, passwordLengthMin } = config;
   const shared = { ...dependencies, secret, page: createPageLayout(config.shopName) };
   return [
@@ -19,6 +21,10 @@ export function createRawRoutes({ services, ...dependencies }: Dependencies): Ra
       database,
       clock,
       directory: login,
+      registration:
+        config.registration === 'open'
+          ? createRegistration(customers, passwordLengthMin, contextOf('anonymous'))
+          : null,
       approvals,
       consoleClient: config.console === 'on' ? consoleClient : null,
     }),

@@ -14,3 +14,11 @@ export interface CustomerDirectory {
   /** Undefined when the customer was deleted. */
   find(customerId: number): Promise<CustomerSummary | undefined>;
 }
+
+export interface Registration {
+  /**
+   * Registers a customer, and returns the id.
+   * @throws AppError validation; conflict, with the taken fields as its cause; unavailable
+   */
+  register(fields: Readonly<Record<string, string>>): Promise<number>;
+}

@@ -129,6 +129,38 @@ const table: Readonly<Record<string, RawDescription>> = {
       422: page('The page with the error: username or password is wrong'),
     },
   },
+  'GET /oauth/interaction/:uid/register': {
+    operationId: 'showRegistration',
+    tag,
+    summary: 'The page for registration',
+    description: 'Only where anyone may register (`CURD_REGISTRATION=open`).',
+    examples: uid,
+    responses: { 200: page('The page'), ...pageErrors },
+  },
+  'POST /oauth/interaction/:uid/register': {
+    operationId: 'submitRegistration',
+    tag,
+    summary: 'The form for registration',
+    description: 'The rules of `POST /customer`. The customer is logged in then.',
+    examples: uid,
+    body: form(
+      'RegistrationForm',
+      {
+        username: string,
+        email: string,
+        password: { ...string, format: 'password' },
+        firstName: string,
+        lastName: string,
+      },
+      { username: 'ada', email: 'ada@example.com', password: 'a cellar full of wheels', firstName: 'Ada' },
+    ),
+    responses: {
+      ...seeOther,
+      ...formErrors,
+      409: page('The page with the error: the username or the e-mail address is taken'),
+      422: page('The page with an error at each field that is not valid'),
+    },
+  },
   'POST /oauth/interaction/:uid/consent': {
     operationId: 'submitConsent',
     tag,

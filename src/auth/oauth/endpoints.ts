@@ -17,6 +17,7 @@ import { type Route, route } from '../../http/route.ts';
 import type { RateLimits } from '../../limits/rate-limits.ts';
 import { scopes } from '../access.ts';
 import { readAuthorizeRequest } from './authorize-request.ts';
+import type { Registration } from './customer-directory.ts';
 import { withDescriptions } from './descriptions.ts';
 import { oauthErrorBody } from './error-body.ts';
 import type { Interactions } from './interactions.ts';
@@ -26,6 +27,8 @@ import { failureOf } from './provider-extensions.ts';
 import { AuthorizationServer } from './schemas.ts';
 
 export interface EndpointDependencies extends Omit<ProviderDependencies, 'issuer'> {
+  /** null where customers cannot register. */
+  readonly registration: Registration | null;
   /** Known when the server listens. */
   readonly issuer: () => string;
   /** Requests to these endpoints carry no credential of the API. @throws AppError rateLimited */
@@ -129,6 +132,12 @@ export function oauthEndpoints(dependencies: EndpointDependencies): RawRoute[] {
     ...endpointRoutes('introspect'),
     interactionRoute('GET', '/oauth/interaction/:uid', 'show'),
     interactionRoute('POST', '/oauth/interaction/:uid/login', 'login'),
+    ...(dependencies.registration === null
+      ? []
+      : [
+          interactionRoute('GET', '/oauth/interaction/:uid/register', 'showRegistration'),
+          interactionRoute('POST', '/oauth/interaction/:uid/register', 'register'),
+        ]),
     interactionRoute('POST', '/oauth/interaction/:uid/consent', 'consent'),
     interactionRoute('GET', '/oauth/logout', 'showLogout'),
     interactionRoute('POST', '/oauth/logout', 'logout'),

@@ -1,21 +1,24 @@
 /** Login, consent and logout: shows the pages and handles their forms. */
 import type { default as Provider, Session } from 'oidc-provider';
 import type { Clock } from '../../clock.ts';
-import { AppError } from '../../errors.ts';
+import { AppError, type FieldError } from '../../errors.ts';
 import { headersOf, statusOf } from '../../http/error-mapping.ts';
 import { createCsrfTokens } from '../../http/pages/csrf.ts';
 import { readForm } from '../../http/pages/form.ts';
 import { redirectSeeOther, sendPage } from '../../http/pages/send-page.ts';
 import type { RawRequest } from '../../http/raw-routes.ts';
 import type { ApprovalService } from './approvals.ts';
-import type { CustomerDirectory, CustomerSummary } from './customer-directory.ts';
+import type { CustomerDirectory, CustomerSummary, Registration } from './customer-directory.ts';
 import { type ClientInfo, consentPage, loginPage, logoutPage, type PageLayout } from './pages.ts';
+import { registerPage, registrationOf } from './register-page.ts';
 import { isScope, permittedScopes, withheldReason } from './scopes.ts';
 
 interface Dependencies {
   readonly provider: Provider;
   readonly clock: Clock;
   readonly directory: CustomerDirectory;
+  /** null where customers cannot register. */
+  readonly registration: Registration | null;
   readonly approvals: ApprovalService;
   readonly page: PageLayout;
   readonly secret: string;
@@ -38,6 +41,8 @@ interface ConsentRequest {
 export interface Interactions {
   show(raw: RawRequest): Promise<void>;
   login(raw: RawRequest): Promise<void>;
+  showRegistration(raw: RawRequest): Promise<void>;
+  register(raw: RawRequest): Promise<void>;
   consent(raw: RawRequest): Promise<void>;
   showLogout(raw: RawRequest): Promise<void>;
   logout(raw: RawRequest): Promise<void>;
@@ -47,6 +52,7 @@ export function createInteractions({
   provider,
   clock,
   directory,
+  registration,
   approvals,
   page: layout,
   secret,
@@ -106,7 +112,11 @@ export function createInteractions({
     redirectSeeOther(response, pathname + search);
   }
 
-  const formOf = (details: Details, page: 'login' | 'consent') => ({
+  const registerPath = ({ uid }: Details) =>
+    registration === null ? null : `/oauth/interaction/${uid}/register`;
+  const loginPath = ({ uid }: Details) => `/oauth/interaction/${uid}`;
+
+  const formOf = (details: Details, page: 'login' | 'consent' | 'register') => ({
     action: `/oauth/interaction/${details.uid}/${page}`,
     token: csrfTokens.tokenFor(`${page} ${details.uid}`),
   });
@@ -133,6 +143,7 @@ export function createInteractions({
       if (details.prompt.name === 'login') {
         const page = loginPage(layout, formOf(details, 'login'), await clientInfoOf(details), {
           username: String(details.params.login_hint ?? ''),
+          registerPath: registerPath(details),
         });
         sendPage(raw.response, 200, page, { formTarget });
         return;
@@ -179,12 +190,48 @@ export function createInteractions({
         const page = loginPage(layout, formOf(details, 'login'), await clientInfoOf(details), {
           username,
           error: message,
+          registerPath: registerPath(details),
         });
         const status = error.code === 'unauthorized' ? 422 : statusOf(error);
         sendPage(raw.response, status, page, {
           headers: error.code === 'unauthorized' ? {} : headersOf(error),
           formTarget: targetOf(details),
         });
+      }
+    },
+
+    async showRegistration(raw) {
+      const details = await detailsOf(raw);
+      const client = await clientInfoOf(details);
+      const page = registerPage(layout, formOf(details, 'register'), client, {
+        loginPath: loginPath(details),
+      });
+      sendPage(raw.response, 200, page, { formTarget: targetOf(details) });
+    },
+
+    async register(raw) {
+      const details = await detailsOf(raw);
+      const form = await readForm(raw.request);
+      csrfTokens.require(raw.request, form, `register ${details.uid}`);
+      const values = registrationOf(form);
+      try {
+        const customerId = await (registration as Registration).register(values);
+        await endSessionOfOther(raw, details, customerId);
+        await finishInteraction(raw, { login: { accountId: String(customerId) } }, false);
+      } catch (error) {
+        if (!(error instanceof AppError)) {
+          throw error;
+        }
+        const taken = error.code === 'conflict' ? (error.cause as readonly FieldError[]) : [];
+        const errors = [...error.errors, ...taken];
+        const page = registerPage(layout, formOf(details, 'register'), await clientInfoOf(details), {
+          values,
+          errors,
+          message: errors.length === 0 ? error.message : null,
+          loginPath: loginPath(details),
+        });
+        const headers = headersOf(error);
+        sendPage(raw.response, statusOf(error), page, { headers, formTarget: targetOf(details) });
       }
     },
 

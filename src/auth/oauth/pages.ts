@@ -45,7 +45,16 @@ export function loginPage(
   page: PageLayout,
   form: Form,
   client: ClientInfo,
-  { username = '', error = null }: { readonly username?: string; readonly error?: string | null } = {},
+  {
+    username = '',
+    error = null,
+    registerPath = null,
+  }: {
+    readonly username?: string;
+    readonly error?: string | null;
+    /** null where customers cannot register. */
+    readonly registerPath?: string | null;
+  } = {},
 ): string {
   const message = error === null ? null : html`<p class="fault" role="alert" id="fault">${error}</p>`;
   const describedBy = error === null ? null : html` aria-describedby="fault" aria-invalid="true"`;
@@ -63,7 +72,7 @@ ${message}
 <div class="choices"><button class="yes" name="do" value="login">Log in</button>
 <button name="do" value="cancel" formnovalidate>Cancel</button></div>
 </form>
-<p class="small">Your password stays here: ${client.name} never sees it.</p>`,
+${registerPath === null ? null : html`<p>New here? <a href="${registerPath}">Create an account</a></p>\n`}<p class="small">Your password stays here: ${client.name} never sees it.</p>`,
   );
 }
 
