@@ -2,7 +2,7 @@
 import { Api } from './api.ts';
 import { ApiKeys, Console, Credential, Idempotency, Limits } from './areas/access.ts';
 import { Accounts, Approvals, OauthClients } from './areas/administration.ts';
-import { Cheeses, Inventory } from './areas/cheeses.ts';
+import { Categories, Cheeses, Inventory, Tags } from './areas/cheeses.ts';
 import { Customers } from './areas/customers.ts';
 import { Events } from './areas/events.ts';
 import { Orders } from './areas/orders.ts';
@@ -49,6 +49,8 @@ export class Curd {
   readonly idempotency: Idempotency;
   readonly customers: Customers;
   readonly events: Events;
+  readonly categories: Categories;
+  readonly tags: Tags;
   readonly inventory: Inventory;
   readonly limits: Limits;
   readonly oauthClients: OauthClients;
@@ -77,6 +79,8 @@ export class Curd {
     this.idempotency = new Idempotency(api);
     this.customers = new Customers(api);
     this.events = new Events(api);
+    this.categories = new Categories(api);
+    this.tags = new Tags(api);
     this.inventory = new Inventory(api);
     this.limits = new Limits(api);
     this.oauthClients = new OauthClients(api);

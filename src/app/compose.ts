@@ -12,6 +12,7 @@ import { selfRoutes } from '../auth/self-routes.ts';
 import { catalogueChangeRoutes } from '../cheeses/catalogue-change-routes.ts';
 import { createCatalogueChanges } from '../cheeses/catalogue-changes.ts';
 import { listingRoutes } from '../cheeses/listing-routes.ts';
+import { navigationRoutes } from '../cheeses/navigation-routes.ts';
 import { cheeseRoutes } from '../cheeses/routes.ts';
 import { type Clock, systemClock } from '../clock.ts';
 import { consoleRoutes } from '../console/routes.ts';
@@ -156,6 +157,7 @@ export async function buildApp(
 
   const routes = [
     ...listingRoutes(listing),
+    ...navigationRoutes(services.names),
     ...catalogueChangeRoutes(changes, connections),
     ...cheeseRoutes(cheeses),
     ...imageRoutes({ cheeses, images, urlOf: imageUrl, isRedirecting }),

@@ -9,6 +9,7 @@ import { createPasswords, type Passwords } from '../auth/passwords.ts';
 import { createSessions, type Sessions } from '../auth/sessions/service.ts';
 import { rebuildStaleIndex, type ShowProgress } from '../cheeses/index-rebuild.ts';
 import { type CheeseReader, createCheeseReader } from '../cheeses/listing.ts';
+import { createNameReader, type NameReader } from '../cheeses/names.ts';
 import { type CheeseService, createCheeseService } from '../cheeses/service.ts';
 import { type Clock, systemClock, timestamp } from '../clock.ts';
 import { createCursors } from '../cursor.ts';
@@ -73,6 +74,7 @@ export interface Services extends WorkerPools {
   readonly grants: OAuthGrants;
   readonly cheeses: CheeseService;
   readonly listing: CheeseReader;
+  readonly names: NameReader;
   readonly images: ImageService;
   readonly customers: CustomerService;
   readonly loginThrottle: LoginThrottle;
@@ -210,6 +212,10 @@ export async function openServices(
     grants,
     cheeses,
     listing: createCheeseReader({ database, cursors: createCursors(secret, 'cheeses') }),
+    names: createNameReader(database, {
+      category: createCursors(secret, 'categories'),
+      tag: createCursors(secret, 'tags'),
+    }),
     images,
     customers,
     loginThrottle: throttle,

@@ -4,8 +4,8 @@ import { setImmediate } from 'node:timers/promises';
 import { matchesIfNoneMatch, weakTag } from '../http/etag.ts';
 import { nextLink } from '../http/link.ts';
 import { type RouteResponse, TextBody, TextStream } from '../http/response.ts';
-import type { Filters } from './list-query.ts';
-import type { CheesePage, CheeseReader, Unchanged } from './listing.ts';
+import type { Filters, Unchanged } from './list-query.ts';
+import type { CheesePage, CheeseReader } from './listing.ts';
 
 const streamedPageSize = 500;
 /** Bytes that one read returns. A long response needs a few times as much memory. */

@@ -10,7 +10,7 @@ import type { Database } from '../database/database.ts';
 import { AppError } from '../errors.ts';
 import type { EventService } from '../events/service.ts';
 import { type ChangePlace, type ChangeRow, changeQueries } from './change-queries.ts';
-import type { Unchanged } from './listing.ts';
+import type { Unchanged } from './list-query.ts';
 import { cheeseQueries } from './queries.ts';
 import { parseCheese } from './schemas.ts';
 

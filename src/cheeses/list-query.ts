@@ -49,6 +49,12 @@ export interface ListQuery {
   readonly after: Position | null;
 }
 
+/** Returned instead of a page that the client has already. */
+export interface Unchanged {
+  readonly unchanged: true;
+  readonly version: number;
+}
+
 /** A cursor with more tags would not fit into the request line together with the parameter tags. */
 const cursorTagsMax = 20;
 

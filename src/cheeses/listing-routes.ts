@@ -10,6 +10,7 @@ import type { Parameters } from '../schema/schema.ts';
 import { lineRule } from '../schema/text-rules.ts';
 import { arrayResponse, ifNoneMatch, notModified } from './array-response.ts';
 import type { CheeseReader } from './listing.ts';
+import { CheeseListWithFacets, facetNames } from './navigation-schemas.ts';
 import { Cheese, CheeseList, missingFields, sorts, statuses } from './schemas.ts';
 
 const tag = 'Cheeses';
@@ -71,6 +72,13 @@ export const cheeseListQuery = {
   },
 } as const satisfies Parameters;
 
+const facetParameter = {
+  type: 'array',
+  items: { type: 'string', enum: facetNames },
+  description:
+    'Also count the values of these filters, each under all filters but its own. It is no filter: it may be sent with any cursor',
+} as const;
+
 const matchQuery = {
   limit: {
     type: 'integer',
@@ -92,16 +100,20 @@ export function listingRoutes(listing: CheeseReader): Route[] {
       summary: 'List cheeses',
       description: 'Returns the catalogue page by page. A cheese must match all filters.',
       access: anyOf(apiKey, oauth('read:cheeses')),
-      query: cheeseListQuery,
+      query: { ...cheeseListQuery, facets: facetParameter },
       responses: {
-        200: { description: 'A page of cheeses', schema: CheeseList },
+        200: {
+          description: 'A page of cheeses, with the requested facets',
+          schema: { anyOf: [CheeseList, CheeseListWithFacets] },
+          example: CheeseListWithFacets.examples[0],
+        },
         ...badRequestResponse('A parameter is not valid'),
       },
       handle: async ({ query, headers }) => {
-        const { status, ...rest } = query;
+        const { status, facets, ...rest } = query;
         const page = await listing.list(
           { ...rest, statuses: status },
-          { withTotal: true, isKnown: ifNoneMatch(headers) },
+          { withTotal: true, isKnown: ifNoneMatch(headers), facets },
         );
         if ('unchanged' in page) {
           return notModified(page);
@@ -111,7 +123,8 @@ export function listingRoutes(listing: CheeseReader): Route[] {
           nextCursor === null
             ? {}
             : { Link: nextLink('/v2/cheeses', { cursor: nextCursor, limit: String(query.limit) }) };
-        const text = `{"items":[${items}],"nextCursor":${JSON.stringify(nextCursor)},"hasMore":${nextCursor !== null},"total":${total}}`;
+        const counted = page.facets === undefined ? '' : `,"facets":${page.facets}`;
+        const text = `{"items":[${items}],"nextCursor":${JSON.stringify(nextCursor)},"hasMore":${nextCursor !== null},"total":${total}${counted}}`;
         return { status: 200, headers: { ETag: weakTag(version), ...next }, body: new TextBody(text) };
       },
     }),

@@ -3,9 +3,17 @@ import type { Cursors } from '../cursor.ts';
 import { createCache } from '../database/cache.ts';
 import type { Database } from '../database/database.ts';
 import { createLookup } from '../database/lookup.ts';
-import { type ListQuery, type ListRequest, parseListQuery, toCursorFilters } from './list-query.ts';
+import { createFacetReader } from './facets.ts';
+import {
+  type ListQuery,
+  type ListRequest,
+  parseListQuery,
+  toCursorFilters,
+  type Unchanged,
+} from './list-query.ts';
 import { itemSeparator, type PageRow } from './listing-queries.ts';
-import { createMatchReader, type MatchReader, termWithTotal } from './match-reader.ts';
+import { createMatchReader, termWithTotal } from './match-reader.ts';
+import type { FacetName } from './navigation-schemas.ts';
 import { createPageReads, joinPages } from './page-reads.ts';
 import { versionLookup } from './queries.ts';
 import { planRead, type ReadPlan } from './read-plan.ts';
@@ -24,12 +32,8 @@ export interface CheesePage {
   readonly nextCursor: string | null;
   /** null when it was not requested. */
   readonly total: number | null;
-}
-
-/** Returned instead of a page that the client has already. */
-export interface Unchanged {
-  readonly unchanged: true;
-  readonly version: number;
+  /** As JSON, when they were requested. */
+  readonly facets?: string;
 }
 
 export interface ListOptions {
@@ -38,6 +42,8 @@ export interface ListOptions {
   readonly isKnown?: ((version: number) => boolean) | undefined;
   /** Ends the page after the cheese that reaches this size. Only for lists sorted by id. */
   readonly bytesMax?: number | undefined;
+  /** What to count besides, under the filters of the list. */
+  readonly facets?: readonly FacetName[] | undefined;
 }
 
 export interface CheeseReader {
@@ -48,14 +54,11 @@ export interface CheeseReader {
 interface Dependencies {
   readonly database: Database;
   readonly cursors: Cursors;
-  readonly matches?: MatchReader;
 }
 
-export function createCheeseReader({
-  database,
-  cursors,
-  matches = createMatchReader(database),
-}: Dependencies): CheeseReader {
+export function createCheeseReader({ database, cursors }: Dependencies): CheeseReader {
+  const matches = createMatchReader(database);
+  const facetReader = createFacetReader(database, matches);
   const reads = createPageReads(database);
   const pages = createCache<CheesePage>(pagesBytesMax);
   const findVersion = createLookup<{ version: number }>(database, versionLookup);
@@ -140,24 +143,35 @@ export function createCheeseReader({
     return cursors.encode({ sort, filters: toCursorFilters(filters), after: positionOf(sort, last) });
   }
 
+  /** The page, from the cache where it is of this version. */
+  async function readPage(request: ListRequest, options: ListOptions, version: number): Promise<CheesePage> {
+    const { withTotal, bytesMax } = options;
+    const key = JSON.stringify([request, withTotal, bytesMax]);
+    const known = pages.get(key);
+    if (known?.version === version) {
+      return known;
+    }
+    const page = await findPage(request, options, version);
+    // Later parts of a long response are read once, so they are not cached.
+    if (bytesMax === undefined || request.cursor === undefined) {
+      pages.set(key, page);
+    }
+    return page;
+  }
+
   return {
-    async list(request, { withTotal, isKnown, bytesMax }) {
-      const key = JSON.stringify([request, withTotal, bytesMax]);
+    async list(request, options) {
       const version = (await findVersion('catalogue'))?.version ?? 0;
-      if (isKnown?.(version)) {
+      if (options.isKnown?.(version)) {
         parseListQuery(request, cursors);
         return { unchanged: true, version };
       }
-      const known = pages.get(key);
-      if (known?.version === version) {
-        return known;
+      const page = await readPage(request, options, version);
+      if (options.facets === undefined) {
+        return page;
       }
-      const page = await findPage(request, { withTotal, bytesMax }, version);
-      // Later parts of a long response are read once, so they are not cached.
-      if (bytesMax === undefined || request.cursor === undefined) {
-        pages.set(key, page);
-      }
-      return page;
+      const { query, words } = parseListQuery(request, cursors);
+      return { ...page, facets: await facetReader.read(options.facets, query.filters, words, version) };
     },
   };
 }

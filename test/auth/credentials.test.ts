@@ -16,6 +16,8 @@ const table: Readonly<Record<string, string>> = {
   'GET /cheeses/findByStatus': 'read:cheeses',
   'GET /cheeses/findByTags': 'read:cheeses',
   'GET /cheeses/changes': 'apiKey read:cheeses',
+  'GET /categories': 'apiKey read:cheeses',
+  'GET /tags': 'apiKey read:cheeses',
   'POST /cheeses/:cheeseId/uploadImage': 'write:cheeses',
   'GET /cheeses/:cheeseId/images': 'apiKey read:cheeses',
   'GET /cheeses/:cheeseId': 'apiKey read:cheeses',

@@ -87,6 +87,30 @@ function faultsOf({ orders, cheeses }: FilledShop): [Statement, RegExp, RegExp][
       /cheese 999/,
       repair,
     ],
+    [sql`update cheese set price = 1 where id = ${brie}`, new RegExp(`cheese ${brie}\\b`), repair],
+    [sql`update cheese set age = 1 where id = ${brie}`, new RegExp(`cheese ${brie}\\b`), repair],
+    [sql`update cheese set terms = '1' where id = ${brie}`, new RegExp(`cheese ${brie}\\b`), repair],
+    [sql`update term set folded = 'bull' where id = ${cow}`, /tag cow/, repair],
+    [
+      sql`update cheese_term set price = 77 where cheese_id = ${comte}`,
+      new RegExp(`cheese ${comte}\\b`),
+      repair,
+    ],
+    [
+      sql`update cheese_term set price = null, age = null where cheese_id = ${comte} and term_id = ${cow}`,
+      new RegExp(`cheese ${comte}\\b`),
+      repair,
+    ],
+    [
+      sql`update term_count set cheeses = cheeses + 1 where term_id in (select id from term where kind = 'organic')`,
+      /organic false available: \d+ instead of \d+/,
+      repair,
+    ],
+    [
+      sql`update term_count set cheeses = 0 where term_id in (select id from term where kind = 'price_band')`,
+      /price_band \d+ available: 0 instead of \d+/,
+      repair,
+    ],
     [sql`update catalogue set last_cheese_id = 1`, /cheese 5 is beyond the last id, 1/, restore],
     [sql`update orders set total_cents = total_cents + 1 where id = ${placed}`, ofOrder(placed), restore],
     [
@@ -205,6 +229,8 @@ for (const engine of engines) {
     await look.test('gets a text for each finding and exit status 2', async () => {
       await database.run(sql`delete from cheese_term where cheese_id = ${cheeses[0]}`);
       await database.run(sql`update term_count set cheeses = 77 where term_id = 0`);
+      await database.run(sql`update cheese set price = 3, terms = ''`);
+      await database.run(sql`update term set folded = 'x' where kind = 'tag'`);
       await database.run(sql`update orders set total_cents = 1 where id = ${orders.placed}`);
       const images = join(shop.config.dataDir, 'images');
       await rm(join(images, lost.slice(0, 2), lost));

@@ -85,3 +85,19 @@ export class Inventory extends Area {
     return this.api.get('/v2/store/inventory', {}, options);
   }
 }
+
+/** The categories of cheeses. */
+export class Categories extends Area {
+  /** Lists categories by name, with their numbers of cheeses. */
+  list(filters?: Query<'listCategories'>, options?: CallOptions): ListOf<'listCategories'> {
+    return this.api.list('/v2/categories', { query: filters }, options);
+  }
+}
+
+/** The tags of cheeses. */
+export class Tags extends Area {
+  /** Lists tags by name, with their numbers of cheeses. */
+  list(filters?: Query<'listTags'>, options?: CallOptions): ListOf<'listTags'> {
+    return this.api.list('/v2/tags', { query: filters }, options);
+  }
+}
