@@ -70,6 +70,46 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v2/categories": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List categories
+         * @description Sorted by name without case and accents. Categories without cheeses are left out, unless `empty` is true.
+         */
+        get: operations["listCategories"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v2/tags": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List tags
+         * @description Sorted by name without case and accents. Tags without cheeses are left out, unless `empty` is true.
+         */
+        get: operations["listTags"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v2/cheeses/changes": {
         parameters: {
             query?: never;
@@ -5529,6 +5569,76 @@ export interface components {
             total: number;
         };
         /**
+         * CheeseListWithFacets
+         * @description The response to a request with the parameter `facets`
+         * @example {
+         *       "items": [
+         *         {
+         *           "id": 42,
+         *           "name": "Gruyère",
+         *           "category": {
+         *             "id": 3,
+         *             "name": "Hard"
+         *           },
+         *           "photoUrls": [
+         *             "https://example.com/gruyere.jpg"
+         *           ],
+         *           "tags": [
+         *             {
+         *               "id": 1,
+         *               "name": "cow"
+         *             },
+         *             {
+         *               "id": 4,
+         *               "name": "raw milk"
+         *             }
+         *           ],
+         *           "status": "available",
+         *           "origin": "Switzerland",
+         *           "pricePerKg": 32.5,
+         *           "ageMonths": 9,
+         *           "organic": false,
+         *           "createdAt": "2026-01-15T09:30:00.000Z",
+         *           "updatedAt": "2026-02-03T14:12:45.120Z"
+         *         }
+         *       ],
+         *       "nextCursor": "eyJuYW1lIjoiR3J1ecOocmUiLCJpZCI6NDJ9",
+         *       "hasMore": true,
+         *       "total": 57,
+         *       "facets": {
+         *         "category": {
+         *           "values": [
+         *             {
+         *               "value": "Hard",
+         *               "count": 120
+         *             },
+         *             {
+         *               "value": "Soft",
+         *               "count": 31
+         *             }
+         *           ],
+         *           "more": 0
+         *         }
+         *       }
+         *     }
+         */
+        CheeseListWithFacets: {
+            items: components["schemas"]["Cheese"][];
+            /** @description Send it as `cursor` to get the next page; null on the last page */
+            nextCursor: string | null;
+            hasMore: boolean;
+            /** @description Number of matching cheeses on all pages */
+            total: number;
+            /** @description The requested facets by name */
+            facets: {
+                category?: components["schemas"]["Facet"];
+                tags?: components["schemas"]["Facet"];
+                origin?: components["schemas"]["Facet"];
+                organic?: components["schemas"]["Facet"];
+                status?: components["schemas"]["Facet"];
+            };
+        };
+        /**
          * CheeseMergePatch
          * @description A JSON Merge Patch (RFC 7396): fields that are absent stay, null removes a field, and arrays are replaced
          * @example {
@@ -5747,6 +5857,45 @@ export interface components {
              * @example 2026-01-15T09:30:00.000Z
              */
             expiresAt: string;
+        };
+        /**
+         * CountedName
+         * @description A category or tag
+         * @example {
+         *       "id": 3,
+         *       "name": "Hard",
+         *       "cheeses": 120
+         *     }
+         */
+        CountedName: {
+            /** Format: int64 */
+            id: number;
+            name: string;
+            /** @description Number of its cheeses in the requested statuses */
+            cheeses: number;
+        };
+        /**
+         * CountedNameList
+         * @example {
+         *       "items": [
+         *         {
+         *           "id": 3,
+         *           "name": "Hard",
+         *           "cheeses": 120
+         *         }
+         *       ],
+         *       "nextCursor": null,
+         *       "hasMore": false,
+         *       "total": 1
+         *     }
+         */
+        CountedNameList: {
+            items: components["schemas"]["CountedName"][];
+            /** @description Send it as `cursor` to get the next page; null on the last page */
+            nextCursor: string | null;
+            hasMore: boolean;
+            /** @description Number of matching names on all pages */
+            total: number;
         };
         /**
          * Customer
@@ -8224,6 +8373,33 @@ export interface components {
             previousId?: string | null;
         };
         /**
+         * Facet
+         * @description The values of one filter, the most frequent first, under all other filters of the request
+         * @example {
+         *       "values": [
+         *         {
+         *           "value": "Hard",
+         *           "count": 120
+         *         },
+         *         {
+         *           "value": "Soft",
+         *           "count": 31
+         *         }
+         *       ],
+         *       "more": 0
+         *     }
+         */
+        Facet: {
+            values: {
+                /** @description Send it as the value of the filter */
+                value: string;
+                /** @description Number of cheeses; null for all values where other filters match more than 2,000 */
+                count: number | null;
+            }[];
+            /** @description How many values are not listed */
+            more: number;
+        };
+        /**
          * IdempotentResponseList
          * @example {
          *       "items": [
@@ -9842,6 +10018,8 @@ export interface operations {
                 missing?: ("price" | "image")[];
                 /** @description Words or beginnings of words of the name: `gruy` finds Gruyère. Accents and case are ignored */
                 q?: string;
+                /** @description Also count the values of these filters, each under all filters but its own. It is no filter: it may be sent with any cursor */
+                facets?: ("category" | "tags" | "origin" | "organic" | "status")[];
             };
             header?: never;
             path?: never;
@@ -9849,7 +10027,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description A page of cheeses */
+            /** @description A page of cheeses, with the requested facets */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -9889,10 +10067,25 @@ export interface operations {
                      *       ],
                      *       "nextCursor": "eyJuYW1lIjoiR3J1ecOocmUiLCJpZCI6NDJ9",
                      *       "hasMore": true,
-                     *       "total": 57
+                     *       "total": 57,
+                     *       "facets": {
+                     *         "category": {
+                     *           "values": [
+                     *             {
+                     *               "value": "Hard",
+                     *               "count": 120
+                     *             },
+                     *             {
+                     *               "value": "Soft",
+                     *               "count": 31
+                     *             }
+                     *           ],
+                     *           "more": 0
+                     *         }
+                     *       }
                      *     }
                      */
-                    "application/json": components["schemas"]["CheeseList"];
+                    "application/json": components["schemas"]["CheeseList"] | components["schemas"]["CheeseListWithFacets"];
                 };
             };
             /** @description A parameter is not valid */
@@ -10692,6 +10885,256 @@ export interface operations {
                 };
             };
             /** @description The tags are missing, or one of them is not valid */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": 400,
+                     *       "type": "bad_request",
+                     *       "message": "A parameter or header of the request is not valid."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description No valid credential */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": 401,
+                     *       "type": "unauthorized",
+                     *       "message": "A valid credential is needed here."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The credential is valid but does not permit this */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": 403,
+                     *       "type": "forbidden",
+                     *       "message": "The credential does not permit this."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Too many requests. Wait as long as Retry-After says */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": 429,
+                     *       "type": "rate_limit_exceeded",
+                     *       "message": "Too many requests: wait as long as Retry-After says."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The server is overloaded: wait as long as Retry-After says */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": 503,
+                     *       "type": "unavailable",
+                     *       "message": "The server cannot process the request right now. Try again shortly."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    listCategories: {
+        parameters: {
+            query?: {
+                /** @description `nextCursor` of the page before */
+                cursor?: string;
+                /** @description Names per page */
+                limit?: number;
+                /** @description The beginning of the name. Accents and case are ignored */
+                q?: string;
+                /** @description Count only cheeses in these statuses */
+                status?: ("available" | "pending" | "sold")[];
+                /** @description Also list names without such cheeses */
+                empty?: boolean;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of categories */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "items": [
+                     *         {
+                     *           "id": 3,
+                     *           "name": "Hard",
+                     *           "cheeses": 120
+                     *         }
+                     *       ],
+                     *       "nextCursor": null,
+                     *       "hasMore": false,
+                     *       "total": 1
+                     *     }
+                     */
+                    "application/json": components["schemas"]["CountedNameList"];
+                };
+            };
+            /** @description A parameter is not valid */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": 400,
+                     *       "type": "bad_request",
+                     *       "message": "A parameter or header of the request is not valid."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description No valid credential */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": 401,
+                     *       "type": "unauthorized",
+                     *       "message": "A valid credential is needed here."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The credential is valid but does not permit this */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": 403,
+                     *       "type": "forbidden",
+                     *       "message": "The credential does not permit this."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Too many requests. Wait as long as Retry-After says */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": 429,
+                     *       "type": "rate_limit_exceeded",
+                     *       "message": "Too many requests: wait as long as Retry-After says."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The server is overloaded: wait as long as Retry-After says */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": 503,
+                     *       "type": "unavailable",
+                     *       "message": "The server cannot process the request right now. Try again shortly."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    listTags: {
+        parameters: {
+            query?: {
+                /** @description `nextCursor` of the page before */
+                cursor?: string;
+                /** @description Names per page */
+                limit?: number;
+                /** @description The beginning of the name. Accents and case are ignored */
+                q?: string;
+                /** @description Count only cheeses in these statuses */
+                status?: ("available" | "pending" | "sold")[];
+                /** @description Also list names without such cheeses */
+                empty?: boolean;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of tags */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "items": [
+                     *         {
+                     *           "id": 3,
+                     *           "name": "Hard",
+                     *           "cheeses": 120
+                     *         }
+                     *       ],
+                     *       "nextCursor": null,
+                     *       "hasMore": false,
+                     *       "total": 1
+                     *     }
+                     */
+                    "application/json": components["schemas"]["CountedNameList"];
+                };
+            };
+            /** @description A parameter is not valid */
             400: {
                 headers: {
                     [name: string]: unknown;
