@@ -1,0 +1,29 @@
+/** Lists as CSV files (RFC 4180), built in the browser. */
+
+/** A list that is longer is cut, and a notice says so. */
+export const csvRowsMax = 10_000;
+
+/** Spreadsheets run cells that begin like a formula: an apostrophe makes them text. */
+function cell(value: string | number | boolean | null | undefined): string {
+  const text = value === null || value === undefined ? '' : String(value);
+  const safe = /^[=+\-@\t]/.test(text) && typeof value !== 'number' ? `'${text}` : text;
+  return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
+}
+
+/** @param rows values of one row each, in the order of `header` */
+export function toCsv(
+  header: readonly string[],
+  rows: readonly (readonly (string | number | boolean | null | undefined)[])[],
+): string {
+  return [header, ...rows].map((row) => row.map(cell).join(',')).join('\r\n');
+}
+
+/** Saves a text as a file. */
+export function download(name: string, text: string, type = 'text/csv'): void {
+  const url = URL.createObjectURL(new Blob([text], { type: `${type};charset=utf-8` }));
+  const link = document.createElement('a');
+  link.href = url;
+  link.download = name;
+  link.click();
+  window.setTimeout(() => URL.revokeObjectURL(url), 1000);
+}
