@@ -17,6 +17,8 @@ export interface UploadOptions extends CallOptions {
   readonly onProgress?: ((progress: UploadProgress) => void) | undefined;
 }
 
+const pieceBytes = 64 * 1024;
+
 export async function uploadImage(
   api: Api,
   cheeseId: number,
@@ -53,23 +55,39 @@ function fetchWithProgress(total: number, onProgress: (progress: UploadProgress)
   return (url, init = {}) => send(String(url), init, report);
 }
 
-/** Counts the bytes that the network has accepted. */
+/** Reports the bytes that the network has accepted. */
 function fetchByStream(url: string, init: RequestInit, report: (bytes: number) => void): Promise<Response> {
   const form = new Response(init.body);
-  let bytes = 0;
-  const counter = new TransformStream<Uint8Array, Uint8Array>({
-    transform(chunk, controller) {
-      bytes += chunk.byteLength;
-      report(bytes);
-      controller.enqueue(chunk);
+  const pieces = piecesOf(form.body as ReadableStream<Uint8Array>, report);
+  const body = new ReadableStream<Uint8Array>({
+    async pull(controller) {
+      const { done, value } = await pieces.next();
+      if (done) {
+        controller.close();
+      } else {
+        controller.enqueue(value);
+      }
     },
   });
-  const headers = {
-    ...(init.headers as Record<string, string>),
-    'content-type': form.headers.get('Content-Type') ?? '',
-  };
-  const stream = { body: form.body?.pipeThrough(counter) ?? null, headers, duplex: 'half' };
-  return fetch(url, { ...init, ...stream } as RequestInit);
+  const type = { 'content-type': form.headers.get('Content-Type') ?? '' };
+  const headers = { ...(init.headers as Record<string, string>), ...type };
+  return fetch(url, { ...init, body, headers, duplex: 'half' } as RequestInit);
+}
+
+/** A form can arrive as one large chunk, which would be a single report. */
+async function* piecesOf(
+  body: ReadableStream<Uint8Array>,
+  report: (bytes: number) => void,
+): AsyncGenerator<Uint8Array, undefined, undefined> {
+  let bytes = 0;
+  for await (const chunk of body) {
+    for (let at = 0; at < chunk.byteLength; at += pieceBytes) {
+      const piece = chunk.subarray(at, at + pieceBytes);
+      yield piece;
+      bytes += piece.byteLength;
+      report(bytes);
+    }
+  }
 }
 
 /** The part of XMLHttpRequest that is used here: servers have no such type. */

@@ -17,6 +17,8 @@ export interface Fate {
   readonly cutAfterMs?: number;
   /** Changes what the shop sends. */
   readonly edit?: (text: string) => string;
+  /** How fast the shop reads the request. */
+  readonly bytesPerSecond?: number;
   /** Delays the request. */
   readonly delayMs?: number;
 }
@@ -68,7 +70,7 @@ function pass(
   fate: Fate,
   statuses: number[],
 ): void {
-  const { refuse, loseResponse = false, cutAfterMs, edit } = fate;
+  const { refuse, loseResponse = false, cutAfterMs, edit, bytesPerSecond } = fate;
   if (refuse !== undefined) {
     incoming.resume();
     outgoing.writeHead(refuse.status, refuse.headers).end(refuse.body);
@@ -93,5 +95,14 @@ function pass(
   });
   upstream.on('error', () => outgoing.destroy());
   outgoing.on('close', () => upstream.destroy());
-  incoming.pipe(upstream);
+  if (bytesPerSecond === undefined) {
+    incoming.pipe(upstream);
+    return;
+  }
+  incoming.on('data', (chunk: Buffer) => {
+    upstream.write(chunk);
+    incoming.pause();
+    setTimeout(() => incoming.resume(), (1000 * chunk.length) / bytesPerSecond);
+  });
+  incoming.on('end', () => upstream.end());
 }
