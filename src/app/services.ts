@@ -46,7 +46,7 @@ import { createStockReservations } from '../stock/reservations.ts';
 import { createStockService, type StockService } from '../stock/service.ts';
 import { createDeliveryLog, type DeliveryLog } from '../webhooks/deliveries.ts';
 import { createReplayService, type ReplayService } from '../webhooks/replays.ts';
-import { createEndpointSecrets, type EndpointSecrets } from '../webhooks/secrets.ts';
+import { createEndpointSecrets } from '../webhooks/secrets.ts';
 import { createEndpointService, type EndpointService } from '../webhooks/service.ts';
 import { createTestPing, type TestPing } from '../webhooks/test-ping.ts';
 
@@ -89,7 +89,6 @@ export interface Services extends WorkerPools {
   readonly orderReader: OrderReader;
   readonly hub: EventHub;
   readonly events: EventService;
-  readonly endpointSecrets: EndpointSecrets;
   readonly webhookEndpoints: EndpointService;
   readonly testPing: TestPing;
   readonly deliveries: DeliveryLog;
@@ -190,8 +189,12 @@ export async function openServices(
   });
   const hub = createEventHub(database);
   const events = createEventService(database, hub);
-  const endpointSecrets = createEndpointSecrets(clock, secret);
-  const webhookDependencies = { database, clock, secrets: endpointSecrets, targets: config.webhookTargets };
+  const webhookDependencies = {
+    database,
+    clock,
+    secrets: createEndpointSecrets(clock, secret),
+    targets: config.webhookTargets,
+  };
   const approvals = createApprovalService(database, clock);
   const contextOf = (actor: string): Context => ({
     transaction: database.transaction,
@@ -239,7 +242,6 @@ export async function openServices(
     imageRenderer,
     hub,
     events,
-    endpointSecrets,
     webhookEndpoints: createEndpointService({ ...webhookDependencies, keys, events }),
     testPing: createTestPing(webhookDependencies),
     deliveries: createDeliveryLog(database, createCursors(secret, 'webhook deliveries')),

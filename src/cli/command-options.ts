@@ -14,13 +14,15 @@ import {
   parseText,
   parseWords,
 } from '../settings/parsers.ts';
+import { deliveryStatuses } from '../webhooks/delivery-schemas.ts';
 import { booleanOption, option, repeatableOption, requiredOption } from './options.ts';
 
 /** A parser of an id as the commands print it. @param what "API key" @param hint where the ids are shown */
 export function parseId(what: string, hint: string): Parser<number> {
   return (text) => {
     if (!/^[1-9]\d{0,14}$/.test(text)) {
-      throw new ConfigError(`"${text}" is not the id of an ${what}. ${hint}`);
+      const article = /^[aeiou]/i.test(what) ? 'an' : 'a';
+      throw new ConfigError(`"${text}" is not the id of ${article} ${what}. ${hint}`);
     }
     return Number(text);
   };
@@ -150,3 +152,53 @@ export const copyOptions = {
     'replace a shop in the target by the source; everything else in the target is lost',
   ),
 };
+
+const types = option('types', 'types with commas, such as "order.*,cheese.created"', parseWords(parseText));
+
+export const createEndpointOptions = {
+  account: requiredOption('name', 'account to which the endpoint belongs', parseText),
+  types: option(
+    'types',
+    'types with commas, such as "order.*,cheese.created" (default: all but api_key.* and webhook_endpoint.*)',
+    parseWords(parseText),
+  ),
+  description: option('text', 'what the receiver is, for people', parseText),
+};
+
+export const rotateSecretOptions = {
+  overlap: requiredOption(
+    'duration',
+    'how long the old secret signs as well, at most 7d; 0s ends it immediately',
+    parseDurationSetting,
+    '24h',
+  ),
+};
+
+export const enableEndpointOptions = {
+  skip: booleanOption('continue with new events; what the endpoint missed is not sent'),
+};
+
+export const listDeliveriesOptions = {
+  status: option('status', deliveryStatuses.join(', '), parseEnum(deliveryStatuses)),
+  limit: requiredOption('number', 'how many, the newest first', parseInteger(1, 100), '20'),
+};
+
+const position = 'an event id, an RFC 3339 time, earliest or latest';
+
+export const replayOptions = {
+  since: requiredOption('position', `events after this position: ${position}`, parseText),
+  until: option('position', 'up to this position (default: latest)', parseText),
+  types,
+};
+
+export const listEventsOptions = {
+  since: option(
+    'position',
+    `events after this position: ${position} (default: the newest events)`,
+    parseText,
+  ),
+  types,
+  limit: requiredOption('number', 'how many', parseInteger(1, 10_000), '20'),
+};
+
+export const tailEventsOptions = { types };

@@ -1,6 +1,7 @@
 /** Every command: its name, arguments, options, help and code, which is loaded when the command runs. */
 import { roles } from '../auth/oauth/customer-directory.ts';
 import { environments, parseEnum } from '../settings/parsers.ts';
+import { type CommandDefinition, command } from './command-definition.ts';
 import {
   backupOptions,
   changeEnvironmentOptions,
@@ -17,46 +18,8 @@ import {
   rotateKeyOptions,
   serveOptions,
 } from './command-options.ts';
-import {
-  type ArgumentDefinition,
-  argument,
-  type OptionDefinitions,
-  type OptionsOf,
-  textArgument,
-} from './options.ts';
-
-export interface CommandDefinition {
-  /** `keys create` */
-  readonly name: string;
-  readonly summary: string;
-  /** Printed after the options in `--help`. */
-  readonly help?: string;
-  readonly arguments: readonly ArgumentDefinition<unknown>[];
-  readonly options: OptionDefinitions;
-  /** Whether it has --json and the settings as options. */
-  readonly hasSettings: boolean;
-  readonly load: () => Promise<(...input: readonly unknown[]) => unknown>;
-}
-
-type ValuesOf<Arguments extends readonly ArgumentDefinition<unknown>[]> = {
-  readonly [Index in keyof Arguments]: Arguments[Index] extends ArgumentDefinition<infer T> ? T : never;
-};
-
-/** Checks that the loaded function accepts the values of the arguments and options. */
-function command<
-  const Arguments extends readonly ArgumentDefinition<unknown>[] = [],
-  Options extends OptionDefinitions = Record<never, never>,
->(definition: {
-  readonly name: string;
-  readonly summary: string;
-  readonly help?: string;
-  readonly arguments?: Arguments;
-  readonly options?: Options;
-  readonly hasSettings?: boolean;
-  readonly load: () => Promise<(...input: [...ValuesOf<Arguments>, OptionsOf<Options>]) => unknown>;
-}): CommandDefinition {
-  return { arguments: [], options: {}, hasSettings: true, ...definition } as unknown as CommandDefinition;
-}
+import { eventCommands } from './event-commands.ts';
+import { argument, textArgument } from './options.ts';
 
 const shells = ['bash', 'zsh', 'fish'] as const;
 const secretHelp =
@@ -76,6 +39,8 @@ export const groups: Readonly<Record<string, string>> = {
   import: 'import data from files',
   export: 'export data to files',
   images: 'images of cheeses',
+  webhooks: 'URLs that get events of the shop',
+  events: 'the event log',
   environment: 'the environment of a shop, which its first start stores',
 };
 
@@ -225,6 +190,7 @@ export const commands: readonly CommandDefinition[] = [
     help: 'Use it after a change of CURD_PUBLIC_URL or CURD_IMAGES_URL: photoUrls keep the URL of the time of the upload. Other URLs in photoUrls stay.',
     load: async () => (await import('./images.ts')).runRebase,
   }),
+  ...eventCommands,
   command({
     name: 'environment show',
     summary: 'print the stored environment; the settings may be of another',

@@ -5,7 +5,7 @@ import { anotherEnvironment } from '../database/environment.ts';
 import { type Config, loadConfig, parseSettings, type RawSettings } from '../settings/config.ts';
 import { ConfigError, type DatabaseLocation } from '../settings/parsers.ts';
 import { settings, type Variable } from '../settings/table.ts';
-import type { CommandDefinition } from './commands.ts';
+import type { CommandDefinition } from './command-definition.ts';
 import { type CommandOptions, flagName, optionName } from './options.ts';
 
 /**

@@ -7,7 +7,7 @@ import { position, types } from './schemas.ts';
 const text = { type: 'string' } as const;
 const nullableText = { type: ['string', 'null'] } as const;
 const eventId = 'evt_k3Xw_1043';
-const deliveryStatuses = ['waiting', 'sending', 'delivered', 'failed'] as const;
+export const deliveryStatuses = ['waiting', 'sending', 'delivered', 'failed'] as const;
 
 export const Replay = {
   title: 'Replay',

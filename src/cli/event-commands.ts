@@ -1,0 +1,107 @@
+/** The commands of webhooks and of the event log. */
+import { command } from './command-definition.ts';
+import {
+  createEndpointOptions,
+  enableEndpointOptions,
+  listDeliveriesOptions,
+  listEventsOptions,
+  parseId,
+  replayOptions,
+  rotateSecretOptions,
+  tailEventsOptions,
+} from './command-options.ts';
+import { argument, textArgument } from './options.ts';
+
+const endpointId = argument('id', parseId('webhook endpoint', '"curd webhooks list" shows the ids.'));
+const deliveryId = argument(
+  'deliveryId',
+  parseId('delivery', '"curd webhooks deliveries <id>" shows the ids.'),
+);
+const secretHelp =
+  'Standard output has the secret only and everything else is on standard error, so SECRET=$(npx curd webhooks create ...) works.';
+const linesHelp = 'One line for each event; with --json, one JSON object on each line.';
+
+export const eventCommands = [
+  command({
+    name: 'webhooks create',
+    summary: 'register a URL that gets new events, and print its secret once',
+    help: `${secretHelp}\nA running server sends the first events within a minute.`,
+    arguments: [textArgument('url')],
+    options: createEndpointOptions,
+    load: async () => (await import('./webhooks.ts')).createEndpoint,
+  }),
+  command({
+    name: 'webhooks list',
+    summary: 'list the webhook endpoints of all accounts',
+    load: async () => (await import('./webhooks.ts')).listEndpoints,
+  }),
+  command({
+    name: 'webhooks rotate-secret',
+    summary: 'replace the secret of an endpoint; both secrets sign during the overlap',
+    help: `${secretHelp}\nIt also repairs an endpoint whose secret cannot be read because CURD_SECRET was changed.`,
+    arguments: [endpointId],
+    options: rotateSecretOptions,
+    load: async () => (await import('./webhooks.ts')).rotateSecret,
+  }),
+  command({
+    name: 'webhooks enable',
+    summary: 'send events to a disabled endpoint again, from where it was disabled',
+    arguments: [endpointId],
+    options: enableEndpointOptions,
+    load: async () => (await import('./webhooks.ts')).enableEndpoint,
+  }),
+  command({
+    name: 'webhooks disable',
+    summary: 'send nothing more to an endpoint, which keeps its position',
+    arguments: [endpointId],
+    load: async () => (await import('./webhooks.ts')).stopEndpoint,
+  }),
+  command({
+    name: 'webhooks delete',
+    summary: 'delete an endpoint and its deliveries',
+    arguments: [endpointId],
+    load: async () => (await import('./webhooks.ts')).deleteEndpoint,
+  }),
+  command({
+    name: 'webhooks test',
+    summary: 'send a test ping to an endpoint and print the response',
+    help: 'Exit status 2: the receiver did not accept it.',
+    arguments: [endpointId],
+    load: async () => (await import('./webhooks.ts')).testEndpoint,
+  }),
+  command({
+    name: 'webhooks deliveries',
+    summary: 'list the deliveries to an endpoint, the newest first',
+    arguments: [endpointId],
+    options: listDeliveriesOptions,
+    load: async () => (await import('./webhooks.ts')).listDeliveries,
+  }),
+  command({
+    name: 'webhooks retry',
+    summary: 'send the event of a delivery again',
+    arguments: [deliveryId],
+    load: async () => (await import('./webhooks.ts')).retryDelivery,
+  }),
+  command({
+    name: 'webhooks replay',
+    summary: 'send a range of events to an endpoint again',
+    help: 'The ids are the same as before, so a receiver that remembers ids can ignore what it has.',
+    arguments: [endpointId],
+    options: replayOptions,
+    load: async () => (await import('./webhooks.ts')).replayEvents,
+  }),
+  command({
+    name: 'events list',
+    summary: 'list events, the oldest first',
+    help: linesHelp,
+    options: listEventsOptions,
+    load: async () => (await import('./events.ts')).printLoggedEvents,
+  }),
+  command({
+    name: 'events tail',
+    summary: 'print new events until Ctrl+C',
+    help: linesHelp,
+    options: tailEventsOptions,
+    load: async () => (await import('./events.ts')).tailEvents,
+  }),
+];
