@@ -246,7 +246,7 @@ export async function openServices(
     testPing: createTestPing(webhookDependencies),
     deliveries: createDeliveryLog(database, createCursors(secret, 'webhook deliveries')),
     replays: createReplayService(database, clock, events),
-    orderReader: createOrderReader(database, createCursors(secret, 'orders'), firstId),
+    orderReader: createOrderReader(database, clock, createCursors(secret, 'orders'), firstId),
     contextOf,
     async close() {
       if (shared === undefined) {

@@ -10,8 +10,9 @@ import {
 } from '../http/error-responses.ts';
 import { entityResponse, preconditionOf } from '../http/etag.ts';
 import { type Route, route } from '../http/route.ts';
+import { orderListQuery, requestOf, shownPage } from './list-query.ts';
 import type { OrderReader } from './order-reader.ts';
-import { oneOrder, orderId, orderIfMatch, orderListQuery, requestOf, shownPage } from './routes.ts';
+import { oneOrder, orderId, orderIfMatch } from './routes.ts';
 import { OrderList, Timeline } from './schemas.ts';
 import type { OrderService } from './service.ts';
 

@@ -1,6 +1,7 @@
 /** Reads orders: lists, counts, and the timeline of an order. */
 
 import type { Principal } from '../auth/principal.ts';
+import { type Clock, timestamp } from '../clock.ts';
 import { type Cursors, canonicalFilters, requireSameQuery } from '../cursor.ts';
 import type { Database } from '../database/database.ts';
 import { AppError } from '../errors.ts';
@@ -27,10 +28,16 @@ export interface TimelineEntry {
 export interface OrderRequest extends OrderFilters {
   readonly cursor?: string | undefined;
   readonly limit: number;
+  /** Newest first where it is absent. */
+  readonly sort?: 'createdAt' | '-createdAt' | undefined;
 }
 
 export interface OrderReader {
-  /** Newest first, without test orders. @throws AppError badRequest when the cursor belongs to another query */
+  /**
+   * Without test orders.
+   * @throws AppError badRequest when the cursor belongs to another query, forbidden for filters by customer and placer
+   * where the caller does not see all orders
+   */
   list(principal: Principal, request: OrderRequest): Promise<OrderPage>;
   /** The same for one customer; the caller must have access to the customer's orders. */
   listOf(customerId: number, principal: Principal, request: OrderRequest): Promise<OrderPage>;
@@ -44,18 +51,25 @@ export interface OrderReader {
   countByStatus(): Promise<Record<OrderStatus, number>>;
 }
 
+type ListFilters = Omit<OrderRequest, 'cursor' | 'limit'>;
+
 /** The position that a cursor contains. */
 interface Position {
-  readonly filters: OrderFilters;
-  /** The id before which the next page begins; null for the newest orders. */
+  readonly filters: ListFilters;
+  /** The id of the last order of the page before; null for the first page. */
   readonly before: number | null;
 }
 
 /** @param firstId see `firstIdIn` */
-export function createOrderReader(database: Database, cursors: Cursors, firstId: number): OrderReader {
+export function createOrderReader(
+  database: Database,
+  clock: Clock,
+  cursors: Cursors,
+  firstId: number,
+): OrderReader {
   const queries = orderQueries(database);
 
-  function positionOf(cursor: string | undefined, requested: OrderFilters): Position {
+  function positionOf(cursor: string | undefined, requested: ListFilters): Position {
     if (cursor === undefined) {
       return { filters: requested, before: null };
     }
@@ -68,9 +82,17 @@ export function createOrderReader(database: Database, cursors: Cursors, firstId:
     async list(principal, { cursor, limit, ...rest }) {
       const { filters, before } = positionOf(cursor, canonicalFilters(rest));
       const owner = ownerOf(principal);
+      if (owner !== null && (filters.customerId !== undefined || filters.placedBy !== undefined)) {
+        throw new AppError(
+          'forbidden',
+          'customerId and placedBy are for callers that see all orders: an API key alone, or the scope admin.',
+        );
+      }
+      const now = timestamp(clock.now());
+      const place = { next: before, isAscending: filters.sort === 'createdAt' };
       const [rows, total] = await Promise.all([
-        queries.list(owner, filters, before, limit + 1),
-        queries.count(owner, filters),
+        queries.list(owner, filters, now, place, limit + 1),
+        queries.count(owner, filters, now),
       ]);
       const page = rows.slice(0, limit);
       const last = rows.length > limit ? page.at(-1) : undefined;

@@ -62,20 +62,25 @@ export interface OrderFilters {
   readonly createdFrom?: string | undefined;
   /** Created before. */
   readonly createdBefore?: string | undefined;
+  readonly customerId?: number | undefined;
+  readonly placedBy?: string | undefined;
+  /** Placed, and waiting for an operator, because a cheese has no price. */
+  readonly needsApproval?: boolean | undefined;
+  /** Approved, and not shipped at the estimated date. */
+  readonly late?: boolean | undefined;
 }
 
 const columns = sql`id, status, placed_by, customer_id, items, address, notes, total_cents, ship_date, version,
   created_at, updated_at`;
 
-const newestFirst = sql`order by id desc`;
-
 export const orderQueries = queriesOn((tx) => ({
   /** Only the id comes from the database: the other columns are known. */
-  insert: async (order: NewOrderRow): Promise<OrderRow> => {
+  insert: async (order: NewOrderRow, needsApproval: boolean): Promise<OrderRow> => {
     const row = await tx.get<{ id: number }>(sql`
-      insert into orders (id, status, placed_by, customer_id, items, address, notes, total_cents, created_at, updated_at)
+      insert into orders (id, status, placed_by, customer_id, items, address, notes, total_cents, created_at, updated_at,
+        needs_approval)
       values (${newId(tx)}, 'placed', ${order.placed_by}, ${order.customer_id}, ${order.items}, ${order.address}, ${order.notes},
-        ${order.total_cents}, ${order.created_at}, ${order.created_at})
+        ${order.total_cents}, ${order.created_at}, ${order.created_at}, ${needsApproval ? 1 : 0})
       returning id`);
     return {
       ...order,
@@ -108,15 +113,23 @@ export const orderQueries = queriesOn((tx) => ({
               order by id${forUpdate})`
       } returning ${columns}`),
 
-  list: (owner: Owner, filters: OrderFilters, before: number | null, limit: number) =>
-    tx.all<OrderRow>(sql`
-      select ${columns} from orders
-      where ${joinAnd([...conditionsOf(owner, filters), ...(before === null ? [] : [sql`id < ${before}`])])}
-      ${newestFirst} limit ${limit}`),
+  /** @param next the id from which the page continues; null for the first page */
+  list: (
+    owner: Owner,
+    filters: OrderFilters,
+    now: string,
+    { next, isAscending }: { readonly next: number | null; readonly isAscending: boolean },
+    limit: number,
+  ) => {
+    const position = next === null ? [] : [isAscending ? sql`id > ${next}` : sql`id < ${next}`];
+    return tx.all<OrderRow>(sql`
+      select ${columns} from orders where ${joinAnd([...conditionsOf(owner, filters, now), ...position])}
+      ${isAscending ? sql`order by id` : sql`order by id desc`} limit ${limit}`);
+  },
 
-  count: async (owner: Owner, filters: OrderFilters) => {
+  count: async (owner: Owner, filters: OrderFilters, now: string) => {
     const row = await tx.get<{ total: number }>(
-      sql`select count(*) as total from orders where ${joinAnd(conditionsOf(owner, filters))}`,
+      sql`select count(*) as total from orders where ${joinAnd(conditionsOf(owner, filters, now))}`,
     );
     return row?.total ?? 0;
   },
@@ -211,7 +224,8 @@ export const orderQueries = queriesOn((tx) => ({
         version = orders.version + 1, updated_at = excluded.updated_at`),
 }));
 
-function conditionsOf(owner: Owner, { statuses, createdFrom, createdBefore }: OrderFilters): Statement[] {
+function conditionsOf(owner: Owner, filters: OrderFilters, now: string): Statement[] {
+  const { statuses, createdFrom, createdBefore, customerId, placedBy, needsApproval, late } = filters;
   return [
     sql`id >= ${firstRealId}`,
     ...(owner === null
@@ -222,5 +236,10 @@ function conditionsOf(owner: Owner, { statuses, createdFrom, createdBefore }: Or
     ...(statuses === undefined ? [] : [sql`status in (${valueList(statuses)})`]),
     ...(createdFrom === undefined ? [] : [sql`created_at >= ${createdFrom}`]),
     ...(createdBefore === undefined ? [] : [sql`created_at < ${createdBefore}`]),
+    ...(customerId === undefined ? [] : [sql`customer_id = ${customerId}`]),
+    ...(placedBy === undefined ? [] : [sql`placed_by = ${placedBy}`]),
+    // Literals, as in the conditions of the indexes.
+    ...(needsApproval ? [sql`needs_approval = 1 and status = 'placed'`] : []),
+    ...(late ? [sql`status = 'approved' and ship_date < ${now}`] : []),
   ];
 }

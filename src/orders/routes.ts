@@ -17,14 +17,10 @@ import {
   unprocessableResponse,
 } from '../http/error-responses.ts';
 import { entityResponse, etagHeader, ifMatchFor, matchesIfNoneMatch, preconditionOf } from '../http/etag.ts';
-import { nextLink } from '../http/link.ts';
 import { parsePathId } from '../http/path-id.ts';
-import { type RouteResponse, TextBody } from '../http/response.ts';
 import { type Route, route } from '../http/route.ts';
-import type { Parameters, ParameterValues } from '../schema/schema.ts';
-import { timestampRule } from '../schema/text-rules.ts';
-import type { OrderPage, OrderReader, OrderRequest } from './order-reader.ts';
-import { orderStatuses } from './order-status.ts';
+import { requestOf, shownPage, storeListQuery } from './list-query.ts';
+import type { OrderReader } from './order-reader.ts';
 import { waitForOrder } from './order-wait.ts';
 import { Inventory, Order, OrderInput, OrderList, Timeline } from './schemas.ts';
 import type { OrderService } from './service.ts';
@@ -33,20 +29,6 @@ const tag = 'Store';
 export const noOrder = notFoundResponse('There is no such order');
 export const orderIfMatch = ifMatchFor('order');
 export const oneOrder = (description: string) => ({ description, schema: Order });
-const time = { type: 'string', rule: timestampRule, maxLength: 40 } as const;
-
-export const orderListQuery = {
-  cursor: { type: 'string', minLength: 1, maxLength: 2000, description: 'nextCursor of an earlier page' },
-  limit: { type: 'integer', minimum: 1, maximum: 100, default: 20, description: 'Orders on a page' },
-  status: {
-    type: 'array',
-    items: { type: 'string', enum: orderStatuses },
-    description: 'One status, or several with commas',
-  },
-  createdFrom: { ...time, description: 'Created then or later, for example `2026-01-01T00:00:00Z`' },
-  createdBefore: { ...time, description: 'Created before then' },
-} as const satisfies Parameters;
-
 interface Dependencies {
   readonly cheeses: CheeseService;
   readonly orders: OrderService;
@@ -74,11 +56,11 @@ export function storeRoutes(dependencies: Dependencies): Route[] {
       path: '/store/orders',
       operationId: 'listOrders',
       tag,
-      summary: 'List orders, the newest first',
+      summary: 'List orders',
       description:
-        "An API key alone lists all orders. With a customer's session or token beside the key, only that customer's orders are listed. A token lists the orders of its customer or client.",
+        "An API key alone lists all orders. With a customer's session or token beside the key, only that customer's orders are listed. A token lists the orders of its customer or client. `customerId` and `placedBy` are for callers that see all orders.",
       access: anyOf(apiKey, oauth('read:orders')),
-      query: orderListQuery,
+      query: storeListQuery,
       responses: {
         200: { description: 'A page of orders', schema: OrderList },
         ...badRequestResponse('A parameter is not valid'),
@@ -266,32 +248,4 @@ function transitionRoute(
 
 export function orderId(params: Readonly<Record<string, string>>): number {
   return parsePathId(params.orderId, 'There is no such order.');
-}
-
-/** What a list is asked for, from its query. */
-export function requestOf(query: ParameterValues<typeof orderListQuery>): OrderRequest {
-  const { status, createdFrom, createdBefore, ...paging } = query;
-  return {
-    ...paging,
-    statuses: status,
-    createdFrom: stored(createdFrom),
-    createdBefore: stored(createdBefore),
-  };
-}
-
-/** @param path of the list, for the link to the next page */
-export function shownPage({ items, ...rest }: OrderPage, path: string, limit: number): RouteResponse {
-  const { nextCursor } = rest;
-  const Link =
-    nextCursor === null ? {} : { Link: nextLink(path, { cursor: nextCursor, limit: String(limit) }) };
-  return {
-    status: 200,
-    headers: { 'Cache-Control': 'private, no-cache', ...Link },
-    body: new TextBody(`{"items":[${items}],${JSON.stringify(rest).slice(1)}`),
-  };
-}
-
-/** As times are stored. */
-function stored(moment: string | undefined): string | undefined {
-  return moment === undefined ? undefined : new Date(moment).toISOString();
 }

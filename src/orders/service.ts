@@ -150,7 +150,7 @@ export function createOrderService(dependencies: Dependencies): OrderService {
         const { items, isPriced } = lines;
         const now = clock.now();
         const queries = orderQueries(tx);
-        const row = await queries.insert({
+        const order = {
           placed_by: principal.id,
           customer_id: customerId,
           items: JSON.stringify(items),
@@ -158,7 +158,8 @@ export function createOrderService(dependencies: Dependencies): OrderService {
           notes: input.notes ?? null,
           total_cents: totalCents(items),
           created_at: timestamp(now),
-        });
+        };
+        const row = await queries.insert(order, !isPriced);
         // Sent together: PostgreSQL runs them one after another, without a round trip between them.
         await Promise.all([
           queries.insertOpenCheeses(row.id, cheesesOf(items), reserved),
