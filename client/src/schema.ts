@@ -297,8 +297,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * List orders, the newest first
-         * @description An API key alone lists all orders. With a customer's session or token beside the key, only that customer's orders are listed. A token lists the orders of its customer or client.
+         * List orders
+         * @description An API key alone lists all orders. With a customer's session or token beside the key, only that customer's orders are listed. A token lists the orders of its customer or client. `customerId` and `placedBy` are for callers that see all orders.
          */
         get: operations["listOrders"];
         put?: never;
@@ -13659,6 +13659,16 @@ export interface operations {
                 createdFrom?: string;
                 /** @description Created before then */
                 createdBefore?: string;
+                /** @description Orders of this customer */
+                customerId?: number;
+                /** @description Orders that this principal placed, for example `key:12` */
+                placedBy?: string;
+                /** @description Placed orders that wait for an operator, because a cheese has no price */
+                needsApproval?: true;
+                /** @description Approved orders whose estimated shipDate is in the past */
+                late?: true;
+                /** @description Newest first by default */
+                sort?: "createdAt" | "-createdAt";
             };
             header?: never;
             path?: never;
