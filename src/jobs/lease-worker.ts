@@ -15,6 +15,8 @@ const laneDelayMs = 1000;
 
 export interface LeaseHandler<Work> {
   readonly kind: string;
+  /** Most jobs of a lane that run at once. */
+  readonly laneMax: number;
   /** Leases at most `max` jobs of a lane in a transaction, none where none may run now. */
   claim(lane: string, max: number): Promise<readonly Work[]>;
   /** Does the work, and stores the result. */
@@ -40,7 +42,7 @@ interface Dependencies<Work> {
 }
 
 export function createLeaseWorker<Work>({ database, clock, log, handler }: Dependencies<Work>): LeaseWorker {
-  const { kind } = handler;
+  const { kind, laneMax } = handler;
   const claims = new Map<string, Promise<number>>();
   const runs = new Set<Promise<void>>();
   /** Lanes that are not tried before a time. */
@@ -101,7 +103,8 @@ export function createLeaseWorker<Work>({ database, clock, log, handler }: Depen
         return;
       }
       lastLane = lane;
-      claims.set(lane, claim(lane, Math.ceil(free / (inTurn.length - index))));
+      const share = Math.ceil(free / (inTurn.length - index));
+      claims.set(lane, claim(lane, Math.min(share, laneMax)));
     }
   }
 

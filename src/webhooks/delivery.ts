@@ -13,7 +13,7 @@ import { deleteJobsOfLane, endLeasedJob, type LeasedJob, leaseJobs } from '../jo
 import type { Log } from '../log.ts';
 import { disableEndpoint } from './disable.ts';
 import type { DisabledReason } from './event-types.ts';
-import { runningMaxOf } from './health.ts';
+import { requestsMax, runningMaxOf } from './health.ts';
 import { deliveryKind, laneOf } from './lines.ts';
 import { type EndpointRow, webhookQueries } from './queries.ts';
 import { toRequest } from './request.ts';
@@ -175,5 +175,5 @@ export function createDeliveryHandler(dependencies: Dependencies): LeaseHandler<
     log.warn({ endpointId, reason }, 'a webhook endpoint was disabled');
   }
 
-  return { kind: deliveryKind, claim, run };
+  return { kind: deliveryKind, laneMax: requestsMax, claim, run };
 }

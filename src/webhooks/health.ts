@@ -3,7 +3,7 @@ import { timestamp } from '../clock.ts';
 import type { EndpointHealth, EndpointRow } from './queries.ts';
 
 /** Requests to one endpoint at once, over all instances. */
-const runningMax = 8;
+export const requestsMax = 8;
 /** After so many failures in a row an endpoint gets one request at a time. */
 const failuresForOneAtATime = 10;
 const pauseMs = 30_000;
@@ -16,7 +16,7 @@ export function runningMaxOf(endpoint: EndpointRow, now: number): number {
   if (endpoint.status === 'disabled' || isPaused(endpoint, now)) {
     return 0;
   }
-  return endpoint.failures_in_row >= failuresForOneAtATime ? 1 : runningMax;
+  return endpoint.failures_in_row >= failuresForOneAtATime ? 1 : requestsMax;
 }
 
 function isPaused({ paused_until }: EndpointHealth, now: number): boolean {

@@ -18,7 +18,7 @@ import {
   postponeLeasedJob,
 } from '../../src/jobs/leases.ts';
 import { createLog } from '../../src/log.ts';
-import { onBothEngines, testClock } from '../context.ts';
+import { onBothEngines, testClock, until } from '../context.ts';
 import { freshConfig, open } from './notes.ts';
 
 const kind = 'lease.test';
@@ -104,6 +104,7 @@ onBothEngines('Jobs under leases', (engine) => {
     let runningMost = 0;
     const handler: LeaseHandler<LeasedJob> = {
       kind,
+      laneMax,
       claim: (lane, max) => lease(database, clock, lane, max),
       async run(job) {
         running += 1;
@@ -131,6 +132,38 @@ onBothEngines('Jobs under leases', (engine) => {
     assert.deepEqual(done.slice(201), ['busy:001']);
     clock.advance(leaseMs);
     assert.deepEqual(keysOf(await lease(database, clock, 'busy')), ['busy:001']);
+    await worker.stop();
+  });
+
+  test('run 64 at a time in a process, from all lanes', async (t) => {
+    const clock = testClock();
+    const database = await openMigrated(t, engine);
+    const lanes = Array.from({ length: 20 }, (_, index) => `lane ${index}`);
+    for (const lane of lanes) {
+      await add(database, clock, lane, laneMax);
+    }
+    const running: string[] = [];
+    const { promise: released, resolve: release } = Promise.withResolvers<void>();
+    let done = 0;
+    const handler: LeaseHandler<LeasedJob> = {
+      kind,
+      laneMax,
+      claim: (lane, max) => lease(database, clock, lane, max),
+      async run(job) {
+        running.push(job.key);
+        await released;
+        await database.transaction((tx) => endLeasedJob(tx, kind, job));
+        done += 1;
+      },
+    };
+    const worker = createLeaseWorker({ database, clock, log: createLog('silent'), handler });
+    const finished = worker.run();
+    await until(async () => running.length === 64);
+    assert.equal(new Set(running.map((key) => key.split(':')[0])).size, lanes.length);
+    worker.wake('lane 0');
+    release();
+    await finished;
+    assert.equal(done, lanes.length * laneMax);
     await worker.stop();
   });
 });
