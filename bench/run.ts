@@ -13,6 +13,7 @@ import { type Engine, sql } from '../src/database/sql.ts';
 import { loadConfig } from '../src/settings/config.ts';
 import { globalTeardown, startPostgres } from '../test/global-setup.ts';
 import { fillCatalogue } from './catalogue.ts';
+import { benchEvents } from './events.ts';
 import { benchInstances } from './instances.ts';
 import { fetchText, get, lists, samePages } from './lists.ts';
 import { httpRequest, runLoad } from './load.ts';
@@ -213,6 +214,7 @@ async function benchSmall(engine: Engine): Promise<void> {
     await benchInstances(shop, { rounds, seconds, median, record });
   }
   await benchWebhooks(engine, shop, { rounds, seconds, median, record });
+  await benchEvents(engine, shop, { rounds, seconds, median, record });
   await benchUploads(engine, shop, { rounds, seconds, median, record });
   await shop.remove();
 }
