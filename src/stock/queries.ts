@@ -32,18 +32,13 @@ const kg = sql`moved.kg`;
 const idsIn = (ids: readonly number[]) =>
   sql`(select cast(value->>0 as bigint) from ${rowsFromJson(ids.map((id) => [id]))})`;
 
-/**
- * Changes the rows of several cheeses where the condition is true. All their rows are locked in the order of cheese ids,
- * also those for which it is not.
- */
+/** Changes the rows of cheeses where the condition is true. The caller has locked them, unless there is one. */
 function move(kilograms: Kilograms, change: Statement, condition: Statement): Statement {
   return sql`
     update stock set ${change}, version = version + 1
     from (select cast(value->>0 as bigint) as id, cast(value->>1 as bigint) as kg
       from ${rowsFromJson([...kilograms])}) as moved
-    where stock.cheese_id in (
-        select cheese_id from stock where cheese_id in ${idsIn([...kilograms.keys()])} order by cheese_id${forUpdate})
-      and stock.cheese_id = moved.id and ${condition}
+    where stock.cheese_id = moved.id and ${condition}
     returning ${columns}`;
 }
 
@@ -51,6 +46,10 @@ export const stockQueries = queriesOn((tx) => ({
   find: (id: number) => tx.get<StockRow>(sql`${one} = ${id}`),
 
   lock: (id: number) => tx.get<StockRow>(sql`${one} = ${id}${forUpdate}`),
+
+  /** Locks rows in the order of cheese ids. */
+  lockAll: (ids: readonly number[]) =>
+    tx.all<StockRow>(sql`${one} in ${idsIn(ids)} order by cheese_id${forUpdate}`),
 
   listOf: (ids: readonly number[]) => tx.all<StockRow>(sql`${one} in ${idsIn(ids)} order by cheese_id`),
 
@@ -81,15 +80,9 @@ export const stockQueries = queriesOn((tx) => ({
   release: (kilograms: Kilograms) =>
     tx.all<StockRow>(move(kilograms, sql`reserved = reserved - ${kg}`, sql`true`)),
 
-  /** Takes reserved kilograms out of the storeroom; cheeses with less on hand are not among the returned rows. */
+  /** Takes reserved kilograms out of the storeroom. */
   consume: (kilograms: Kilograms) =>
-    tx.all<StockRow>(
-      move(
-        kilograms,
-        sql`on_hand = on_hand - ${kg}, reserved = reserved - ${kg}`,
-        sql`stock.on_hand >= ${kg}`,
-      ),
-    ),
+    tx.run(move(kilograms, sql`on_hand = on_hand - ${kg}, reserved = reserved - ${kg}`, sql`true`)),
 
   list: (filters: StockFilters, after: number, limit: number) =>
     tx.all<StockRow>(sql`

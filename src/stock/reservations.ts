@@ -24,6 +24,21 @@ export interface StockReservations {
   soldByRule(tx: Sql, cheeseIds: readonly number[]): Promise<ReadonlySet<number>>;
 }
 
+const kilogramsOf = (kilograms: Kilograms, id: number) => kilograms.get(id) ?? 0;
+
+/**
+ * Runs a statement that changes stock. Several rows are locked first, in order. PostgreSQL runs the statements one after
+ * another, without a round trip between them. The second one sees what others had committed before the lock.
+ */
+async function moveLocked(
+  tx: Sql,
+  kilograms: Kilograms,
+  move: () => Promise<StockRow[]>,
+): Promise<StockRow[]> {
+  const locking = kilograms.size > 1 ? stockQueries(tx).lockAll([...kilograms.keys()]) : null;
+  return (await Promise.all([locking, move()]))[1];
+}
+
 export function createStockReservations(clock: Clock): StockReservations {
   /** @param moved kilograms by which `reserved` has increased */
   function record(tx: Sql, context: Context, rows: readonly StockRow[], moved: (id: number) => number) {
@@ -37,19 +52,21 @@ export function createStockReservations(clock: Clock): StockReservations {
     return recordLevelChanges(tx, context, timestamp(clock.now()), changes);
   }
 
-  const kilogramsOf = (kilograms: Kilograms, id: number) => kilograms.get(id) ?? 0;
-
   return {
     async reserve(tx, context, kilograms) {
       const queries = stockQueries(tx);
-      const rows = await queries.reserve(kilograms);
+      let rows = await moveLocked(tx, kilograms, () => queries.reserve(kilograms));
       if (rows.length < kilograms.size) {
         const reserved = new Map(rows.map(({ cheese_id }) => [cheese_id, kilogramsOf(kilograms, cheese_id)]));
-        // The statement has locked all rows, so that these are the numbers that it compared.
-        const left = await queries.listOf([...kilograms.keys()]);
-        return new Map(
-          left.map((row) => [row.cheese_id, availableOf(row) + kilogramsOf(reserved, row.cheese_id)]),
+        const locked = await queries.lockAll([...kilograms.keys()]);
+        const left = new Map(
+          locked.map((row) => [row.cheese_id, availableOf(row) + kilogramsOf(reserved, row.cheese_id)]),
         );
+        if ([...kilograms].some(([id, wanted]) => kilogramsOf(left, id) < wanted)) {
+          return left;
+        }
+        // One cheese, of which enough was released before its row was locked.
+        rows = await queries.reserve(kilograms);
       }
       await record(tx, context, rows, (id) => kilogramsOf(kilograms, id));
       return null;
@@ -57,19 +74,20 @@ export function createStockReservations(clock: Clock): StockReservations {
 
     async release(tx, context, kilograms) {
       if (kilograms.size > 0) {
-        const rows = await stockQueries(tx).release(kilograms);
+        const rows = await moveLocked(tx, kilograms, () => stockQueries(tx).release(kilograms));
         await record(tx, context, rows, (id) => -kilogramsOf(kilograms, id));
       }
     },
 
     async consume(tx, kilograms) {
       const queries = stockQueries(tx);
-      const consumed = new Set((await queries.consume(kilograms)).map(({ cheese_id }) => cheese_id));
-      if (consumed.size === kilograms.size) {
-        return null;
+      const before = await queries.lockAll([...kilograms.keys()]);
+      const short = before.filter(({ cheese_id, on_hand }) => on_hand < kilogramsOf(kilograms, cheese_id));
+      if (short.length > 0) {
+        return new Map(short.map(({ cheese_id, on_hand }) => [cheese_id, on_hand]));
       }
-      const short = [...kilograms.keys()].filter((id) => !consumed.has(id));
-      return new Map((await queries.listOf(short)).map(({ cheese_id, on_hand }) => [cheese_id, on_hand]));
+      await queries.consume(kilograms);
+      return null;
     },
 
     async soldByRule(tx, cheeseIds) {
