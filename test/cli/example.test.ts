@@ -6,7 +6,7 @@ import { accountWithKey, freshShop, resultOf, serve, startExample } from './run.
 
 test('examples/shop-day.js prints the output in the README', async (t) => {
   const shop = await freshShop(t, { CURD_APPROVAL_DELAY: '300ms' });
-  const { key } = await accountWithKey(shop, ['write:orders', 'admin']);
+  const { key } = await accountWithKey(shop, ['write:cheeses', 'write:orders', 'admin']);
   const server = await serve(t, shop);
   const { code, stdout, stderr } = await resultOf(
     startExample('shop-day.js', { KEY: key, CURD_PORT: new URL(server.url).port }),
