@@ -14,6 +14,7 @@ import {
   parseText,
   parseWords,
 } from '../settings/parsers.ts';
+import { adjustmentReasons, onHandSchema } from '../stock/schemas.ts';
 import { deliveryStatuses } from '../webhooks/delivery-schemas.ts';
 import { booleanOption, option, repeatableOption, requiredOption } from './options.ts';
 
@@ -109,6 +110,31 @@ export const importOptions = {
     'columns of a field: the first that is not empty is used; for tags, all of them',
     parseText,
   ),
+};
+
+export const parseKilograms = parseInteger(0, onHandSchema.maximum);
+
+/** Kilograms to add, or with a minus sign to subtract. */
+export const parseDelta: Parser<number> = (text, name) => {
+  const sign = text.startsWith('-') ? -1 : 1;
+  const kilograms = parseInteger(1, onHandSchema.maximum);
+  return sign * kilograms(text.replace(/^[-+]/, ''), name);
+};
+
+export const listStockOptions = {
+  low: booleanOption('only cheeses whose available kilograms are at their --low-at or below'),
+};
+
+export const setStockOptions = {
+  lowAt: option(
+    'kg',
+    'warn at this number of available kilograms or below; none: no warning (default: unchanged)',
+    (text, name) => (text === 'none' ? null : parseKilograms(text, name)),
+  ),
+};
+
+export const adjustStockOptions = {
+  reason: requiredOption('reason', adjustmentReasons.join(', '), parseEnum(adjustmentReasons)),
 };
 
 export const changeEnvironmentOptions = {

@@ -20,6 +20,7 @@ import {
 } from './command-options.ts';
 import { eventCommands } from './event-commands.ts';
 import { argument, textArgument } from './options.ts';
+import { stockCommands } from './stock-commands.ts';
 
 const shells = ['bash', 'zsh', 'fish'] as const;
 const secretHelp =
@@ -36,6 +37,7 @@ export const groups: Readonly<Record<string, string>> = {
   approvals: 'customers and applications that requested the scope admin',
   customers: 'customers of the shop',
   orders: 'change the status of orders',
+  stock: 'kilograms of cheeses whose stock is tracked',
   import: 'import data from files',
   export: 'export data to files',
   images: 'images of cheeses',
@@ -170,10 +172,11 @@ export const commands: readonly CommandDefinition[] = [
       },
     }),
   ),
+  ...stockCommands,
   command({
     name: 'import cheeses',
     summary: 'import cheeses from a .csv, .json or .ndjson file; cheeses that exist already are not changed',
-    help: 'Fields: name, category, photoUrls, tags, status, origin, pricePerKg, ageMonths, organic.\nExit status 2: some rows were refused; all others were imported.',
+    help: 'Fields: name, category, photoUrls, tags, status, origin, pricePerKg, ageMonths, organic, stockKg.\nExit status 2: some rows were refused; all others were imported.',
     arguments: [textArgument('file')],
     options: importOptions,
     load: async () => (await import('./import-cheeses.ts')).runImport,

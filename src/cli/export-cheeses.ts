@@ -1,11 +1,12 @@
 import { createWriteStream } from 'node:fs';
 import { rename, rm } from 'node:fs/promises';
 import { pipeline } from 'node:stream/promises';
-import { fileFormatOf, writerFor } from '../cheeses/import/file-formats.ts';
+import { type ExportedCheese, fileFormatOf, writerFor } from '../cheeses/import/file-formats.ts';
 import type { CheesePage, CheeseReader } from '../cheeses/listing.ts';
 import type { Cheese } from '../cheeses/schemas.ts';
 import { systemClock } from '../clock.ts';
 import { ConfigError } from '../settings/parsers.ts';
+import type { StockService } from '../stock/service.ts';
 import { isSystemError, reasonOf } from '../system-errors.ts';
 import type { CommandOptions } from './options.ts';
 import { pluralize, printResult } from './output.ts';
@@ -18,12 +19,12 @@ const bytesMax = 4 * 1024 * 1024;
 /** Writes the catalogue to a file. */
 export async function runExport(file: string, options: CommandOptions): Promise<void> {
   const writer = writerFor(fileFormatOf(file));
-  await withServices(options, async ({ listing }) => {
+  await withServices(options, async ({ listing, stock }) => {
     let count = 0;
 
     async function* text(): AsyncGenerator<string> {
       yield writer.head;
-      for await (const cheese of allCheeses(listing)) {
+      for await (const cheese of allCheeses(listing, stock)) {
         yield writer.item(cheese, count);
         count += 1;
       }
@@ -45,7 +46,7 @@ export async function runExport(file: string, options: CommandOptions): Promise<
 }
 
 /** Every cheese in order of creation. Shows a progress bar. */
-async function* allCheeses(listing: CheeseReader): AsyncGenerator<Cheese> {
+async function* allCheeses(listing: CheeseReader, stock: StockService): AsyncGenerator<ExportedCheese> {
   const first = (await listing.list(
     { sort: 'createdAt', limit: pageSize },
     { withTotal: true, bytesMax },
@@ -55,7 +56,11 @@ async function* allCheeses(listing: CheeseReader): AsyncGenerator<Cheese> {
   let done = 0;
   for (let page = first; ; ) {
     const cheeses = JSON.parse(`[${page.items}]`) as Cheese[];
-    yield* cheeses;
+    const onHand = await stock.onHandOf(cheeses.map(({ id }) => id));
+    for (const cheese of cheeses) {
+      const stockKg = onHand.get(cheese.id);
+      yield stockKg === undefined ? cheese : { ...cheese, stockKg };
+    }
     done += cheeses.length;
     bar.show(done, `${done} of ${total} cheeses`);
     if (page.nextCursor === null) {

@@ -24,10 +24,14 @@ export async function runImport(file: string, options: OptionsOf<typeof importOp
   const size = sizeOf(file);
   await withServices(
     options,
-    async ({ cheeses, webhookEndpoints, contextOf }) => {
+    async ({ cheeses, stock, webhookEndpoints, contextOf }) => {
       const bar = progressBar(size);
-      const report = await importCheeses(cheeses, contextOf('cli'), file, mapping, (bytesRead, { created }) =>
-        bar.show(bytesRead, `${created} cheeses imported`),
+      const report = await importCheeses(
+        { cheeses, stock },
+        contextOf('cli'),
+        file,
+        mapping,
+        (bytesRead, { created }) => bar.show(bytesRead, `${created} cheeses imported`),
       ).finally(bar.clear);
       const receiving = report.created === 0 ? 0 : await countReceiving(webhookEndpoints);
       printResult(

@@ -26,7 +26,8 @@ export interface StockService {
   /** @throws AppError notFound when the cheese is unknown or not tracked */
   find(cheeseId: number): Promise<Versioned>;
   /**
-   * Sets the counted quantity, and begins tracking where the cheese is not tracked.
+   * Sets the counted quantity, and begins tracking where the cheese is not tracked. One cheese in a transaction, because
+   * orders are locked before stock. Without `lowAt` the stored one stays.
    * @throws AppError notFound when there is no such cheese, preconditionFailed
    */
   replace(
@@ -120,7 +121,7 @@ export function createStockService(dependencies: Dependencies): StockService {
     find: async (cheeseId) =>
       toStock(await requireRow(cheeseId, await stockQueries(database).find(cheeseId))),
 
-    replace: (context, cheeseId, { onHand: on_hand, lowAt: low_at = null }, precondition) =>
+    replace: (context, cheeseId, { onHand: on_hand, lowAt }, precondition) =>
       context.transaction(async (tx) => {
         const queries = stockQueries(tx);
         let before = await queries.lock(cheeseId);
@@ -136,10 +137,11 @@ export function createStockService(dependencies: Dependencies): StockService {
             throw new AppError('preconditionFailed', 'The stock of this cheese is not tracked.');
           }
           const reserved = await openOrders.reserve(tx, cheeseId);
-          await begin(tx, context, [{ cheese_id: cheeseId, on_hand, reserved, low_at }]);
+          await begin(tx, context, [{ cheese_id: cheeseId, on_hand, reserved, low_at: lowAt ?? null }]);
           return { stock: toStock((await queries.find(cheeseId)) as StockRow), isNew: true };
         }
         precondition?.(toStock(before).version);
+        const low_at = lowAt === undefined ? before.low_at : lowAt;
         if (before.on_hand === on_hand && before.low_at === low_at) {
           return { stock: toStock(before), isNew: false };
         }

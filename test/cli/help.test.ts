@@ -29,6 +29,10 @@ const commands: Readonly<Record<string, readonly string[]>> = {
   'orders ship': ['<orderId>'],
   'orders deliver': ['<orderId>'],
   'orders cancel': ['<orderId>'],
+  'stock list': ['--low'],
+  'stock set': ['<cheeseId>', '<kg>', '--low-at'],
+  'stock adjust': ['<cheeseId>', '<deltaKg>', '--reason', 'spoiled'],
+  'stock untrack': ['<cheeseId>'],
   migrate: [],
   doctor: ['--repair', 'Exit status 2'],
   reset: ['--yes'],
@@ -36,7 +40,17 @@ const commands: Readonly<Record<string, readonly string[]>> = {
   restore: ['<file>', 'Stop the server first'],
   copy: ['--from', '--to', '--from-images', '--to-images', '--overwrite', 'Exit status 2'],
 };
-const groups = ['accounts', 'keys', 'clients', 'approvals', 'customers', 'orders', 'import', 'export'];
+const groups = [
+  'accounts',
+  'keys',
+  'clients',
+  'approvals',
+  'customers',
+  'orders',
+  'stock',
+  'import',
+  'export',
+];
 /** Settings in the help of every command. The help of the server has all. */
 const locationFlags = ['data-dir', 'database'];
 

@@ -9,7 +9,7 @@ import { onBothEngines, openShop, temporaryFolder } from '../helper.ts';
 
 onBothEngines('An import from JSON', (engine) => {
   test('accepts elements with other members than the first, and refuses a lone surrogate', async (t) => {
-    const { cheeses, listing, contextOf } = (await openShop(t, { engine })).app.services;
+    const { cheeses, stock, listing, contextOf } = (await openShop(t, { engine })).app.services;
     const rows = ['{"t":"Brie"}', '{"t":"Gouda","c":"NL"}', '{"t":"Half \\ud800"}', '{"c":"CH"}'];
     for (const [ending, content] of [
       ['ndjson', rows.join('\n')],
@@ -18,7 +18,7 @@ onBothEngines('An import from JSON', (engine) => {
       const file = join(await temporaryFolder(t), `some.${ending}`);
       await writeFile(file, content ?? '');
       const report = await importCheeses(
-        cheeses,
+        { cheeses, stock },
         contextOf('test'),
         file,
         parseMapping(['name=t', 'origin=c']),
@@ -42,14 +42,17 @@ onBothEngines('An import from JSON', (engine) => {
   });
 
   test('whose first element has no name reports which members it has', async (t) => {
-    const { cheeses, contextOf } = (await openShop(t, { engine })).app.services;
+    const { cheeses, stock, contextOf } = (await openShop(t, { engine })).app.services;
     const file = join(await temporaryFolder(t), 'some.json');
     await writeFile(file, '[{"title":"Brie"}]');
     for (const [mapping, says] of [
       [[], /no column "name"\. Name the column with --map name=Column\. It has: title\./],
       [['name=t'], /no column t\. It has: title\./],
     ] as const) {
-      await assert.rejects(importCheeses(cheeses, contextOf('test'), file, parseMapping(mapping)), says);
+      await assert.rejects(
+        importCheeses({ cheeses, stock }, contextOf('test'), file, parseMapping(mapping)),
+        says,
+      );
     }
   });
 });

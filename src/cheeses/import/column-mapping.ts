@@ -1,6 +1,7 @@
 /** Maps the columns of an imported file to the fields of a cheese. */
 import { validationError } from '../../errors.ts';
 import { validate } from '../../schema/validate.ts';
+import { onHandSchema } from '../../stock/schemas.ts';
 import { CheeseInput } from '../schemas.ts';
 import { parseRipening } from './ripening.ts';
 
@@ -15,7 +16,8 @@ export const importFields = [
   'pricePerKg',
   'ageMonths',
   'organic',
-] as const satisfies readonly (keyof CheeseInput)[];
+  'stockKg',
+] as const satisfies readonly (keyof CheeseInput | 'stockKg')[];
 export type ImportField = (typeof importFields)[number];
 
 /** The columns of each field. The first column that is not empty is used; for tags, all columns are used. */
@@ -73,11 +75,25 @@ export function requireColumns(mapping: Mapping, columns: readonly string[], isT
   }
 }
 
+/** What a row says about a cheese. */
+export interface ImportedCheese {
+  readonly input: CheeseInput;
+  /** Kilograms on hand; undefined where the file does not say. */
+  readonly stockKg: number | undefined;
+  /** Remarks on values that were left out. */
+  readonly remarks: readonly string[];
+}
+
+const rowSchema = {
+  ...CheeseInput,
+  properties: { ...CheeseInput.properties, stockKg: onHandSchema },
+} as const;
+
 /**
- * Converts a row to the input of a new cheese, with remarks on values that were left out.
+ * Converts a row to the input of a new cheese.
  * @throws AppError validation
  */
-export function toCheeseInput(row: SourceRow, mapping: Mapping): { input: CheeseInput; remarks: string[] } {
+export function toCheeseInput(row: SourceRow, mapping: Mapping): ImportedCheese {
   const remarks: string[] = [];
   const fields: Record<string, unknown> = {};
   for (const [field, columns] of mapping) {
@@ -90,11 +106,12 @@ export function toCheeseInput(row: SourceRow, mapping: Mapping): { input: Cheese
       fields[field] = readField(field, given[0], remarks);
     }
   }
-  const { value, errors } = validate(CheeseInput, fields);
+  const { value, errors } = validate(rowSchema, fields);
   if (errors.length > 0) {
     throw validationError(errors);
   }
-  return { input: value as CheeseInput, remarks };
+  const { stockKg, ...input } = value as CheeseInput & { stockKg?: number };
+  return { input, stockKg, remarks };
 }
 
 function readField(field: ImportField, value: unknown, remarks: string[]): unknown {
@@ -109,6 +126,8 @@ function readField(field: ImportField, value: unknown, remarks: string[]): unkno
       return value.split('\n').filter((url) => url !== '');
     case 'pricePerKg':
       return /^\$?\s*\d+(\.\d+)?(e[+-]?\d+)?$/i.test(text) ? Number(text.replace(/^\$\s*/, '')) : text;
+    case 'stockKg':
+      return /^\d+$/.test(text) ? Number(text) : text;
     case 'ageMonths': {
       const months = parseRipening(text);
       if (months === null) {

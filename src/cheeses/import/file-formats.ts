@@ -141,10 +141,13 @@ function asRow(value: unknown): { row: SourceRow | null; reason?: string } {
     : { row: null, reason: 'contains half of a surrogate pair, which is not valid Unicode' };
 }
 
+/** A cheese in a file, with the kilograms on hand where its stock is tracked. */
+export type ExportedCheese = Cheese & { readonly stockKg?: number };
+
 /** Writes cheeses as the text of a file, which `readImportRows` and the default mapping read back. */
 export function writerFor(format: Format): {
   head: string;
-  item(cheese: Cheese, index: number): string;
+  item(cheese: ExportedCheese, index: number): string;
   tail: string;
 } {
   switch (format) {
@@ -165,7 +168,7 @@ export function writerFor(format: Format): {
   }
 }
 
-function csvValues(cheese: Cheese): string[] {
+function csvValues(cheese: ExportedCheese): string[] {
   const texts: Record<(typeof importFields)[number], string> = {
     name: cheese.name,
     category: cheese.category?.name ?? '',
@@ -176,6 +179,7 @@ function csvValues(cheese: Cheese): string[] {
     pricePerKg: cheese.pricePerKg?.toString() ?? '',
     ageMonths: cheese.ageMonths?.toString() ?? '',
     organic: String(cheese.organic),
+    stockKg: cheese.stockKg?.toString() ?? '',
   };
   return [String(cheese.id), ...importFields.map((field) => texts[field])];
 }

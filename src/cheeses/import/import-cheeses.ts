@@ -1,8 +1,11 @@
-/** Imports a file of cheeses. It can be repeated: cheeses that exist are not changed. */
+/**
+ * Imports a file of cheeses. It can be repeated: cheeses that exist are not changed, and neither is their stock, because an
+ * old file must not overwrite a quantity that orders have changed.
+ */
 import type { Context } from '../../database/context.ts';
-import type { CheeseInput } from '../schemas.ts';
+import type { StockService } from '../../stock/service.ts';
 import type { CheeseService } from '../service.ts';
-import { type Mapping, requireColumns, toCheeseInput } from './column-mapping.ts';
+import { type ImportedCheese, type Mapping, requireColumns, toCheeseInput } from './column-mapping.ts';
 import { fileFormatOf, type ImportRow, readImportRows } from './file-formats.ts';
 
 const batchSize = 500;
@@ -16,9 +19,13 @@ export interface ImportReport {
   readonly remarks: { readonly place: string; readonly remark: string }[];
 }
 
-interface Pending {
+interface Pending extends ImportedCheese {
   readonly place: string;
-  readonly input: CheeseInput;
+}
+
+interface Services {
+  readonly cheeses: CheeseService;
+  readonly stock: StockService;
 }
 
 /**
@@ -27,7 +34,7 @@ interface Pending {
  * @throws Error when the file cannot be read or has no column that is mapped
  */
 export async function importCheeses(
-  cheeses: CheeseService,
+  { cheeses, stock }: Services,
   context: Context,
   file: string,
   mapping: Mapping,
@@ -43,6 +50,16 @@ export async function importCheeses(
       context,
       batch.map(({ input }) => input),
       seen,
+      async (tx, imported) => {
+        const onHand = new Map<number, number>();
+        for (const [index, outcome] of imported.entries()) {
+          const stockKg = batch[index]?.stockKg;
+          if (outcome.outcome === 'created' && stockKg !== undefined) {
+            onHand.set(outcome.id, stockKg);
+          }
+        }
+        await stock.trackNew(tx, context, onHand);
+      },
     );
     for (const [index, outcome] of outcomes.entries()) {
       if (outcome.outcome === 'refused') {
@@ -60,9 +77,9 @@ export async function importCheeses(
       requireColumns(mapping, Object.keys(read.row), fileFormatOf(file) === 'csv');
       isFirst = false;
     }
-    const input = toInput(read, mapping, report);
-    if (input !== null) {
-      batch.push({ place: read.place, input });
+    const imported = toImported(read, mapping, report);
+    if (imported !== null) {
+      batch.push({ ...imported, place: read.place });
     }
     if (batch.length === batchSize) {
       await flush();
@@ -73,19 +90,19 @@ export async function importCheeses(
   return { ...report, refused: report.refused.sort((a, b) => lineOf(a.place) - lineOf(b.place)) };
 }
 
-function toInput(
+function toImported(
   { row, reason = '', place }: ImportRow,
   mapping: Mapping,
   report: ImportReport,
-): CheeseInput | null {
+): ImportedCheese | null {
   if (row === null) {
     report.refused.push({ place, reason });
     return null;
   }
   try {
-    const { input, remarks } = toCheeseInput(row, mapping);
-    report.remarks.push(...remarks.map((remark) => ({ place, remark })));
-    return input;
+    const imported = toCheeseInput(row, mapping);
+    report.remarks.push(...imported.remarks.map((remark) => ({ place, remark })));
+    return imported;
   } catch (error) {
     report.refused.push({
       place,

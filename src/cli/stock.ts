@@ -1,0 +1,83 @@
+import type { XStatic } from 'typebox/schema';
+import type { Stock, StockList } from '../stock/schemas.ts';
+import type { Versioned } from '../versioned.ts';
+import type { adjustStockOptions, listStockOptions, setStockOptions } from './command-options.ts';
+import type { CommandOptions, OptionsOf } from './options.ts';
+import { formatTable, printResult } from './output.ts';
+import { withServices } from './run-command.ts';
+
+type Item = XStatic<typeof StockList>['items'][number];
+
+const pageSize = 100;
+
+/** Lists the stock of all tracked cheeses. */
+export function listStock(options: OptionsOf<typeof listStockOptions>): Promise<void> {
+  return withServices(options, async ({ stockReader }) => {
+    const items: Item[] = [];
+    let cursor: string | undefined;
+    do {
+      const low = options.low ? true : undefined;
+      const page = await stockReader.list({ low, cursor, limit: pageSize });
+      items.push(...(page.items as Item[]));
+      cursor = page.nextCursor ?? undefined;
+    } while (cursor !== undefined);
+    const rows = items.map((item) => [
+      String(item.cheeseId),
+      item.cheeseName,
+      item.status,
+      ...[item.onHand, item.reserved, item.available].map(String),
+      String(item.lowAt ?? ''),
+    ]);
+    const header = ['ID', 'NAME', 'STATUS', 'ON HAND', 'RESERVED', 'AVAILABLE', 'LOW AT'];
+    const none = options.low ? 'No stock is low.' : 'The stock of no cheese is tracked.';
+    printResult(options, items, rows.length === 0 ? none : formatTable(header, rows));
+  });
+}
+
+/** Sets the counted stock of a cheese, or begins to track it. */
+export function setStock(
+  cheeseId: number,
+  onHand: number,
+  options: OptionsOf<typeof setStockOptions>,
+): Promise<void> {
+  return withServices(options, async ({ stock, contextOf }) => {
+    const { lowAt } = options;
+    const input = { onHand, ...(lowAt === undefined ? {} : { lowAt }) };
+    printStock(options, cheeseId, (await stock.replace(contextOf('cli'), cheeseId, input)).stock);
+  });
+}
+
+/** Adds to the stock of a cheese, or subtracts from it. */
+export function adjustStock(
+  cheeseId: number,
+  deltaKg: number,
+  options: OptionsOf<typeof adjustStockOptions>,
+): Promise<void> {
+  return withServices(options, async ({ stock, contextOf }) => {
+    const { reason } = options;
+    printStock(options, cheeseId, await stock.adjust(contextOf('cli'), cheeseId, { deltaKg, reason }));
+  });
+}
+
+/** Stops tracking the stock of a cheese. */
+export function untrackStock(cheeseId: number, options: CommandOptions): Promise<void> {
+  return withServices(options, async ({ stock, contextOf }) => {
+    await stock.untrack(contextOf('cli'), cheeseId);
+    printResult(
+      options,
+      { cheeseId, tracked: false },
+      `The stock of cheese ${cheeseId} is not tracked any more.`,
+    );
+  });
+}
+
+function printStock(options: CommandOptions, cheeseId: number, { body }: Versioned): void {
+  const levels = JSON.parse(body) as XStatic<typeof Stock>;
+  const { onHand, reserved, available, lowAt } = levels;
+  const warning = lowAt === null ? '' : `, low at ${lowAt} kg`;
+  printResult(
+    options,
+    { cheeseId, ...levels },
+    `Cheese ${cheeseId}: ${onHand} kg on hand, ${reserved} kg reserved, ${available} kg available${warning}.`,
+  );
+}
