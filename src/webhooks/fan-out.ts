@@ -36,14 +36,15 @@ export function fanOut(
       return { ...nothing, isLocked: true };
     }
     const now = clock.now();
+    const open = await webhookQueries(tx).countOpen(endpointId);
+    const room = openMax - (open?.count ?? 0);
+    const heads = room > 0 ? await readHeads(tx, endpoint.position, examinedMax) : [];
+    // After the events: what was removed before them is noticed, and the epoch of each event is known.
     const { first, epochs } = await readLogState(tx);
     if (endpoint.position < first - 1) {
       await disableEndpoint(tx, origin, endpointId, 'events_expired', now);
       return { ...nothing, isExpired: true };
     }
-    const open = await webhookQueries(tx).countOpen(endpointId);
-    const room = openMax - (open?.count ?? 0);
-    const heads = room > 0 ? await readHeads(tx, endpoint.position, examinedMax) : [];
     const matches = matcher(endpoint);
     const deliveries: Omit<NewDelivery, 'endpoint_id' | 'created_at'>[] = [];
     let { position, last_event_id: previous } = endpoint;
