@@ -9702,7 +9702,7 @@ export interface components {
             /** @description Name of the account to which it belongs */
             account: string;
             url: string;
-            /** @description Types of events, or `order.*`; null for all but `api_key.*` and `webhook_endpoint.*` */
+            /** @description Types of events, or `order.*`; null for those that every API key sees, so not for `api_key.*` and others that only `admin` sees */
             types: string[] | null;
             description: string | null;
             /** @enum {string} */
@@ -9756,7 +9756,7 @@ export interface components {
         WebhookEndpointChange: {
             /** @description Where events are sent. Outside of local: https, and every IP address of the host is public */
             url?: string;
-            /** @description Types of events, or `order.*`; null for all but `api_key.*` and `webhook_endpoint.*` */
+            /** @description Types of events, or `order.*`; null for those that every API key sees, so not for `api_key.*` and others that only `admin` sees */
             types?: string[] | null;
             /** @description For people. Do not write secrets or personal data in it */
             description?: string | null;
@@ -9773,7 +9773,7 @@ export interface components {
         WebhookEndpointInput: {
             /** @description Where events are sent. Outside of local: https, and every IP address of the host is public */
             url: string;
-            /** @description Types of events, or `order.*`; null for all but `api_key.*` and `webhook_endpoint.*` */
+            /** @description Types of events, or `order.*`; null for those that every API key sees, so not for `api_key.*` and others that only `admin` sees */
             types?: string[] | null;
             /** @description For people. Do not write secrets or personal data in it */
             description?: string | null;
@@ -9851,7 +9851,7 @@ export interface components {
             /** @description Name of the account to which it belongs */
             account: string;
             url: string;
-            /** @description Types of events, or `order.*`; null for all but `api_key.*` and `webhook_endpoint.*` */
+            /** @description Types of events, or `order.*`; null for those that every API key sees, so not for `api_key.*` and others that only `admin` sees */
             types: string[] | null;
             description: string | null;
             /** @enum {string} */

@@ -185,7 +185,7 @@ export const createEndpointOptions = {
   account: requiredOption('name', 'account to which the endpoint belongs', parseText),
   types: option(
     'types',
-    'types with commas, such as "order.*,cheese.created" (default: all but api_key.* and webhook_endpoint.*)',
+    'types with commas, such as "order.*,cheese.created" (default: those that every API key sees)',
     parseWords(parseText),
   ),
   description: option('text', 'what the receiver is, for people', parseText),

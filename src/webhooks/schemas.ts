@@ -22,7 +22,8 @@ export const types = {
   minItems: 1,
   maxItems: typesMax,
   items: { type: 'string', minLength: 1, maxLength: 64 },
-  description: 'Types of events, or `order.*`; null for all but `api_key.*` and `webhook_endpoint.*`',
+  description:
+    'Types of events, or `order.*`; null for those that every API key sees, so not for `api_key.*` and others that only `admin` sees',
 } as const;
 const description = {
   type: ['string', 'null'],

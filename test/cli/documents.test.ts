@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { spawn, spawnSync } from 'node:child_process';
 import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
+import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
 import { suite, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
@@ -13,7 +14,7 @@ import { cheesesIn, type Environment, inShop, resultOf, serve } from './run.ts';
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const pages = [
   'README.md',
-  ...['getting-started', 'credentials', 'photos', 'orders-and-customers', 'get-a-token'].map(
+  ...['getting-started', 'credentials', 'photos', 'orders-and-customers', 'get-a-token', 'webhooks'].map(
     (name) => `docs/${name}.md`,
   ),
 ];
@@ -24,7 +25,7 @@ const skipped =
   /^(?:git clone|npm |createdb|export CURD_|echo "\$CURD_SECRET"|npx curd approvals)|get-a-token\.js|oauth\/revoke/;
 
 /** The commands of a page as a script, block after block. */
-function scriptOf(page: string): string {
+function scriptOf(page: string, receiverPort: number): string {
   const blocks = [...read(page).matchAll(/^```sh\n(.*?)^```/gms)].map(([, block = '']) => block);
   const lines = blocks
     .join('')
@@ -33,8 +34,17 @@ function scriptOf(page: string): string {
     // Values that the reader fills in: a field of the last response, the key that the start printed, an id of a list.
     .map((line) => line.replace(/^(\w+)=\.\.\. +# "(\w+)".*/, "$1=$(lastField '$2')"))
     .map((line) => line.replace(/^KEY=\.\.\..*/, 'KEY=$FIRST_KEY'))
-    .map((line) => line.replaceAll('<id>', '$(firstId)'));
-  return [`echo "### ${page}"`, ...lines].join('\n').replaceAll(':8080', ':$CURD_PORT');
+    .map((line) => line.replaceAll('<id>', '$(firstId)'))
+    // A reader starts the receiver in another terminal, and sees what it prints before going on.
+    .map((line) =>
+      line.replace(/^node (\S*webhook-receiver\.js) &$/, '"$NODE" $1 > received & shows Waiting'),
+    )
+    .map((line) => line.replace(/^(?=curl .*:9000\/break)/, 'shows order.placed; '));
+  const end = page.endsWith('webhooks.md') ? ['shows again'] : [];
+  return [`echo "### ${page}"`, ...lines, ...end]
+    .join('\n')
+    .replaceAll(':8080', ':$CURD_PORT')
+    .replaceAll(':9000', `:${receiverPort}`);
 }
 
 const prelude = `set -eu
@@ -48,8 +58,23 @@ curl() {
   [ "$status" -lt 400 ] || { [ "$status" = 409 ] && [[ "$*" == *ada@example.com* ]]; }
 }
 lastField() { node -p 'JSON.parse(fs.readFileSync("last", "utf8"))[process.argv[1]]' "$1"; }
+# Waits until the receiver of webhooks has printed a text.
+shows() {
+  for _ in $(seq 200); do grep -q "$1" received 2> /dev/null && return; sleep 0.1; done
+  echo "the receiver did not print $1:"; cat received; return 1
+}
+trap 'kill $(jobs -p) 2> /dev/null || true' EXIT
 firstId() { npx curd keys list --account "Fromagerie du Coin" --json | node -p 'JSON.parse(fs.readFileSync(0))[0].id'; }
 `;
+
+/** A port that nothing listens on. */
+async function freePort(): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  await new Promise((resolve) => server.close(resolve));
+  return port;
+}
 
 /** The captions of the images of each cheese, sorted. */
 async function captionsIn(shop: Environment): Promise<Map<string, (string | null)[]>> {
@@ -84,7 +109,8 @@ suite('The documents', { skip: !hasShell }, () => {
       .toFile(join(folder, 'gruyere.jpg'));
 
     const server = await serve(t, shop);
-    const script = [prelude, ...pages.map(scriptOf)].join('\n');
+    const receiverPort = await freePort();
+    const script = [prelude, ...pages.map((page) => scriptOf(page, receiverPort))].join('\n');
     const { CURD_TEST_POSTGRES: _, NODE_TEST_CONTEXT: _context, ...inherited } = process.env;
     const run = await resultOf(
       spawn('bash', ['-c', script], {
@@ -96,6 +122,7 @@ suite('The documents', { skip: !hasShell }, () => {
           FIRST_KEY: server.firstKey ?? '',
           NODE: process.execPath,
           ROOT: root,
+          RECEIVER_PORT: String(receiverPort),
         },
         stdio: ['ignore', 'pipe', 'pipe'],
       }),
