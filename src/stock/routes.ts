@@ -112,7 +112,7 @@ export function stockRoutes({ stock, stockReader }: Dependencies): Route[] {
         const { stock: row, isNew } = await stock.replace(
           context,
           id,
-          body,
+          { onHand: body.onHand, lowAt: body.lowAt ?? null },
           preconditionOf(headers['if-match']),
         );
         return entityResponse(row, isNew ? 201 : 200);
