@@ -1,6 +1,7 @@
 /** Webhook endpoints over HTTP: registration, changes, secrets, and what is refused. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { rawSql, sql } from '../../src/database/sql.ts';
 import { onBothEngines, shared, testClock, until } from '../context.ts';
 import { assertError, assertFields, openShop, type RequestOptions, type Shop } from '../helper.ts';
 
@@ -76,6 +77,12 @@ onBothEngines('Webhook endpoints', (engine) => {
     assert.equal(again.status, 201);
     assert.equal(again.headers['idempotency-replayed'], 'true');
     assert.deepEqual(again.json, first);
+    // Neither the endpoint nor the stored response has the secret in plain text.
+    const { database } = shop.app.services;
+    for (const table of ['webhook_endpoint', 'idempotent_answer', 'event']) {
+      const rows = await database.all(sql`select * from ${rawSql(table)}`);
+      assert.ok(rows.length > 0 && !JSON.stringify(rows).includes(first.secret.slice(6)), table);
+    }
   });
 
   test('are changed, disabled, enabled and deleted, each with an event and a new version', async () => {
