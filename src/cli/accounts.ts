@@ -1,4 +1,5 @@
 import { parseEnum } from '../settings/parsers.ts';
+import { type ChangeOptions, makeChange } from './change.ts';
 import type { createAccountOptions } from './command-options.ts';
 import type { CommandOptions, OptionsOf } from './options.ts';
 import { formatTable, printResult } from './output.ts';
@@ -30,11 +31,11 @@ export function listAccounts(options: CommandOptions): Promise<void> {
   });
 }
 
-export function setPlan(name: string, planName: string, options: CommandOptions): Promise<void> {
-  return withServices(options, async ({ config, keys, contextOf }) => {
+export function setPlan(name: string, planName: string, options: ChangeOptions): Promise<void> {
+  return makeChange(options, async ({ config, keys }, context) => {
     const plan = parseEnum(Object.keys(config.plans))(planName, '<plan>');
     const { id } = await keys.findAccount(name);
-    await keys.setPlan(contextOf('cli'), id, plan);
-    printResult(options, { name, plan }, `Account ${name} has the plan ${plan} from its next request on.`);
+    await keys.setPlan(context, id, plan);
+    return { value: { name, plan }, text: `Account ${name} has the plan ${plan} from its next request on.` };
   });
 }

@@ -1,3 +1,4 @@
+import { type ChangeOptions, makeChange } from './change.ts';
 import type { CommandOptions } from './options.ts';
 import { formatTable, printResult } from './output.ts';
 import { withServices } from './run-command.ts';
@@ -25,15 +26,15 @@ export function listApprovals(options: CommandOptions): Promise<void> {
 export function decide(
   verb: 'approve' | 'deny' | 'revoke',
   id: number,
-  options: CommandOptions,
+  options: ChangeOptions,
 ): Promise<void> {
-  return withServices(options, async ({ approvals, contextOf }) => {
-    const approval = await approvals[verb](contextOf('cli'), id);
+  return makeChange(options, async ({ approvals }, context) => {
+    const approval = await approvals[verb](context, id);
     const text = {
       approve: `Request ${id} is approved for 90 days.`,
       deny: `Request ${id} is denied.`,
       revoke: `Approval ${id} is revoked. Its tokens are refused from the next request on.`,
     };
-    printResult(options, approval, text[verb]);
+    return { value: approval, text: text[verb] };
   });
 }

@@ -1,3 +1,4 @@
+import { type ChangeOptions, makeChange } from './change.ts';
 import type { createClientOptions } from './command-options.ts';
 import type { CommandOptions, OptionsOf } from './options.ts';
 import { formatTable, printResult, printSecret } from './output.ts';
@@ -47,9 +48,9 @@ export function listClients(options: CommandOptions): Promise<void> {
 }
 
 /** Deletes an application and all its tokens. */
-export function deleteClient(clientId: string, options: CommandOptions): Promise<void> {
-  return withServices(options, async ({ clients, contextOf }) => {
-    await clients.delete(contextOf('cli'), clientId);
-    printResult(options, { clientId, deleted: true }, 'The application and all its tokens are deleted.');
+export function deleteClient(clientId: string, options: ChangeOptions): Promise<void> {
+  return makeChange(options, async ({ clients }, context) => {
+    await clients.delete(context, clientId);
+    return { value: { clientId, deleted: true }, text: 'The application and all its tokens are deleted.' };
   });
 }

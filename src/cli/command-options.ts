@@ -228,3 +228,7 @@ export const listEventsOptions = {
 };
 
 export const tailEventsOptions = { types };
+
+export const changeOptions = {
+  dryRun: booleanOption('print what the command would change, and change nothing'),
+};

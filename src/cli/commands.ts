@@ -5,6 +5,7 @@ import { type CommandDefinition, command } from './command-definition.ts';
 import {
   backupOptions,
   changeEnvironmentOptions,
+  changeOptions,
   consoleOptions,
   copyOptions,
   createAccountOptions,
@@ -78,6 +79,7 @@ export const commands: readonly CommandDefinition[] = [
     summary:
       'move an account to another plan (free, pro, enterprise or a plan of CURD_PLANS), from the next request on',
     arguments: [textArgument('name'), textArgument('plan')],
+    options: changeOptions,
     load: async () => (await import('./accounts.ts')).setPlan,
   }),
   command({
@@ -105,6 +107,7 @@ export const commands: readonly CommandDefinition[] = [
     name: 'keys revoke',
     summary: 'revoke an API key immediately',
     arguments: [keyId],
+    options: changeOptions,
     load: async () => (await import('./keys.ts')).revokeKey,
   }),
   command({
@@ -124,6 +127,7 @@ export const commands: readonly CommandDefinition[] = [
     name: 'clients delete',
     summary: 'delete an application and all its tokens',
     arguments: [textArgument('clientId')],
+    options: changeOptions,
     load: async () => (await import('./clients.ts')).deleteClient,
   }),
   command({
@@ -142,6 +146,7 @@ export const commands: readonly CommandDefinition[] = [
       name: `approvals ${verb}`,
       summary,
       arguments: [approvalId],
+      options: changeOptions,
       load: async () => {
         const { decide } = await import('./approvals.ts');
         return (id, options) => decide(verb, id, options);
@@ -152,6 +157,7 @@ export const commands: readonly CommandDefinition[] = [
     name: 'customers set-role',
     summary: 'make a customer staff, who may be granted more scopes, or customer again',
     arguments: [textArgument('username'), argument('role', parseEnum(roles))],
+    options: changeOptions,
     load: async () => (await import('./customers.ts')).setRole,
   }),
   ...(
@@ -166,6 +172,7 @@ export const commands: readonly CommandDefinition[] = [
       name: `orders ${verb}`,
       summary,
       arguments: [orderId],
+      options: changeOptions,
       load: async () => {
         const { changeOrder } = await import('./orders.ts');
         return (id, options) => changeOrder(verb, id, options);

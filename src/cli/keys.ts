@@ -1,4 +1,5 @@
 import type { CreatedKey } from '../auth/keys/service.ts';
+import { type ChangeOptions, makeChange } from './change.ts';
 import type { createKeyOptions, listKeysOptions, rotateKeyOptions } from './command-options.ts';
 import type { CommandOptions, OptionsOf } from './options.ts';
 import { formatTable, printResult, printSecret } from './output.ts';
@@ -46,10 +47,10 @@ export function rotateKey(id: number, options: OptionsOf<typeof rotateKeyOptions
   });
 }
 
-export function revokeKey(id: number, options: CommandOptions): Promise<void> {
-  return withServices(options, async ({ keys, contextOf }) => {
-    await keys.revoke(contextOf('cli'), id);
-    printResult(options, { id, revoked: true }, `Key ${id} is refused from the next request on.`);
+export function revokeKey(id: number, options: ChangeOptions): Promise<void> {
+  return makeChange(options, async ({ keys }, context) => {
+    await keys.revoke(context, id);
+    return { value: { id, revoked: true }, text: `Key ${id} is refused from the next request on.` };
   });
 }
 

@@ -3,9 +3,7 @@ import type { Context } from '../database/context.ts';
 import type { Order } from '../orders/schemas.ts';
 import type { OrderService } from '../orders/service.ts';
 import type { Versioned } from '../versioned.ts';
-import type { CommandOptions } from './options.ts';
-import { printResult } from './output.ts';
-import { withServices } from './run-command.ts';
+import { type ChangeOptions, makeChange } from './change.ts';
 
 type Verb = 'approve' | 'ship' | 'deliver' | 'cancel';
 
@@ -19,10 +17,10 @@ const transitions: Readonly<
 };
 
 /** Changes the status of an order. */
-export function changeOrder(verb: Verb, id: number, options: CommandOptions): Promise<void> {
-  return withServices(options, async ({ orders, contextOf }) => {
-    const { body } = await transitions[verb](orders, contextOf('cli'), id);
+export function changeOrder(verb: Verb, id: number, options: ChangeOptions): Promise<void> {
+  return makeChange(options, async ({ orders }, context) => {
+    const { body } = await transitions[verb](orders, context, id);
     const order = JSON.parse(body) as Order;
-    printResult(options, order, `Order ${order.id} is ${order.status}.`);
+    return { value: order, text: `Order ${order.id} is ${order.status}.` };
   });
 }

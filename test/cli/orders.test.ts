@@ -107,6 +107,23 @@ test('On a running server, curd', async (suite) => {
     }
   });
 
+  await suite.test('orders cancel --dry-run prints the effects and changes nothing', async () => {
+    const id = await place();
+    const { effects, ...rest } = await curdJson(shop, 'orders', 'cancel', String(id), '--dry-run');
+    assert.deepEqual(rest, { dryRun: true, more: 0 });
+    assert.deepEqual(
+      effects.map(({ type, subject }: Record<string, string>) => [type, subject]),
+      [['order.cancelled', `order:${id}`]],
+    );
+    assert.deepEqual(await curd(shop, 'orders', 'approve', String(id), '--dry-run'), {
+      code: 0,
+      stdout: `Nothing was changed. The command has 1 effect:\norder.approved order:${id}\n`,
+      stderr: '',
+    });
+    assert.equal(await statusOf(id), 'placed');
+    assertRefused(await curd(shop, 'orders', 'deliver', String(id), '--dry-run'), /is placed/);
+  });
+
   await suite.test(
     'orders approve approves an order without prices, and refuses an unavailable cheese',
     async () => {
