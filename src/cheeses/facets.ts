@@ -124,7 +124,10 @@ export function createFacetReader(database: Database, matches: MatchReader): Fac
     if (name === 'status' ? term !== null : known.groups.length === 0 && !hasRange) {
       return countAll(name, statuses, term ?? 0);
     }
-    const atMost = Math.min(...known.groups.map(({ cheeses }) => cheeses), ...known.inRanges);
+    const atMost = Math.min(
+      ...known.groups.map(({ cheeses }) => cheeses),
+      ...known.inRanges.map((range) => range.atMost),
+    );
     const isCounted =
       atMost <= countedMax || (term === null && (await matches.count(filters, known, version)) <= countedMax);
     const ids = isCounted

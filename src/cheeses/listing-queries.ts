@@ -116,7 +116,15 @@ export const listingQueries = queriesOn((tx) => ({
   findEnd: async (walk: Walk, size: number): Promise<Position | null> => {
     // Postings are not indexed by status. To skip those of another one would need a scan without bound.
     const isCatalogue = walk.driver.by === 'catalogue';
-    const whole = { ...walk, statuses: isCatalogue ? walk.statuses : null, groups: [], words: [], limit: 1 };
+    const { column } = walk.segment;
+    const bounds = column === 'name' || column === 'id' ? undefined : walk.ranges[column];
+    const whole = {
+      ...walk,
+      statuses: isCatalogue ? walk.statuses : null,
+      ranges: bounds === undefined ? {} : { [column]: bounds },
+      groups: [],
+      words: [],
+    };
     const ends = branchesOf(whole).map((one) => {
       const { keys, from, order } = branch(one, whole);
       return sql`select * from (select ${keys} ${from} order by ${order} limit 1 offset ${size - 1}) as one`;

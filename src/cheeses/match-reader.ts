@@ -9,7 +9,7 @@ import { type Known, type Matching, planMatching } from './read-plan.ts';
 import { statuses as allStatuses } from './schemas.ts';
 import { separateTermsMax } from './selection-queries.ts';
 import type { ValueColumn, ValueRange, ValueRanges } from './sort-segments.ts';
-import { createValueCounts, rangesOf } from './value-counts.ts';
+import { createValueCounts, type RangeCount, rangesOf } from './value-counts.ts';
 
 /** More matches are not sorted: then few of them are tested in order until a page is full. */
 const matchesMax = 5000;
@@ -75,9 +75,9 @@ export function createMatchReader(database: Database): MatchReader {
       }
       const counts = await cheeseQueries(database).countByStatus();
       const sum = (rows: typeof counts) => rows.reduce((total, { cheeses }) => total + cheeses, 0);
-      const inRanges: number[] = [];
+      const inRanges: RangeCount[] = [];
       for (const [column, range] of Object.entries(ranges) as [ValueColumn, ValueRange][]) {
-        inRanges.push((await countValues(column, range, statuses, version)).atMost);
+        inRanges.push(await countValues(column, range, statuses, version));
       }
       const inStatuses = sum(counts.filter(({ status }) => statuses.includes(status)));
       return { ...known, all: sum(counts), inStatuses, inRanges };

@@ -8,8 +8,7 @@ import type { Database } from '../database/database.ts';
 import type { Position } from './list-query.ts';
 import { listingQueries, type PageRequest, type PageRow, type Walk } from './listing-queries.ts';
 import type { Matching } from './read-plan.ts';
-import { type IdRange, type SetSelection, separateTermsMax } from './selection-queries.ts';
-import { byId } from './sort-segments.ts';
+import { type IdRange, type Selection, type SetSelection, separateTermsMax } from './selection-queries.ts';
 
 /** Cheeses that one statement tests: 2 to 10 ms with the most filters. */
 const testedMax = 2000;
@@ -74,11 +73,11 @@ export function createPageReads(database: Database): PageReads {
 
   /** The parts in which all matches are found, and what reads one. */
   async function* partsOf<T>(
-    { selection, candidates, sets }: Matching,
+    { selection, segment, candidates, sets }: Matching,
     alongDriver: (walk: Walk) => Promise<T>,
     inRange: (sets: SetSelection, range: IdRange) => Promise<T>,
   ): AsyncGenerator<T> {
-    const whole: Walk = { ...selection, segment: byId, after: null, until: null };
+    const whole: Walk = { ...selection, segment, after: null, until: null };
     if (!isBlocking && sets !== null) {
       yield await inRange(sets, { after: 0, to: null });
     } else if (sets !== null) {
@@ -204,8 +203,9 @@ export function createPageReads(database: Database): PageReads {
 }
 
 /** Where the index contains all conditions, more of its entries are read at once. */
-function sliceSize({ groups, words }: Pick<Walk, 'groups' | 'words'>): number {
-  return groups.length + words.length > 0 ? testedMax : scannedMax;
+function sliceSize({ driver, ranges, groups, words }: Selection): number {
+  const isFetched = driver.by === 'terms' && driver.areWords && Object.keys(ranges).length > 0;
+  return isFetched || groups.length + words.length > 0 ? testedMax : scannedMax;
 }
 
 /** The rest of a page after a part of it. */

@@ -5,7 +5,7 @@
 import { type Group, isTruncated } from './filter-groups.ts';
 import type { Sort, Status } from './schemas.ts';
 import { type Selection, type SetSelection, separateTermsMax } from './selection-queries.ts';
-import { columnOf, type ValueRanges } from './sort-segments.ts';
+import { byId, columnOf, type Segment, type ValueColumn, type ValueRanges } from './sort-segments.ts';
 
 /** Measured at 1,000,000 cheeses on SQLite: a row that its index tests, and a row that is fetched or looked up. */
 const indexedUs = 0.2;
@@ -14,8 +14,6 @@ const fetchedUs = 5;
 const scannedUs = 1.5;
 /** Postings of a range of words are read by one statement: 10 ms. Those of other statuses are read too. */
 const rangePostingsMax = 10_000;
-/** Cheeses of a range of prices or ages that are read by one statement. */
-const rangeCheesesMax = 5000;
 
 /** What is known of a list before it is read. */
 export interface Known {
@@ -26,13 +24,15 @@ export interface Known {
   readonly all: number;
   /** Cheeses in the statuses of the filter. */
   readonly inStatuses: number;
-  /** At most as many cheeses of those statuses are in each of the ranges. */
-  readonly inRanges: readonly number[];
+  /** Cheeses of those statuses in each of the ranges. */
+  readonly inRanges: readonly { readonly atMost: number; readonly expected: number }[];
 }
 
 /** How all matches of filters are found, in no order. */
 export interface Matching {
   readonly selection: Selection;
+  /** The part of the order that the matches are in: all cheeses by id, or a range of values. */
+  readonly segment: Segment;
   /** An upper bound of the entries of the index that are read along the driver. */
   readonly candidates: number;
   /** The same as sets, where their intersection costs less. */
@@ -66,20 +66,21 @@ export function planRead(known: Known, sort: Sort, limit: number): ReadPlan {
   const selection = selectionOf(known, lead);
   const { matching, costUs } = planMatching(known);
 
+  const inRanges = known.inRanges.map(({ expected }) => expected);
   const share = (part: number) => (all === 0 ? 0 : part / all);
   const matches = Math.min(
     ...groups.map(({ cheeses }) => cheeses),
-    ...known.inRanges,
+    ...inRanges,
     known.inStatuses,
-    [...groups.map(({ postings }) => postings), ...known.inRanges].reduce(
+    [...groups.map(({ postings }) => postings), ...inRanges].reduce(
       (expected, part) => expected * share(part),
       known.inStatuses,
     ),
   );
-  const bounded = isByValue && ranges[column] !== undefined ? share(Math.min(...known.inRanges)) : 1;
+  const bounded = isByValue && ranges[column] !== undefined ? share(Math.min(...inRanges)) : 1;
   const walked = (lead === undefined ? known.inStatuses : lead.postings) * bounded;
   const tested = Math.min(walked, (walked * limit) / Math.max(matches, 1));
-  const orderedUs = tested * (indexedUs + fetchedUs * (selection.groups.length + selection.words.length));
+  const orderedUs = tested * testUs(selection);
   return {
     selection,
     candidates: lead === undefined ? Number.POSITIVE_INFINITY : lead.postings,
@@ -97,12 +98,18 @@ export function planMatching(known: Known): { matching: Matching; costUs: number
     ),
     ({ postings }) => postings,
   );
-  const inRange = Math.min(Number.POSITIVE_INFINITY, ...known.inRanges);
-  const isByRange = inRange <= rangeCheesesMax && inRange < (lead?.postings ?? Number.POSITIVE_INFINITY);
+  const narrowest = least(
+    Object.keys(ranges).map((column, index) => ({ column, cheeses: known.inRanges[index]?.atMost ?? 0 })),
+    ({ cheeses }) => cheeses,
+  );
+  const isByRange =
+    narrowest !== undefined && narrowest.cheeses < (lead?.postings ?? Number.POSITIVE_INFINITY);
+  const segment: Segment = isByRange
+    ? { column: narrowest.column as ValueColumn, isDescending: false, isMissing: false }
+    : byId;
   const selection = selectionOf(known, isByRange ? undefined : lead);
-  const candidates = isByRange ? inRange : (lead?.postings ?? known.inStatuses);
-  const lookups = selection.groups.length + selection.words.length;
-  const testingUs = candidates * (indexedUs + fetchedUs * lookups);
+  const candidates = isByRange ? narrowest.cheeses : (lead?.postings ?? known.inStatuses);
+  const testingUs = candidates * testUs(selection);
 
   const tested = groups.flatMap(({ ids, word }) =>
     word !== undefined && (ids === null || isTruncated(word)) ? [word] : [],
@@ -117,7 +124,12 @@ export function planMatching(known: Known): { matching: Matching; costUs: number
   const hasIndex = lead !== undefined || isByRange;
   const isBySets = groups.length > 0 && (!hasIndex || setsUs < testingUs);
   return {
-    matching: { selection, candidates, sets: isBySets ? { statuses, ranges, sets, words: tested } : null },
+    matching: {
+      selection,
+      segment,
+      candidates,
+      sets: isBySets ? { statuses, ranges, sets, words: tested } : null,
+    },
     costUs: Math.min(setsUs, testingUs),
   };
 }
@@ -140,6 +152,12 @@ function selectionOf({ groups, statuses, ranges }: Known, lead: Group | undefine
     groups: rest.flatMap(({ ids, word }) => (word === undefined && ids !== null ? [ids] : [])),
     words: isTested ? [lead.word ?? '', ...words] : words,
   };
+}
+
+/** The expected cost of an entry that is read along the driver. */
+function testUs({ driver, ranges, groups, words }: Selection): number {
+  const isFetched = driver.by === 'terms' && driver.areWords && Object.keys(ranges).length > 0;
+  return indexedUs + fetchedUs * (groups.length + words.length + (isFetched ? 1 : 0));
 }
 
 function least<T>(items: readonly T[], sizeOf: (item: T) => number): T | undefined {

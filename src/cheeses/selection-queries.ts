@@ -74,14 +74,17 @@ function statusCondition(status: Statement, statuses: readonly Status[] | null):
   return statuses === null ? [] : [sql`${status} ${isOneOf(statuses)}`];
 }
 
-/** Conditions that values are in their ranges. */
+/**
+ * Conditions that values are in their ranges. The sign keeps SQLite from reading along the index of the values, in
+ * another order than wanted: then it would look up and sort all cheeses in the range.
+ */
 export function inRanges(
   { price, age }: ValueRanges,
   columns: { price: Statement; age: Statement },
 ): Statement[] {
   return [
-    ...(price === undefined ? [] : [sql`${columns.price} between ${price.min} and ${price.max}`]),
-    ...(age === undefined ? [] : [sql`${columns.age} between ${age.min} and ${age.max}`]),
+    ...(price === undefined ? [] : [sql`+${columns.price} between ${price.min} and ${price.max}`]),
+    ...(age === undefined ? [] : [sql`+${columns.age} between ${age.min} and ${age.max}`]),
   ];
 }
 

@@ -6,11 +6,13 @@ import { bandOf, nextBelow, pricesOf } from './price-bands.ts';
 import type { Status } from './schemas.ts';
 import type { ValueColumn, ValueRange, ValueRanges } from './sort-segments.ts';
 
-/** A number of cheeses: exactly `inside` and those in the ranges of `edges`, at most `atMost`. */
+/** A number of cheeses: exactly `inside` and those in the ranges of `edges`. */
 export interface RangeCount {
   readonly inside: number;
   readonly edges: readonly ValueRange[];
   readonly atMost: number;
+  /** As if the prices of a band were evenly distributed. */
+  readonly expected: number;
 }
 
 /** Returns a function that counts the cheeses with a value in a range. */
@@ -40,6 +42,7 @@ export function createValueCounts(database: Database) {
     const [first, last] = [cellOf(min), cellOf(max)];
     let inside = 0;
     let atMost = 0;
+    let expected = 0;
     const edges: ValueRange[] = [];
     for (let cell = first; cell <= last; cell += 1) {
       const cheeses = countOf(cell);
@@ -47,11 +50,14 @@ export function createValueCounts(database: Database) {
       const edge = column === 'price' ? edgeOf(cell, { min, max }) : null;
       if (edge === null || cheeses === 0) {
         inside += cheeses;
+        expected += cheeses;
       } else {
+        const { from, below } = pricesOf(cell);
         edges.push(edge);
+        expected += cheeses * Math.min(1, (edge.max - edge.min) / (below - from));
       }
     }
-    return { inside, edges, atMost };
+    return { inside, edges, atMost, expected };
   };
 }
 

@@ -16,6 +16,7 @@ const inputs = Array.from(
   (_, index): CheeseInput => ({
     name: `Cheese Alp ${(index * 7919) % size}`,
     status: index % 700 === 699 ? 'sold' : 'available',
+    pricePerKg: index % 97,
     tags: [
       ...(index < size / 2 + 10 ? ['cow'] : []),
       ...(index >= size / 2 - 10 ? ['goat'] : []),
@@ -95,6 +96,10 @@ onBothEngines('A list that tests many cheeses', (engine) => {
   test('contains every match once, in the order of each sort, and the exact total', async () => {
     const lists: readonly (readonly [query: string, matches: (one: CheeseInput) => boolean])[] = [
       ['tagsAll=cow,goat', (one) => isTagged(one, 'cow', 'goat')],
+      [
+        'minPrice=5&maxPrice=5.5&tags=cow',
+        ({ pricePerKg, ...one }) => pricePerKg === 5 && isTagged(one, 'cow'),
+      ],
       ['tagsAll=cow,goat&q=cheese%20alp', (one) => isTagged(one, 'cow', 'goat')],
       ['tags=cow,goat&status=sold', (one) => one.status === 'sold'],
       [
