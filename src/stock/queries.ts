@@ -71,6 +71,13 @@ export const stockQueries = queriesOn((tx) => ({
   updateSetSold: (id: number, setSold: 0 | 1) =>
     tx.run(sql`update stock set set_sold = ${setSold} where cheese_id = ${id} and set_sold <> ${setSold}`),
 
+  /** Reserves what is available of one cheese. Its text is rendered once, because most orders need only this. */
+  reserveOne: (id: number, kilograms: number) =>
+    tx.all<StockRow>(sql`
+      update stock set reserved = reserved + ${kilograms}, version = version + 1
+      where cheese_id = ${id} and on_hand - reserved >= ${kilograms}
+      returning cheese_id, on_hand, reserved, low_at, set_sold, version, tracked_since`),
+
   /** Reserves what is available; cheeses with less are not among the returned rows. */
   reserve: (kilograms: Kilograms) =>
     tx.all<StockRow>(

@@ -55,7 +55,11 @@ export function createStockReservations(clock: Clock): StockReservations {
   return {
     async reserve(tx, context, kilograms) {
       const queries = stockQueries(tx);
-      let rows = await moveLocked(tx, kilograms, () => queries.reserve(kilograms));
+      const [only = [0, 0]] = kilograms;
+      let rows =
+        kilograms.size === 1
+          ? await queries.reserveOne(...only)
+          : await moveLocked(tx, kilograms, () => queries.reserve(kilograms));
       if (rows.length < kilograms.size) {
         const reserved = new Map(rows.map(({ cheese_id }) => [cheese_id, kilogramsOf(kilograms, cheese_id)]));
         const locked = await queries.lockAll([...kilograms.keys()]);
