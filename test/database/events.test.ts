@@ -372,7 +372,10 @@ test('Events of every type are recorded, and match the closed schema of the type
 
   const rows = await all();
   const written = new Set(rows.map(({ type }) => type));
-  const missing = eventTypes.filter((type) => !written.has(type) && !type.startsWith('webhook_endpoint.'));
+  // The tests of operators' resources, stock and webhooks record the others.
+  const elsewhere =
+    /^(webhook_endpoint|account|oauth_client|approval|stock)\.|^customer\.(sessions_ended|password_reset)|^api_key\.renamed$/;
+  const missing = eventTypes.filter((type) => !written.has(type) && !elsewhere.test(type));
   assert.deepEqual(missing, ['shop.reset']);
 });
 
