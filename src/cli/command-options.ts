@@ -232,3 +232,30 @@ export const tailEventsOptions = { types };
 export const changeOptions = {
   dryRun: booleanOption('print what the command would change, and change nothing'),
 };
+
+const parseHttpUrl: Parser<string> = (text, name) => {
+  if (!/^https?:\/\/[^/?#]/.test(text)) {
+    throw new ConfigError(`${name} is "${text}", but must be a URL such as http://localhost:3000/webhooks.`);
+  }
+  return text;
+};
+
+const parseWebhookSecret: Parser<string> = (text, name) => {
+  if (!/^whsec_[A-Za-z0-9+/]{32,88}={0,2}$/.test(text)) {
+    throw new ConfigError(`${name} must be whsec_ and the base64 of 24 to 64 bytes.`);
+  }
+  return text;
+};
+
+export const listenOptions = {
+  forwardTo: requiredOption(
+    'url',
+    'URL of the receiver, such as http://localhost:3000/webhooks',
+    parseHttpUrl,
+  ),
+  types,
+  since: option('position', `events after this position: ${position} (default: latest)`, parseText),
+  server: option('url', 'server of the shop (default: that of the settings)', parseHttpUrl),
+  key: option('key', 'API key (default: CURD_KEY)', parseText),
+  webhookSecret: option('whsec', 'secret that signs (default: a new one)', parseWebhookSecret),
+};

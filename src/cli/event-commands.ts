@@ -5,6 +5,7 @@ import {
   enableEndpointOptions,
   listDeliveriesOptions,
   listEventsOptions,
+  listenOptions,
   parseId,
   replayOptions,
   rotateSecretOptions,
@@ -103,5 +104,12 @@ export const eventCommands = [
     help: linesHelp,
     options: tailEventsOptions,
     load: async () => (await import('./events.ts')).tailEvents,
+  }),
+  command({
+    name: 'events listen',
+    summary: 'forward events to a receiver of webhooks that you are developing',
+    help: 'Uses a server over HTTP and needs no database. The key is that of CURD_KEY, or --key. Prints the secret that signs, and one line for each event. Enter r to send the last event again; Ctrl+C prints the position to continue from.',
+    options: listenOptions,
+    load: async () => (await import('./events-listen.ts')).listenToEvents,
   }),
 ];

@@ -101,9 +101,16 @@ export function requireDatabaseFile(location: DatabaseLocation, message: (file: 
   }
 }
 
+/** The API key of commands that use a server over HTTP. It is no setting of the server. */
+const keyVariable = 'CURD_KEY';
+
+export function keyInEnvironment(): string | undefined {
+  return process.env[keyVariable] || undefined;
+}
+
 /** Variables in the environment that begin like settings but are none. */
 export function unknownVariables(): string[] {
-  const known = new Set<string>(Object.values(settings).map(({ variable }) => variable));
+  const known = new Set<string>([keyVariable, ...Object.values(settings).map(({ variable }) => variable)]);
   return Object.keys(process.env).filter((name) => name.startsWith('CURD_') && !known.has(name));
 }
 
