@@ -26,6 +26,13 @@ export const lists: Readonly<Record<string, readonly string[]>> = {
   'word of the name': ['q=ched'],
   'two words': spellings('goub').map((text) => `q=${text.slice(0, 3)}%20${text.slice(3)}`),
   'tag and status': ['tags=cow&status=available'],
+  'by price': ['sort=pricePerKg'],
+  'by price, descending': ['sort=-pricePerKg'],
+  'by age': ['sort=ageMonths'],
+  'category by price': ['category=Hard&sort=pricePerKg'],
+  'origin by age': ['origin=france&sort=-ageMonths'],
+  'organic by price': ['organic=true&sort=-pricePerKg'],
+  'price range by price': ['minPrice=10&maxPrice=40&sort=pricePerKg'],
 };
 
 /** All combinations of upper and lower case. They are different texts of the same search. */
