@@ -13,6 +13,7 @@ import { type Engine, sql } from '../src/database/sql.ts';
 import { loadConfig } from '../src/settings/config.ts';
 import { globalTeardown, startPostgres } from '../test/global-setup.ts';
 import { fillCatalogue } from './catalogue.ts';
+import { benchCustomerSearch } from './customers.ts';
 import { benchEvents } from './events.ts';
 import { benchInstances } from './instances.ts';
 import { fetchText, get, lists, samePages } from './lists.ts';
@@ -176,6 +177,16 @@ async function createDatabase(name: string): Promise<string> {
   return `${url}/${name}`;
 }
 
+/** In a shop of its own, so that the other measurements keep their size. */
+async function benchCustomers(engine: Engine): Promise<void> {
+  const shop = await makeShop(engine, `customers_${engine}`, 1);
+  const services = await openServices(loadConfig(shop.environment));
+  const { ms, query, limitMs } = await benchCustomerSearch(services, Number(options.size));
+  atMost(engine, `a page of ${options.size} customers, slowest query ${query}`, ms, limitMs, 'ms');
+  await services.close();
+  await shop.remove();
+}
+
 async function benchSmall(engine: Engine): Promise<void> {
   const shop = await makeShop(engine, `small_${engine}`, smallSize);
   // The first start fills the file cache, the second one is measured.
@@ -279,6 +290,7 @@ if (engines.includes('postgres')) {
 }
 for (const engine of engines) {
   await benchSmall(engine);
+  await benchCustomers(engine);
   if (Number(options.size) > 0) {
     await benchLarge(engine, Number(options.size));
   }

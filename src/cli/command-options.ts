@@ -1,6 +1,7 @@
 /** The options of the commands that have their own, with their parsers. */
 import { scopes } from '../auth/access.ts';
 import { grantTypes } from '../auth/oauth/clients.ts';
+import { orderStatuses } from '../orders/order-status.ts';
 import { lineRule } from '../schema/text-rules.ts';
 import {
   ConfigError,
@@ -102,6 +103,21 @@ export const createClientOptions = {
     parseWords(parseEnum(grantTypes)),
   ),
   public: booleanOption('cannot keep a secret (a web page, an app): it gets none, and PKCE is required'),
+};
+
+export const listCustomersOptions = {
+  search: option(
+    'text',
+    'the beginning of a username, an e-mail address, a last name, or of first and last name',
+    parseText,
+  ),
+};
+
+export const listOrdersOptions = {
+  status: option('status', `one of ${orderStatuses.join(', ')}`, parseEnum(orderStatuses)),
+  customer: option('username', 'only orders of this customer', parseText),
+  late: booleanOption('only approved orders whose estimated shipDate has passed'),
+  needsApproval: booleanOption('only placed orders that wait for an operator, because a cheese has no price'),
 };
 
 export const importOptions = {

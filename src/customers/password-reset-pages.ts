@@ -144,7 +144,9 @@ export function passwordResetPages(dependencies: Dependencies): RawRoute[] {
 
 function newPasswordPage(page: PageLayout, form: Form, username: string, error: FieldError | null): string {
   const message =
-    error === null ? null : html`<p class="fault" role="alert" id="fault">The password ${error.message}.</p>`;
+    error === null
+      ? null
+      : html`<p class="fault" role="alert" id="fault">New password: ${error.message}.</p>`;
   const describedBy = error === null ? null : html` aria-describedby="fault" aria-invalid="true"`;
   return page(
     'Choose a new password',

@@ -14,7 +14,7 @@ import { foldName, searchNames } from './search-names.ts';
 import type { Tier } from './tiers.ts';
 
 /** Customers that a request examines at most: with a rare filter, a page can be shorter than its limit. */
-const examinedMax = 5000;
+const examinedMax = 1000;
 /** Customers of one statement, which takes about 2 ms on SQLite. */
 const sliceMax = 500;
 /** Customers of one transaction that stores folded names. */

@@ -35,10 +35,11 @@ export interface OrderRequest extends OrderFilters {
 export interface OrderReader {
   /**
    * Without test orders.
+   * @param principal null: the command line, which sees all orders
    * @throws AppError badRequest when the cursor belongs to another query, forbidden for filters by customer and placer
    * where the caller does not see all orders
    */
-  list(principal: Principal, request: OrderRequest): Promise<OrderPage>;
+  list(principal: Principal | null, request: OrderRequest): Promise<OrderPage>;
   /** The same for one customer; the caller must have access to the customer's orders. */
   listOf(customerId: number, principal: Principal, request: OrderRequest): Promise<OrderPage>;
   /** @throws AppError notFound when the order is not one of the customer's */
@@ -46,7 +47,7 @@ export interface OrderReader {
   /** The id of the customer of an order; null when it has none. @throws AppError notFound, forbidden */
   customerOf(id: number, principal: Principal): Promise<number | null>;
   /** @throws AppError notFound, forbidden */
-  timeline(id: number, principal: Principal): Promise<TimelineEntry[]>;
+  timeline(id: number, principal: Principal | null): Promise<TimelineEntry[]>;
   /** Counts the orders in each status, without test orders. */
   countByStatus(): Promise<Record<OrderStatus, number>>;
 }

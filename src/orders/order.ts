@@ -54,7 +54,7 @@ export async function findRow(sql: Sql, id: number, firstId: number): Promise<Or
 }
 
 /** Test orders are open to all callers. @throws AppError forbidden when the caller may not see the order */
-export function requireOwner({ id, customer_id, placed_by }: OrderRow, principal: Principal): void {
+export function requireOwner({ id, customer_id, placed_by }: OrderRow, principal: Principal | null): void {
   const owner = ownerOf(principal);
   const isOwn =
     owner === null ||
@@ -62,7 +62,7 @@ export function requireOwner({ id, customer_id, placed_by }: OrderRow, principal
   if (!isOwn && id >= firstRealId) {
     throw new AppError(
       'forbidden',
-      principal.confinedTo === null
+      (principal?.confinedTo ?? null) === null
         ? 'The order belongs to another customer or client.'
         : 'The order does not belong to the customer for whom this request acts. An API key alone reaches every order.',
     );
@@ -70,7 +70,12 @@ export function requireOwner({ id, customer_id, placed_by }: OrderRow, principal
 }
 
 /** The owner whose orders the caller can see. API keys and admins see all orders, unless they act for a customer. */
-export function ownerOf({ kind, id, scopes, customerId, confinedTo }: Principal): Owner {
+/** @param principal null: the command line, which sees all orders */
+export function ownerOf(principal: Principal | null): Owner {
+  if (principal === null) {
+    return null;
+  }
+  const { kind, id, scopes, customerId, confinedTo } = principal;
   if (confinedTo !== null) {
     return { customerId: confinedTo };
   }

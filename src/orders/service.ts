@@ -28,7 +28,7 @@ export interface OrderService {
   /** @throws AppError validation when a cheese cannot be ordered, rateLimited */
   place(context: Context, principal: Principal, input: OrderInput): Promise<Versioned>;
   /** @throws AppError notFound, forbidden */
-  find(id: number, principal: Principal): Promise<Versioned>;
+  find(id: number, principal: Principal | null): Promise<Versioned>;
   /**
    * Cancelling a cancelled order changes nothing.
    * @throws AppError notFound, forbidden, preconditionFailed, conflict when it has shipped

@@ -192,7 +192,7 @@ onBothEngines('An operator', (engine) => {
   });
 });
 
-test('GET /customers examines at most 5,000 customers, and continues where it stopped', async (t) => {
+test('GET /customers examines at most 1,000 customers, and continues where it stopped', async (t) => {
   const shop = await openShop(t);
   const { database } = shop.app.services;
   await database.transaction((tx) =>
@@ -209,9 +209,9 @@ test('GET /customers examines at most 5,000 customers, and continues where it st
         'tier',
         'created_at',
       ],
-      Array.from({ length: 6000 }, (_, index) => {
+      Array.from({ length: 1500 }, (_, index) => {
         const name = `u${String(index).padStart(5, '0')}`;
-        const tier = index === 5999 ? 'gold' : 'bronze';
+        const tier = index === 1499 ? 'gold' : 'bronze';
         return [name, name, `${name}@x`, `${name}@x`, 'Una', 'Urs', '', tier, '2026-01-01T00:00:00.000Z'];
       }),
     ),
@@ -224,12 +224,12 @@ test('GET /customers examines at most 5,000 customers, and continues where it st
   const found: string[] = [];
   let cursor = first.nextCursor;
   for (let pages = 1; cursor !== null; pages += 1) {
-    assert.ok(pages <= 6, 'four walks of 6,000 customers');
+    assert.ok(pages <= 9, 'four walks of 1,500 customers');
     const { items, nextCursor } = await page(`cursor=${encodeURIComponent(cursor)}`);
     found.push(...items.map(({ customer }: Item) => customer.username));
     cursor = nextCursor;
   }
-  assert.deepEqual(found, ['u05999']);
+  assert.deepEqual(found, ['u01499']);
   const [row] = await database.all<{ detail: string }>(
     sql`explain query plan select id from customer where role = 'staff' and id < ${9} order by id desc limit 5`,
   );

@@ -1,0 +1,83 @@
+/** Commands on customers, and the lists of orders. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { bern } from '../context.ts';
+import { assertRefused, createStock, curd, curdJson, freshShop, inShop, serve } from './run.ts';
+
+test('On a running server, curd', async (suite) => {
+  const shop = await freshShop(suite, { CURD_LOG_LEVEL: 'debug', CURD_APPROVAL_DELAY: '1d' });
+  const { key, cheeses } = await createStock(shop, { prices: [10], scopes: ['write:orders'] });
+  const server = await serve(suite, shop);
+  const send = (path: string, body: object, headers: Record<string, string> = {}) =>
+    fetch(`${server.url}${path}`, {
+      method: 'POST',
+      headers: { 'Content-Type': 'application/json', ...headers },
+      body: JSON.stringify(body),
+    });
+  const ada = { username: 'ada', email: 'ada@example.com', password: 'forgotten', lastName: 'Keller' };
+  await send('/v2/customer', ada);
+  await send('/v2/customer', { ...ada, username: 'bob', email: 'bob@example.com', lastName: 'Müller' });
+  const { token } = (await (await send('/v2/customer/login', ada)).json()) as { token: string };
+  const order = { items: [{ cheeseId: cheeses[0], quantity: 2 }], shippingAddress: bern };
+  const session = { 'X-API-Key': key, Authorization: `Bearer ${token}` };
+  const placed = (await (await send('/v2/store/order', order, session)).json()) as { id: number };
+  await send('/v2/store/order', order, { 'X-API-Key': key });
+
+  await suite.test('customers list and show print customers, and search them', async () => {
+    const names = async (...args: string[]) =>
+      (await curdJson(shop, 'customers', 'list', ...args)).items.map(
+        ({ customer }: { customer: { username: string } }) => customer.username,
+      );
+    assert.deepEqual(await names(), ['bob', 'ada']);
+    assert.deepEqual(await names('--search', 'mul'), ['bob']);
+    const shown = await curdJson(shop, 'customers', 'show', 'ada');
+    assert.deepEqual([shown.customer.lastName, shown.role, shown.deliveredTotal], ['Keller', 'customer', 0]);
+    const { stdout } = await curd(shop, 'customers', 'show', 'ada');
+    assert.match(
+      stdout,
+      /^id +username +e-mail .*\n\d+ +ada +ada@example\.com +Keller +bronze +customer +0\.00\n$/,
+    );
+    assertRefused(await curd(shop, 'customers', 'show', 'nobody'), /no customer/);
+  });
+
+  await suite.test('orders list and show print orders with their timeline', async () => {
+    const all = await curdJson(shop, 'orders', 'list');
+    assert.deepEqual([all.total, all.hasMore, all.items.length], [2, false, 2]);
+    const ofAda = await curdJson(shop, 'orders', 'list', '--customer', 'ada', '--status', 'placed');
+    assert.deepEqual(ofAda.items, [placed]);
+    assert.deepEqual((await curdJson(shop, 'orders', 'list', '--status', 'shipped')).items, []);
+    assert.deepEqual((await curdJson(shop, 'orders', 'list', '--late')).items, []);
+    assert.deepEqual((await curdJson(shop, 'orders', 'list', '--needs-approval')).items, []);
+    const { order: shown, timeline } = await curdJson(shop, 'orders', 'show', String(placed.id));
+    assert.deepEqual(shown, placed);
+    assert.deepEqual(
+      timeline.map(({ status }: { status: string }) => status),
+      ['placed'],
+    );
+    const { stdout } = await curd(shop, 'orders', 'show', String(placed.id));
+    assert.match(stdout, /^id +status .*\n\d+ +placed +20\.00 .*\n2 kg Cheese 0\n.* {2}placed {2}key:\d+\n$/);
+  });
+
+  await suite.test('customers reset-password prints a link, whose token is not in the log', async () => {
+    const run = await curd(shop, 'customers', 'reset-password', 'ada');
+    assert.equal(run.code, 0);
+    const [link = ''] = run.stdout.split('\n');
+    assert.match(link, /^http:\/\/[^/]+\/oauth\/password-reset\/[\w-]{43}$/);
+    assert.match(run.stderr, /Send this link to ada\. It works once, until /);
+    const secret = link.slice(-43);
+    const path = `${server.url}/oauth/password-reset/${secret}`;
+    const page = await (await fetch(path)).text();
+    const [, csrf = ''] = /name="token" value="([^"]+)"/.exec(page) ?? [];
+    const body = new URLSearchParams({ token: csrf, password: 'remembered', repeated: 'remembered' });
+    const headers = { Origin: server.url };
+    assert.equal((await fetch(path, { method: 'POST', redirect: 'manual', headers, body })).status, 303);
+    assert.equal((await send('/v2/customer/login', { ...ada, password: 'remembered' })).status, 200);
+    const { stderr } = await server.stop();
+    assert.ok(stderr.includes('/oauth/password-reset/:token'), 'the log has the route');
+    assert.ok(!stderr.includes(secret));
+    const stored = await inShop(shop, ({ customerAdministration }) =>
+      customerAdministration.findReset(secret),
+    );
+    assert.equal(stored, null);
+  });
+});
