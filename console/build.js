@@ -4,60 +4,121 @@
  *     npm run build                # once
  *     npm run build -- --watch     # after each change
  *     npm run build -- --debug     # with names that can be read in errors
+ *     npm run build -- --out /tmp/console
  */
-import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { basename, dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
 import * as esbuild from 'esbuild';
 
 const folder = fileURLToPath(new URL('.', import.meta.url));
-const dist = join(folder, 'dist');
+const { values: flags } = parseArgs({
+  options: { watch: { type: 'boolean' }, debug: { type: 'boolean' }, out: { type: 'string' } },
+});
+const dist = resolve(flags.out ?? join(folder, 'dist'));
 const assets = join(dist, 'assets');
 
+/** Mantine's styles in their order, without those of components that no script of the build uses. */
+function usedStyles(scripts) {
+  const styles = join(dirname(fileURLToPath(import.meta.resolve('@mantine/core/styles.css'))), 'styles');
+  const all = readFileSync(join(styles, '..', 'styles.css'), 'utf8');
+  const positionOf = (text) => all.indexOf(text.slice(0, 200));
+  return readdirSync(styles)
+    .filter((name) => name.endsWith('.css') && !name.endsWith('.layer.css'))
+    .map((name) => ({ path: join(styles, name), text: readFileSync(join(styles, name), 'utf8') }))
+    .filter(({ text }) => {
+      const classes = text.match(/m_[\da-f]{6,8}/g);
+      return classes === null || classes.some((name) => scripts.includes(`"${name}"`));
+    })
+    .sort((one, other) => positionOf(one.text) - positionOf(other.text))
+    .map(({ path }) => path);
+}
+
+/**
+ * One stylesheet for all screens, because a screen that is loaded later would not load its own. Styles of packages come
+ * first, so that ours can change them.
+ */
+async function buildStyles({ outputFiles, metafile }) {
+  const scripts = outputFiles.map(({ text }) => text).join('\n');
+  const imported = Object.keys(metafile.inputs)
+    .filter((path) => path.endsWith('.css'))
+    .map((path) => join(folder, path));
+  const isOurs = (path) => path.startsWith(join(folder, 'src'));
+  const isCore = (path) => path.endsWith(join('@mantine', 'core', 'styles.css'));
+  const paths = [
+    ...usedStyles(scripts),
+    ...imported.filter((path) => !isOurs(path) && !isCore(path)).sort(),
+    ...imported.filter(isOurs).sort(),
+  ];
+  const { outputFiles: files } = await esbuild.build({
+    ...common,
+    stdin: {
+      contents: paths.map((path) => `@import ${JSON.stringify(path)};`).join('\n'),
+      loader: 'css',
+      resolveDir: folder,
+      sourcefile: 'styles.css',
+    },
+    entryNames: 'styles-[hash]',
+  });
+  return files[0];
+}
+
 /** Writes the files of a build. index.html comes last and old files go after it, so that a server finds a whole page. */
-function writeFiles({ outputFiles, metafile }) {
-  mkdirSync(assets, { recursive: true });
-  const names = new Set();
-  for (const { path, contents } of outputFiles) {
-    const name = path.slice(assets.length + 1);
-    names.add(name);
-    writeFileSync(join(assets, name), contents);
-  }
-  const entry = Object.entries(metafile.outputs).find(([, { entryPoint }]) => entryPoint === 'src/main.tsx');
+async function writeFiles(result) {
+  const style = await buildStyles(result);
+  const entry = Object.entries(result.metafile.outputs).find(
+    ([, { entryPoint }]) => entryPoint === 'src/main.tsx',
+  );
   if (entry === undefined) {
     throw new Error('The build has no entry.');
   }
-  const [script, { cssBundle }] = entry;
-  const urlOf = (path) => `/console/${path.replace(/^dist\//, '')}`;
+  mkdirSync(assets, { recursive: true });
+  const names = new Set();
+  for (const { path, contents } of [...result.outputFiles, style]) {
+    const name = basename(path);
+    names.add(name);
+    // A name contains the hash of its file. A server may read the files while another build writes the same.
+    if (!existsSync(join(assets, name))) {
+      writeFileSync(join(assets, `${name}.${process.pid}`), contents);
+      renameSync(join(assets, `${name}.${process.pid}`), join(assets, name));
+    }
+  }
   const page = readFileSync(join(folder, 'index.html'), 'utf8')
-    .replace('{{script}}', urlOf(script))
-    .replace('{{style}}', urlOf(cssBundle));
-  writeFileSync(join(dist, 'index.html.new'), page);
-  renameSync(join(dist, 'index.html.new'), join(dist, 'index.html'));
+    .replace('{{script}}', `/console/assets/${basename(entry[0])}`)
+    .replace('{{style}}', `/console/assets/${basename(style.path)}`);
+  writeFileSync(join(dist, `index.html.${process.pid}`), page);
+  renameSync(join(dist, `index.html.${process.pid}`), join(dist, 'index.html'));
   for (const name of readdirSync(assets)) {
-    if (!names.has(name)) {
-      rmSync(join(assets, name));
+    if (/\.(js|css)$/.test(name) && !names.has(name)) {
+      rmSync(join(assets, name), { force: true });
     }
   }
 }
 
-const options = {
+/** For scripts and styles. */
+const common = {
   absWorkingDir: folder,
-  entryPoints: ['src/main.tsx'],
   outdir: 'dist/assets',
-  entryNames: '[name]-[hash]',
-  chunkNames: '[name]-[hash]',
   bundle: true,
-  splitting: true,
-  format: 'esm',
   target: ['chrome115', 'firefox115', 'safari16.4'],
-  jsx: 'automatic',
-  minify: !process.argv.includes('--debug'),
-  define: { 'process.env.NODE_ENV': '"production"' },
+  minify: !flags.debug,
   legalComments: 'none',
-  metafile: true,
   write: false,
   logLevel: 'warning',
+};
+
+const options = {
+  ...common,
+  entryPoints: ['src/main.tsx'],
+  entryNames: '[name]-[hash]',
+  chunkNames: '[name]-[hash]',
+  splitting: true,
+  format: 'esm',
+  jsx: 'automatic',
+  define: { 'process.env.NODE_ENV': '"production"' },
+  loader: { '.css': 'empty' },
+  metafile: true,
   plugins: [
     {
       name: 'write-files',
@@ -66,7 +127,7 @@ const options = {
   ],
 };
 
-if (process.argv.includes('--watch')) {
+if (flags.watch) {
   await (await esbuild.context(options)).watch();
   console.log('The console is built after each change. Ctrl+C ends.');
 } else {

@@ -217,9 +217,9 @@ function ShortcutHelp({ isOpen, onClose }: { readonly isOpen: boolean; readonly 
 
 export function EnvironmentBar() {
   return (
-    <div className="environment" style={environmentColors[shopEnvironment]}>
+    <header className="environment" style={environmentColors[shopEnvironment]}>
       {shopEnvironment}
-    </div>
+    </header>
   );
 }
 

@@ -4,10 +4,9 @@
  */
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import type { TestContext } from 'node:test';
 import chromium from '@sparticuz/chromium';
 import { type Browser, type BrowserContextOptions, type Page, chromium as playwright } from 'playwright-core';
-import { cleanUp } from '../context.ts';
+import { type Scope as CleanUpScope, cleanUp } from '../context.ts';
 
 /** Not what the package recommends: that would switch off the same-origin policy, and with it what is tested here. */
 const args = ['--no-sandbox', '--disable-gpu', '--disable-dev-shm-usage'];
@@ -34,11 +33,13 @@ export interface OpenPage {
   readonly complaints: string[];
 }
 
+/** A test, or the tests of a file, which can be skipped. */
+export interface Scope extends CleanUpScope {
+  skip(reason?: string): void;
+}
+
 /** Opens a window of a browser without a past; null where there is none, and then the test is skipped. */
-export async function openPage(
-  t: TestContext,
-  options: BrowserContextOptions = {},
-): Promise<OpenPage | null> {
+export async function openPage(t: Scope, options: BrowserContextOptions = {}): Promise<OpenPage | null> {
   starting ??= start();
   let browser: Browser;
   try {

@@ -1,0 +1,134 @@
+/**
+ * The operator's console in Chromium, on a server of its own, for the tests of a file.
+ *
+ *     const inConsole = consoleTests();
+ *
+ *     inConsole('ships an order by a key', async ({ shop, page, goTo }) => {
+ *       await goTo('/orders');
+ *       await page.keyboard.press('s');
+ *     });
+ *
+ * The tests share the server and the page, which is signed in by a link. A test fails if the browser complains.
+ */
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { readdir, readFile, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { after, type TestContext, test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import type { Page } from 'playwright-core';
+import { shared } from '../context.ts';
+import { type ListeningShop, openListeningShop, type ShopOptions } from '../helper.ts';
+import { closeChromium, openPage, type Scope } from './chromium.ts';
+
+const root = fileURLToPath(new URL('../..', import.meta.url));
+
+/** The sizes of a desk and of a phone. */
+export const viewports = {
+  wide: { width: 1280, height: 800 },
+  phone: { width: 360, height: 740 },
+} as const;
+
+export interface OpenConsole {
+  readonly shop: ListeningShop;
+  readonly page: Page;
+  /** What the browser wrote to its console. A test that expects complaints empties it. */
+  readonly complaints: string[];
+  /** Opens a URL below /console without loading the page again, and waits for the heading of the screen. */
+  goTo(path: string): Promise<void>;
+  /** Opens another tab of the same browser, signed in by a link of its own. */
+  openTab(path?: string): Promise<Page>;
+}
+
+/** Builds the console unless its build is newer than all of its sources. */
+export async function buildConsole(): Promise<void> {
+  const sources = ['console/src', 'client/src', 'client/oauth'].map((folder) => join(root, folder));
+  const files = (
+    await Promise.all(
+      sources.map(async (folder) =>
+        (await readdir(folder, { recursive: true })).map((name) => join(folder, name)),
+      ),
+    )
+  ).flat();
+  const others = ['build.js', 'index.html', 'package.json'].map((name) => join(root, 'console', name));
+  const built = await stat(join(root, 'console/dist/index.html')).catch(() => null);
+  const times = await Promise.all([...files, ...others].map(async (path) => (await stat(path)).mtimeMs));
+  if (built === null || Math.max(...times) >= built.mtimeMs) {
+    await promisify(execFile)(process.execPath, [join(root, 'console/build.js')]);
+  }
+}
+
+/** A URL that signs in once. */
+export async function consoleLink({ app, url }: ListeningShop, path = ''): Promise<string> {
+  const { services } = app;
+  const { link } = await services.consoleLinks.create(services.contextOf('cli'));
+  return `${url}/console${path}#link=${link}`;
+}
+
+/** Opens the console of a new shop; null, with the reason, where there is no browser. */
+export async function openConsole(t: Scope, options: ShopOptions = {}): Promise<OpenConsole | null> {
+  await buildConsole();
+  const opened = await openPage(t, { locale: 'en-US', viewport: viewports.wide });
+  if (opened === null) {
+    return null;
+  }
+  const shop = await openListeningShop(t, options);
+  const { page, complaints } = opened;
+  await page.goto(await consoleLink(shop));
+  await page.getByRole('heading', { level: 1 }).waitFor();
+  return {
+    shop,
+    page,
+    complaints,
+    async goTo(path) {
+      // A string, because tests are compiled without the types of browsers.
+      await page.evaluate(
+        `history.pushState(null, '', ${JSON.stringify(`/console${path}`)}), dispatchEvent(new PopStateEvent('popstate'))`,
+      );
+      await page.getByRole('heading', { level: 1 }).waitFor();
+    },
+    async openTab(path) {
+      const tab = await page.context().newPage();
+      await tab.goto(await consoleLink(shop, path));
+      await tab.getByRole('heading', { level: 1 }).waitFor();
+      return tab;
+    },
+  };
+}
+
+export type ConsoleTest = (
+  name: string,
+  body: (opened: OpenConsole, t: TestContext) => Promise<void>,
+) => void;
+
+/** Registers tests that share one console. They are skipped where there is no browser. */
+export function consoleTests(options: ShopOptions = {}): ConsoleTest {
+  after(closeChromium);
+  let reason = '';
+  const opened = shared((t) => openConsole({ ...t, skip: (why) => (reason = why ?? '') }, options));
+  return (name, body) =>
+    test(name, async (t) => {
+      const current = opened();
+      if (current === null) {
+        t.skip(reason);
+        return;
+      }
+      await body(current, t);
+      assert.deepEqual(current.complaints.splice(0), []);
+    });
+}
+
+const axe = readFile(join(root, 'node_modules/axe-core/axe.min.js'), 'utf8');
+
+/** What axe finds on the page, one line for each element. It comes through the debugging protocol, past the policy. */
+export async function findAccessibilityProblems(page: Page): Promise<string[]> {
+  if (!(await page.evaluate('typeof axe === "object"'))) {
+    await page.evaluate(`${await axe}; void 0`);
+  }
+  return page.evaluate<string[]>(
+    `axe.run({ resultTypes: ['violations'] }).then(({ violations }) =>
+       violations.flatMap(({ id, help, nodes }) => nodes.map(({ html, failureSummary }) =>
+         id + ': ' + help + ': ' + html.slice(0, 200) + ' ' + failureSummary)))`,
+  );
+}
