@@ -28,6 +28,7 @@ import { requireEnvironment } from '../database/environment.ts';
 import { migrate } from '../database/migrate.ts';
 import { AppError } from '../errors.ts';
 import { createEventHub, type EventHub } from '../events/hub.ts';
+import { beginFirstEpoch } from '../events/numbering.ts';
 import { createEventService, type EventService } from '../events/service.ts';
 import { openFiles } from '../files/files.ts';
 import { createImageRenderer, type ImageRenderer } from '../images/renderer.ts';
@@ -124,6 +125,7 @@ export async function openServices(
     if (!isChangingEnvironment) {
       await requireEnvironment(database, config.environment, hasTestOrders);
     }
+    await beginFirstEpoch(database, clock);
   } catch (error) {
     await database.close();
     throw error instanceof Error && error.name === 'PostgresError'

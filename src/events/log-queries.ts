@@ -83,6 +83,8 @@ export const eventLogQueries = queriesOn((tx) => ({
       insert into event_epoch (name, first_sequence, cause, began_at)
       values (${epoch.name}, ${epoch.first_sequence}, ${epoch.cause}, ${epoch.began_at})`),
 
+  findAnyEpoch: () => tx.get<{ name: string }>(sql`select name from event_epoch limit 1`),
+
   listEpochs: () =>
     tx.all<EpochRow>(sql`
       select name, first_sequence, cause, began_at from event_epoch order by first_sequence, began_at, name`),

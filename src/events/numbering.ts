@@ -83,7 +83,7 @@ export function createNumbering({ database, clock, log, floorMs = ignoreFloorMs 
       const { identity = '' } = (await eventLogQueries(tx).findIdentity()) ?? {};
       const row = await eventLogQueries(tx).lockLogForUpdate();
       if (row !== undefined && row.identity !== identity) {
-        await beginEpoch(tx, clock, row.identity === '' ? 'created' : 'restored');
+        await beginEpoch(tx, clock, 'restored');
         await eventLogQueries(tx).updateIdentity(identity);
       }
     });
@@ -127,13 +127,10 @@ export function createNumbering({ database, clock, log, floorMs = ignoreFloorMs 
     return running;
   }
 
-  /** SQLite: the first epoch, and events that a copy from PostgreSQL brought without a number. */
+  /** SQLite: events that a copy from PostgreSQL brought without a number. */
   async function numberRest(): Promise<void> {
     await database.transaction(async (tx) => {
       const queries = eventLogQueries(tx);
-      if ((await queries.listEpochs()).length === 0) {
-        await beginEpoch(tx, clock, 'created');
-      }
       for (;;) {
         const rows = await queries.listUnnumbered(eventsOfAPassMax);
         if (rows.length === 0) {
@@ -190,6 +187,22 @@ async function beginEpoch(tx: Sql, clock: Clock, cause: EpochCause): Promise<voi
   await queries.insertEpoch({ name, first_sequence: last + 1, cause, began_at: timestamp(clock.now()) });
 }
 
+/** Begins the epoch of a new shop, whose events may all be those of commands. Later starts read one row. */
+export async function beginFirstEpoch(database: Database, clock: Clock): Promise<void> {
+  const hasEpoch = async (tx: Sql) => (await eventLogQueries(tx).findAnyEpoch()) !== undefined;
+  if (await hasEpoch(database)) {
+    return;
+  }
+  await database.transaction(async (tx) => {
+    const queries = eventLogQueries(tx);
+    await queries.lockLogForUpdate();
+    if (!(await hasEpoch(tx))) {
+      await beginEpoch(tx, clock, 'created');
+      await storeIdentity(tx);
+    }
+  });
+}
+
 /**
  * Begins an epoch in a database that was copied or restored: its log continues from an earlier state, so numbers that
  * readers know can be given a second time.
@@ -203,11 +216,17 @@ export async function beginEpochOf(
     const queries = eventLogQueries(tx);
     await queries.lockLogForUpdate();
     await beginEpoch(tx, clock, cause);
-    if (tx.engine === 'postgres') {
-      const { identity = '' } = (await queries.findIdentity()) ?? {};
-      await queries.updateIdentity(identity);
-    }
+    await storeIdentity(tx);
   });
+}
+
+/** PostgreSQL: passes number nothing in a database with another identity. */
+async function storeIdentity(tx: Sql): Promise<void> {
+  if (tx.engine === 'postgres') {
+    const queries = eventLogQueries(tx);
+    const { identity = '' } = (await queries.findIdentity()) ?? {};
+    await queries.updateIdentity(identity);
+  }
 }
 
 /** In the transaction that deletes all events: the log begins after the last one. */
