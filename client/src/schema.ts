@@ -20204,7 +20204,7 @@ export interface operations {
                 "Idempotency-Key"?: string;
             };
             path: {
-                /** @example 1 */
+                /** @example 2 */
                 approvalId: number;
             };
             cookie?: never;

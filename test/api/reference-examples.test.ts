@@ -34,6 +34,7 @@ interface Schema {
 
 /** Operations in the order of the document, with those that delete or end something last. */
 const ending = [
+  'deleteCheeseStock',
   'cancelOrder',
   'deleteCheese',
   'logoutCustomer',
@@ -59,9 +60,13 @@ const ofKeys = ['getIdempotentResponse'];
 /** One needs the id of an event, the response of the other does not end. */
 const ofEvents = ['getEvent', 'streamEvents'];
 
-/** These need a delivery, and no webhook was sent. */
+/** It needs the id of a client, which is random. */
+const ofClients = ['deleteOauthClient'];
+
 /** They need a link, which a command prints. */
 const ofConsole = ['signInToConsole', 'signOutOfConsole'];
+
+/** These need a delivery, and no webhook was sent. */
 const ofDeliveries = ['getWebhookDelivery', 'retryWebhookDelivery'];
 
 onBothEngines('The reference', (engine) => {
@@ -72,6 +77,25 @@ onBothEngines('The reference', (engine) => {
     await fillDemoCatalogue(services.cheeses, context);
     await restoreTestOrders(context);
     const as = await shop.createKey({ scopes: ['write:cheeses', 'write:orders', 'admin'] });
+    // The examples of operators are about the seventh customer, and the account and the requests of a partner.
+    const people = Array.from({ length: 7 }, (_, place) => ({
+      username: `customer${place + 1}`,
+      email: `customer${place + 1}@example.com`,
+      password: 'correct horse battery',
+    }));
+    await shop.request('POST', '/v2/customer/createMultiple', { as, body: people });
+    const { id: partner } = await services.keys.createAccount(context, 'diary');
+    const { clientId } = await services.clients.create(context, {
+      name: 'Diary',
+      accountId: partner,
+      scopes: ['read:cheeses'],
+      redirectUris: ['https://diary.example/callback'],
+    });
+    for (let customer = 1; customer <= 7; customer += 1) {
+      await services.approvals.request(clientId, customer);
+    }
+    // The examples of stock are about a cheese that is tracked.
+    await shop.request('PUT', '/v2/cheeses/1/stock', { as, body: { onHand: 50 } });
     const { json: document } = await shop.request('GET', '/openapi.json');
     const schemaOf = ({ $ref, ...rest }: Schema): Schema =>
       $ref === undefined ? rest : document.components.schemas[$ref.split('/').at(-1) ?? ''];
@@ -88,7 +112,9 @@ onBothEngines('The reference', (engine) => {
       .filter(({ security, tags }) => security.length > 0 || tags[0] === 'Operation')
       .filter(
         ({ operationId }) =>
-          ![...ofCustomers, ...ofKeys, ...ofEvents, ...ofDeliveries, ...ofConsole].includes(operationId),
+          ![...ofCustomers, ...ofKeys, ...ofEvents, ...ofDeliveries, ...ofConsole, ...ofClients].includes(
+            operationId,
+          ),
       );
     const isEnding = ({ operationId }: Operation) => ending.includes(operationId);
     const ordered = [

@@ -53,7 +53,8 @@ suite('Values of every column', () => {
       await migrate(target);
       await fill(source);
       const contents = await contentsOf(source);
-      assert.ok(Object.values(contents).every((rows) => rows.length >= 1));
+      const empty = Object.entries(contents).flatMap(([table, rows]) => (rows.length === 0 ? [table] : []));
+      assert.deepEqual(empty, [], 'tables without rows');
       await copyTables(source, from, target, () => {});
       assert.deepEqual(await contentsOf(target), contents);
       // Nothing is written twice, and what was changed in the target is put right.
@@ -254,5 +255,67 @@ async function fill(database: Database): Promise<void> {
     'cheese_image',
     'id cheese_id image_name thumbnail_name size caption created_at',
     ({ id, text, other, nothing, number }) => [id, id, text, other, number, nothing, text],
+  );
+  await insert('cheese_tombstone', 'cheese_id changed_in deleted_at', ({ id, text, number }) => [
+    id + 1000,
+    number,
+    text,
+  ]);
+  await insert(
+    'stock',
+    'cheese_id on_hand reserved low_at tracked_since',
+    ({ id, text, nothing, number }) => [id, Math.abs(number), id, nothing === null ? null : number, text],
+  );
+  await insert(
+    'password_reset',
+    'customer_id token_hash created_at created_by expires_at',
+    ({ id, text, other }) => [id, text, other, text, other],
+  );
+  await insert(
+    'webhook_endpoint',
+    'id account_id url types description secrets status disabled_reason position created_at updated_at',
+    ({ id, text, other, nothing, number }) => [
+      id,
+      id,
+      text,
+      nothing,
+      nothing,
+      other,
+      'enabled',
+      nothing,
+      number,
+      text,
+      other,
+    ],
+  );
+  await insert(
+    'webhook_delivery',
+    'id endpoint_id sequence event_id type subject previous_id kind status created_at ended_at',
+    ({ id, text, other, nothing, number }) => [
+      id,
+      id,
+      number,
+      text,
+      other,
+      text,
+      nothing,
+      'event',
+      'failed',
+      other,
+      nothing,
+    ],
+  );
+  await insert(
+    'webhook_attempt',
+    'delivery_id number at duration_ms status error response',
+    ({ id, text, other, nothing, number }) => [
+      id,
+      number,
+      text,
+      nothing === null ? null : number,
+      500,
+      other,
+      text,
+    ],
   );
 }

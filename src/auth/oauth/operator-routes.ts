@@ -149,6 +149,8 @@ export function oauthOperatorRoutes({ clients, approvals, keys }: Dependencies):
       method: 'POST',
       path: `/approvals/:approvalId/${verb}`,
       operationId,
+      // Another request than that of the other examples, which is approved.
+      ...(verb === 'deny' ? { examples: { approvalId: 2 } } : {}),
       tag,
       summary: `${summary} for the scope admin`,
       description: `${effect} An operator cannot decide on a request about themselves.`,
