@@ -5,6 +5,7 @@ import { Accounts, Approvals, OauthClients } from './areas/administration.ts';
 import { Categories, Cheeses, Inventory, Tags } from './areas/cheeses.ts';
 import { Customers } from './areas/customers.ts';
 import { Events } from './areas/events.ts';
+import { Statistics } from './areas/operation.ts';
 import { Orders } from './areas/orders.ts';
 import { Stock } from './areas/stock.ts';
 import { WebhookDeliveries, WebhookEndpoints } from './areas/webhooks.ts';
@@ -55,6 +56,7 @@ export class Curd {
   readonly limits: Limits;
   readonly oauthClients: OauthClients;
   readonly orders: Orders;
+  readonly statistics: Statistics;
   readonly stock: Stock;
   readonly webhookDeliveries: WebhookDeliveries;
   readonly webhookEndpoints: WebhookEndpoints;
@@ -85,6 +87,7 @@ export class Curd {
     this.limits = new Limits(api);
     this.oauthClients = new OauthClients(api);
     this.orders = new Orders(api);
+    this.statistics = new Statistics(api);
     this.stock = new Stock(api);
     this.webhookDeliveries = new WebhookDeliveries(api);
     this.webhookEndpoints = new WebhookEndpoints(api);

@@ -932,6 +932,46 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v2/statistics/series": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read how many orders, customers and cheeses there were in each hour, day or week
+         * @description Counted from the event log, a few seconds after each event; `asOf` names the last one. Values (`orders.placedValue`, `orders.deliveredValue`) are US dollars. `orders.placedValue` is the value of the orders that were placed in a step, without those that were cancelled since. A step that contains `from` or `to` is counted as a whole. At most 400 steps.
+         */
+        get: operations["getStatisticsSeries"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v2/statistics/best-sellers": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the cheeses that sold best
+         * @description By the value of the orders that were placed in a period of days in UTC, without those that were cancelled since. Days that contain `from` or `to` are counted as a whole.
+         */
+        get: operations["listBestSellers"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v2/events": {
         parameters: {
             query?: never;
@@ -5246,6 +5286,54 @@ export interface components {
             service_documentation?: string;
         };
         /**
+         * BestSeller
+         * @example {
+         *       "cheeseId": 12,
+         *       "cheeseName": "Gruyère",
+         *       "orders": 31,
+         *       "kilograms": 84,
+         *       "value": 2730
+         *     }
+         */
+        BestSeller: {
+            /** Format: int64 */
+            cheeseId: number;
+            /** @description On the last of these orders */
+            cheeseName: string;
+            /**
+             * Format: int64
+             * @description Orders with this cheese
+             */
+            orders: number;
+            /** Format: int64 */
+            kilograms: number;
+            /** @description US dollars */
+            value: number;
+        };
+        /**
+         * BestSellerList
+         * @example {
+         *       "items": [
+         *         {
+         *           "cheeseId": 12,
+         *           "cheeseName": "Gruyère",
+         *           "orders": 31,
+         *           "kilograms": 84,
+         *           "value": 2730
+         *         }
+         *       ],
+         *       "asOf": "evt_k3Xw_1043"
+         *     }
+         */
+        BestSellerList: {
+            items: components["schemas"]["BestSeller"][];
+            /**
+             * @description The last event that is counted; null while counting begins, and the values are not complete
+             * @example evt_k3Xw_1043
+             */
+            asOf: string | null;
+        };
+        /**
          * Category
          * @description A kind of cheese. Names of cheeses are unique within a category
          * @example {
@@ -9262,6 +9350,85 @@ export interface components {
              * @default 24h
              */
             overlap?: string;
+        };
+        /**
+         * StatisticsSeries
+         * @example {
+         *       "from": "2026-06-01T22:00:00.000Z",
+         *       "to": "2026-06-03T22:00:00.000Z",
+         *       "step": "day",
+         *       "zone": "Europe/Zurich",
+         *       "series": {
+         *         "orders.placed": [
+         *           [
+         *             "2026-06-01T22:00:00.000Z",
+         *             12
+         *           ],
+         *           [
+         *             "2026-06-02T22:00:00.000Z",
+         *             9
+         *           ]
+         *         ],
+         *         "orders.placedValue": [
+         *           [
+         *             "2026-06-01T22:00:00.000Z",
+         *             709.5
+         *           ],
+         *           [
+         *             "2026-06-02T22:00:00.000Z",
+         *             412
+         *           ]
+         *         ]
+         *       },
+         *       "asOf": "evt_k3Xw_1043"
+         *     }
+         */
+        StatisticsSeries: {
+            /**
+             * Format: date-time
+             * @description The beginning of the first step
+             * @example 2026-01-15T09:30:00.000Z
+             */
+            from: string;
+            /**
+             * Format: date-time
+             * @description The end of the last step
+             * @example 2026-01-15T09:30:00.000Z
+             */
+            to: string;
+            /** @enum {string} */
+            step: "hour" | "day" | "week";
+            zone: string;
+            /** @description The requested measures. Steps in which nothing happened have the value 0 */
+            series: {
+                /** @description One pair for each step: its beginning in UTC, and the value */
+                "orders.placed"?: (string | number)[][];
+                /** @description One pair for each step: its beginning in UTC, and the value */
+                "orders.approved"?: (string | number)[][];
+                /** @description One pair for each step: its beginning in UTC, and the value */
+                "orders.shipped"?: (string | number)[][];
+                /** @description One pair for each step: its beginning in UTC, and the value */
+                "orders.delivered"?: (string | number)[][];
+                /** @description One pair for each step: its beginning in UTC, and the value */
+                "orders.cancelled"?: (string | number)[][];
+                /** @description One pair for each step: its beginning in UTC, and the value */
+                "orders.placedValue"?: (string | number)[][];
+                /** @description One pair for each step: its beginning in UTC, and the value */
+                "orders.deliveredValue"?: (string | number)[][];
+                /** @description One pair for each step: its beginning in UTC, and the value */
+                "customers.created"?: (string | number)[][];
+                /** @description One pair for each step: its beginning in UTC, and the value */
+                "customers.deleted"?: (string | number)[][];
+                /** @description One pair for each step: its beginning in UTC, and the value */
+                "cheeses.created"?: (string | number)[][];
+                /** @description One pair for each step: its beginning in UTC, and the value */
+                "cheeses.deleted"?: (string | number)[][];
+            };
+            /**
+             * @description The last event that is counted; null while counting begins, and the values are not complete
+             * @example evt_k3Xw_1043
+             */
+            asOf: string | null;
         };
         /**
          * Status
@@ -20461,6 +20628,280 @@ export interface operations {
                      *       "code": 409,
                      *       "type": "conflict",
                      *       "message": "The status of the request does not permit this, or the request is your own."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Too many requests. Wait as long as Retry-After says */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": 429,
+                     *       "type": "rate_limit_exceeded",
+                     *       "message": "Too many requests: wait as long as Retry-After says."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The server is overloaded: wait as long as Retry-After says */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": 503,
+                     *       "type": "unavailable",
+                     *       "message": "The server cannot process the request right now. Try again shortly."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    getStatisticsSeries: {
+        parameters: {
+            query: {
+                /**
+                 * @description What to count
+                 * @example orders.placed,orders.placedValue
+                 */
+                measures: ("orders.placed" | "orders.approved" | "orders.shipped" | "orders.delivered" | "orders.cancelled" | "orders.placedValue" | "orders.deliveredValue" | "customers.created" | "customers.deleted" | "cheeses.created" | "cheeses.deleted")[];
+                /**
+                 * @description The beginning: a date, or an RFC 3339 time
+                 * @example 2026-06-01
+                 */
+                from: string;
+                /** @description The end, which does not belong to the period: a date, or an RFC 3339 time; without it, now */
+                to?: string;
+                /** @description Weeks begin on Monday */
+                step?: "hour" | "day" | "week";
+                /** @description Time zone of dates, days and weeks, such as Europe/Zurich */
+                zone?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A series for each measure */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "from": "2026-06-01T22:00:00.000Z",
+                     *       "to": "2026-06-03T22:00:00.000Z",
+                     *       "step": "day",
+                     *       "zone": "Europe/Zurich",
+                     *       "series": {
+                     *         "orders.placed": [
+                     *           [
+                     *             "2026-06-01T22:00:00.000Z",
+                     *             12
+                     *           ],
+                     *           [
+                     *             "2026-06-02T22:00:00.000Z",
+                     *             9
+                     *           ]
+                     *         ],
+                     *         "orders.placedValue": [
+                     *           [
+                     *             "2026-06-01T22:00:00.000Z",
+                     *             709.5
+                     *           ],
+                     *           [
+                     *             "2026-06-02T22:00:00.000Z",
+                     *             412
+                     *           ]
+                     *         ]
+                     *       },
+                     *       "asOf": "evt_k3Xw_1043"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["StatisticsSeries"];
+                };
+            };
+            /** @description A parameter is not valid */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": 400,
+                     *       "type": "bad_request",
+                     *       "message": "A parameter or header of the request is not valid."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description No valid credential */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": 401,
+                     *       "type": "unauthorized",
+                     *       "message": "A valid credential is needed here."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The credential is valid but does not permit this */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": 403,
+                     *       "type": "forbidden",
+                     *       "message": "The credential does not permit this."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Too many requests. Wait as long as Retry-After says */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": 429,
+                     *       "type": "rate_limit_exceeded",
+                     *       "message": "Too many requests: wait as long as Retry-After says."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The server is overloaded: wait as long as Retry-After says */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": 503,
+                     *       "type": "unavailable",
+                     *       "message": "The server cannot process the request right now. Try again shortly."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    listBestSellers: {
+        parameters: {
+            query: {
+                /**
+                 * @description The beginning: a date, or an RFC 3339 time
+                 * @example 2026-06-01
+                 */
+                from: string;
+                /** @description The end, which does not belong to the period: a date, or an RFC 3339 time; without it, now */
+                to?: string;
+                /** @description Cheeses in the list */
+                limit?: number;
+                /** @description Only these cheeses: ids with commas */
+                cheeseIds?: string[];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Cheeses, the largest value first */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "items": [
+                     *         {
+                     *           "cheeseId": 12,
+                     *           "cheeseName": "Gruyère",
+                     *           "orders": 31,
+                     *           "kilograms": 84,
+                     *           "value": 2730
+                     *         }
+                     *       ],
+                     *       "asOf": "evt_k3Xw_1043"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["BestSellerList"];
+                };
+            };
+            /** @description A parameter is not valid */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": 400,
+                     *       "type": "bad_request",
+                     *       "message": "A parameter or header of the request is not valid."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description No valid credential */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": 401,
+                     *       "type": "unauthorized",
+                     *       "message": "A valid credential is needed here."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The credential is valid but does not permit this */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": 403,
+                     *       "type": "forbidden",
+                     *       "message": "The credential does not permit this."
                      *     }
                      */
                     "application/json": components["schemas"]["Error"];

@@ -15,7 +15,6 @@ import { listingRoutes } from '../cheeses/listing-routes.ts';
 import { navigationRoutes } from '../cheeses/navigation-routes.ts';
 import { cheeseRoutes } from '../cheeses/routes.ts';
 import { type Clock, systemClock } from '../clock.ts';
-import { consoleRoutes } from '../console/routes.ts';
 import { createCursors } from '../cursor.ts';
 import { customerOperatorRoutes } from '../customers/operator-routes.ts';
 import { customerRoutes } from '../customers/routes.ts';
@@ -30,7 +29,6 @@ import { createMetrics } from '../http/metrics.ts';
 import { describeApi } from '../http/openapi.ts';
 import { operationalRoutes } from '../http/operational-routes.ts';
 import { outcomeRoute } from '../http/outcomes.ts';
-import { landingRoutes } from '../http/pages/landing-page.ts';
 import { describeRaw } from '../http/raw-routes.ts';
 import { createRefusalLog } from '../http/refusal-log.ts';
 import type { Route } from '../http/route.ts';
@@ -49,14 +47,17 @@ import { customerOrderRoutes } from '../orders/customer-routes.ts';
 import { storeRoutes } from '../orders/routes.ts';
 import type { Config } from '../settings/config.ts';
 import { publicBaseUrl, publicImageUrl } from '../settings/urls.ts';
+import { createStatisticsCounter, type StatisticsCounter } from '../statistics/counter.ts';
+import { statisticsRoutes } from '../statistics/routes.ts';
 import { stockRoutes } from '../stock/routes.ts';
 import { createStatusHandler } from '../stock/status-job.ts';
 import { deliveryRoutes } from '../webhooks/delivery-routes.ts';
 import { webhookRoutes } from '../webhooks/routes.ts';
 import { createWebhookWorker, type WebhookWorker } from '../webhooks/worker.ts';
-import { apiInfo, landingText } from './api-info.ts';
+import { apiInfo } from './api-info.ts';
 import { createGauges } from './gauges.ts';
 import { type Maintenance, runAll, startMaintenance } from './maintenance.ts';
+import { pageRoutes } from './page-routes.ts';
 import { publishedLimits } from './published-limits.ts';
 import { createRawRoutes } from './raw-routes.ts';
 import { createReadiness } from './readiness.ts';
@@ -75,6 +76,8 @@ export interface App {
   readonly maintenance: Pick<Maintenance, 'run'>;
   /** Sends webhooks. The caller starts it. */
   readonly webhookWorker: WebhookWorker;
+  /** Counts statistics. The caller starts it. */
+  readonly statisticsCounter: StatisticsCounter;
   /** The OpenAPI document. */
   describe(): unknown;
   /** The public URL of an image; known once the server listens. */
@@ -100,9 +103,8 @@ export async function buildApp(
   const { database, keys, sessions, cheeses, listing, customers, loginThrottle, login, orders, orderReader } =
     services;
   const { grants, images, customerFinder, consoleLinks, hub, events } = services;
-  const hasConsole = config.console === 'on';
   const { customerAdministration, customerSearch } = services;
-  const { environment, secret, registration, passwordLengthMin, shopName } = config;
+  const { environment, secret, registration, passwordLengthMin } = config;
 
   const keyResolver = createKeyResolver({ database, clock, environment });
   const guard = createGuard([keyResolver.resolve, sessions.resolve, createTokenResolver(database, clock)]);
@@ -135,6 +137,7 @@ export async function buildApp(
     version: apiInfo.version,
     origin: system.origin,
   });
+  const statisticsCounter = createStatisticsCounter(database, log);
   const connections = createLiveConnections(config.streams, config.streamsPerAccount);
   const figures = createGauges({
     services,
@@ -173,6 +176,7 @@ export async function buildApp(
     ...keyRoutes(keys),
     ...accountRoutes({ keys, rateLimits, plans: Object.keys(config.plans) }),
     ...oauthOperatorRoutes(services),
+    ...statisticsRoutes(services.statistics),
     ...eventRoutes({ events, hub, connections, times: streamTimes }),
     ...webhookRoutes({ ...services, wake: webhookWorker.wake }),
     ...deliveryRoutes({ ...services, wake: webhookWorker.wake }),
@@ -180,23 +184,7 @@ export async function buildApp(
     outcomeRoute(idempotency),
     metadataRoute(issuer),
     styleRoute(),
-    ...landingRoutes({
-      name: shopName,
-      text: landingText,
-      version: apiInfo.version,
-      environment,
-      console: hasConsole ? '/console' : null,
-    }),
-    ...(hasConsole
-      ? consoleRoutes({
-          links: consoleLinks,
-          clock,
-          shopName,
-          environment,
-          version: apiInfo.version,
-          imagesOrigin: config.imagesUrl === null ? null : new URL(config.imagesUrl).origin,
-        })
-      : []),
+    ...pageRoutes(config, clock, consoleLinks),
     ...operationalRoutes({ requireReady: createReadiness(config, database), describe, metrics, figures }),
   ];
   const { transaction } = database;
@@ -261,6 +249,7 @@ export async function buildApp(
     overload.stop();
     // First: open streams and long polls would keep the server from stopping.
     const webhooksEnd = webhookWorker.stop();
+    const countingEnd = statisticsCounter.stop();
     await hub.stop();
     // Connections become idle when their last response was sent, and would stay open for further requests.
     const closing = setInterval(() => server.server.closeIdleConnections(), 50);
@@ -272,6 +261,7 @@ export async function buildApp(
     await maintenanceEnd;
     await worker.stop();
     await webhooksEnd;
+    await countingEnd;
     await numbering.stop();
     await runAll(log, 'buffered data could not be stored', [keyResolver.flushLastUsed, counts.close]);
     await services.close();
@@ -287,6 +277,7 @@ export async function buildApp(
     worker,
     maintenance,
     webhookWorker,
+    statisticsCounter,
     describe,
     imageUrl,
     close() {

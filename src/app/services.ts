@@ -42,6 +42,7 @@ import { hasTestOrders } from '../orders/test-orders.ts';
 import { createTransitions } from '../orders/transitions.ts';
 import type { Config } from '../settings/config.ts';
 import { ConfigError } from '../settings/parsers.ts';
+import { createStatisticsService, type StatisticsService } from '../statistics/service.ts';
 import { createStockReader, type StockReader } from '../stock/reader.ts';
 import { createStockReservations } from '../stock/reservations.ts';
 import { createStockService, type StockService } from '../stock/service.ts';
@@ -84,6 +85,7 @@ export interface Services extends WorkerPools {
   readonly customerFinder: CustomerFinder;
   readonly stock: StockService;
   readonly stockReader: StockReader;
+  readonly statistics: StatisticsService;
   readonly customerAdministration: CustomerAdministration;
   readonly customerSearch: CustomerSearch;
   readonly orders: OrderService;
@@ -238,6 +240,7 @@ export async function openServices(
     customerSearch: createCustomerSearch(database, createCursors(secret, 'customers'), cheeses),
     customerFinder: createCustomerFinder(database, cheeses),
     stock,
+    statistics: createStatisticsService(database, clock),
     stockReader: createStockReader(database, cheeses, createCursors(secret, 'stock')),
     orders,
     passwords,

@@ -13,6 +13,8 @@ import { checkImages } from '../images/consistency-check.ts';
 import { checkCredits, checkOrders } from '../orders/consistency-check.ts';
 import type { Config } from '../settings/config.ts';
 import { publicImageUrl } from '../settings/urls.ts';
+import { checkStatistics } from '../statistics/consistency-check.ts';
+import { beginCounting, countAll } from '../statistics/counting.ts';
 import { checkStock, recountStock } from '../stock/consistency-check.ts';
 import { checkWebhooks } from '../webhooks/consistency-check.ts';
 import { createEndpointSecrets } from '../webhooks/secrets.ts';
@@ -50,6 +52,8 @@ export async function runDoctor(options: OptionsOf<typeof doctorOptions>): Promi
       const bar = rebuildBar();
       await rebuildSearchIndex(database, timestamp(systemClock.now()), bar.show).finally(bar.clear);
       await database.transaction(recountStock);
+      await database.transaction(beginCounting);
+      await countAll(database);
     }
     const files = await openFiles(config, systemClock);
     const checks: Check[] = [
@@ -66,6 +70,7 @@ export async function runDoctor(options: OptionsOf<typeof doctorOptions>): Promi
           checkWebhooks(snapshot, createEndpointSecrets(systemClock, config.secret), systemClock.now()),
       },
       { name: 'events', run: (snapshot) => checkEventLog(snapshot, systemClock.now()) },
+      { name: 'statistics', run: checkStatistics },
       {
         name: 'pictures',
         run: async (snapshot) => [

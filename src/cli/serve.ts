@@ -82,6 +82,7 @@ async function start(app: App, options: CommandOptions, signal: AbortSignal): Pr
 async function open(app: App, options: CommandOptions): Promise<void> {
   app.worker.start();
   await app.webhookWorker.start();
+  app.statisticsCounter.start();
   const { keys, config, consoleLinks, contextOf } = app.services;
   const isEmpty = (await keys.listAccounts()).every(({ name }) => name === consoleAccount);
   const isLocal = config.environment === 'local';

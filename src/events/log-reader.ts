@@ -1,9 +1,15 @@
 /** Reads of the event log within a transaction, for readers in other folders. */
 import type { Sql } from '../database/database.ts';
-import { type EpochRow, type EventHeadRow, eventLogQueries, type LogEventRow } from './log-queries.ts';
+import {
+  type EpochRow,
+  type EventHeadRow,
+  eventLogQueries,
+  type LogEventRow,
+  type TimedHeadRow,
+} from './log-queries.ts';
 import { type LogState, positionAt } from './positions.ts';
 
-export type { LogEventRow };
+export type { LogEventRow, TimedHeadRow };
 
 /** Epochs change with a restore, a copy or a failover: they are read with the log each time. */
 export async function readLogState(tx: Sql): Promise<LogState> {
@@ -14,6 +20,38 @@ export async function readLogState(tx: Sql): Promise<LogState> {
 /** Events after a number, in order, without their data. */
 export function readHeads(tx: Sql, after: number, limit: number): Promise<EventHeadRow[]> {
   return eventLogQueries(tx).listHeads(after, limit);
+}
+
+/** Events after a number, in order, with their times. */
+export function readTimedHeads(tx: Sql, after: number, limit: number): Promise<TimedHeadRow[]> {
+  return eventLogQueries(tx).listTimedHeads(after, limit);
+}
+
+/** Of the history of orders and cheeses, which the retention keeps, and of what the log still has. */
+export interface HistoryPage {
+  readonly events: readonly TimedHeadRow[];
+  /** The row up to which events were examined. */
+  readonly until: number;
+  readonly isLast: boolean;
+}
+
+/** Stored events of some types up to a number, of `examined` rows after an id. */
+export async function readHistory(
+  tx: Sql,
+  after: number,
+  examined: number,
+  sequence: number,
+  types: readonly string[],
+): Promise<HistoryPage> {
+  const queries = eventLogQueries(tx);
+  const last = (await queries.findLastId())?.id ?? 0;
+  const until = Math.min(after + examined, last);
+  return { events: await queries.listHistory(after, until, sequence, types), until, isLast: until >= last };
+}
+
+/** The time of an event of the log. */
+export async function readTime(tx: Sql, sequence: number): Promise<string | undefined> {
+  return (await eventLogQueries(tx).findEvent(sequence))?.created_at;
 }
 
 /** Events by their numbers. Those that the retention has removed are missing. */

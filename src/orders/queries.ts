@@ -94,6 +94,10 @@ export const orderQueries = queriesOn((tx) => ({
 
   find: (id: number) => tx.get<OrderRow>(sql`select ${columns} from orders where id = ${id}`),
 
+  listValues: (ids: readonly number[]) =>
+    tx.all<Pick<OrderRow, 'id' | 'items' | 'total_cents' | 'created_at'>>(sql`
+      select id, items, total_cents, created_at from orders where id in (${valueList(ids)})`),
+
   /**
    * Changes the statuses that are one of `from`: of several concurrent updates of an order, one succeeds. Locks the
    * orders by their ids. Returns the changed orders in any order.

@@ -62,3 +62,9 @@ function isTimestamp(text: string): boolean {
     time < Date.parse('+010000-01-01T00:00:00Z')
   );
 }
+
+/** An id in a list of ids. */
+export const idRule: TextRule = {
+  test: (text) => /^[1-9]\d{0,15}$/.test(text) && Number.isSafeInteger(Number(text)),
+  message: 'must contain ids only',
+};

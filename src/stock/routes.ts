@@ -10,7 +10,7 @@ import {
 import { entityResponse, ifMatchFor, preconditionOf } from '../http/etag.ts';
 import { nextLink } from '../http/link.ts';
 import { type Route, route } from '../http/route.ts';
-import type { TextRule } from '../schema/schema.ts';
+import { idRule } from '../schema/text-rules.ts';
 import type { StockReader } from './reader.ts';
 import { Stock, StockAdjustment, StockInput, StockList } from './schemas.ts';
 import type { StockService } from './service.ts';
@@ -21,11 +21,6 @@ const reading = anyOf(apiKey, oauth('write:cheeses'));
 const writing = anyOf(oauth('write:cheeses'));
 const notTracked = notFoundResponse('There is no such cheese, or its stock is not tracked');
 const oneStock = (description: string) => ({ description, schema: Stock });
-
-const idRule: TextRule = {
-  test: (text) => /^[1-9]\d{0,15}$/.test(text) && Number.isSafeInteger(Number(text)),
-  message: 'must contain ids only',
-};
 
 interface Dependencies {
   readonly stock: StockService;

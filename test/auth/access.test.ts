@@ -67,6 +67,8 @@ const table: Readonly<Record<string, readonly ('apiKey' | 'session' | Scope)[] |
     'POST /customers/:customerId/role': ['admin'],
     'DELETE /customers/:customerId/sessions': ['admin'],
     'POST /customers/:customerId/password-reset': ['admin'],
+    'GET /statistics/series': ['admin'],
+    'GET /statistics/best-sellers': ['admin'],
     'GET /accounts': ['admin'],
     'POST /accounts': ['admin'],
     'POST /accounts/:accountId/plan': ['admin'],

@@ -197,7 +197,7 @@ test('A request that acts for a customer is 403 at all resources of operators, a
   );
   assert.ok(routes.length >= 9);
   for (const { method, path } of routes) {
-    const url = `/v2${path.replace(/:\w+/, '1')}`;
+    const url = `/v2${path.replace(/:\w+/, '1')}?from=2026-06-01&measures=orders.placed`;
     const send = { as: shop.admin, headers: session, ...(method === 'POST' ? { body } : {}) };
     assertError(await shop.request(method, url, send), 403, 'forbidden');
   }

@@ -37,6 +37,7 @@ const checks = [
   'customers',
   'webhooks',
   'events',
+  'statistics',
   'pictures',
 ];
 

@@ -9,7 +9,7 @@ const layers: readonly RegExp[] = [
   /^src\/main\.ts$/,
   /^src\/cli\//,
   /^src\/app\//,
-  /^src\/(console|cheeses|stock|images|orders|customers|webhooks)\/|^src\/events\/(types|event-components|routes|service|stream|live-connections|list-schemas)\.ts$/,
+  /^src\/(console|cheeses|stock|statistics|images|orders|customers|webhooks)\/|^src\/events\/(types|event-components|routes|service|stream|live-connections|list-schemas)\.ts$/,
   /^src\/auth\/(?!principal\.ts|access\.ts)/,
   /^src\/http\//,
   /^src\/(limits|idempotency|events|jobs)\//,
@@ -19,7 +19,7 @@ const layers: readonly RegExp[] = [
   // The client is also used without the server.
   /^client\/(src|webhooks|oauth)\//,
 ];
-const areas = /^src\/(cheeses|stock|images|orders|customers|webhooks)\//;
+const areas = /^src\/(cheeses|stock|statistics|images|orders|customers|webhooks)\//;
 const queries = /(^|[/-])queries\.ts$/;
 
 interface Import {

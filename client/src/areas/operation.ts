@@ -1,0 +1,20 @@
+import type { CallOptions } from '../options.ts';
+import type { ListOf } from '../pages.ts';
+import type { Query, Result } from '../types.ts';
+import { Area } from './area.ts';
+
+/** Figures of the shop, counted from the event log. */
+export class Statistics extends Area {
+  /** Returns how many orders, customers and cheeses there were in each hour, day or week. */
+  getSeries(
+    query: Query<'getStatisticsSeries'>,
+    options?: CallOptions,
+  ): Promise<Result<'getStatisticsSeries'>> {
+    return this.api.get('/v2/statistics/series', { query }, options);
+  }
+
+  /** Lists the cheeses that sold best, the largest value first. */
+  listBestSellers(query: Query<'listBestSellers'>, options?: CallOptions): ListOf<'listBestSellers'> {
+    return this.api.listAll('/v2/statistics/best-sellers', { query }, options);
+  }
+}

@@ -1,0 +1,107 @@
+/** Statements on the tables of statistics. */
+import { queriesOn } from '../database/database.ts';
+import { forUpdate, rowsFromJson, skippingLocked, sql, valueList } from '../database/sql.ts';
+import type { Measure } from './measures.ts';
+
+export interface PositionRow {
+  readonly sequence: number;
+  readonly history_id: number | null;
+  readonly customers_from: string;
+}
+
+/** A measure in a quarter of an hour. */
+export type FigureRow = readonly [measure: string, quarter: string, value: number];
+
+/** A cheese on a day. An empty name keeps the stored one. */
+export type CheeseDayRow = readonly [
+  day: string,
+  cheeseId: number,
+  name: string,
+  orders: number,
+  kilograms: number,
+  cents: number,
+];
+
+export interface CheeseSum {
+  readonly cheese_id: number;
+  readonly orders: number;
+  readonly kilograms: number;
+  readonly cents: number;
+}
+
+const position = sql`select sequence, history_id, customers_from from statistic_position where id = 1`;
+
+export const statisticsQueries = queriesOn((tx) => ({
+  findPosition: () => tx.get<PositionRow>(position),
+
+  /** undefined while another instance counts. */
+  tryLockPosition: () => tx.get<PositionRow>(sql`${position}${skippingLocked}`),
+
+  lockPosition: () => tx.get<PositionRow>(sql`${position}${forUpdate}`),
+
+  upsertPosition: ({ sequence, history_id, customers_from }: PositionRow) =>
+    tx.run(sql`
+      insert into statistic_position (id, sequence, history_id, customers_from)
+      values (1, ${sequence}, ${history_id}, ${customers_from})
+      on conflict (id) do update set sequence = excluded.sequence, history_id = excluded.history_id,
+        customers_from = excluded.customers_from`),
+
+  addFigures: (rows: readonly FigureRow[]) =>
+    tx.run(sql`
+      insert into statistic (measure, quarter, value)
+      select value->>0, value->>1, cast(value->>2 as bigint) from ${rowsFromJson(rows)} where true
+      on conflict (measure, quarter) do update set value = statistic.value + excluded.value`),
+
+  addCheeses: (rows: readonly CheeseDayRow[]) =>
+    tx.run(sql`
+      insert into statistic_cheese (day, cheese_id, name, orders, kilograms, cents)
+      select value->>0, cast(value->>1 as bigint), value->>2, cast(value->>3 as bigint), cast(value->>4 as bigint),
+        cast(value->>5 as bigint)
+      from ${rowsFromJson(rows)} where true
+      on conflict (day, cheese_id) do update set
+        name = case when excluded.name = '' then statistic_cheese.name else excluded.name end,
+        orders = statistic_cheese.orders + excluded.orders,
+        kilograms = statistic_cheese.kilograms + excluded.kilograms,
+        cents = statistic_cheese.cents + excluded.cents`),
+
+  /** @param customersFrom figures of customers are deleted from this quarter on */
+  deleteFigures: (customersFrom: string) =>
+    tx.run(sql`delete from statistic where measure not like 'customers.%' or quarter >= ${customersFrom}`),
+
+  deleteCheeses: () => tx.run(sql`delete from statistic_cheese`),
+
+  /** Sums of a measure over periods, without periods in which nothing was counted. */
+  sumFigures: (measure: Measure, periods: readonly (readonly [index: number, from: string, to: string])[]) =>
+    tx.all<{ period: number; total: number }>(sql`
+      select p.period, cast(sum(s.value) as bigint) as total
+      from (select cast(value->>0 as bigint) as period, value->>1 as low, value->>2 as high
+        from ${rowsFromJson(periods)}) p
+      join statistic s on s.measure = ${measure} and s.quarter >= p.low and s.quarter < p.high
+      group by p.period`),
+
+  /** The next days of cheeses in a period, in the order of the key. */
+  listCheeseDays: (after: readonly [day: string, cheeseId: number], before: string, limit: number) =>
+    tx.all<CheeseSum & { day: string }>(sql`
+      select day, cheese_id, orders, kilograms, cents from statistic_cheese
+      where (day, cheese_id) > (${after[0]}, ${after[1]}) and day < ${before} order by day, cheese_id limit ${limit}`),
+
+  sumCheeses: (cheeseIds: readonly number[], from: string, before: string) =>
+    tx.all<CheeseSum>(sql`
+      select cheese_id, cast(sum(orders) as bigint) as orders, cast(sum(kilograms) as bigint) as kilograms,
+        cast(sum(cents) as bigint) as cents
+      from statistic_cheese
+      where cheese_id in (${valueList(cheeseIds)}) and day >= ${from} and day < ${before} group by cheese_id`),
+
+  /** The names of cheeses on the last day before another one. */
+  listNames: (cheeseIds: readonly number[], before: string) =>
+    tx.all<{ cheese_id: number; name: string }>(sql`
+      select s.cheese_id, s.name from statistic_cheese s
+      where s.cheese_id in (${valueList(cheeseIds)}) and s.day = (
+        select max(l.day) from statistic_cheese l where l.cheese_id = s.cheese_id and l.day < ${before})`),
+
+  /** For the consistency check: the next figures in the order of the key. */
+  listFigures: (after: readonly [measure: string, quarter: string], limit: number) =>
+    tx.all<{ measure: string; quarter: string; value: number }>(sql`
+      select measure, quarter, value from statistic where (measure, quarter) > (${after[0]}, ${after[1]})
+      order by measure, quarter limit ${limit}`),
+}));

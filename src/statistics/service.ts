@@ -1,0 +1,166 @@
+/** Reads statistics: series of measures, and the cheeses that sold best. */
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { forEachBlock } from '../blocks.ts';
+import { type Clock, timestamp } from '../clock.ts';
+import type { Database, Sql } from '../database/database.ts';
+import { readLogState } from '../events/log-reader.ts';
+import { positionAt } from '../events/positions.ts';
+import { dollars } from '../orders/money.ts';
+import { isMoney, type Measure } from './measures.ts';
+import { boundariesOf, daysOf, type SeriesStep } from './periods.ts';
+import { type CheeseSum, statisticsQueries } from './queries.ts';
+
+/** Of one statement: 100 weeks have 67,200 quarters, which SQLite adds up in some milliseconds. */
+const periodsMax = 100;
+/** Rows of one statement. */
+const cheeseDaysMax = 5000;
+/** Cheeses of one statement. */
+const idsMax = 10;
+
+export interface SeriesQuery {
+  readonly measures: readonly Measure[];
+  readonly from: string;
+  readonly to?: string | undefined;
+  readonly step: SeriesStep;
+  readonly zone: string;
+}
+
+export interface Series {
+  readonly from: string;
+  readonly to: string;
+  readonly step: SeriesStep;
+  readonly zone: string;
+  readonly series: Readonly<Partial<Record<Measure, readonly (readonly [start: string, value: number])[]>>>;
+  /** The last event that is counted; null while counting begins. */
+  readonly asOf: string | null;
+}
+
+export interface BestSellerQuery {
+  readonly from: string;
+  readonly to?: string | undefined;
+  readonly limit: number;
+  readonly cheeseIds?: readonly number[] | undefined;
+}
+
+export interface BestSeller {
+  readonly cheeseId: number;
+  readonly cheeseName: string;
+  readonly orders: number;
+  readonly kilograms: number;
+  readonly value: number;
+}
+
+export interface BestSellers {
+  readonly items: readonly BestSeller[];
+  readonly asOf: string | null;
+}
+
+export interface StatisticsService {
+  /** @throws AppError badRequest for an empty period, and one with too many steps */
+  readSeries(query: SeriesQuery): Promise<Series>;
+  /** @throws AppError badRequest for an empty period */
+  listBestSellers(query: BestSellerQuery): Promise<BestSellers>;
+}
+
+export function createStatisticsService(database: Database, clock: Clock): StatisticsService {
+  const now = () => timestamp(clock.now());
+  return {
+    async readSeries({ measures, from, to = now(), step, zone }) {
+      const boundaries = boundariesOf({ from, to, zone }, step);
+      const starts = boundaries.slice(0, -1);
+      // To the minute, as in the stored quarters.
+      const periods = starts.map(
+        (start, index) => [index, start.slice(0, 16), (boundaries[index + 1] ?? '').slice(0, 16)] as const,
+      );
+      // One snapshot: all values are of the same position.
+      return database.snapshot(async (snapshot) => {
+        const series: Partial<Record<Measure, [string, number][]>> = {};
+        for (const measure of measures) {
+          const points = starts.map((start): [string, number] => [start, 0]);
+          await forEachBlock(periods, periodsMax, async (block) => {
+            for (const { period, total } of await statisticsQueries(snapshot).sumFigures(measure, block)) {
+              const point = points[period];
+              if (point !== undefined) {
+                point[1] = isMoney(measure) ? dollars(total) : total;
+              }
+            }
+          });
+          series[measure] = points;
+        }
+        const ends = { from: boundaries[0] ?? '', to: boundaries.at(-1) ?? '' };
+        return { ...ends, step, zone, series, asOf: await readAsOf(snapshot) };
+      });
+    },
+
+    async listBestSellers({ from, to = now(), limit, cheeseIds }) {
+      const [first, before] = daysOf(from, to);
+      return database.snapshot(async (snapshot) => {
+        const sums =
+          cheeseIds === undefined
+            ? await sumAll(snapshot, first, before)
+            : await sumSome(snapshot, cheeseIds, first, before);
+        const best = sums
+          .filter(({ orders }) => orders > 0)
+          .sort((a, b) => b.cents - a.cents || a.cheese_id - b.cheese_id)
+          .slice(0, limit);
+        const ids = best.map(({ cheese_id }) => cheese_id);
+        const names = ids.length === 0 ? [] : await statisticsQueries(snapshot).listNames(ids, before);
+        const nameOf = new Map(names.map(({ cheese_id, name }) => [cheese_id, name]));
+        const items = best.map(({ cheese_id, orders, kilograms, cents }) => ({
+          cheeseId: cheese_id,
+          cheeseName: nameOf.get(cheese_id) ?? '',
+          orders,
+          kilograms,
+          value: dollars(cents),
+        }));
+        return { items, asOf: await readAsOf(snapshot) };
+      });
+    },
+  };
+}
+
+async function readAsOf(sql: Sql): Promise<string | null> {
+  const position = await statisticsQueries(sql).findPosition();
+  if (position === undefined || position.history_id !== null) {
+    return null;
+  }
+  return positionAt(position.sequence, (await readLogState(sql)).epochs);
+}
+
+/** The sums of all cheeses. Rows are read in blocks, because one statement over a year would block other requests. */
+async function sumAll(sql: Sql, from: string, before: string): Promise<CheeseSum[]> {
+  const sums = new Map<number, { -readonly [K in keyof CheeseSum]: CheeseSum[K] }>();
+  let after: readonly [string, number] | null = [from, 0];
+  while (after !== null) {
+    const rows: readonly (CheeseSum & { readonly day: string })[] = await statisticsQueries(
+      sql,
+    ).listCheeseDays(after, before, cheeseDaysMax);
+    for (const { cheese_id, orders, kilograms, cents } of rows) {
+      const sum = sums.get(cheese_id);
+      if (sum === undefined) {
+        sums.set(cheese_id, { cheese_id, orders, kilograms, cents });
+      } else {
+        sum.orders += orders;
+        sum.kilograms += kilograms;
+        sum.cents += cents;
+      }
+    }
+    const last = rows.at(-1);
+    after = last === undefined || rows.length < cheeseDaysMax ? null : [last.day, last.cheese_id];
+    await nextTurn();
+  }
+  return [...sums.values()];
+}
+
+async function sumSome(
+  sql: Sql,
+  cheeseIds: readonly number[],
+  from: string,
+  before: string,
+): Promise<CheeseSum[]> {
+  const sums: CheeseSum[] = [];
+  await forEachBlock(cheeseIds, idsMax, async (ids) => {
+    sums.push(...(await statisticsQueries(sql).sumCheeses(ids, from, before)));
+  });
+  return sums;
+}

@@ -1,0 +1,112 @@
+/** Figures of some events, before they are added to the stored ones. */
+import type { TimedHeadRow } from '../events/log-reader.ts';
+import type { OrderValue } from '../orders/order-values.ts';
+import { dayOf, type Measure, measureOf, quarterOf } from './measures.ts';
+import type { CheeseDayRow, FigureRow } from './queries.ts';
+
+interface CheeseDay {
+  readonly day: string;
+  readonly cheeseId: number;
+  /** Empty where only cancellations were counted. */
+  name: string;
+  orders: number;
+  kilograms: number;
+  cents: number;
+}
+
+export interface Tally {
+  /** Values by measure and quarter. */
+  readonly figures: ReadonlyMap<Measure, ReadonlyMap<string, number>>;
+  /** By day and id. */
+  readonly cheeses: ReadonlyMap<string, Readonly<CheeseDay>>;
+  add(measure: Measure, time: string, value: number): void;
+  /** @param sign 1 for a placement, -1 for a cancellation */
+  addCheeses(order: OrderValue, sign: 1 | -1): void;
+  figureRows(): FigureRow[];
+  cheeseRows(): CheeseDayRow[];
+}
+
+/** The key of a cheese on a day. */
+export function cheeseDayKey(day: string, cheeseId: number): string {
+  return `${day} ${cheeseId}`;
+}
+
+export function createTally(): Tally {
+  const figures = new Map<Measure, Map<string, number>>();
+  const cheeses = new Map<string, CheeseDay>();
+  return {
+    figures,
+    cheeses,
+    add(measure, time, value) {
+      const quarter = quarterOf(time);
+      const values = figures.get(measure) ?? new Map<string, number>();
+      values.set(quarter, (values.get(quarter) ?? 0) + value);
+      figures.set(measure, values);
+    },
+    addCheeses(order, sign) {
+      const day = dayOf(order.createdAt);
+      for (const { cheeseId, name, kilograms, cents } of order.cheeses) {
+        const key = cheeseDayKey(day, cheeseId);
+        const row = cheeses.get(key) ?? { day, cheeseId, name: '', orders: 0, kilograms: 0, cents: 0 };
+        row.name = sign === 1 ? name : row.name;
+        row.orders += sign;
+        row.kilograms += sign * kilograms;
+        row.cents += sign * cents;
+        cheeses.set(key, row);
+      }
+    },
+    // In the order of the primary keys, which is the cheapest to write.
+    figureRows: () =>
+      [...figures]
+        .flatMap(([measure, values]) =>
+          [...values].map(([quarter, value]): FigureRow => [measure, quarter, value]),
+        )
+        .sort(([a, b], [c, d]) => compare(a, c) || compare(b, d)),
+    cheeseRows: () =>
+      [...cheeses.values()]
+        .map(
+          ({ day, cheeseId, name, orders, kilograms, cents }): CheeseDayRow => [
+            day,
+            cheeseId,
+            name,
+            orders,
+            kilograms,
+            cents,
+          ],
+        )
+        .sort((a, b) => compare(a[0], b[0]) || a[1] - b[1]),
+  };
+}
+
+function compare(a: string, b: string): number {
+  return a < b ? -1 : a > b ? 1 : 0;
+}
+
+/**
+ * Adds an event. A cancellation also subtracts the order from the time of its placement, so what was placed is what
+ * remains of it.
+ * @param order undefined for events of other subjects
+ */
+export function addHead(
+  tally: Tally,
+  { type, created_at }: Pick<TimedHeadRow, 'type' | 'created_at'>,
+  order: OrderValue | undefined,
+): void {
+  const measure = measureOf(type);
+  if (measure === undefined) {
+    return;
+  }
+  tally.add(measure, created_at, 1);
+  if (order === undefined) {
+    return;
+  }
+  if (type === 'order.placed') {
+    tally.add('orders.placedValue', order.createdAt, order.cents);
+    tally.addCheeses(order, 1);
+  } else if (type === 'order.cancelled') {
+    tally.add('orders.placedValue', order.createdAt, -order.cents);
+    tally.addCheeses(order, -1);
+  } else if (type === 'order.delivered') {
+    tally.add('orders.deliveredValue', created_at, order.cents);
+  }
+}
