@@ -1,6 +1,7 @@
 /**
- * Kills a busy server repeatedly at random moments. Every change with a response must be stored completely and once. A
- * few kills in every run of the tests; as many as you like, half of them on PostgreSQL, with
+ * Kills a busy server repeatedly at random moments, on PostgreSQL two servers at once. Every change with a response must
+ * be stored completely and once, and a consumer of the event log must see every number once. A few kills in every run of
+ * the tests; as many as you like, half of them on PostgreSQL, with
  *
  *     CURD_TEST_KILLS=100 node --test --test-global-setup=test/global-setup.ts test/faults/kill.test.ts
  */
@@ -13,9 +14,10 @@ import { type Engine, sql } from '../../src/database/sql.ts';
 import { dollars } from '../../src/orders/money.ts';
 import { firstRealId, type OrderRow } from '../../src/orders/queries.ts';
 import { type Config, loadConfig } from '../../src/settings/config.ts';
-import { createStock, freshShop, type RunningServer, serve } from '../cli/run.ts';
+import { accountWithKey, createStock, freshShop, type RunningServer, serve } from '../cli/run.ts';
 import { secret } from '../context.ts';
-import { createDatabase } from '../helper.ts';
+import { createDatabase, temporaryFolder, until } from '../helper.ts';
+import { type Consumer, createConsumer } from './consumer.ts';
 import { createLoad, type Load, type Memory, type OrderResponse, pick } from './load.ts';
 
 const kills = Number(process.env.CURD_TEST_KILLS ?? 2);
@@ -46,45 +48,105 @@ async function killAgainAndAgain(t: TestContext, engine: Engine, times: number):
     CURD_LOG_LEVEL: 'warn',
     ...(engine === 'postgres' ? { CURD_DATABASE: await createDatabase(t) } : {}),
   });
+  const environments = [environment];
+  if (engine === 'postgres') {
+    environments.push({ ...environment, CURD_DATA_DIR: await temporaryFolder(t) });
+  }
   const config = loadConfig(environment);
   const { key, cheeses } = await createStock(environment, stock);
-  const load = createLoad(key, cheeses, placers);
+  const load = createLoad(key, cheeses, placers / environments.length);
+  // With admin: it sees events of all types.
+  const consumer = createConsumer((await accountWithKey(environment, ['admin'])).key);
   const { memory } = load;
   let unanswered = 0;
-  let server = await serve(t, environment);
+  const serveAll = () => Promise.all(environments.map((one) => serve(t, one)));
+  let servers = await serveAll();
   for (let kill = 0; kill < times; kill += 1) {
     const known = new Set(memory.orders.keys());
     const knownCustomers = new Set(memory.customers.keys());
-    await workAndDie(server, load);
+    await workAndDie(servers, load, consumer);
     const fresh = [...memory.orders.values()].filter(({ id }) => !known.has(id));
     unanswered += memory.unanswered.size;
-    await inspect(config, memory);
+    const newest = await inspect(config, memory);
 
-    server = await serve(t, environment);
+    servers = await serveAll();
+    const [server] = servers as [RunningServer];
+    await requireNumbered(config, newest);
     await readBack(server, load, fresh);
     await readCustomers(server, load, knownCustomers);
     await sendAgain(server, load, fresh);
   }
   await everyOrderArrives(config, memory);
-  assertQuiet(await server.stop());
+  await readWholeLog(config, servers, consumer);
+  for (const server of servers) {
+    assertQuiet(await server.stop());
+  }
   await inspect(config, memory);
   const { orders, cancelled, customers } = memory;
   const answered = `${orders.size} orders, ${cancelled.size} cancellations, ${customers.size} registrations`;
-  t.diagnostic(`${engine}: ${times} kills, ${unanswered} requests cut short; answered: ${answered}`);
+  t.diagnostic(
+    `${engine}: ${times} kills of ${servers.length}, ${unanswered} requests cut short; answered: ${answered}; ${consumer.sequences.length} events read`,
+  );
 }
 
-/** Kills the server at a random moment, after responses of each kind. */
-async function workAndDie(server: RunningServer, load: Load): Promise<void> {
+/** Kills the servers at a random moment, after responses of each kind. */
+async function workAndDie(servers: readonly RunningServer[], load: Load, consumer: Consumer): Promise<void> {
   const { orders, cancelled, customers } = load.memory;
-  const before = orders.size;
-  const working = load.run(server.url);
+  const before = { orders: orders.size, events: consumer.sequences.length };
+  const urls = servers.map(({ url }) => url);
+  const working = Promise.all([...urls.map((url) => load.run(url)), consumer.readUntilCut(urls)]);
   working.catch(() => {});
-  while (orders.size === before || cancelled.size === 0 || customers.size === 0) {
+  const isIdle = () =>
+    orders.size === before.orders ||
+    cancelled.size === 0 ||
+    customers.size === 0 ||
+    consumer.sequences.length === before.events;
+  while (isIdle()) {
     await Promise.race([sleep(1), working]);
   }
   await Promise.race([sleep(pick(longestLifeMs)), working]);
-  assertQuiet(await server.stop('SIGKILL'));
+  for (const ended of await Promise.all(servers.map((server) => server.stop('SIGKILL')))) {
+    assertQuiet(ended);
+  }
   await working;
+}
+
+/** A server numbers what killed servers left before it accepts connections. */
+async function requireNumbered(config: Config, newest: number): Promise<void> {
+  const database = await openDatabase(config);
+  try {
+    const rows = await database.all(sql`select id from event where id <= ${newest} and sequence is null`);
+    assert.equal(rows.length, 0, 'events have no number after a start');
+  } finally {
+    await database.close();
+  }
+}
+
+/** The consumer, which continued at its position after each kill, has seen every event once. */
+async function readWholeLog(
+  config: Config,
+  servers: readonly RunningServer[],
+  consumer: Consumer,
+): Promise<void> {
+  const database = await openDatabase(config);
+  try {
+    const countWaiting = async () =>
+      (await database.all(sql`select id from event where sequence is null`)).length;
+    await until(async () => (await countWaiting()) === 0, 'events have no number');
+    await consumer.readRest(servers.at(-1)?.url ?? '');
+    const rows = await database.all<{ sequence: number }>(
+      sql`select sequence from event where sequence > 0 order by sequence`,
+    );
+    const numbers = rows.map(({ sequence }) => sequence);
+    assert.deepEqual(
+      numbers,
+      numbers.map((_, index) => index + 1),
+      'the log has gaps',
+    );
+    assert.deepEqual(consumer.sequences, numbers);
+  } finally {
+    await database.close();
+  }
 }
 
 function assertQuiet({ stderr }: { stderr: string }): void {
@@ -141,8 +203,11 @@ async function sendAgain(
   });
 }
 
-/** The database as the killed server left it. No other process may change it meanwhile. */
-async function inspect(config: Config, memory: Memory): Promise<void> {
+/**
+ * The database as the killed servers left it. No other process may change it meanwhile.
+ * @returns the id of the newest event
+ */
+async function inspect(config: Config, memory: Memory): Promise<number> {
   if (config.database.engine === 'sqlite') {
     const file = new DatabaseSync(config.database.file);
     assert.deepEqual({ ...file.prepare('pragma integrity_check').get() }, { integrity_check: 'ok' });
@@ -152,6 +217,8 @@ async function inspect(config: Config, memory: Memory): Promise<void> {
   try {
     await untilAlone(database);
     await requireWhole(database, memory);
+    const row = await database.get<{ newest: number }>(sql`select max(id) as newest from event`);
+    return row?.newest ?? 0;
   } finally {
     await database.close();
   }
@@ -203,9 +270,10 @@ async function requireWhole(database: Database, memory: Memory): Promise<void> {
 
 /** Every order and customer has each of its events once, and there are no other events. */
 async function requireEvents(database: Database, orders: readonly OrderRow[]): Promise<void> {
-  const events = await database.all<{ type: string; subject: string }>(
-    sql`select type, subject from event where type like 'order.%' or type like 'customer.%' order by id`,
-  );
+  // By their numbers, as consumers see them; those without a number come last.
+  const events = await database.all<{ type: string; subject: string }>(sql`
+    select type, subject from event where type like 'order.%' or type like 'customer.%'
+    order by coalesce(nullif(sequence, 0), 1000000000), id`);
   const customers = await database.all<{ id: number }>(sql`select id from customer`);
   const happened = new Map<string, string[]>(customers.map(({ id }) => [`customer:${id}`, []]));
   for (const { id } of orders) {
