@@ -1,17 +1,24 @@
-/** The order of the log over HTTP: writers of two instances change the same subjects while a reader follows the log. */
+/**
+ * The order of the log over HTTP: writers of two instances change the same subjects while a reader follows the log. On
+ * SQLite a command writes beside the server.
+ */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { openServices } from '../../src/app/services.ts';
 import { bern, onBothEngines } from '../context.ts';
 import { openShop, type Shop } from '../helper.ts';
 import { listSequences, untilNumbered } from './streams.ts';
 
 const seconds = Number(process.env.CURD_TEST_ORDER_SECONDS ?? 1);
 const subjects = 4;
+const writers = 14;
 
 interface Listed {
   readonly type: string;
   readonly sequence: number;
   readonly subject: string;
+  readonly actor: string;
   readonly data: {
     readonly status: string;
     readonly changes?: { readonly status: { from: string; to: string } };
@@ -34,7 +41,7 @@ async function follow(shop: Shop, isDone: () => boolean): Promise<Listed[]> {
 }
 
 onBothEngines('The order of the log', (engine) => {
-  test('has no gap, and that of each subject is the order of its changes, with two instances', async (t) => {
+  test('has no gap, and that of each subject is the order of its changes, with two instances and a command', async (t) => {
     const first = await openShop(t, { engine });
     const instances = engine === 'postgres' ? [first, await first.another()] : [first];
     const as = first.admin;
@@ -69,9 +76,23 @@ onBothEngines('The order of the log', (engine) => {
         ]);
       }
     }
-    await Promise.all(
-      [0, 1, 2, 3].map((writer) => writeAs(instances[writer % instances.length] ?? first, writer)),
-    );
+    /** With its own connection, as a command has. */
+    async function writeAsCommand(): Promise<void> {
+      const services = await openServices(first.config, undefined, first.app.services);
+      const context = services.contextOf('cli');
+      do {
+        const made = await services.cheeses.create(context, { name: `Cheese ${Math.random()}` });
+        await services.cheeses.update(context, made.id, { status: 'sold' });
+        await sleep(5);
+      } while (performance.now() < endsAt);
+      await services.close();
+    }
+    await Promise.all([
+      writeAsCommand(),
+      ...Array.from({ length: writers }, (_, writer) =>
+        writeAs(instances[writer % instances.length] ?? first, writer),
+      ),
+    ]);
     await untilNumbered(first);
     isDone = true;
     const events = await reading;
@@ -81,6 +102,8 @@ onBothEngines('The order of the log', (engine) => {
       events.map((_, index) => index + 1),
     );
     assert.equal(events.length, (await listSequences(first)).length);
+    const ofCommand = events.filter(({ actor }) => actor === 'cli');
+    assert.ok(ofCommand.length >= 2, `${ofCommand.length} events of the command`);
     for (const [subject, own] of Map.groupBy(events, (one) => one.subject)) {
       if (subject.startsWith('order:')) {
         const { json } = await first.request('GET', `/v2/store/${subject.replace(':', '/')}/timeline`, {
