@@ -37,7 +37,7 @@ export type {
   WebhookDelivery,
   WebhookEndpoint,
 } from './types.ts';
-export type { UploadOptions, UploadProgress } from './upload.ts';
+export type { ImportOptions, UploadOptions, UploadProgress } from './upload.ts';
 
 /** A client of one shop, with one credential. */
 export class Curd {

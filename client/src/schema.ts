@@ -156,6 +156,26 @@ export interface paths {
         patch: operations["patchCheese"];
         trace?: never;
     };
+    "/v2/imports": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Import a file of cheeses
+         * @description Creates the cheeses of a CSV, JSON or NDJSON file, in transactions of 250 rows. A cheese is known by its category and name. In mode `create` a cheese that exists is never changed: its row is unchanged, or refused with the fields that differ. In mode `update` fields with a value replace those of the cheese; an empty cell changes nothing, and in JSON `null` clears an optional field. With `preview` nothing is written, and the response says what the import would do. A server runs one import at a time: others get 503.
+         */
+        post: operations["importCheeses"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v2/cheeses/{cheeseId}/uploadImage": {
         parameters: {
             query?: never;
@@ -8565,6 +8585,131 @@ export interface components {
             size: number;
         };
         /**
+         * ImportReport
+         * @description What an import has done, or as a preview would do
+         * @example {
+         *       "preview": true,
+         *       "mode": "create",
+         *       "columns": [
+         *         "name",
+         *         "category",
+         *         "pricePerKg"
+         *       ],
+         *       "mapping": {
+         *         "name": [
+         *           "name"
+         *         ],
+         *         "category": [
+         *           "category"
+         *         ],
+         *         "pricePerKg": [
+         *           "pricePerKg"
+         *         ]
+         *       },
+         *       "rows": 2,
+         *       "created": 1,
+         *       "updated": 0,
+         *       "unchanged": 0,
+         *       "refused": [
+         *         {
+         *           "line": 3,
+         *           "reason": "pricePerKg: must be at least 0"
+         *         }
+         *       ],
+         *       "refusedCount": 1,
+         *       "remarks": [],
+         *       "sample": [
+         *         {
+         *           "line": 2,
+         *           "outcome": "created",
+         *           "cheese": {
+         *             "id": -1,
+         *             "name": "Gruyère",
+         *             "category": {
+         *               "id": 3,
+         *               "name": "Hard"
+         *             },
+         *             "photoUrls": [
+         *               "https://example.com/gruyere.jpg"
+         *             ],
+         *             "tags": [
+         *               {
+         *                 "id": 1,
+         *                 "name": "cow"
+         *               },
+         *               {
+         *                 "id": 4,
+         *                 "name": "raw milk"
+         *               }
+         *             ],
+         *             "status": "available",
+         *             "origin": "Switzerland",
+         *             "pricePerKg": 32.5,
+         *             "ageMonths": 9,
+         *             "organic": false,
+         *             "createdAt": "2026-01-15T09:30:00.000Z",
+         *             "updatedAt": "2026-02-03T14:12:45.120Z"
+         *           }
+         *         },
+         *         {
+         *           "line": 3,
+         *           "outcome": "refused"
+         *         }
+         *       ]
+         *     }
+         */
+        ImportReport: {
+            /** @description true: nothing was written */
+            preview: boolean;
+            /** @enum {string} */
+            mode: "create" | "update";
+            /** @description Columns of the file, or members of its first object */
+            columns: string[];
+            /** @description The columns from which each field was read */
+            mapping: {
+                name?: string[];
+                category?: string[];
+                photoUrls?: string[];
+                tags?: string[];
+                status?: string[];
+                origin?: string[];
+                pricePerKg?: string[];
+                ageMonths?: string[];
+                organic?: string[];
+                stockKg?: string[];
+            };
+            /** @description Rows of the file */
+            rows: number;
+            /** @description New cheeses */
+            created: number;
+            /** @description Changed cheeses; only in mode `update` */
+            updated: number;
+            /** @description Rows that equal their cheese */
+            unchanged: number;
+            /** @description The first 100 rows that were not imported */
+            refused: {
+                /** @description Line of the row in the file; in a JSON array, its position from 1 */
+                line: number;
+                reason: string;
+            }[];
+            /** @description All rows that were not imported */
+            refusedCount: number;
+            /** @description The first 100 values that were left out of their cheese */
+            remarks: {
+                /** @description Line of the row in the file; in a JSON array, its position from 1 */
+                line: number;
+                remark: string;
+            }[];
+            /** @description The first 20 rows. In a preview, new cheeses have negative ids */
+            sample: {
+                /** @description Line of the row in the file; in a JSON array, its position from 1 */
+                line: number;
+                /** @enum {string} */
+                outcome: "created" | "updated" | "unchanged" | "refused";
+                cheese?: components["schemas"]["Cheese"];
+            }[];
+        };
+        /**
          * Introspection
          * @description RFC 7662. Only `active` for a token that has ended, is unknown or belongs to another application
          * @example {
@@ -12325,6 +12470,279 @@ export interface operations {
                 };
             };
             /** @description The media type of the body is not supported */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": 415,
+                     *       "type": "unsupported_media_type",
+                     *       "message": "Send the body in a media type that the Accept header of this response names."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The request failed validation. Nothing was changed */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": 422,
+                     *       "type": "validation_error",
+                     *       "message": "The request failed validation. name: is required",
+                     *       "errors": [
+                     *         {
+                     *           "field": "name",
+                     *           "message": "is required"
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ValidationError"];
+                };
+            };
+            /** @description Too many requests. Wait as long as Retry-After says */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": 429,
+                     *       "type": "rate_limit_exceeded",
+                     *       "message": "Too many requests: wait as long as Retry-After says."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The server is overloaded: wait as long as Retry-After says */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": 503,
+                     *       "type": "unavailable",
+                     *       "message": "The server cannot process the request right now. Try again shortly."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    importCheeses: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Any text. The same request with the same key runs only once within 24 hours */
+                "Idempotency-Key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "multipart/form-data": {
+                    /**
+                     * Format: binary
+                     * @description A file of at most 10 MiB and 100000 rows, in UTF-8. Its name ends in .csv, .json or .ndjson, or its part has the media type
+                     */
+                    file: string;
+                    /** @description JSON: the column of each field, or a list of columns of which the first with a value is used, such as {"name": ["NameEn", "NameFr"]}. Default: columns are named like fields */
+                    map?: string;
+                    /**
+                     * @description What happens to cheeses that exist
+                     * @default create
+                     * @enum {string}
+                     */
+                    mode?: "create" | "update";
+                    /**
+                     * @description In mode `update`: stockKg sets the kilograms on hand of cheeses that exist
+                     * @default false
+                     */
+                    setStock?: boolean;
+                    /**
+                     * @description Writes nothing
+                     * @default false
+                     */
+                    preview?: boolean;
+                };
+            };
+        };
+        responses: {
+            /** @description What was imported, and what was not */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "preview": true,
+                     *       "mode": "create",
+                     *       "columns": [
+                     *         "name",
+                     *         "category",
+                     *         "pricePerKg"
+                     *       ],
+                     *       "mapping": {
+                     *         "name": [
+                     *           "name"
+                     *         ],
+                     *         "category": [
+                     *           "category"
+                     *         ],
+                     *         "pricePerKg": [
+                     *           "pricePerKg"
+                     *         ]
+                     *       },
+                     *       "rows": 2,
+                     *       "created": 1,
+                     *       "updated": 0,
+                     *       "unchanged": 0,
+                     *       "refused": [
+                     *         {
+                     *           "line": 3,
+                     *           "reason": "pricePerKg: must be at least 0"
+                     *         }
+                     *       ],
+                     *       "refusedCount": 1,
+                     *       "remarks": [],
+                     *       "sample": [
+                     *         {
+                     *           "line": 2,
+                     *           "outcome": "created",
+                     *           "cheese": {
+                     *             "id": -1,
+                     *             "name": "Gruyère",
+                     *             "category": {
+                     *               "id": 3,
+                     *               "name": "Hard"
+                     *             },
+                     *             "photoUrls": [
+                     *               "https://example.com/gruyere.jpg"
+                     *             ],
+                     *             "tags": [
+                     *               {
+                     *                 "id": 1,
+                     *                 "name": "cow"
+                     *               },
+                     *               {
+                     *                 "id": 4,
+                     *                 "name": "raw milk"
+                     *               }
+                     *             ],
+                     *             "status": "available",
+                     *             "origin": "Switzerland",
+                     *             "pricePerKg": 32.5,
+                     *             "ageMonths": 9,
+                     *             "organic": false,
+                     *             "createdAt": "2026-01-15T09:30:00.000Z",
+                     *             "updatedAt": "2026-02-03T14:12:45.120Z"
+                     *           }
+                     *         },
+                     *         {
+                     *           "line": 3,
+                     *           "outcome": "refused"
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ImportReport"];
+                };
+            };
+            /** @description A parameter or header is not valid */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": 400,
+                     *       "type": "bad_request",
+                     *       "message": "A parameter or header of the request is not valid."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description No valid credential */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": 401,
+                     *       "type": "unauthorized",
+                     *       "message": "A valid credential is needed here."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The credential is valid but does not permit this */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": 403,
+                     *       "type": "forbidden",
+                     *       "message": "The credential does not permit this."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The first request with this Idempotency-Key is still running */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": 409,
+                     *       "type": "conflict",
+                     *       "message": "The first request with this Idempotency-Key is still running."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The file is larger than 10 MiB */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": 413,
+                     *       "type": "payload_too_large",
+                     *       "message": "The body is larger than this path accepts."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The body is not a form, or the file is not CSV, JSON or NDJSON */
             415: {
                 headers: {
                     [name: string]: unknown;

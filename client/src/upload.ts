@@ -1,4 +1,4 @@
-/** Uploads with progress. */
+/** Uploads of files, with progress. */
 import { type Api, bodyOf, textOf } from './api.ts';
 import type { CallOptions } from './options.ts';
 import type { Result } from './types.ts';
@@ -15,6 +15,44 @@ export interface UploadOptions extends CallOptions {
   /** Puts the image first in `photoUrls`, instead of last. */
   readonly isPrimary?: boolean | undefined;
   readonly onProgress?: ((progress: UploadProgress) => void) | undefined;
+}
+
+export interface ImportOptions extends CallOptions {
+  /** Columns of each field: `{ name: ['NameEn', 'NameFr'], origin: 'Country' }`. Default: they are named like fields. */
+  readonly map?: Readonly<Record<string, string | readonly string[]>> | undefined;
+  /** What happens to cheeses that exist: in `create`, the default, they stay as they are. */
+  readonly mode?: 'create' | 'update' | undefined;
+  /** In mode `update`: `stockKg` sets the kilograms on hand of cheeses that exist. */
+  readonly setStock?: boolean | undefined;
+  /** Writes nothing. */
+  readonly preview?: boolean | undefined;
+  /** Default: by the name or the type of the file; text is CSV. */
+  readonly format?: 'csv' | 'json' | 'ndjson' | undefined;
+}
+
+const formatTypes = { csv: 'text/csv', json: 'application/json', ndjson: 'application/x-ndjson' };
+
+export async function importFile(
+  api: Api,
+  file: Blob | string,
+  { map, mode, setStock, preview, format, ...options }: ImportOptions,
+): Promise<Result<'importCheeses'>> {
+  const text = typeof file === 'string' ? 'csv' : undefined;
+  const known = format ?? text;
+  const form = new FormData();
+  if (known === undefined) {
+    form.append('file', file as Blob);
+  } else {
+    form.append('file', new Blob([file], { type: formatTypes[known] }), `cheeses.${known}`);
+  }
+  const fields = { map: map === undefined ? undefined : JSON.stringify(map), mode, setStock, preview };
+  for (const [name, value] of Object.entries(fields)) {
+    if (value !== undefined) {
+      form.append(name, String(value));
+    }
+  }
+  const request = { ...api.requestOf('POST', '/v2/imports', {}), body: form };
+  return bodyOf(await api.http.send(request, options, textOf), request);
 }
 
 const pieceBytes = 64 * 1024;

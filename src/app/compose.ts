@@ -11,6 +11,7 @@ import { createTokenResolver } from '../auth/oauth/resolver.ts';
 import { selfRoutes } from '../auth/self-routes.ts';
 import { catalogueChangeRoutes } from '../cheeses/catalogue-change-routes.ts';
 import { createCatalogueChanges } from '../cheeses/catalogue-changes.ts';
+import { importRoutes } from '../cheeses/import/routes.ts';
 import { listingRoutes } from '../cheeses/listing-routes.ts';
 import { navigationRoutes } from '../cheeses/navigation-routes.ts';
 import { cheeseRoutes } from '../cheeses/routes.ts';
@@ -163,6 +164,7 @@ export async function buildApp(
     ...navigationRoutes(services.names),
     ...catalogueChangeRoutes(changes, connections),
     ...cheeseRoutes(cheeses),
+    ...importRoutes(services),
     ...imageRoutes({ cheeses, images, urlOf: imageUrl, isRedirecting }),
     ...stockRoutes(services),
     ...storeRoutes({ cheeses, orders, orderReader, customerFinder, events, connections }),

@@ -2,6 +2,7 @@
 import { activeKeysMax } from '../auth/keys/service.ts';
 import { authorizeQueryBytesMax } from '../auth/oauth/authorize-request.ts';
 import { sessionsMax } from '../auth/sessions/service.ts';
+import { importBytesMax, importRowsMax } from '../cheeses/import/routes.ts';
 import { cheeseListQuery } from '../cheeses/listing-routes.ts';
 import { CheeseInput } from '../cheeses/schemas.ts';
 import { customerBatchMax } from '../customers/schemas.ts';
@@ -45,6 +46,8 @@ export function publishedLimits({
     cheeseImages: imagesMax,
     imageBytes: imageBytesMax,
     imagePixels: pixelsMax,
+    importBytes: importBytesMax,
+    importRows: importRowsMax,
     uploadsAtOnce: uploadsMax,
     uploadsOfACredentialAtOnce: uploadsOfPrincipalMax,
     orderItems: OrderInput.properties.items.maxItems,

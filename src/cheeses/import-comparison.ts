@@ -1,55 +1,98 @@
 /** Compares the rows of an import with the stored cheeses. */
 import type { Sql } from '../database/database.ts';
+import { AppError } from '../errors.ts';
 import type { Versioned } from '../versioned.ts';
-import { type Draft, differingFields, inputToDraft, uniqueKey } from './drafts.ts';
-import { type CheeseRow, cheeseQueries } from './queries.ts';
-import type { CheeseInput } from './schemas.ts';
+import { cheeseToDraft, type Draft, differingFields, inputToDraft, uniqueKey } from './drafts.ts';
+import { applyPatch } from './patch.ts';
+import { cheeseQueries } from './queries.ts';
+import { type CheeseInput, parseCheese } from './schemas.ts';
 
 /** The result of one row of an import. */
 export type ImportOutcome =
-  | { readonly outcome: 'created' | 'unchanged'; readonly id: number }
-  | { readonly outcome: 'refused'; readonly reason: string };
+  | {
+      readonly outcome: 'created' | 'updated' | 'unchanged';
+      readonly id: number;
+      /** The cheese as JSON. */
+      readonly body: string;
+    }
+  | RefusedRow;
 
-/**
- * Finds the rows that are stored already, the rows that are refused, and by their index the drafts to create.
- * @param seen ids of cheeses that earlier rows of the same import have matched
- */
-export async function compareImport(tx: Sql, drafts: readonly Draft[], seen: ReadonlySet<number>) {
+interface RefusedRow {
+  readonly outcome: 'refused';
+  readonly reason: string;
+}
+
+/** What earlier rows of a file have matched: ids of cheeses, and in a preview unique keys, because it stores none. */
+export type SeenCheeses = ReadonlySet<number | string>;
+
+/** How a row is imported whose cheese exists. */
+export interface ImportMode {
+  /** By row, the fields that update an existing cheese. Without it, such a row is unchanged or refused. */
+  readonly givenFields?: readonly (readonly string[])[] | undefined;
+}
+
+/** The reason of a row that was refused. Throws all other errors. */
+export function refusedRow(error: unknown): RefusedRow {
+  if (error instanceof AppError && (error.code === 'validation' || error.code === 'notFound')) {
+    return { outcome: 'refused', reason: error.message.replace('The request failed validation. ', '') };
+  }
+  throw error;
+}
+
+/** Finds the rows that are stored already or refused, and by their index the drafts to create and to update. */
+export async function compareImport(
+  tx: Sql,
+  inputs: readonly CheeseInput[],
+  seen: SeenCheeses,
+  { givenFields }: ImportMode,
+) {
+  const outcomes: (ImportOutcome | undefined)[] = [];
+  const drafts = new Map<number, Draft>();
+  for (const [index, input] of inputs.entries()) {
+    try {
+      drafts.set(index, await inputToDraft(tx, input));
+    } catch (error) {
+      outcomes[index] = refusedRow(error);
+    }
+  }
   const rows = await cheeseQueries(tx).findByNames(
-    drafts.map((draft) => [draft.categoryName, draft.name.normalize('NFC')]),
+    [...drafts.values()].map((draft) => [draft.categoryName, draft.name.normalize('NFC')]),
   );
   const existing = new Map(rows.map((row) => [uniqueKey(row.category_name, row.name_key), row]));
-  const outcomes: (ImportOutcome | undefined)[] = [];
   const newDrafts = new Map<number, Draft>();
-  const newKeys = new Set<string>();
-  const matched = new Set<number>(seen);
-  for (const [index, draft] of drafts.entries()) {
+  const changes = new Map<number, { readonly id: number; readonly draft: Draft }>();
+  const keys = new Set<string>();
+  for (const [index, draft] of drafts) {
     const key = uniqueKey(draft.categoryName, draft.name);
     const row = existing.get(key);
-    if (newKeys.has(key) || (row !== undefined && matched.has(row.id))) {
+    if (keys.has(key) || seen.has(key) || (row !== undefined && seen.has(row.id))) {
       outcomes[index] = {
         outcome: 'refused',
         reason: 'a row before this one has the same name in the same category',
       };
-    } else if (row === undefined) {
-      newDrafts.set(index, draft);
-      newKeys.add(key);
-    } else {
-      matched.add(row.id);
-      outcomes[index] = compareDraft(row, draft);
+      continue;
     }
-  }
-  return { outcomes, newDrafts };
-}
-
-function compareDraft(row: CheeseRow, draft: Draft): ImportOutcome {
-  const differing = differingFields(row, draft);
-  return differing.length === 0
-    ? { outcome: 'unchanged', id: row.id }
-    : {
+    keys.add(key);
+    if (row === undefined) {
+      newDrafts.set(index, draft);
+      continue;
+    }
+    const fields = givenFields?.[index];
+    const wanted =
+      fields === undefined ? draft : applyPatch(cheeseToDraft(parseCheese(row.body)), fields, draft);
+    const differing = differingFields(row, wanted);
+    if (differing.length === 0) {
+      outcomes[index] = { outcome: 'unchanged', id: row.id, body: row.body };
+    } else if (fields === undefined) {
+      outcomes[index] = {
         outcome: 'refused',
         reason: `cheese ${row.id} has this name in this category and differs in ${differing.join(', ')}`,
       };
+    } else {
+      changes.set(index, { id: row.id, draft: wanted });
+    }
+  }
+  return { outcomes, newDrafts, changes };
 }
 
 /** Stored cheeses that equal one of the inputs in everything but photoUrls. */

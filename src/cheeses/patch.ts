@@ -12,12 +12,12 @@ export function patchToInput(patch: CheeseMergePatch): CheeseInput {
 }
 
 /**
- * The draft with the fields that the patch names. A category is replaced as a whole: merged with the current one, a new
+ * The draft with these fields of other values. A category is replaced as a whole: merged with the current one, a new
  * id would be ignored beside the old name.
  */
-export function applyPatch(current: Draft, patch: CheeseMergePatch, values: Draft): Draft {
+export function applyPatch(current: Draft, fields: readonly string[], values: Draft): Draft {
   const draft: Record<string, unknown> = { ...current };
-  for (const field of Object.keys(patch)) {
+  for (const field of fields) {
     const key = draftKeys[field] ?? (field as keyof Draft);
     if (values[key] === undefined) {
       delete draft[key];

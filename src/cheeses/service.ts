@@ -1,4 +1,5 @@
 /** Reads and writes single cheeses, with their terms, counters and events. listing.ts reads pages of them. */
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { type Clock, timestamp } from '../clock.ts';
 import type { Context } from '../database/context.ts';
 import { ConstraintError, type Database, type Sql } from '../database/database.ts';
@@ -11,7 +12,7 @@ import type { Precondition, Versioned } from '../versioned.ts';
 import { cheeseUpdated } from './changes.ts';
 import { cheeseToDraft, type Draft, inputToDraft, storedTermsOf, toCheese } from './drafts.ts';
 import { cheeseEvents } from './event-types.ts';
-import { compareImport, type ImportOutcome } from './import-comparison.ts';
+import { compareImport, type ImportMode, type ImportOutcome, type SeenCheeses } from './import-comparison.ts';
 import { applyPatch, patchToInput } from './patch.ts';
 import { type CheeseRow, cheeseLookup, cheeseQueries, type LockedCheeseRow } from './queries.ts';
 import {
@@ -68,14 +69,14 @@ export interface CheeseService {
   deleteIn(tx: Sql, context: Context, id: number, precondition?: Precondition): Promise<void>;
   countByStatus(): Promise<Record<Status, number>>;
   /**
-   * Creates the cheeses that do not exist yet, in one transaction.
-   * @param seen ids of cheeses that earlier rows of the same import have matched
+   * Creates the cheeses that do not exist yet, in one transaction, and updates others as `mode` says.
    * @param afterImport runs at the end of the transaction
    */
   import(
     context: Context,
     inputs: readonly CheeseInput[],
-    seen: ReadonlySet<number>,
+    seen: SeenCheeses,
+    mode?: ImportMode,
     afterImport?: (tx: Sql, outcomes: readonly ImportOutcome[]) => Promise<void>,
   ): Promise<ImportOutcome[]>;
   /** Increases with every write to the catalogue; 0 before the first. */
@@ -224,7 +225,7 @@ export function createCheeseService(dependencies: Dependencies): CheeseService {
       context.transaction((tx) =>
         write(tx, context, id, precondition, async () => {
           const values = await inputToDraft(tx, patchToInput(patch));
-          return (current) => applyPatch(cheeseToDraft(current), patch, values);
+          return (current) => applyPatch(cheeseToDraft(current), Object.keys(patch), values);
         }),
       ),
 
@@ -246,14 +247,19 @@ export function createCheeseService(dependencies: Dependencies): CheeseService {
       return counts;
     },
 
-    import: (context, inputs, seen, afterImport) =>
+    import: (context, inputs, seen, mode = {}, afterImport = undefined) =>
       context.transaction(async (tx) => {
         await cheeseQueries(tx).lockCatalogue();
-        const drafts = await Promise.all(inputs.map((input) => inputToDraft(tx, input)));
-        const { outcomes, newDrafts } = await compareImport(tx, drafts, seen);
+        const { outcomes, newDrafts, changes } = await compareImport(tx, inputs, seen, mode);
         const created = newDrafts.size === 0 ? [] : await insert(tx, context, [...newDrafts.values()]);
         for (const [index, position] of [...newDrafts.keys()].entries()) {
-          outcomes[position] = { outcome: 'created', id: created[index]?.id ?? Number.NaN };
+          const { id, body } = created[index] as Versioned;
+          outcomes[position] = { outcome: 'created', id, body };
+        }
+        for (const [position, { id, draft }] of changes) {
+          const { body } = await write(tx, context, id, undefined, async () => () => draft);
+          outcomes[position] = { outcome: 'updated', id, body };
+          await nextTurn();
         }
         await afterImport?.(tx, outcomes as ImportOutcome[]);
         return outcomes as ImportOutcome[];

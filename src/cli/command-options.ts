@@ -126,6 +126,11 @@ export const importOptions = {
     'columns of a field: the first that is not empty is used; for tags, all of them',
     parseText,
   ),
+  update: booleanOption(
+    'update cheeses that exist with the values of the file; an empty cell changes nothing',
+  ),
+  setStock: booleanOption('with --update: set the kilograms on hand of cheeses that exist'),
+  dryRun: booleanOption('print what the import would do, and write nothing'),
 };
 
 export const parseKilograms = parseInteger(0, onHandSchema.maximum);

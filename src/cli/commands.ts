@@ -215,8 +215,9 @@ export const commands: readonly CommandDefinition[] = [
   ...stockCommands,
   command({
     name: 'import cheeses',
-    summary: 'import cheeses from a .csv, .json or .ndjson file; cheeses that exist already are not changed',
-    help: 'Fields: name, category, photoUrls, tags, status, origin, pricePerKg, ageMonths, organic, stockKg.\nExit status 2: some rows were refused; all others were imported.',
+    summary:
+      'import cheeses from a .csv, .json or .ndjson file; cheeses that exist are changed only with --update',
+    help: 'Fields: name, category, photoUrls, tags, status, origin, pricePerKg, ageMonths, organic, stockKg.\nCheeses that exist are found by category and name. Run it with --dry-run first.\nExit status 2: some rows were refused; all others were imported.',
     arguments: [textArgument('file')],
     options: importOptions,
     load: async () => (await import('./import-cheeses.ts')).runImport,

@@ -1,8 +1,9 @@
 import { statSync } from 'node:fs';
 import { cheeseEvents } from '../cheeses/event-types.ts';
-import { parseMapping } from '../cheeses/import/column-mapping.ts';
+import { type Mapping, parseMapping } from '../cheeses/import/column-mapping.ts';
 import { fileFormatOf } from '../cheeses/import/file-formats.ts';
-import { type ImportReport, importCheeses } from '../cheeses/import/import-cheeses.ts';
+import { type ImportResult, importCheeses } from '../cheeses/import/import-cheeses.ts';
+import { ImportError } from '../cheeses/import/import-error.ts';
 import { matcherOf } from '../events/pages.ts';
 import { ConfigError } from '../settings/parsers.ts';
 import { reasonOf } from '../system-errors.ts';
@@ -19,32 +20,55 @@ const shownRows = 20;
 
 /** Imports the cheeses of a file. Sets exit status 2 when some rows were refused. */
 export async function runImport(file: string, options: OptionsOf<typeof importOptions>): Promise<void> {
-  const mapping = parseMapping(options.map);
+  const { update, setStock, dryRun: preview } = options;
+  if (setStock && !update) {
+    throw new ConfigError('--set-stock changes cheeses that exist: add --update.');
+  }
+  const mapping = mappingOf(options.map);
   fileFormatOf(file);
   const size = sizeOf(file);
   await withServices(
     options,
-    async ({ cheeses, stock, webhookEndpoints, contextOf }) => {
+    async (services) => {
       const bar = progressBar(size);
-      const report = await importCheeses(
-        { cheeses, stock },
-        contextOf('cli'),
-        file,
+      const report = await importCheeses(services, services.contextOf('cli'), file, {
         mapping,
-        (bytesRead, { created }) => bar.show(bytesRead, `${created} cheeses imported`),
-      ).finally(bar.clear);
-      const receiving = report.created === 0 ? 0 : await countReceiving(webhookEndpoints);
-      printResult(
-        options,
-        report,
-        [reportText(report), ...webhookText(receiving, report.created)].join('\n'),
-      );
-      if (report.refused.length > 0) {
+        mode: update ? 'update' : 'create',
+        setStock,
+        preview,
+        onProgress: (bytesRead, { created, updated }) =>
+          bar.show(bytesRead, `${created + updated} cheeses imported`),
+      })
+        .catch(addRemedy)
+        .finally(bar.clear);
+      const receiving = preview
+        ? []
+        : [
+            ...(await webhookText(services.webhookEndpoints, cheeseEvents.created.type, report.created)),
+            ...(await webhookText(services.webhookEndpoints, cheeseEvents.updated.type, report.updated)),
+          ];
+      printResult(options, report, [reportText(report), ...receiving].join('\n'));
+      if (report.refusedCount > 0) {
         process.exitCode = refusedExitCode;
       }
     },
-    true,
+    !preview,
   );
+}
+
+function mappingOf(texts: readonly string[]): Mapping {
+  try {
+    return parseMapping(texts);
+  } catch (error) {
+    return addRemedy(error);
+  }
+}
+
+/** Adds to an error about columns how they are named on the command line. */
+function addRemedy(error: unknown): never {
+  throw error instanceof ImportError && error.field === 'map'
+    ? new ConfigError(`${error.message} Name the columns with --map, as in --map name=Column.`)
+    : error;
 }
 
 function sizeOf(file: string): number {
@@ -59,22 +83,25 @@ function sizeOf(file: string): number {
   throw new ConfigError(`${file} is a folder. Name a file in it.`);
 }
 
-/** Enabled endpoints that get an event for each new cheese. */
-async function countReceiving(endpoints: Pick<EndpointService, 'list'>): Promise<number> {
-  const all = (await endpoints.list()).map((text) => JSON.parse(text));
-  return all.filter(
-    ({ status, types }) =>
-      status === 'enabled' && matcherOf(filterOfTypes(types))(cheeseEvents.created.type, ''),
+/** How many events enabled webhook endpoints will get. */
+async function webhookText(
+  endpoints: Pick<EndpointService, 'list'>,
+  type: string,
+  events: number,
+): Promise<string[]> {
+  const all = events === 0 ? [] : (await endpoints.list()).map((text) => JSON.parse(text));
+  const receiving = all.filter(
+    ({ status, types }) => status === 'enabled' && matcherOf(filterOfTypes(types))(type, ''),
   ).length;
-}
-
-function webhookText(endpoints: number, created: number): string[] {
-  return endpoints === 0
+  return receiving === 0
     ? []
-    : [`${pluralize(endpoints, 'webhook endpoint')} will get ${pluralize(created, 'event')} each.`];
+    : [`${pluralize(receiving, 'webhook endpoint')} will get ${pluralize(events, 'event')} each.`];
 }
 
-function reportText({ created, unchanged, refused, remarks }: ImportReport): string {
+function reportText(report: ImportResult): string {
+  const { created, updated, unchanged, refused, refusedCount, remarks, mode, preview } = report;
+  const changed = mode === 'update' ? `, ${updated} updated` : '';
+  const counts = `${pluralize(created, 'cheese')} imported${changed}, ${unchanged} unchanged, ${refusedCount} refused.`;
   return [
     ...listed(
       'left out',
@@ -84,7 +111,7 @@ function reportText({ created, unchanged, refused, remarks }: ImportReport): str
       'refused',
       refused.map(({ place, reason }) => `${place}: ${reason}`),
     ),
-    `${pluralize(created, 'cheese')} imported, ${unchanged} unchanged, ${refused.length} refused.`,
+    preview ? `Nothing was written. The import would be: ${counts}` : counts,
   ].join('\n');
 }
 

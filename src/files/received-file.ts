@@ -3,6 +3,8 @@ export interface ReceivedFile {
   readonly path: string;
   /** As the part of the form declares it, in lower case, without parameters. null without a Content-Type. */
   readonly mediaType: string | null;
+  /** The end of the file name that the client sends, in lower case: `csv`. Empty without one. */
+  readonly extension: string;
   readonly bytes: number;
   /** SHA-256, in hex. */
   readonly digest: () => Promise<string>;

@@ -1,6 +1,6 @@
 /**
  * Forms with one file (multipart/form-data, RFC 7578), parsed as a stream: the file is written to disk, so that many
- * uploads at once need little memory. The file name that a client sends is not used.
+ * uploads at once need little memory. Of the file name that a client sends, only the extension is used.
  *
  * The parser is Dicer. Busboy, of the same package, reports `text/plain` for a part without a Content-Type and skips
  * parts without a Content-Disposition, but here the first must be known and the second is 422.
@@ -58,12 +58,13 @@ export async function receiveMultipart(request: IncomingMessage, plan: FormPlan)
     }
 
     function addPart(part: Readable, headers: Readonly<Record<string, string[]>>): void {
-      const { name, isFile } = parseDisposition(headers['content-disposition']?.[0]);
+      const { name, isFile, extension } = parseDisposition(headers['content-disposition']?.[0]);
       parts.push(part);
       if (parts.length > partsMax) {
         reject(brokenForm(`the form has more than ${partsMax} parts`));
       } else if (name === plan.fileField && files.length === 0) {
-        const file = saveFile(part, mediaTypeOf(headers['content-type']?.[0]), plan);
+        const mediaType = mediaTypeOf(headers['content-type']?.[0]);
+        const file = saveFile(part, { mediaType, extension }, plan);
         files.push(file);
         file.catch(reject);
       } else if (name === plan.fileField) {
@@ -151,7 +152,11 @@ function boundaryOf({ headers }: IncomingMessage): string {
   return boundary;
 }
 
-async function saveFile(part: Readable, mediaType: string | null, plan: FormPlan): Promise<ReceivedFile> {
+async function saveFile(
+  part: Readable,
+  declared: Pick<ReceivedFile, 'mediaType' | 'extension'>,
+  plan: FormPlan,
+): Promise<ReceivedFile> {
   let bytes = 0;
   let head: Buffer = Buffer.alloc(0);
 
@@ -175,7 +180,7 @@ async function saveFile(part: Readable, mediaType: string | null, plan: FormPlan
   } catch (error) {
     throw toSaveError(error);
   }
-  return { path: plan.path, mediaType, bytes, digest: () => sha256OfFile(plan.path), head };
+  return { path: plan.path, ...declared, bytes, digest: () => sha256OfFile(plan.path), head };
 }
 
 /** Errors of the disk have a system call; all others are errors of the form. */
@@ -201,12 +206,17 @@ async function readText(part: Readable, field: string): Promise<string> {
   return Buffer.concat(chunks).toString('utf8');
 }
 
-function parseDisposition(header: string | undefined): { name: string; isFile: boolean } {
+function parseDisposition(header: string | undefined): {
+  readonly name: string;
+  readonly isFile: boolean;
+  readonly extension: string;
+} {
   // Its parameters have the grammar of the parameters of media types.
   const parameters = mediaTypeParameters(`x/${header ?? ''}`);
   const isForm = /^form-data\s*(;|$)/i.test(header ?? '');
   return {
     name: (isForm && utf8(parameters?.get('name') ?? null)) || '',
+    extension: /\.([a-z0-9]{1,10})$/i.exec(parameters?.get('filename') ?? '')?.[1]?.toLowerCase() ?? '',
     isFile: parameters?.has('filename') === true || parameters?.has('filename*') === true,
   };
 }

@@ -19,6 +19,7 @@ const table: Readonly<Record<string, string>> = {
   'GET /categories': 'apiKey read:cheeses',
   'GET /tags': 'apiKey read:cheeses',
   'POST /cheeses/:cheeseId/uploadImage': 'write:cheeses',
+  'POST /imports': 'write:cheeses',
   'GET /cheeses/:cheeseId/images': 'apiKey read:cheeses',
   'GET /cheeses/:cheeseId': 'apiKey read:cheeses',
   'POST /cheeses/:cheeseId': 'write:cheeses',

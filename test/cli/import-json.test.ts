@@ -9,7 +9,7 @@ import { onBothEngines, openShop, temporaryFolder } from '../helper.ts';
 
 onBothEngines('An import from JSON', (engine) => {
   test('accepts elements with other members than the first, and refuses a lone surrogate', async (t) => {
-    const { cheeses, stock, listing, contextOf } = (await openShop(t, { engine })).app.services;
+    const services = (await openShop(t, { engine })).app.services;
     const rows = ['{"t":"Brie"}', '{"t":"Gouda","c":"NL"}', '{"t":"Half \\ud800"}', '{"c":"CH"}'];
     for (const [ending, content] of [
       ['ndjson', rows.join('\n')],
@@ -17,19 +17,15 @@ onBothEngines('An import from JSON', (engine) => {
     ]) {
       const file = join(await temporaryFolder(t), `some.${ending}`);
       await writeFile(file, content ?? '');
-      const report = await importCheeses(
-        { cheeses, stock },
-        contextOf('test'),
-        file,
-        parseMapping(['name=t', 'origin=c']),
-      );
+      const mapping = parseMapping(['name=t', 'origin=c']);
+      const report = await importCheeses(services, services.contextOf('test'), file, { mapping });
       assert.equal(report.created + report.unchanged, 2);
       assert.deepEqual(
         report.refused.map(({ reason }) => reason),
         ['contains half of a surrogate pair, which is not valid Unicode', 'name: is required'],
       );
     }
-    const page = await listing.list({ sort: 'name', limit: 10 }, { withTotal: false });
+    const page = await services.listing.list({ sort: 'name', limit: 10 }, { withTotal: false });
     assert.ok('items' in page);
     const found = JSON.parse(`[${page.items}]`);
     assert.deepEqual(
@@ -42,15 +38,15 @@ onBothEngines('An import from JSON', (engine) => {
   });
 
   test('whose first element has no name reports which members it has', async (t) => {
-    const { cheeses, stock, contextOf } = (await openShop(t, { engine })).app.services;
+    const services = (await openShop(t, { engine })).app.services;
     const file = join(await temporaryFolder(t), 'some.json');
     await writeFile(file, '[{"title":"Brie"}]');
     for (const [mapping, says] of [
-      [[], /no column "name"\. Name the column with --map name=Column\. It has: title\./],
+      [[], /no column "name"\. It has: title\./],
       [['name=t'], /no column t\. It has: title\./],
     ] as const) {
       await assert.rejects(
-        importCheeses({ cheeses, stock }, contextOf('test'), file, parseMapping(mapping)),
+        importCheeses(services, services.contextOf('test'), file, { mapping: parseMapping(mapping) }),
         says,
       );
     }

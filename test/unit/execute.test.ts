@@ -77,6 +77,7 @@ async function imageForm(t: Scope): Promise<ReceivedForm> {
   const file = {
     path,
     mediaType: 'image/png',
+    extension: 'png',
     bytes: bytes.length,
     digest: async () => 'digest',
     head: bytes,

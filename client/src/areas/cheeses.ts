@@ -1,7 +1,7 @@
 import type { CallOptions } from '../options.ts';
 import type { ListOf } from '../pages.ts';
 import type { Body, Cheese, Query, Result } from '../types.ts';
-import { type UploadOptions, uploadImage } from '../upload.ts';
+import { type ImportOptions, importFile, type UploadOptions, uploadImage } from '../upload.ts';
 import { Area } from './area.ts';
 
 /** The catalogue. */
@@ -70,6 +70,11 @@ export class Cheeses extends Area {
     options: UploadOptions = {},
   ): Promise<Result<'uploadCheeseImage'>> {
     return uploadImage(this.api, cheeseId, image, options);
+  }
+
+  /** Imports a CSV, JSON or NDJSON file of cheeses. With `preview`, nothing is written. */
+  import(file: Blob | string, options: ImportOptions = {}): Promise<Result<'importCheeses'>> {
+    return importFile(this.api, file, options);
   }
 
   /** Lists the images of a cheese. */

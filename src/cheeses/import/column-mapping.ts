@@ -3,6 +3,7 @@ import { validationError } from '../../errors.ts';
 import { validate } from '../../schema/validate.ts';
 import { onHandSchema } from '../../stock/schemas.ts';
 import { CheeseInput } from '../schemas.ts';
+import { ImportError } from './import-error.ts';
 import { parseRipening } from './ripening.ts';
 
 /** Fields that a file may contain: all that the server does not supply. */
@@ -31,58 +32,129 @@ export const identityMapping: Mapping = new Map(importFields.map((field) => [fie
 
 /**
  * Parses texts such as `name=CheeseNameEn,CheeseNameFr`. With a mapping, only mapped fields are read.
- * @throws Error with a message for the operator
+ * @throws ImportError
  */
 export function parseMapping(texts: readonly string[]): Mapping {
-  if (texts.length === 0) {
+  return toMapping(
+    texts.map((text) => {
+      const equals = text.indexOf('=');
+      const columns = text.slice(equals + 1).split(',');
+      return [text, text.slice(0, Math.max(0, equals)), columns] as const;
+    }),
+    'write field=Column[,Other]',
+  );
+}
+
+/**
+ * Parses JSON such as `{"name": ["CheeseNameEn", "CheeseNameFr"], "origin": "Country"}`, with the same meaning.
+ * @throws ImportError
+ */
+export function parseJsonMapping(json: string): Mapping {
+  const remedy = 'send an object of fields, each with its column or a list of its columns';
+  const value = parseJson(json);
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+    throw new ImportError('map', `The mapping is not a JSON object: ${remedy}.`);
+  }
+  return toMapping(
+    Object.entries(value).map(([field, columns]) => {
+      const list: unknown[] = Array.isArray(columns) ? columns : [columns];
+      return [field, field, list.map((column) => (typeof column === 'string' ? column : ''))] as const;
+    }),
+    remedy,
+  );
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+/** @param entries as the caller wrote it, the field, and its columns */
+function toMapping(
+  entries: readonly (readonly [text: string, field: string, columns: readonly string[]])[],
+  remedy: string,
+): Mapping {
+  if (entries.length === 0) {
     return identityMapping;
   }
   const mapping = new Map<ImportField, string[]>();
-  for (const text of texts) {
-    const equals = text.indexOf('=');
-    const field = text.slice(0, Math.max(0, equals)).trim();
-    const columns = text.slice(equals + 1).trim();
-    const known = importFields.find((name) => name === field);
-    if (known === undefined || columns === '') {
-      throw new Error(
-        `--map "${text}" is not valid: write field=Column[,Other]. The field is one of ${importFields.join(', ')}.`,
+  for (const [text, field, columns] of entries) {
+    const known = importFields.find((name) => name === field.trim());
+    const names = columns.map((column) => column.trim());
+    if (known === undefined || names.length === 0 || names.includes('')) {
+      const shown = text.length > 60 ? `${text.slice(0, 60).toWellFormed()}...` : text;
+      throw new ImportError(
+        'map',
+        `The mapping "${shown}" is not valid: ${remedy}. The field is one of ${importFields.join(', ')}.`,
       );
     }
-    mapping.set(known, [...(mapping.get(known) ?? []), ...columns.split(',').map((column) => column.trim())]);
+    mapping.set(known, [...(mapping.get(known) ?? []), ...names]);
   }
   if (!mapping.has('name')) {
-    throw new Error('The mapping has no column for the name: add --map name=Column.');
+    throw new ImportError('map', 'The mapping has no column for the name.');
   }
   return mapping;
 }
 
+/** How many columns a file may have, and how many of them an error lists. */
+const columnsMax = 1000;
+const listedColumnsMax = 60;
+
 /**
  * Requires all mapped columns of a table, and a name column of JSON, whose elements can leave out other members.
- * @throws Error when a mapped column is missing from the first row
+ * @param isNameOptional for a preview, which shows the columns before there is a mapping
+ * @throws ImportError when a mapped column is missing from the first row
  */
-export function requireColumns(mapping: Mapping, columns: readonly string[], isTable: boolean): void {
-  const has = (column: string) => columns.includes(column);
+export function requireColumns(
+  mapping: Mapping,
+  columns: readonly string[],
+  { isTable, isNameOptional }: { readonly isTable: boolean; readonly isNameOptional: boolean },
+): void {
+  if (columns.length > columnsMax) {
+    throw new ImportError('file', `The file has more than ${columnsMax} columns.`);
+  }
+  const isThere = new Set(columns);
+  const has = (column: string) => isThere.has(column);
+  const listed = columns.length > listedColumnsMax ? [...columns.slice(0, listedColumnsMax), '...'] : columns;
   const nameColumns = mapping.get('name') ?? [];
-  if (mapping === identityMapping && !nameColumns.some(has)) {
-    throw new Error(
-      `The file has no column "name". Name the column with --map name=Column. It has: ${columns.join(', ')}.`,
-    );
+  if (mapping === identityMapping) {
+    if (!isNameOptional && !nameColumns.some(has)) {
+      throw new ImportError('map', `The file has no column "name". It has: ${listed.join(', ')}.`);
+    }
+    return;
   }
   const required = isTable ? [...mapping.values()].flat() : nameColumns.some(has) ? [] : nameColumns;
   const missing = required.filter((column) => !has(column));
-  if (mapping !== identityMapping && missing.length > 0) {
-    throw new Error(`The file has no column ${missing.join(', ')}. It has: ${columns.join(', ')}.`);
+  if (missing.length > 0) {
+    throw new ImportError(
+      'map',
+      `The file has no column ${missing.join(', ')}. It has: ${listed.join(', ')}.`,
+    );
   }
 }
 
 /** What a row says about a cheese. */
 export interface ImportedCheese {
   readonly input: CheeseInput;
+  /** Fields with a value, and optional ones that JSON sets to null: those that update an existing cheese. */
+  readonly givenFields: readonly string[];
   /** Kilograms on hand; undefined where the file does not say. */
   readonly stockKg: number | undefined;
   /** Remarks on values that were left out. */
   readonly remarks: readonly string[];
 }
+
+const clearable: ReadonlySet<string> = new Set<ImportField>([
+  'photoUrls',
+  'tags',
+  'origin',
+  'pricePerKg',
+  'ageMonths',
+  'organic',
+]);
 
 const rowSchema = {
   ...CheeseInput,
@@ -96,14 +168,16 @@ const rowSchema = {
 export function toCheeseInput(row: SourceRow, mapping: Mapping): ImportedCheese {
   const remarks: string[] = [];
   const fields: Record<string, unknown> = {};
+  const cleared: string[] = [];
   for (const [field, columns] of mapping) {
-    const given = columns
-      .map((column) => row[column])
-      .filter((value) => value !== undefined && value !== null && value !== '');
-    if (field === 'tags') {
-      fields.tags = given.flatMap(readTags);
-    } else if (given.length > 0) {
-      fields[field] = readField(field, given[0], remarks);
+    const values = columns.map((column) => row[column]);
+    const given = values.filter((value) => value !== undefined && value !== null && value !== '');
+    if (given.length === 0) {
+      if (clearable.has(field) && values.includes(null)) {
+        cleared.push(field);
+      }
+    } else {
+      fields[field] = field === 'tags' ? given.flatMap(readTags) : readField(field, given[0], remarks);
     }
   }
   const { value, errors } = validate(rowSchema, fields);
@@ -111,7 +185,7 @@ export function toCheeseInput(row: SourceRow, mapping: Mapping): ImportedCheese 
     throw validationError(errors);
   }
   const { stockKg, ...input } = value as CheeseInput & { stockKg?: number };
-  return { input, stockKg, remarks };
+  return { input, givenFields: [...Object.keys(input), ...cleared], stockKg, remarks };
 }
 
 function readField(field: ImportField, value: unknown, remarks: string[]): unknown {
@@ -123,7 +197,7 @@ function readField(field: ImportField, value: unknown, remarks: string[]): unkno
     case 'category':
       return { name: value };
     case 'photoUrls':
-      return value.split('\n').filter((url) => url !== '');
+      return value.split('\n', listMax).filter((url) => url !== '');
     case 'pricePerKg':
       return /^\$?\s*\d+(\.\d+)?(e[+-]?\d+)?$/i.test(text) ? Number(text.replace(/^\$\s*/, '')) : text;
     case 'stockKg':
@@ -146,11 +220,14 @@ function readField(field: ImportField, value: unknown, remarks: string[]): unkno
   }
 }
 
+/** More than the validation permits. Without it, a cell of a megabyte would be split into a million values. */
+const listMax = 1000;
+
 /** Tags are text separated by commas, or in JSON an array of texts or of objects with a name. */
 function readTags(value: unknown): unknown[] {
   if (typeof value === 'string') {
     return value
-      .split(',')
+      .split(',', listMax)
       .map((tag) => ({ name: tag.replace(/^ +|(?<! ) +$/g, '') }))
       .filter(({ name }) => name !== '');
   }

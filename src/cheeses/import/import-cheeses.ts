@@ -1,117 +1,299 @@
 /**
- * Imports a file of cheeses. It can be repeated: cheeses that exist are not changed, and neither is their stock, because an
- * old file must not overwrite a quantity that orders have changed.
+ * Imports a file of cheeses, in transactions of a few hundred rows. Without mode `update` it can be repeated: cheeses that
+ * exist are not changed. Their stock is changed only with `setStock`, because an old file must not overwrite a quantity
+ * that orders have changed.
  */
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { Clock } from '../../clock.ts';
 import type { Context } from '../../database/context.ts';
+import type { Sql } from '../../database/database.ts';
+import { Effects, rollingBack } from '../../database/dry-run.ts';
 import type { StockService } from '../../stock/service.ts';
+import { uniqueKey } from '../drafts.ts';
+import { type ImportOutcome, refusedRow } from '../import-comparison.ts';
+import { type Cheese, parseCheese } from '../schemas.ts';
 import type { CheeseService } from '../service.ts';
-import { type ImportedCheese, type Mapping, requireColumns, toCheeseInput } from './column-mapping.ts';
-import { fileFormatOf, type ImportRow, readImportRows } from './file-formats.ts';
+import {
+  type ImportedCheese,
+  identityMapping,
+  type Mapping,
+  requireColumns,
+  toCheeseInput,
+} from './column-mapping.ts';
+import { type Format, fileFormatOf, type ImportRow, readImportRows } from './file-formats.ts';
+import { ImportError } from './import-error.ts';
 
-const batchSize = 500;
+const batchSize = 250;
+/** Other requests are processed at least this often while rows are parsed. */
+const sliceMs = 10;
+/** How many rows a report shows as they would be stored. */
+export const sampleSize = 20;
 
-export interface ImportReport {
-  created: number;
-  unchanged: number;
-  /** Rows that were not imported, with their position and the reason. */
-  readonly refused: { readonly place: string; readonly reason: string }[];
-  /** Rows of which a value was left out. */
-  readonly remarks: { readonly place: string; readonly remark: string }[];
+/** What happens to cheeses that exist: in `create` they stay as they are. */
+export const importModes = ['create', 'update'] as const;
+export type ImportModeName = (typeof importModes)[number];
+
+export interface ImportOptions {
+  /** Default: columns are named like fields. */
+  readonly mapping?: Mapping | undefined;
+  /** Default: by the name of the file. */
+  readonly format?: Format | undefined;
+  readonly mode?: ImportModeName;
+  /** Whether to set the stock of cheeses that exist, in mode `update`. */
+  readonly setStock?: boolean;
+  /** Nothing is written. */
+  readonly preview?: boolean;
+  /** How many refused rows and remarks the report lists. */
+  readonly listedMax?: number;
+  /** Called after each batch. */
+  readonly onProgress?: (bytesRead: number, report: ImportResult) => void;
 }
 
-interface Pending extends ImportedCheese {
+/** Where a row is in its file. */
+interface Place {
   readonly place: string;
+  readonly line: number;
+}
+
+export interface ImportResult {
+  readonly preview: boolean;
+  readonly mode: ImportModeName;
+  /** Columns of the file, or members of its first object. */
+  columns: readonly string[];
+  /** The columns of each field that is read. */
+  mapping: Readonly<Record<string, readonly string[]>>;
+  rows: number;
+  created: number;
+  updated: number;
+  unchanged: number;
+  readonly refused: (Place & { readonly reason: string })[];
+  refusedCount: number;
+  /** Values that were left out. */
+  readonly remarks: (Place & { readonly remark: string })[];
+  /** The first rows, and their cheeses as the import leaves them. */
+  readonly sample: (Place & { readonly outcome: ImportOutcome['outcome']; readonly cheese?: Cheese })[];
 }
 
 interface Services {
   readonly cheeses: CheeseService;
   readonly stock: StockService;
+  readonly clock: Clock;
 }
 
-/**
- * Imports a file in batches, each in one transaction.
- * @param onProgress called after each batch
- * @throws Error when the file cannot be read or has no column that is mapped
- */
+/** A row that was parsed. */
+interface ParsedRow extends Place {
+  readonly imported: ImportedCheese | null;
+  readonly outcome: ImportOutcome | null;
+}
+
+/** Imports a file. @throws ImportError, or an error of the system when the file cannot be read */
 export async function importCheeses(
-  { cheeses, stock }: Services,
+  services: Services,
   context: Context,
   file: string,
-  mapping: Mapping,
-  onProgress: (bytesRead: number, report: ImportReport) => void = () => {},
-): Promise<ImportReport> {
-  const report: ImportReport = { created: 0, unchanged: 0, refused: [], remarks: [] };
-  const seen = new Set<number>();
-  let batch: Pending[] = [];
-  let isFirst = true;
+  options: ImportOptions = {},
+): Promise<ImportResult> {
+  const { mapping = identityMapping, format = fileFormatOf(file) } = options;
+  const { listedMax = Number.POSITIVE_INFINITY, mode = 'create', preview = false } = options;
+  const report: ImportResult = {
+    preview,
+    mode,
+    columns: [],
+    mapping: {},
+    rows: 0,
+    created: 0,
+    updated: 0,
+    unchanged: 0,
+    refused: [],
+    refusedCount: 0,
+    remarks: [],
+    sample: [],
+  };
+  const seen = new Set<number | string>();
+  let batch: ParsedRow[] = [];
+  const pause = createPause();
 
   async function flush(): Promise<void> {
-    const outcomes = await cheeses.import(
-      context,
-      batch.map(({ input }) => input),
-      seen,
-      async (tx, imported) => {
-        const onHand = new Map<number, number>();
-        for (const [index, outcome] of imported.entries()) {
-          const stockKg = batch[index]?.stockKg;
-          if (outcome.outcome === 'created' && stockKg !== undefined) {
-            onHand.set(outcome.id, stockKg);
-          }
-        }
-        await stock.trackNew(tx, context, onHand);
-      },
-    );
-    for (const [index, outcome] of outcomes.entries()) {
-      if (outcome.outcome === 'refused') {
-        report.refused.push({ place: batch[index]?.place ?? '', reason: outcome.reason });
-      } else {
-        report[outcome.outcome] += 1;
-        seen.add(outcome.id);
+    const outcomes = await importBatch(services, context, batch, seen, { ...options, mode, preview });
+    for (const [index, row] of batch.entries()) {
+      const outcome = outcomes[index] as ImportOutcome;
+      addRow(report, row, outcome, listedMax);
+      if (outcome.outcome !== 'refused') {
+        seen.add(preview ? keyOf(parseCheese(outcome.body)) : outcome.id);
       }
     }
     batch = [];
   }
 
-  for await (const read of readImportRows(file)) {
+  let isFirst = true;
+  for await (const read of readImportRows(file, format)) {
     if (isFirst && read.row !== null) {
-      requireColumns(mapping, Object.keys(read.row), fileFormatOf(file) === 'csv');
+      const columns = Object.keys(read.row);
+      requireColumns(mapping, columns, { isTable: format === 'csv', isNameOptional: preview });
+      report.columns = columns;
+      report.mapping = shownMapping(mapping, columns);
       isFirst = false;
     }
-    const imported = toImported(read, mapping, report);
-    if (imported !== null) {
-      batch.push({ ...imported, place: read.place });
-    }
+    batch.push(parseRow(read, mapping));
     if (batch.length === batchSize) {
       await flush();
-      onProgress(read.bytesRead, report);
+      options.onProgress?.(read.bytesRead, report);
     }
+    await pause();
   }
   await flush();
-  return { ...report, refused: report.refused.sort((a, b) => lineOf(a.place) - lineOf(b.place)) };
+  return report;
 }
 
-function toImported(
-  { row, reason = '', place }: ImportRow,
-  mapping: Mapping,
-  report: ImportReport,
-): ImportedCheese | null {
+/**
+ * Reads a whole file without importing anything, so that a file that is broken at its end is refused before its beginning
+ * is imported. @throws ImportError
+ */
+export async function checkImportFile(
+  file: string,
+  { mapping = identityMapping, format, preview = false }: ImportOptions,
+  rowsMax: number,
+): Promise<void> {
+  const pause = createPause();
+  let rows = 0;
+  let isFirst = true;
+  for await (const { row } of readImportRows(file, format)) {
+    rows += 1;
+    if (rows > rowsMax) {
+      throw new ImportError('file', `The file has more than ${rowsMax} rows.`);
+    }
+    if (isFirst && row !== null) {
+      requireColumns(mapping, Object.keys(row), { isTable: format === 'csv', isNameOptional: preview });
+      isFirst = false;
+    }
+    await pause();
+  }
+}
+
+/** Returns a function that waits for the next turn of the event loop when this turn was long. */
+function createPause(): () => Promise<void> | undefined {
+  let startedAt = performance.now();
+  return () =>
+    performance.now() - startedAt < sliceMs
+      ? undefined
+      : nextTurn().then(() => {
+          startedAt = performance.now();
+        });
+}
+
+/** Without columns that the file does not have. */
+function shownMapping(mapping: Mapping, columns: readonly string[]): Record<string, readonly string[]> {
+  return Object.fromEntries(
+    [...mapping].filter(
+      ([, names]) => mapping !== identityMapping || names.some((name) => columns.includes(name)),
+    ),
+  );
+}
+
+function parseRow({ row, reason = '', place, line }: ImportRow, mapping: Mapping): ParsedRow {
   if (row === null) {
-    report.refused.push({ place, reason });
-    return null;
+    return { place, line, imported: null, outcome: { outcome: 'refused', reason } };
   }
   try {
-    const imported = toCheeseInput(row, mapping);
-    report.remarks.push(...imported.remarks.map((remark) => ({ place, remark })));
-    return imported;
+    return { place, line, imported: toCheeseInput(row, mapping), outcome: null };
   } catch (error) {
-    report.refused.push({
-      place,
-      reason: (error as Error).message.replace('The request failed validation. ', ''),
-    });
-    return null;
+    return { place, line, imported: null, outcome: refusedRow(error) };
   }
 }
 
-function lineOf(place: string): number {
-  return Number(place.replace(/\D/g, ''));
+/** Imports some rows in one transaction, and then the stock of those that exist, each in one. */
+async function importBatch(
+  { cheeses, stock, clock }: Services,
+  context: Context,
+  batch: readonly ParsedRow[],
+  seen: ReadonlySet<number | string>,
+  { mode, preview, setStock }: ImportOptions,
+): Promise<(ImportOutcome | null)[]> {
+  const outcomes = batch.map(({ outcome }) => outcome);
+  const rows = [...batch.entries()].flatMap(([index, { imported }]) =>
+    imported === null ? [] : [{ index, imported }],
+  );
+  const changing = preview ? rollingBackContext(context, clock) : context;
+
+  async function trackCreated(tx: Sql, imported: readonly ImportOutcome[]): Promise<void> {
+    const onHand = new Map<number, number>();
+    for (const [index, outcome] of imported.entries()) {
+      const stockKg = rows[index]?.imported.stockKg;
+      if (outcome.outcome === 'created' && stockKg !== undefined) {
+        onHand.set(outcome.id, stockKg);
+      }
+    }
+    await stock.trackNew(tx, changing, onHand);
+  }
+
+  const imported = await cheeses.import(
+    changing,
+    rows.map((row) => row.imported.input),
+    seen,
+    mode === 'update' ? { givenFields: rows.map((row) => row.imported.givenFields) } : {},
+    trackCreated,
+  );
+  for (const [index, outcome] of imported.entries()) {
+    outcomes[rows[index]?.index ?? 0] = outcome;
+  }
+  if (setStock) {
+    const counted = rows.flatMap(({ index, imported: { stockKg } }) => {
+      const outcome = outcomes[index];
+      return stockKg !== undefined && (outcome?.outcome === 'updated' || outcome?.outcome === 'unchanged')
+        ? [{ index, outcome, stockKg }]
+        : [];
+    });
+    const onHand = await stock.onHandOf(counted.map(({ outcome }) => outcome.id));
+    for (const { index, outcome, stockKg } of counted) {
+      if (onHand.get(outcome.id) !== stockKg) {
+        outcomes[index] = { ...outcome, outcome: 'updated' };
+        if (!preview) {
+          await stock.replace(context, outcome.id, { onHand: stockKg }).catch((error) => {
+            outcomes[index] = refusedRow(error);
+          });
+        }
+      }
+    }
+  }
+  return outcomes;
+}
+
+/** A context whose transaction is rolled back: each can be used once. */
+function rollingBackContext({ transaction, origin }: Context, clock: Clock): Context {
+  const { actor, requestId, traceId } = origin;
+  const effects = new Effects();
+  return {
+    transaction: rollingBack(transaction, effects, clock),
+    origin: { actor, requestId, traceId, effects },
+  };
+}
+
+function keyOf({ category, name }: Cheese): string {
+  return uniqueKey(category?.name ?? null, name);
+}
+
+function addRow(
+  report: ImportResult,
+  { place, line, imported }: ParsedRow,
+  outcome: ImportOutcome,
+  listedMax: number,
+): void {
+  report.rows += 1;
+  for (const remark of imported?.remarks ?? []) {
+    if (report.remarks.length < listedMax) {
+      report.remarks.push({ place, line, remark });
+    }
+  }
+  if (report.sample.length < sampleSize) {
+    const shown = outcome.outcome === 'refused' ? {} : { cheese: parseCheese(outcome.body) };
+    report.sample.push({ place, line, outcome: outcome.outcome, ...shown });
+  }
+  if (outcome.outcome !== 'refused') {
+    report[outcome.outcome] += 1;
+    return;
+  }
+  report.refusedCount += 1;
+  if (report.refused.length < listedMax) {
+    report.refused.push({ place, line, reason: outcome.reason });
+  }
 }

@@ -1,0 +1,300 @@
+/** POST /imports: files of cheeses over HTTP, as a preview, in create mode and in update mode. */
+import assert from 'node:assert/strict';
+import { suite, test } from 'node:test';
+import {
+  assertError,
+  assertFields,
+  onBothEngines,
+  openShop,
+  type Scope,
+  type Shop,
+  shared,
+  type TestResponse,
+} from '../helper.ts';
+
+interface Form {
+  readonly name?: string;
+  readonly type?: string;
+  readonly fields?: Readonly<Record<string, string>>;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+/** Sends a file as browsers do. */
+async function send(shop: Shop, text: string | Uint8Array, form: Form = {}): Promise<TestResponse> {
+  const { name = 'cheeses.csv', type = '', fields = {}, headers = {} } = form;
+  const data = new FormData();
+  data.append('file', new Blob([text as string], { type }), name);
+  for (const [field, value] of Object.entries(fields)) {
+    data.append(field, value);
+  }
+  const encoded = new Response(data);
+  return shop.request('POST', '/v2/imports', {
+    as: shop.writer,
+    raw: new Uint8Array(await encoded.arrayBuffer()),
+    headers: { ...headers, 'content-type': encoded.headers.get('Content-Type') ?? '' },
+  });
+}
+
+async function importing(
+  shop: Shop,
+  text: string,
+  fields: Readonly<Record<string, string>> = {},
+  name = 'cheeses.csv',
+) {
+  const response = await send(shop, text, { fields, name });
+  assert.equal(response.status, 200, response.text);
+  return response.json;
+}
+
+const listOf = (shop: Shop) => shop.request('GET', '/v2/cheeses?limit=1', { as: shop.reader });
+
+/** A file like that of a real directory: columns of its own, two languages, values that are no cheeses. */
+function directory(rows: number, price: (row: number) => string): string {
+  const lines = Array.from({ length: rows }, (_, row) => {
+    const name = row === 903 ? 'Tomme 3' : `Tomme ${row}`;
+    const names = row % 5 === 0 ? `,"${name}"` : `"${name}",`;
+    const ripening = row % 10 === 0 ? 'until it is ready' : `${(row % 12) + 1} Months`;
+    const organic = row % 97 === 50 ? 'maybe' : row % 2;
+    return `${row},${names},Hard ${row % 9},"Cow,Raw",${organic},${ripening},${price(row)}`;
+  });
+  return `\uFEFF${['Id,NameEn,NameFr,Kind,Milk,Organic,Ripening,Price', ...lines].join('\r\n')}\r\n`;
+}
+
+const map = JSON.stringify({
+  name: ['NameEn', 'NameFr'],
+  category: 'Kind',
+  tags: ['Milk'],
+  organic: 'Organic',
+  ageMonths: 'Ripening',
+  pricePerKg: 'Price',
+});
+
+onBothEngines('POST /imports', (engine) => {
+  const shopOf = shared((scope: Scope) => openShop(scope, { engine }));
+
+  test('previews 1,451 rows with the counts of the real import, changes nothing, and imports them once', async () => {
+    const shop = await shopOf();
+    // Row 3 and row 903 have the same name in the same category.
+    const file = directory(1451, (row) => (row % 4 === 0 ? '' : `${10 + (row % 30)}`));
+    const before = await listOf(shop);
+    const preview = await importing(shop, file, { map, preview: 'true' });
+    const after = await listOf(shop);
+    assert.equal(after.headers.etag, before.headers.etag);
+    assert.equal(after.json.total, before.json.total);
+
+    const { created, updated, unchanged, rows, refused, refusedCount, remarks, sample, columns } = preview;
+    assert.deepEqual([preview.preview, preview.mode, rows], [true, 'create', 1451]);
+    assert.deepEqual(columns, ['Id', 'NameEn', 'NameFr', 'Kind', 'Milk', 'Organic', 'Ripening', 'Price']);
+    assert.deepEqual(preview.mapping.name, ['NameEn', 'NameFr']);
+    assert.equal(refusedCount, 16);
+    assert.deepEqual([created, updated, unchanged], [1435, 0, 0]);
+    const repeated = refused.find(({ line }: { line: number }) => line === 905);
+    assert.equal(repeated.reason, 'a row before this one has the same name in the same category');
+    assert.match(refused[0].reason, /^organic: /);
+    assert.equal(refused[0].line, 52);
+    assert.equal(remarks.length, 100);
+    assert.equal(sample.length, 20);
+    assert.deepEqual([sample[1].line, sample[1].outcome], [3, 'created']);
+    assert.equal(sample[1].cheese.pricePerKg, 11);
+    assert.ok(sample.every(({ cheese }: { cheese: { id: number } }) => cheese.id < 0));
+
+    const counts = ({ preview: _, sample: _s, ...rest }: typeof preview) => rest;
+    const real = await importing(shop, file, { map });
+    assert.equal(real.preview, false);
+    assert.deepEqual(counts(real), counts(preview));
+    assert.equal((await listOf(shop)).json.total, before.json.total + 1435);
+    assert.ok(real.sample[0].cheese.id > 0);
+
+    const repeat = await importing(shop, file, { map, preview: 'true' });
+    assert.deepEqual([repeat.created, repeat.unchanged, repeat.refusedCount], [0, 1435, 16]);
+
+    // In update mode a price changes, and an empty cell leaves the price that is there.
+    const changed = directory(1451, (row) =>
+      row === 1 ? '99.5' : row === 2 || row % 4 === 0 ? '' : `${10 + (row % 30)}`,
+    );
+    const refusedChange = await importing(shop, changed, { map, preview: 'true' });
+    assert.deepEqual([refusedChange.unchanged, refusedChange.refusedCount], [1433, 18]);
+    for (const isPreview of ['true', 'false']) {
+      const update = await importing(shop, changed, { map, mode: 'update', preview: isPreview });
+      assert.deepEqual(
+        [update.mode, update.created, update.updated, update.unchanged, update.refusedCount],
+        ['update', 0, 1, 1434, 16],
+      );
+      assert.equal(update.sample[1].outcome, 'updated');
+      assert.equal(update.sample[1].cheese.pricePerKg, 99.5);
+      const prices = [];
+      for (const row of [1, 2]) {
+        const { id } = real.sample[row].cheese;
+        prices.push((await shop.request('GET', `/v2/cheeses/${id}`, { as: shop.reader })).json.pricePerKg);
+      }
+      assert.deepEqual(prices, [isPreview === 'true' ? 11 : 99.5, 12]);
+    }
+  });
+
+  test('clears fields that JSON sets to null, and ignores ids and absent members', async () => {
+    const shop = await shopOf();
+    const full = {
+      name: 'Full',
+      category: 'Json',
+      tags: ['cow'],
+      origin: 'France',
+      pricePerKg: 20,
+      ageMonths: 3,
+    };
+    const created = await importing(shop, JSON.stringify([full, { name: 'Other' }]), {}, 'a.json');
+    assert.deepEqual([created.created, created.refusedCount], [2, 0]);
+    const { id } = created.sample[0].cheese;
+    const rows = [
+      {
+        id: created.sample[1].cheese.id,
+        name: 'Full',
+        category: 'Json',
+        origin: null,
+        tags: null,
+        status: null,
+        ageMonths: 4,
+      },
+      { name: 'Nowhere', category: { id: 999_999 } },
+      { name: 'Full', category: 'Json' },
+    ];
+    const update = await importing(
+      shop,
+      rows.map((row) => JSON.stringify(row)).join('\n'),
+      { mode: 'update' },
+      'a.ndjson',
+    );
+    assert.deepEqual([update.updated, update.refusedCount], [1, 2]);
+    assert.deepEqual(
+      update.refused.map(({ line, reason }: { line: number; reason: string }) => [line, reason]),
+      [
+        [2, 'category.id: there is no category with this id'],
+        [3, 'a row before this one has the same name in the same category'],
+      ],
+    );
+    const { json } = await shop.request('GET', `/v2/cheeses/${id}`, { as: shop.reader });
+    assert.deepEqual(
+      [json.name, json.origin, json.tags, json.pricePerKg, json.ageMonths, json.status],
+      ['Full', null, [], 20, 4, 'available'],
+    );
+  });
+
+  test('sets the stock of cheeses that exist only with setStock', async () => {
+    const shop = await shopOf();
+    const file = (kg: string) => `name,category,stockKg\nStored,Stock,${kg}\nLoose,Stock,\n`;
+    const created = await importing(shop, file('50'));
+    assert.equal(created.created, 2);
+    const url = `/v2/cheeses/${created.sample[0].cheese.id}/stock`;
+    const onHand = async () => (await shop.request('GET', url, { as: shop.writer })).json.onHand;
+    assert.equal(await onHand(), 50);
+    for (const [fields, counts, kilograms] of [
+      [{}, [0, 2], 50],
+      [{ mode: 'update' }, [0, 2], 50],
+      [{ mode: 'update', setStock: 'true', preview: 'true' }, [1, 1], 50],
+      [{ mode: 'update', setStock: 'true' }, [1, 1], 30],
+      [{ mode: 'update', setStock: 'true' }, [0, 2], 30],
+    ] as const) {
+      const { updated, unchanged } = await importing(shop, file('30'), fields);
+      assert.deepEqual([updated, unchanged], counts, JSON.stringify(fields));
+      assert.equal(await onHand(), kilograms);
+    }
+    const loose = await shop.request('GET', `/v2/cheeses/${created.sample[1].cheese.id}/stock`, {
+      as: shop.writer,
+    });
+    assert.equal(loose.status, 404);
+  });
+});
+
+suite('POST /imports', () => {
+  const shopOf = shared((scope: Scope) => openShop(scope));
+
+  test('returns 503 while another import runs', async () => {
+    const shop = await shopOf();
+    const file = directory(600, () => '');
+    const responses = await Promise.all(
+      ['a', 'b', 'c'].map(() => send(shop, file, { fields: { map, preview: 'true' } })),
+    );
+    assert.deepEqual(responses.map(({ status }) => status).sort(), [200, 503, 503]);
+    const refused = responses.find(({ status }) => status === 503);
+    assert.ok(Number(refused?.headers['retry-after']) > 0);
+    assert.equal((await send(shop, file, { fields: { map, preview: 'true' } })).status, 200);
+  });
+
+  test('refuses files and fields that are not valid, and imports nothing', async () => {
+    const shop = await shopOf();
+    const before = await listOf(shop);
+    const good = 'name\nBrie\n';
+    for (const [fields, text, field, says, name] of [
+      [{ mode: 'replace' }, good, 'mode', /create, update/],
+      [{ setStock: 'true' }, good, 'setStock', /mode update/],
+      [{ preview: 'perhaps' }, good, 'preview', /true or false/],
+      [{ map: '{"name"' }, good, 'map', /JSON object/],
+      [{ map: '{"nmae":"name"}' }, good, 'map', /nmae.*pricePerKg/],
+      [{ map: '{"name":5}' }, good, 'map', /name/],
+      [{ map: '{"origin":"name"}' }, good, 'map', /no column for the name/],
+      [{ map: '{"name":"Name"}' }, good, 'map', /no column Name\. It has: name/],
+      [{}, 'Title\nBrie\n', 'map', /no column "name"\. It has: Title/],
+      [{}, `name\n${'Brie\n'.repeat(400)}"Feta\n`, 'file', /not valid CSV.*line 402/],
+      [{}, `name\n"${'x'.repeat(1_100_000)}"\n`, 'file', /not valid CSV/],
+      [{}, `name\n${'x\n'.repeat(100_001)}`, 'file', /more than 100000 rows/],
+      [
+        {},
+        `name,${Array.from({ length: 1000 }, (_, at) => `c${at}`)}\n${'x,'.repeat(1001)}\n`,
+        'file',
+        /more than 1000 columns/,
+      ],
+      [{}, '[{"name":"Brie"},{"na', 'file', /not a JSON array/, 'a.json'],
+      [{}, '{"name":"Brie"}', 'file', /not a JSON array/, 'a.json'],
+    ] as const) {
+      const response = await send(shop, text, { fields, ...(name === undefined ? {} : { name }) });
+      assertFields(response, [field], JSON.stringify(fields));
+      assert.match(response.json.errors[0].message, says);
+    }
+    for (const form of [{ name: 'a.xlsx' }, { name: 'blob', type: 'image/png' }, { name: 'blob' }]) {
+      assertError(await send(shop, good, form), 415, 'unsupported_media_type');
+    }
+    const dry = await send(shop, good, { headers: { 'dry-run': 'true' } });
+    assertError(dry, 400, 'bad_request');
+    assertError(await send(shop, new Uint8Array(10 * 1024 * 1024 + 1)), 413, 'payload_too_large');
+    assert.equal((await listOf(shop)).headers.etag, before.headers.etag);
+  });
+
+  test('accepts a media type in place of a file name, and refuses single rows that cannot be read', async () => {
+    const shop = await shopOf();
+    const large = JSON.stringify({ name: 'Large', photoUrls: ['x'.repeat(1_100_000)] });
+    const deep = `{"name":"Deep","x":${'['.repeat(1000)}${']'.repeat(1000)}}`;
+    const { rows, refused } = (
+      await send(shop, [large, deep, '{"name":"Fits"}'].join('\n'), {
+        name: 'blob',
+        type: 'application/x-ndjson',
+      })
+    ).json;
+    assert.equal(rows, 3);
+    assert.deepEqual(refused, [
+      { line: 1, reason: 'larger than 1 MiB' },
+      { line: 2, reason: 'larger than 1 MiB' },
+    ]);
+    const latin1 = Buffer.from('name\nGruy\u00e8re\nEmmentaler\n', 'latin1');
+    const { json } = await send(shop, latin1, { name: 'blob', type: 'text/csv' });
+    assert.deepEqual([json.created, json.refused.length], [1, 1]);
+    assert.match(json.refused[0].reason, /UTF-8/);
+  });
+
+  test('shows the columns of a file without a column for the name in a preview', async () => {
+    const shop = await shopOf();
+    const { columns, mapping, refusedCount } = await importing(shop, 'Title,origin\nBrie,France\n', {
+      preview: 'true',
+    });
+    assert.deepEqual([columns, mapping, refusedCount], [['Title', 'origin'], { origin: ['origin'] }, 1]);
+  });
+
+  test('runs once for an Idempotency-Key', async () => {
+    const shop = await shopOf();
+    const form = { headers: { 'idempotency-key': 'import-1' } };
+    const first = await send(shop, 'name\nOnce\n', form);
+    const second = await send(shop, 'name\nOnce\n', form);
+    assert.equal(first.json.created, 1);
+    assert.equal(second.text, first.text);
+    assert.equal(second.headers['idempotency-replayed'], 'true');
+    assertFields(await send(shop, 'name\nTwice\n', form), ['']);
+  });
+});
