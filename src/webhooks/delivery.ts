@@ -21,6 +21,7 @@ import {
   type DeliveryAttempt,
   endDelivery,
   type Finished,
+  giveUp,
   type Outcome,
   type StoredResult,
   storeResults,
@@ -48,6 +49,17 @@ interface Dependencies {
   readonly onOutcome: (outcome: Outcome) => void;
 }
 
+/** What a claim has changed. */
+interface Claimed {
+  readonly attempts: readonly DeliveryAttempt[];
+  /** Deliveries whose last attempt had no result. */
+  readonly givenUp: number;
+  /** Why the endpoint was disabled; null where it was not. */
+  readonly disabled: DisabledReason | null;
+}
+
+const nothing: Claimed = { attempts: [], givenUp: 0, disabled: null };
+
 export function createDeliveryHandler(dependencies: Dependencies): LeaseHandler<DeliveryAttempt> {
   const { database, clock, log, secrets, sender, origin, version, onOutcome } = dependencies;
 
@@ -55,29 +67,32 @@ export function createDeliveryHandler(dependencies: Dependencies): LeaseHandler<
 
   async function claim(lane: string, max: number): Promise<readonly DeliveryAttempt[]> {
     const id = Number(lane);
-    const claimed = await database.transaction(async (tx) => {
+    const { attempts, givenUp, disabled } = await database.transaction(async (tx) => {
       const now = clock.now();
       const endpoint = await webhookQueries(tx).lockEndpointForUpdate(id);
       if (endpoint === undefined) {
         await deleteJobsOfLane(tx, laneOf(id), orphansOfABlock);
-        return [];
+        return nothing;
       }
       const runningMax = runningMaxOf(endpoint, now);
       if (runningMax === 0) {
-        return [];
+        return nothing;
       }
       const keys = secrets.signingKeys(id, parseSecrets(endpoint.secrets), now);
       if (keys === null) {
         await disableEndpoint(tx, origin, id, 'secret_unreadable', now);
-        return null;
+        return { ...nothing, disabled: 'secret_unreadable' as const };
       }
       const jobs = await leaseJobs(tx, laneOf(id), { max, runningMax }, now, leaseMs);
-      return jobs.length === 0 ? [] : beginAttempts(tx, { endpoint, keys, jobs, now });
+      return jobs.length === 0 ? nothing : beginAttempts(tx, { endpoint, keys, jobs, now });
     });
-    if (claimed === null) {
-      logDisabled(id, 'secret_unreadable');
+    for (let count = 0; count < givenUp; count += 1) {
+      onOutcome('given_up');
     }
-    return claimed ?? [];
+    if (disabled !== null) {
+      logDisabled(id, disabled);
+    }
+    return attempts;
   }
 
   async function beginAttempts(
@@ -88,7 +103,7 @@ export function createDeliveryHandler(dependencies: Dependencies): LeaseHandler<
       readonly jobs: readonly LeasedJob[];
       readonly now: number;
     },
-  ): Promise<DeliveryAttempt[]> {
+  ): Promise<Claimed> {
     const { endpoint, keys, jobs, now } = claim;
     const deliveries = await webhookQueries(tx).listDeliveries(jobs.map(({ key }) => Number(key)));
     const events = await readEvents(
@@ -96,15 +111,15 @@ export function createDeliveryHandler(dependencies: Dependencies): LeaseHandler<
       deliveries.map(({ sequence }) => sequence),
     );
     const attempts: DeliveryAttempt[] = [];
+    let givenUp = 0;
+    let disabled: DisabledReason | null = null;
     for (const job of jobs) {
       const delivery = deliveries.find(({ id }) => String(id) === job.key);
-      const event = delivery && events.get(delivery.sequence);
       if (delivery === undefined || delivery.ended_at !== null) {
         await endLeasedJob(tx, deliveryKind, job);
         continue;
       }
-      const isInterrupted = delivery.status === 'sending';
-      if (isInterrupted) {
+      if (delivery.status === 'sending') {
         await webhookQueries(tx).updateAttempt({
           delivery_id: delivery.id,
           number: delivery.attempts,
@@ -114,21 +129,30 @@ export function createDeliveryHandler(dependencies: Dependencies): LeaseHandler<
           response: null,
         });
       }
-      if (event === undefined || delivery.attempts >= attemptsMax) {
+      const event = events.get(delivery.sequence);
+      if (event === undefined) {
         await endLeasedJob(tx, deliveryKind, job);
-        const last_error = event === undefined ? expired : stopped;
-        await endDelivery(tx, delivery, { status: 'failed', last_status: null, last_error }, now);
-        continue;
+        await endDelivery(tx, delivery, { status: 'failed', last_status: null, last_error: expired }, now);
+      } else if (delivery.attempts >= attemptsMax) {
+        await endLeasedJob(tx, deliveryKind, job);
+        givenUp += 1;
+        const before: EndpointRow = disabled === null ? endpoint : { ...endpoint, status: 'disabled' };
+        disabled =
+          (await giveUp(tx, origin, before, delivery, { status: null, error: stopped }, now)) ?? disabled;
+      } else {
+        attempts.push({ endpoint, delivery, job, event, keys, number: delivery.attempts + 1, at: now });
       }
-      const number = delivery.attempts + 1;
-      attempts.push({ endpoint, delivery, job, event, keys, number, at: now });
+    }
+    if (disabled !== null) {
+      // The other jobs wait until the endpoint is enabled.
+      return { attempts: [], givenUp, disabled };
     }
     if (attempts.length > 0) {
       const begun = attempts.map(({ delivery }) => delivery);
       await webhookQueries(tx).insertAttempts(begun, timestamp(now));
       await webhookQueries(tx).markSending(begun.map(({ id }) => id));
     }
-    return attempts;
+    return { attempts, givenUp, disabled };
   }
 
   async function run(attempt: DeliveryAttempt): Promise<void> {

@@ -128,16 +128,33 @@ async function store(
     await queries.updateDelivery({ id: delivery.id, ...waiting });
     return [{ outcome: 'retried', disabled: null }, failing];
   }
-  await endDelivery(tx, delivery, { status: 'failed', last_status: status, last_error: error }, now);
-  const disabled = await reasonToDisable(tx, failing, delivery, status);
-  if (disabled !== null) {
-    await disableEndpoint(tx, origin, endpoint.id, disabled, now);
-  }
+  const disabled = await giveUp(tx, origin, failing, delivery, { status, error }, now);
   const changed = disabled === null ? failing : ({ ...failing, status: 'disabled' } as const);
   return [{ outcome: 'given_up', disabled }, changed];
 }
 
-/** Of an endpoint whose delivery was given up. */
+/**
+ * Ends a delivery after its last attempt, and disables the endpoint where it is gone or has accepted nothing since the
+ * first attempt.
+ * @param endpoint locked, with all failures
+ * @returns why the endpoint was disabled; null where it was not
+ */
+export async function giveUp(
+  tx: Sql,
+  origin: Origin,
+  endpoint: EndpointRow,
+  delivery: DeliveryRow,
+  { status, error }: { readonly status: number | null; readonly error: string },
+  now: number,
+): Promise<DisabledReason | null> {
+  await endDelivery(tx, delivery, { status: 'failed', last_status: status, last_error: error }, now);
+  const reason = await reasonToDisable(tx, endpoint, delivery, status);
+  if (reason !== null) {
+    await disableEndpoint(tx, origin, endpoint.id, reason, now);
+  }
+  return reason;
+}
+
 async function reasonToDisable(
   tx: Sql,
   endpoint: EndpointRow,
@@ -151,7 +168,8 @@ async function reasonToDisable(
     return 'gone';
   }
   const first = await webhookQueries(tx).findAttempt(delivery.id, 1);
-  const isFailing = first !== undefined && (endpoint.failing_since ?? first.at) <= first.at;
+  const { failing_since } = endpoint;
+  const isFailing = first !== undefined && failing_since !== null && failing_since <= first.at;
   return isFailing ? 'failing' : null;
 }
 

@@ -265,6 +265,46 @@ suite('Attempts of a delivery', () => {
     assert.equal(receiver.received.length, 10);
   });
 
+  test('are ten also where the server died during the last one; then the endpoint is disabled', async (t) => {
+    const clock = testClock();
+    const shop = await openShop(t, { clock });
+    const waiting: ServerResponse[] = [];
+    const receiver = await openReceiver(t, (response) => {
+      if (receiver.received.length < 10) {
+        response.writeHead(500).end();
+      } else {
+        waiting.push(response);
+      }
+    });
+    const { id } = await register(shop, receiver.url);
+    await createCheese(shop, 'Brie');
+    await deliver(shop);
+    for (const seconds of waits.slice(0, -1)) {
+      clock.advance(seconds * 1100 + 2);
+      await deliver(shop);
+    }
+    clock.advance((waits.at(-1) ?? 0) * 1100 + 2);
+    const last = shop.app.webhookWorker.run();
+    await until(async () => waiting.length === 1);
+    const survivor = await shop.another();
+    clock.advance(60_000);
+    await deliver(survivor);
+    const [delivery] = await listDeliveries(shop, id);
+    assert.deepEqual(
+      [delivery?.status, delivery?.attempts, delivery?.last_error],
+      ['failed', 10, 'the server stopped before the result was known'],
+    );
+    const endpoint = await findEndpoint(shop, id);
+    assert.deepEqual([endpoint.status, endpoint.disabled_reason], ['disabled', 'failing']);
+    assert.equal(survivor.app.webhookWorker.stats.attempts.given_up, 1);
+    assert.equal(JSON.parse((await listed(shop)).at(-1) ?? '{}').type, 'webhook_endpoint.disabled');
+    // The result that comes late changes nothing.
+    waiting[0]?.writeHead(204).end();
+    await last;
+    assert.equal((await listDeliveries(shop, id))[0]?.status, 'failed');
+    assert.equal(receiver.received.length, 10);
+  });
+
   test('that fail for one event do not disable an endpoint that accepts others', async (t) => {
     const clock = testClock();
     const shop = await openShop(t, { clock });
