@@ -1,5 +1,10 @@
 /** Colors and defaults of the widgets. Every text has a contrast of 4.5 or more on its background. */
-import { createTheme, type MantineColorsTuple, type MantineThemeOverride } from '@mantine/core';
+import {
+  createTheme,
+  defaultVariantColorsResolver,
+  type MantineColorsTuple,
+  type MantineThemeOverride,
+} from '@mantine/core';
 
 const rind: MantineColorsTuple = [
   '#fff6e5',
@@ -19,6 +24,14 @@ export const theme: MantineThemeOverride = createTheme({
   primaryShade: { light: 7, dark: 4 },
   autoContrast: true,
   luminanceThreshold: 0.35,
+  // The default computes the text of filled widgets for the light shade alone.
+  variantColorResolver: (input) => {
+    const colors = defaultVariantColorsResolver(input);
+    const isPrimary = input.color === undefined || input.color === input.theme.primaryColor;
+    return input.variant === 'filled' && isPrimary
+      ? { ...colors, color: 'var(--mantine-primary-color-contrast)' }
+      : colors;
+  },
   colors: { rind },
   fontFamily: 'system-ui, -apple-system, "Segoe UI", sans-serif',
   fontFamilyMonospace: 'ui-monospace, SFMono-Regular, Menlo, Consolas, monospace',

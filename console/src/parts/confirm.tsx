@@ -6,6 +6,7 @@ import { Alert, Button, Group, List, Modal, Stack, Text, TextInput } from '@mant
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { messageOf } from '../session.ts';
+import { locale, showNumber } from './format.ts';
 
 /** An entry of the response to a dry run. */
 export interface Effect {
@@ -32,20 +33,30 @@ interface Props {
 const verbs: Readonly<Record<string, string>> = {
   created: 'creates',
   updated: 'changes',
+  adjusted: 'changes',
   deleted: 'deletes',
   cancelled: 'cancels',
-  detached: 'detaches',
+  detached: 'removes',
   ended: 'ends',
   unreferenced: 'no longer shows',
 };
 
-/** "cancels order 31", "ends 2 sessions". */
-export function describeEffect({ type, subject, count }: Effect): string {
-  const [kind = '', change = ''] = type.split('.');
-  const verb = verbs[change] ?? `${change}:`;
-  return subject === undefined
-    ? `${verb} ${count ?? ''} ${kind.replaceAll('_', ' ')}`
-    : `${verb} ${subject.replace(':', ' ').replaceAll('_', ' ')}`;
+const list = new Intl.ListFormat(locale, { type: 'conjunction' });
+
+/** "cancels orders 31 and 40", "ends 2 sessions". */
+export function describeEffects(effects: readonly Effect[]): string[] {
+  const types = [...new Set(effects.map(({ type }) => type))];
+  return types.map((type) => {
+    const same = effects.filter((effect) => effect.type === type);
+    const [kind = '', change = ''] = type.replaceAll('_', ' ').split('.');
+    const verb = verbs[change] ?? `${change}:`;
+    const ids = same.flatMap(({ subject }) => (subject === undefined ? [] : [subject.split(':')[1] ?? '']));
+    if (ids.length > 0) {
+      return `${verb} ${ids.length === 1 || kind === 'stock' ? kind : `${kind}s`} ${list.format(ids)}`;
+    }
+    const count = same.reduce((sum, effect) => sum + (effect.count ?? 0), 0);
+    return `${verb} ${showNumber(count)} ${count === 1 ? kind.replace(/s$/, '') : kind}`;
+  });
 }
 
 export function Confirm(props: Props) {
@@ -55,7 +66,7 @@ export function Confirm(props: Props) {
   const [failure, setFailure] = useState<string | null>(null);
   const effects = useQuery({
     queryKey: ['effects', title],
-    queryFn: () => readEffects?.() ?? { effects: [], more: 0 },
+    queryFn: async () => (await readEffects?.()) ?? { effects: [], more: 0 },
     staleTime: 0,
     gcTime: 0,
   });
@@ -81,11 +92,11 @@ export function Confirm(props: Props) {
         {effects.data !== undefined && effects.data.effects.length > 0 ? (
           <div>
             <Text size="sm" fw={600}>
-              This also
+              This
             </Text>
             <List size="sm">
-              {effects.data.effects.map((effect) => (
-                <List.Item key={`${effect.type} ${effect.subject ?? ''}`}>{describeEffect(effect)}</List.Item>
+              {describeEffects(effects.data.effects).map((effect) => (
+                <List.Item key={effect}>{effect}</List.Item>
               ))}
             </List>
             {effects.data.more > 0 ? <Text size="sm">and {effects.data.more} more</Text> : null}

@@ -24,12 +24,14 @@ interface Props<Row> {
   /** Keys of the selected rows. Without it there are no check boxes. */
   readonly selected?: ReadonlySet<number | string> | undefined;
   readonly onSelect?: ((selected: ReadonlySet<number | string>) => void) | undefined;
+  /** Actions on the current row, by key. */
+  readonly keys?: Readonly<Record<string, (row: Row) => void>> | undefined;
   /** Called when the end of the list comes into view. */
   readonly onEnd?: (() => void) | undefined;
 }
 
 export function DataTable<Row>(props: Props<Row>) {
-  const { label, columns, rows, keyOf, nameOf, onOpen, selected, onSelect, onEnd } = props;
+  const { label, columns, rows, keyOf, nameOf, onOpen, selected, onSelect, keys, onEnd } = props;
   const [current, setCurrent] = useState(-1);
   const body = useRef<HTMLTableSectionElement>(null);
   const end = useRef<HTMLDivElement>(null);
@@ -57,6 +59,7 @@ export function DataTable<Row>(props: Props<Row>) {
       ? {}
       : {
           Enter: () => onOpen?.(row),
+          ...Object.fromEntries(Object.entries(keys ?? {}).map(([key, act]) => [key, () => act(row)])),
           ...(selected === undefined ? {} : { ' ': () => toggle(row) }),
         }),
   });

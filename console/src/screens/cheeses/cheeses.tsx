@@ -1,5 +1,23 @@
-import { PageTitle } from '../../parts/page.tsx';
+import './cheeses.css';
+import { Link } from 'wouter';
+import { Empty } from '../../parts/page.tsx';
+import type { ScreenProps } from '../list.ts';
+import { CheeseList } from './cheese-list.tsx';
+import { CheesePage } from './cheese-page.tsx';
+import { NewCheese } from './new-cheese.tsx';
 
-export default function Cheeses() {
-  return <PageTitle title="Cheeses" />;
+export default function Cheeses({ id }: ScreenProps) {
+  if (id === undefined) {
+    return <CheeseList />;
+  }
+  if (id === 'new') {
+    return <NewCheese />;
+  }
+  return /^[1-9]\d{0,14}$/.test(id) ? (
+    <CheesePage key={id} id={Number(id)} />
+  ) : (
+    <Empty title="There is no such cheese">
+      <Link href="/cheeses">All cheeses</Link>
+    </Empty>
+  );
 }

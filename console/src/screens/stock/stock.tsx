@@ -1,5 +1,216 @@
-import { PageTitle } from '../../parts/page.tsx';
+/** The tracked cheeses with their kilograms. */
+import { Anchor, Badge, Button, Group, SegmentedControl, Text } from '@mantine/core';
+import { PlusIcon } from '@radix-ui/react-icons';
+import { useInfiniteQuery } from '@tanstack/react-query';
+import { useState } from 'react';
+import { Link, useLocation, useSearchParams } from 'wouter';
+import type { Result } from '../../../../client/src/index.ts';
+import { type Column, DataTable } from '../../parts/data-table.tsx';
+import { showKilograms, showNumber } from '../../parts/format.ts';
+import { Empty, Loading, PageTitle, Problem } from '../../parts/page.tsx';
+import { useCurd } from '../../queries.ts';
+import type { ScreenProps } from '../list.ts';
+import { BeginTracking } from './begin-tracking.tsx';
+import { CountMany } from './count-many.tsx';
+import { type StockAction, StockDialog } from './stock-dialogs.tsx';
+import { StockHistory } from './stock-history.tsx';
+import { isLow, showSupply, useSales } from './supply.ts';
 
-export default function Stock() {
-  return <PageTitle title="Stock" />;
+type Page = Result<'listStock'>;
+export type StockRow = Page['items'][number];
+
+const pageSize = 50;
+
+export default function StockScreen({ id }: ScreenProps) {
+  const curd = useCurd();
+  const [, navigate] = useLocation();
+  const [params, setParams] = useSearchParams();
+  const isLowOnly = params.get('low') === 'true';
+  const [selected, setSelected] = useState<ReadonlySet<number | string>>(new Set());
+  const [open, setOpen] = useState<{ readonly action: StockAction; readonly row: StockRow } | null>(null);
+  const [dialog, setDialog] = useState<'begin' | 'count' | null>(null);
+  const list = useInfiniteQuery({
+    queryKey: ['stock', 'list', isLowOnly],
+    queryFn: async ({ pageParam: cursor, signal }) =>
+      await curd.stock.list({ ...(isLowOnly ? { low: true } : {}), cursor, limit: pageSize }, { signal }),
+    initialPageParam: undefined as string | undefined,
+    getNextPageParam: ({ nextCursor }: Page) => nextCursor ?? undefined,
+  });
+  const pages = list.data?.pages ?? [];
+  const rows = pages.flatMap(({ items }) => items);
+  const chosen = rows.filter(({ cheeseId }) => selected.has(cheeseId));
+  const [first] = pages;
+
+  return (
+    <>
+      <PageTitle title="Stock">
+        <Text size="sm" c="dimmed" role="status">
+          {first === undefined ? '' : `${showNumber(first.total)} ${isLowOnly ? 'low' : 'tracked'}`}
+        </Text>
+        <Button size="xs" leftSection={<PlusIcon aria-hidden="true" />} onClick={() => setDialog('begin')}>
+          Track a cheese
+        </Button>
+      </PageTitle>
+      <Group mb="sm" gap="xs">
+        <SegmentedControl
+          size="xs"
+          aria-label="Which cheeses"
+          data={[
+            { value: 'all', label: 'All' },
+            { value: 'low', label: 'Low' },
+          ]}
+          value={isLowOnly ? 'low' : 'all'}
+          onChange={(value) => {
+            setParams(value === 'low' ? { low: 'true' } : {}, { replace: true });
+            setSelected(new Set());
+          }}
+        />
+        {chosen.length === 0 ? null : (
+          <Button size="xs" variant="default" onClick={() => setDialog('count')}>
+            Count {chosen.length === 1 ? '1 cheese' : `${chosen.length} cheeses`}
+          </Button>
+        )}
+      </Group>
+      {list.isPending ? <Loading what="the stock" /> : null}
+      {list.isError ? <Problem error={list.error} retry={list.refetch} /> : null}
+      {list.isSuccess && rows.length === 0 ? <NoStock isLowOnly={isLowOnly} /> : null}
+      {rows.length === 0 ? null : (
+        <DataTable
+          label="Stock"
+          columns={columnsOf(pages, (action, row) => setOpen({ action, row }))}
+          rows={rows}
+          keyOf={({ cheeseId }) => cheeseId}
+          nameOf={({ cheeseName }) => cheeseName}
+          onOpen={({ cheeseId }) => navigate(`/stock/${cheeseId}${isLowOnly ? '?low=true' : ''}`)}
+          selected={selected}
+          onSelect={setSelected}
+          onEnd={() => void (list.hasNextPage && !list.isFetching ? list.fetchNextPage() : null)}
+        />
+      )}
+      {open === null ? null : (
+        <StockDialog
+          action={open.action}
+          cheeseId={open.row.cheeseId}
+          name={open.row.cheeseName}
+          stock={open.row}
+          onClose={() => setOpen(null)}
+        />
+      )}
+      {dialog === 'begin' ? <BeginTracking onClose={() => setDialog(null)} /> : null}
+      {dialog === 'count' ? (
+        <CountMany
+          rows={chosen}
+          onClose={() => {
+            setDialog(null);
+            setSelected(new Set());
+          }}
+        />
+      ) : null}
+      {id !== undefined && /^[1-9]\d{0,14}$/.test(id) ? (
+        <StockHistory
+          cheeseId={Number(id)}
+          name={rows.find(({ cheeseId }) => String(cheeseId) === id)?.cheeseName}
+          onClose={() => navigate(`/stock${isLowOnly ? '?low=true' : ''}`)}
+        />
+      ) : null}
+    </>
+  );
+}
+
+function NoStock({ isLowOnly }: { readonly isLowOnly: boolean }) {
+  return isLowOnly ? (
+    <Empty title="No stock is low">
+      A cheese is listed here when its available kilograms fall to its number "low at".
+    </Empty>
+  ) : (
+    <Empty title="No stock is tracked">
+      Cheeses are sold without limit until you track them: then orders reserve kilograms, and what is not
+      there cannot be ordered.
+    </Empty>
+  );
+}
+
+function columnsOf(
+  pages: readonly Page[],
+  onAction: (action: StockAction, row: StockRow) => void,
+): Column<StockRow>[] {
+  return [
+    {
+      title: 'Cheese',
+      show: ({ cheeseId, cheeseName }) => (
+        <Anchor
+          component={Link}
+          href={`/cheeses/${cheeseId}`}
+          size="sm"
+          fw={600}
+          style={{ overflowWrap: 'anywhere' }}
+        >
+          {cheeseName}
+        </Anchor>
+      ),
+    },
+    { title: 'Status', show: ({ status }) => status, isWideOnly: true },
+    { title: 'On hand', isNumber: true, show: ({ onHand }) => showKilograms(onHand) },
+    { title: 'Reserved', isNumber: true, show: ({ reserved }) => showKilograms(reserved) },
+    {
+      title: 'Available',
+      isNumber: true,
+      show: (row) => (
+        <Group gap={6} wrap="nowrap" justify="flex-end" display="inline-flex">
+          {isLow(row) ? (
+            <Badge size="sm" color="yellow" variant="light" tt="none">
+              low
+            </Badge>
+          ) : null}
+          <strong>{showKilograms(row.available)}</strong>
+        </Group>
+      ),
+    },
+    {
+      title: 'Low at',
+      isNumber: true,
+      isWideOnly: true,
+      show: ({ lowAt }) => (lowAt === null ? '-' : showKilograms(lowAt)),
+    },
+    {
+      title: 'Supply',
+      isNumber: true,
+      show: (row) => <Supply row={row} page={pages.find(({ items }) => items.includes(row))} />,
+    },
+    {
+      title: 'Actions',
+      show: (row) => (
+        <Group gap={4} wrap="wrap">
+          {(['adjust', 'count', 'end'] as const).map((action) => (
+            <Button
+              key={action}
+              size="compact-xs"
+              variant={action === 'end' ? 'subtle' : 'default'}
+              aria-label={`${actionNames[action]}: ${row.cheeseName}`}
+              onClick={() => onAction(action, row)}
+            >
+              {actionNames[action]}
+            </Button>
+          ))}
+          <Button
+            size="compact-xs"
+            variant="subtle"
+            component={Link}
+            href={`/stock/${row.cheeseId}`}
+            aria-label={`History: ${row.cheeseName}`}
+          >
+            History
+          </Button>
+        </Group>
+      ),
+    },
+  ];
+}
+
+const actionNames = { adjust: 'Adjust', count: 'Count', end: 'End' } as const;
+
+/** The sales are read for a whole page of the list at once. */
+function Supply({ row, page }: { readonly row: StockRow; readonly page: Page | undefined }) {
+  const sales = useSales(page?.items.map(({ cheeseId }) => cheeseId) ?? []);
+  return <>{showSupply(row.available, sales?.get(row.cheeseId), sales !== undefined)}</>;
 }

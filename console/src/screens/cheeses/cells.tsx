@@ -1,0 +1,111 @@
+/** Cells of the table of cheeses that show an image or can be changed. */
+import { Box, NativeSelect, NumberInput, Text, UnstyledButton } from '@mantine/core';
+import { useInViewport } from '@mantine/hooks';
+import { ImageIcon } from '@radix-ui/react-icons';
+import { useState } from 'react';
+import type { Cheese } from '../../../../client/src/index.ts';
+import { showMoney } from '../../parts/format.ts';
+import { type CheeseStatus, statuses } from './filters.ts';
+import { isUploaded, sourceOf, useImages } from './queries.ts';
+
+const thumbnailSize = 36;
+
+/** The thumbnail of the primary image, read when the row comes into view. */
+export function Thumbnail({ cheese }: { readonly cheese: Cheese }) {
+  const [url = ''] = cheese.photoUrls;
+  const { ref, inViewport } = useInViewport<HTMLDivElement>();
+  const { data: images = [] } = useImages(cheese.id, inViewport && isUploaded(url));
+  const image = images.find(({ imageUrl }) => imageUrl === url);
+  return (
+    <Box ref={ref} className="thumbnail" w={thumbnailSize} h={thumbnailSize}>
+      {image === undefined ? (
+        <ImageIcon aria-hidden="true" opacity={0.4} />
+      ) : (
+        <img
+          src={sourceOf(image.thumbnailUrl)}
+          alt={image.caption ?? ''}
+          width={thumbnailSize}
+          height={thumbnailSize}
+        />
+      )}
+    </Box>
+  );
+}
+
+interface PriceProps {
+  readonly cheese: Cheese;
+  /** Called with the cheese as it was when the edit began. */
+  readonly onChange: (seen: Cheese, price: number | null) => void;
+}
+
+export function PriceCell({ cheese, onChange }: PriceProps) {
+  const [edit, setEdit] = useState<{ readonly seen: Cheese; readonly text: string | number } | null>(null);
+
+  function save(): void {
+    if (edit !== null) {
+      setEdit(null);
+      const price = edit.text === '' ? null : Number(edit.text);
+      if (price !== (edit.seen.pricePerKg ?? null)) {
+        onChange(edit.seen, price);
+      }
+    }
+  }
+
+  if (edit === null) {
+    const price = cheese.pricePerKg === undefined ? null : showMoney(cheese.pricePerKg);
+    return (
+      <UnstyledButton
+        className="editable"
+        aria-label={`Price of ${cheese.name}: ${price ?? 'none'}. Change`}
+        onClick={() => setEdit({ seen: cheese, text: cheese.pricePerKg ?? '' })}
+      >
+        {price ?? (
+          <Text span size="sm" c="dimmed">
+            no price
+          </Text>
+        )}
+      </UnstyledButton>
+    );
+  }
+  return (
+    <NumberInput
+      size="xs"
+      w={90}
+      autoFocus
+      aria-label={`Price of ${cheese.name}`}
+      min={0}
+      max={1_000_000}
+      styles={{ input: { textAlign: 'right' } }}
+      value={edit.text}
+      onFocus={({ currentTarget }) => currentTarget.select()}
+      onChange={(text) => setEdit({ ...edit, text })}
+      onBlur={save}
+      onKeyDown={({ key }) => {
+        if (key === 'Enter') {
+          save();
+        } else if (key === 'Escape') {
+          setEdit(null);
+        }
+      }}
+    />
+  );
+}
+
+interface StatusProps {
+  readonly cheese: Cheese;
+  readonly onChange: (status: CheeseStatus) => void;
+}
+
+export function StatusCell({ cheese, onChange }: StatusProps) {
+  return (
+    <NativeSelect
+      size="xs"
+      w={112}
+      className={`status-${cheese.status}`}
+      aria-label={`Status of ${cheese.name}`}
+      data={[...statuses]}
+      value={cheese.status}
+      onChange={({ currentTarget }) => onChange(currentTarget.value as CheeseStatus)}
+    />
+  );
+}

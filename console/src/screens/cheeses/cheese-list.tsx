@@ -1,0 +1,286 @@
+/** The catalogue as a table: search, filters, changes in the row, and actions on many cheeses. */
+import { Anchor, Badge, Button, Group, Kbd, Text } from '@mantine/core';
+import { DownloadIcon, PlusIcon } from '@radix-ui/react-icons';
+import { useState } from 'react';
+import { Link, useLocation, useSearchParams } from 'wouter';
+import type { Cheese } from '../../../../client/src/index.ts';
+import { type Column, DataTable } from '../../parts/data-table.tsx';
+import { showNumber } from '../../parts/format.ts';
+import { Empty, Loading, PageTitle, Problem } from '../../parts/page.tsx';
+import { Time } from '../../parts/time.tsx';
+import { useSignedIn } from '../../queries.ts';
+import { type BulkAction, CheeseBulk } from './bulk-actions.tsx';
+import { PriceCell, StatusCell, Thumbnail } from './cells.tsx';
+import { useListedChange } from './change.tsx';
+import { useCsv } from './export.ts';
+import { showField } from './fields.ts';
+import { type Facets, FilterBar, type SetParams } from './filter-bar.tsx';
+import { type CheeseFilters, type CheeseStatus, countFilters, filtersOf, statuses } from './filters.ts';
+import { useAvailable, useCheeses } from './queries.ts';
+
+const shownTags = 2;
+
+export function CheeseList() {
+  const [params, setParams] = useSearchParams();
+  const [, navigate] = useLocation();
+  const { person } = useSignedIn();
+  const filters = filtersOf(params);
+  const list = useCheeses(filters);
+  const pages = list.data?.pages ?? [];
+  const rows = pages.flatMap(({ items }) => items);
+  const available = useAvailable(
+    person.mayWriteCheeses ? pages.map(({ items }) => items.map(({ id }) => id)) : [],
+  );
+  const { change, dialog } = useListedChange();
+  const [selected, setSelected] = useState<ReadonlySet<number | string>>(new Set());
+  const [bulk, setBulk] = useState<BulkAction | null>(null);
+  const csv = useCsv(filters);
+  const [first] = pages;
+  const facets: Facets | undefined = first !== undefined && 'facets' in first ? first.facets : undefined;
+
+  const setFilters: SetParams = (changes) => {
+    const next = new URLSearchParams(params);
+    for (const [name, value] of Object.entries(changes)) {
+      next.delete(name);
+      for (const one of [value ?? []].flat()) {
+        next.append(name, one);
+      }
+    }
+    setParams(next, { replace: true });
+    setSelected(new Set());
+  };
+
+  const setStatus = (cheese: Cheese, status: CheeseStatus) => void change(cheese, { status });
+  const columns = columnsOf({
+    available,
+    mayWrite: person.mayWriteCheeses,
+    onStatus: setStatus,
+    onPrice: (seen, pricePerKg) => void change(seen, { pricePerKg }),
+  });
+  const chosen = rows.filter(({ id }) => selected.has(id));
+
+  return (
+    <>
+      <PageTitle title="Cheeses">
+        <Text size="sm" c="dimmed" role="status">
+          {first === undefined
+            ? ''
+            : `${showNumber(first.total)} ${first.total === 1 ? 'cheese' : 'cheeses'}`}
+        </Text>
+        <Button
+          size="xs"
+          variant="default"
+          leftSection={<DownloadIcon aria-hidden="true" />}
+          loading={csv.isRunning}
+          disabled={rows.length === 0}
+          onClick={() => void csv.run()}
+        >
+          CSV
+        </Button>
+        {person.mayWriteCheeses ? (
+          <Button
+            size="xs"
+            component={Link}
+            href="/cheeses/new"
+            leftSection={<PlusIcon aria-hidden="true" />}
+          >
+            New cheese
+          </Button>
+        ) : null}
+      </PageTitle>
+      <FilterBar filters={filters} facets={facets} onChange={setFilters} />
+      {chosen.length === 0 ? null : (
+        <SelectionBar count={chosen.length} onAction={setBulk} onClear={() => setSelected(new Set())} />
+      )}
+      {list.isError ? <Problem error={list.error} retry={list.refetch} /> : null}
+      {list.isPending ? <Loading what="cheeses" /> : null}
+      {rows.length > 0 ? (
+        <DataTable
+          label="Cheeses"
+          columns={columns}
+          rows={rows}
+          keyOf={({ id }) => id}
+          nameOf={({ name }) => name}
+          onOpen={({ id }) => navigate(`/cheeses/${id}`)}
+          selected={person.mayWriteCheeses ? selected : undefined}
+          onSelect={setSelected}
+          keys={
+            person.mayWriteCheeses
+              ? Object.fromEntries(
+                  statuses.map((status, index) => [
+                    String(index + 1),
+                    (row: Cheese) => setStatus(row, status),
+                  ]),
+                )
+              : undefined
+          }
+          onEnd={() => void (list.hasNextPage && !list.isFetching ? list.fetchNextPage() : null)}
+        />
+      ) : null}
+      {list.isSuccess && rows.length === 0 ? <NoCheeses filters={filters} /> : null}
+      {list.isFetchingNextPage ? <Loading what="more cheeses" /> : null}
+      {rows.length > 0 && person.mayWriteCheeses ? (
+        <Text size="xs" c="dimmed" mt="sm" visibleFrom="sm">
+          <Kbd size="xs">1</Kbd> available, <Kbd size="xs">2</Kbd> pending, <Kbd size="xs">3</Kbd> sold, for
+          the current row
+        </Text>
+      ) : null}
+      {dialog}
+      {bulk === null ? null : (
+        <CheeseBulk
+          action={bulk}
+          cheeses={chosen}
+          onClose={(isDone) => {
+            setBulk(null);
+            if (isDone) {
+              setSelected(new Set());
+            }
+          }}
+        />
+      )}
+    </>
+  );
+}
+
+function NoCheeses({ filters }: { readonly filters: CheeseFilters }) {
+  return countFilters(filters) > 0 || filters.q !== undefined ? (
+    <Empty title="No cheese matches">Change or clear the filters.</Empty>
+  ) : (
+    <Empty title="No cheeses yet">
+      <Anchor component={Link} href="/cheeses/new">
+        Add a cheese
+      </Anchor>
+      , or{' '}
+      <Anchor component={Link} href="/import">
+        import a file
+      </Anchor>
+      .
+    </Empty>
+  );
+}
+
+interface SelectionProps {
+  readonly count: number;
+  readonly onAction: (action: BulkAction) => void;
+  readonly onClear: () => void;
+}
+
+function SelectionBar({ count, onAction, onClear }: SelectionProps) {
+  return (
+    <Group className="card" gap="xs" mb="sm" py={6}>
+      <Text size="sm" fw={600}>
+        {showNumber(count)} selected
+      </Text>
+      {statuses.map((status) => (
+        <Button key={status} size="compact-sm" variant="default" onClick={() => onAction(status)}>
+          Set {status}
+        </Button>
+      ))}
+      <Button size="compact-sm" variant="outline" color="red" onClick={() => onAction('delete')}>
+        Delete
+      </Button>
+      <Button size="compact-sm" variant="subtle" onClick={onClear}>
+        Clear selection
+      </Button>
+    </Group>
+  );
+}
+
+interface ColumnOptions {
+  readonly available: ReadonlyMap<number, number>;
+  readonly mayWrite: boolean;
+  readonly onStatus: (cheese: Cheese, status: CheeseStatus) => void;
+  readonly onPrice: (seen: Cheese, price: number | null) => void;
+}
+
+function columnsOf({ available, mayWrite, onStatus, onPrice }: ColumnOptions): Column<Cheese>[] {
+  return [
+    { title: 'Image', show: (cheese) => <Thumbnail cheese={cheese} />, isWideOnly: true },
+    {
+      title: 'Name',
+      show: ({ id, name }) => (
+        <Anchor
+          component={Link}
+          href={`/cheeses/${id}`}
+          size="sm"
+          fw={600}
+          style={{ overflowWrap: 'anywhere' }}
+        >
+          {name}
+        </Anchor>
+      ),
+    },
+    { title: 'Category', show: ({ category }) => category?.name ?? <None /> },
+    { title: 'Tags', show: ({ tags }) => <Tags names={tags.map(({ name }) => name)} />, isWideOnly: true },
+    {
+      title: 'Status',
+      show: (cheese) =>
+        mayWrite ? (
+          <StatusCell cheese={cheese} onChange={(status) => onStatus(cheese, status)} />
+        ) : (
+          cheese.status
+        ),
+    },
+    {
+      title: 'Price',
+      isNumber: true,
+      show: (cheese) =>
+        mayWrite ? (
+          <PriceCell cheese={cheese} onChange={onPrice} />
+        ) : (
+          showField(cheese.pricePerKg, 'pricePerKg')
+        ),
+    },
+    {
+      title: 'Months',
+      isNumber: true,
+      isWideOnly: true,
+      show: ({ ageMonths }) => ageMonths ?? <None />,
+    },
+    { title: 'Organic', isWideOnly: true, show: ({ organic }) => (organic ? 'yes' : <None />) },
+    {
+      title: 'Stock',
+      isNumber: true,
+      show: ({ id }) => {
+        const kilograms = available.get(id);
+        return kilograms === undefined ? <None /> : `${showNumber(kilograms)} kg`;
+      },
+    },
+    {
+      title: 'Changed',
+      isWideOnly: true,
+      show: ({ updatedAt }) => (
+        <Text span size="sm" style={{ whiteSpace: 'nowrap' }}>
+          <Time at={updatedAt} isRelative />
+        </Text>
+      ),
+    },
+  ];
+}
+
+function Tags({ names }: { readonly names: readonly string[] }) {
+  const more = names.length - shownTags;
+  return (
+    <Group gap={4} wrap="nowrap" title={names.join(', ')}>
+      {names.slice(0, shownTags).map((name) => (
+        <Badge key={name} size="sm" variant="default" tt="none" fw={400} maw={120}>
+          {name}
+        </Badge>
+      ))}
+      {more > 0 ? (
+        <Text span size="xs" c="dimmed">
+          +{more}
+        </Text>
+      ) : null}
+    </Group>
+  );
+}
+
+/** A field without a value. */
+function None() {
+  return (
+    <Text span c="dimmed">
+      -
+    </Text>
+  );
+}

@@ -1,0 +1,143 @@
+/** One cheese: its form beside a preview, its images, stock and history. */
+import { Alert, Badge, Button, Kbd, SimpleGrid, Stack, Text } from '@mantine/core';
+import { useState } from 'react';
+import { useLocation } from 'wouter';
+import { isCurdError } from '../../../../client/src/index.ts';
+import { Confirm } from '../../parts/confirm.tsx';
+import { Conflict } from '../../parts/conflict.tsx';
+import { Empty, Loading, PageTitle, Problem } from '../../parts/page.tsx';
+import { Time } from '../../parts/time.tsx';
+import { useSignedIn } from '../../queries.ts';
+import { StockPanel } from '../stock/stock-panel.tsx';
+import { CheeseForm } from './cheese-form.tsx';
+import { readDeletionEffects } from './deletion.ts';
+import { nameOfField, showField } from './fields.ts';
+import { History } from './history.tsx';
+import { Images } from './images.tsx';
+import { Preview } from './preview.tsx';
+import { sourceOf, useCheese, useImages, type VersionedCheese } from './queries.ts';
+import { sentencesOf, useCheeseForm } from './use-cheese-form.ts';
+import { useSaveKey, useUnsavedWarning } from './use-save-key.ts';
+
+export function CheesePage({ id }: { readonly id: number }) {
+  const cheese = useCheese(id);
+  if (cheese.data !== undefined && !(isCurdError(cheese.error) && cheese.error.status === 404)) {
+    return <OpenCheese server={cheese.data} />;
+  }
+  return (
+    <>
+      <PageTitle title={`Cheese ${id}`} />
+      {isCurdError(cheese.error) && cheese.error.status === 404 ? (
+        <Empty title="There is no such cheese">It was deleted, or never existed.</Empty>
+      ) : cheese.isError ? (
+        <Problem error={cheese.error} retry={cheese.refetch} />
+      ) : (
+        <Loading what="the cheese" />
+      )}
+    </>
+  );
+}
+
+function OpenCheese({ server }: { readonly server: VersionedCheese }) {
+  const { curd, person } = useSignedIn();
+  const [, navigate] = useLocation();
+  const [isDeleting, setDeleting] = useState(false);
+  const form = useCheeseForm(server);
+  const { cheese } = form.base;
+  const { data: images = [] } = useImages(cheese.id);
+  const { fields, general } =
+    form.failure === null ? { fields: {}, general: null } : sentencesOf(form.failure);
+  useSaveKey(() => void form.save());
+  useUnsavedWarning(form.isChanged);
+  const primary = images.find(({ imageUrl }) => imageUrl === server.cheese.photoUrls[0]);
+
+  return (
+    <>
+      <PageTitle title={cheese.name}>
+        <Text size="sm" c="dimmed" role="status">
+          {form.isChanged ? (
+            'not saved'
+          ) : (
+            <>
+              saved <Time at={cheese.updatedAt} isRelative />
+            </>
+          )}
+        </Text>
+        {person.mayWriteCheeses ? (
+          <>
+            <Button size="xs" variant="outline" color="red" onClick={() => setDeleting(true)}>
+              Delete
+            </Button>
+            {form.isChanged ? (
+              <Button size="xs" variant="default" onClick={form.discard}>
+                Discard
+              </Button>
+            ) : null}
+            <Button
+              size="xs"
+              loading={form.isSaving}
+              disabled={!form.isChanged}
+              rightSection={<Kbd size="xs">Ctrl S</Kbd>}
+              onClick={() => void form.save()}
+            >
+              Save
+            </Button>
+          </>
+        ) : (
+          <Badge variant="default">read only</Badge>
+        )}
+      </PageTitle>
+      {general === null ? null : (
+        <Alert color="red" variant="light" title="It was not saved" mb="sm">
+          {general}
+        </Alert>
+      )}
+      <SimpleGrid cols={{ base: 1, md: 2 }} spacing="lg">
+        <Stack gap="lg">
+          <section className="card">
+            <CheeseForm
+              values={form.values}
+              errors={fields}
+              onChange={form.edit}
+              isReadOnly={!person.mayWriteCheeses}
+            />
+          </section>
+          {person.mayWriteCheeses ? <StockPanel cheeseId={cheese.id} name={cheese.name} /> : null}
+        </Stack>
+        <Stack gap="lg">
+          <Preview
+            values={form.values}
+            image={
+              primary === undefined
+                ? null
+                : { source: sourceOf(primary.thumbnailUrl), caption: primary.caption ?? '' }
+            }
+          />
+          <Images server={server} images={images} isReadOnly={!person.mayWriteCheeses} />
+          <History subject={`cheese:${cheese.id}`} queryKey={`cheese ${cheese.id}`} />
+        </Stack>
+      </SimpleGrid>
+      {isDeleting ? (
+        <Confirm
+          title={`Delete ${cheese.name}`}
+          action="Delete"
+          typed={cheese.name}
+          readEffects={() => readDeletionEffects(curd, [cheese])}
+          onConfirm={() => curd.cheeses.delete(cheese.id).then(() => navigate('/cheeses'))}
+          onClose={() => setDeleting(false)}
+        />
+      ) : null}
+      {form.conflict === null ? null : (
+        <Conflict
+          title={cheese.name}
+          mine={form.conflict.mine}
+          theirs={form.conflict.theirs}
+          nameOf={nameOfField}
+          show={showField}
+          onResolve={form.resolve}
+          onClose={form.closeConflict}
+        />
+      )}
+    </>
+  );
+}

@@ -1,0 +1,36 @@
+/** The fields of a cheese in words. */
+import { showMoney } from '../../parts/format.ts';
+
+const names: Readonly<Record<string, string>> = {
+  photoUrls: 'images',
+  pricePerKg: 'price',
+  ageMonths: 'age',
+};
+
+/** "price" for `pricePerKg`. */
+export const nameOfField = (field: string): string => names[field] ?? field;
+
+/** A value of a field, as in a cheese or in an event. */
+export function showField(value: unknown, field: string): string {
+  if (value === undefined || value === null || value === '' || (Array.isArray(value) && value.length === 0)) {
+    return 'none';
+  }
+  if (Array.isArray(value)) {
+    return field === 'photoUrls' ? `${value.length}` : value.map((one) => nameOf(one)).join(', ');
+  }
+  switch (field) {
+    case 'pricePerKg':
+      return showMoney(Number(value));
+    case 'ageMonths':
+      return Number(value) === 1 ? '1 month' : `${value} months`;
+    case 'organic':
+      return value === true ? 'yes' : 'no';
+    default:
+      return nameOf(value);
+  }
+}
+
+const nameOf = (value: unknown): string =>
+  typeof value === 'object' && value !== null
+    ? String((value as { name?: unknown }).name ?? '')
+    : String(value);

@@ -1,0 +1,212 @@
+/** Search, filters and sort of the list of cheeses. */
+import { Button, Group, NumberInput, SegmentedControl, Select, TextInput } from '@mantine/core';
+import { useDebouncedCallback } from '@mantine/hooks';
+import { Cross2Icon, MagnifyingGlassIcon } from '@radix-ui/react-icons';
+import { useEffect, useState } from 'react';
+import type { Result } from '../../../../client/src/index.ts';
+import { showNumber } from '../../parts/format.ts';
+import { FilterFrame, FilterMenu } from './filter-menu.tsx';
+import { type CheeseFilters, countFilters, type FacetName, sorts } from './filters.ts';
+import { useMissingCounts } from './queries.ts';
+
+export type Facets = Extract<Result<'listCheeses'>, { facets: unknown }>['facets'];
+
+/** Sets parameters of the URL: null removes one. */
+export type SetParams = (changes: Readonly<Record<string, string | readonly string[] | null>>) => void;
+
+interface Props {
+  readonly filters: CheeseFilters;
+  readonly facets: Facets | undefined;
+  readonly onChange: SetParams;
+}
+
+export function FilterBar({ filters, facets, onChange }: Props) {
+  const missing = useMissingCounts(filters);
+  const isAll = filters.tagsAll !== undefined;
+  const tags = (isAll ? filters.tagsAll : filters.tags) ?? [];
+  const facet = (name: FacetName) => facets?.[name] ?? { values: [], more: 0 };
+  const one = (value: unknown) => (value === undefined ? [] : [String(value)]);
+  const setTags = (chosen: readonly string[], all: boolean) =>
+    onChange({ tags: all ? null : chosen, tagsAll: all ? chosen : null });
+
+  return (
+    <Group gap="xs" mb="sm" align="center">
+      <Search key={filters.q ?? ''} text={filters.q ?? ''} onChange={(q) => onChange({ q })} />
+      <FilterMenu
+        label="Status"
+        {...facet('status')}
+        chosen={filters.status ?? []}
+        onChoose={(status) => onChange({ status })}
+      />
+      <FilterMenu
+        label="Category"
+        {...facet('category')}
+        isSingle
+        chosen={one(filters.category)}
+        onChoose={(category) => onChange({ category })}
+      />
+      <FilterMenu label="Tags" {...facet('tags')} chosen={tags} onChoose={(chosen) => setTags(chosen, isAll)}>
+        <TagMode isAll={isAll} tags={tags} onChange={setTags} />
+      </FilterMenu>
+      <FilterMenu
+        label="Origin"
+        {...facet('origin')}
+        isSingle
+        chosen={one(filters.origin)}
+        onChoose={(origin) => onChange({ origin })}
+      />
+      <FilterMenu
+        label="Organic"
+        {...facet('organic')}
+        isSingle
+        nameOf={(value) => (value === 'true' ? 'Yes' : 'No')}
+        chosen={one(filters.organic)}
+        onChoose={(organic) => onChange({ organic })}
+      />
+      <Range label="Price" unit="$" names={['minPrice', 'maxPrice']} filters={filters} onChange={onChange} />
+      <Range label="Age" unit="months" names={['minAge', 'maxAge']} filters={filters} onChange={onChange} />
+      {(['image', 'price'] as const).map((name) => {
+        const isOn = filters.missing?.includes(name) ?? false;
+        const others = filters.missing?.filter((other) => other !== name) ?? [];
+        return (
+          <Button
+            key={name}
+            size="xs"
+            variant={isOn ? 'light' : 'default'}
+            aria-pressed={isOn}
+            onClick={() => onChange({ missing: isOn ? others : [...others, name] })}
+          >
+            No {name} {missing[name] === undefined ? '' : showNumber(missing[name])}
+          </Button>
+        );
+      })}
+      {countFilters(filters) + (filters.q === undefined ? 0 : 1) === 0 ? null : (
+        <Button
+          size="xs"
+          variant="subtle"
+          leftSection={<Cross2Icon aria-hidden="true" />}
+          onClick={() => onChange(Object.fromEntries(Object.keys(filters).map((name) => [name, null])))}
+        >
+          Clear
+        </Button>
+      )}
+      <Select
+        size="xs"
+        w={180}
+        ml="auto"
+        aria-label="Sort"
+        data={sorts.map((sort) => ({ ...sort }))}
+        value={filters.sort ?? 'name'}
+        allowDeselect={false}
+        onChange={(sort) => onChange({ sort: sort === 'name' ? null : sort })}
+      />
+    </Group>
+  );
+}
+
+function Search({
+  text,
+  onChange,
+}: {
+  readonly text: string;
+  readonly onChange: (text: string | null) => void;
+}) {
+  const [written, setWritten] = useState(text);
+  const change = useDebouncedCallback(
+    (value: string) => onChange(value.trim() === '' ? null : value.trim()),
+    250,
+  );
+  return (
+    <TextInput
+      size="xs"
+      w={220}
+      maxLength={100}
+      data-screen-search
+      type="search"
+      aria-label="Search cheeses"
+      placeholder="Search cheeses  /"
+      leftSection={<MagnifyingGlassIcon aria-hidden="true" />}
+      value={written}
+      onChange={({ currentTarget }) => {
+        setWritten(currentTarget.value);
+        change(currentTarget.value);
+      }}
+    />
+  );
+}
+
+interface TagModeProps {
+  readonly isAll: boolean;
+  readonly tags: readonly string[];
+  readonly onChange: (tags: readonly string[], isAll: boolean) => void;
+}
+
+/** Remembers the choice while no tag is chosen, because the URL cannot. */
+function TagMode({ isAll, tags, onChange }: TagModeProps) {
+  return (
+    <SegmentedControl
+      size="xs"
+      aria-label="How many of the tags"
+      disabled={tags.length === 0}
+      data={[
+        { value: 'any', label: 'Any of them' },
+        { value: 'all', label: 'All of them' },
+      ]}
+      value={isAll ? 'all' : 'any'}
+      onChange={(mode) => onChange(tags, mode === 'all')}
+    />
+  );
+}
+
+interface RangeProps {
+  readonly label: string;
+  readonly unit: string;
+  readonly names: readonly ['minPrice' | 'minAge', 'maxPrice' | 'maxAge'];
+  readonly filters: CheeseFilters;
+  readonly onChange: SetParams;
+}
+
+function Range({ label, unit, names, filters, onChange }: RangeProps) {
+  const [low, high] = [filters[names[0]], filters[names[1]]];
+  const isSet = low !== undefined || high !== undefined;
+  return (
+    <FilterFrame label={label} chosen={isSet ? `${low ?? 0} to ${high ?? 'any'}` : null}>
+      <Group gap="xs" wrap="nowrap">
+        <Bound label={`From (${unit})`} value={low} onChange={(value) => onChange({ [names[0]]: value })} />
+        <Bound label={`To (${unit})`} value={high} onChange={(value) => onChange({ [names[1]]: value })} />
+      </Group>
+    </FilterFrame>
+  );
+}
+
+interface BoundProps {
+  readonly label: string;
+  readonly value: number | undefined;
+  readonly onChange: (value: string | null) => void;
+}
+
+function Bound({ label, value, onChange }: BoundProps) {
+  const [written, setWritten] = useState<number | string>(value ?? '');
+  const change = useDebouncedCallback(
+    (next: number | string) => onChange(next === '' ? null : String(next)),
+    300,
+  );
+  useEffect(() => {
+    setWritten(value ?? '');
+  }, [value]);
+  return (
+    <NumberInput
+      size="xs"
+      w={110}
+      label={label}
+      min={0}
+      max={label.includes('months') ? 120 : 1_000_000}
+      allowDecimal={!label.includes('months')}
+      value={written}
+      onChange={(next) => {
+        setWritten(next);
+        change(next);
+      }}
+    />
+  );
+}

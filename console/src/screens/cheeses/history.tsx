@@ -1,0 +1,105 @@
+/** What happened to a cheese or its stock, from the event log, the newest first. */
+import { Button, Group, Stack, Text, Title } from '@mantine/core';
+import { useState } from 'react';
+import type { CurdEvent } from '../../../../client/src/index.ts';
+import { isCurdError } from '../../../../client/src/index.ts';
+import { Loading, Problem } from '../../parts/page.tsx';
+import { Time } from '../../parts/time.tsx';
+import { useApi } from '../../queries.ts';
+import { nameOfField, showField } from './fields.ts';
+
+/** The log is read from its oldest event on: of a subject with more, the newest of these are shown. */
+const readMax = 1000;
+const shownFirst = 8;
+
+interface Props {
+  /** `cheese:12` */
+  readonly subject: string;
+  /** The beginning of the key under which the data is stale after such an event. */
+  readonly queryKey: string;
+}
+
+export function History({ subject, queryKey }: Props) {
+  const [isAll, setAll] = useState(false);
+  const events = useApi([queryKey, 'history', subject], async (curd, signal) => {
+    const found: CurdEvent[] = [];
+    for await (const event of curd.events.list({ subject }, { signal }).take(readMax)) {
+      found.push(event);
+    }
+    return found.reverse();
+  });
+  if (isCurdError(events.error) && events.error.status === 403) {
+    return null;
+  }
+  const shown = events.data?.slice(0, isAll ? readMax : shownFirst) ?? [];
+  return (
+    <section aria-label="History">
+      <Title order={2} size="h5" mb="xs">
+        History
+      </Title>
+      {events.isPending ? <Loading what="the history" /> : null}
+      {events.isError ? <Problem error={events.error} retry={events.refetch} /> : null}
+      {events.isSuccess && shown.length === 0 ? (
+        <Text size="sm" c="dimmed">
+          The log has no event of it.
+        </Text>
+      ) : null}
+      <Stack gap={4} component="ul" m={0} p={0} style={{ listStyle: 'none' }}>
+        {shown.map((event) => (
+          <Group key={event.id} component="li" gap="sm" wrap="nowrap" align="start">
+            <Text size="sm" c="dimmed" style={{ whiteSpace: 'nowrap' }} className="figure">
+              <Time at={event.timestamp} />
+            </Text>
+            <Text size="sm" style={{ flex: 1, overflowWrap: 'anywhere' }}>
+              {describe(event)}{' '}
+              <Text span size="sm" c="dimmed">
+                {event.actor}
+              </Text>
+            </Text>
+          </Group>
+        ))}
+      </Stack>
+      {(events.data?.length ?? 0) > shown.length ? (
+        <Button size="compact-sm" variant="subtle" mt="xs" onClick={() => setAll(true)}>
+          Show all {events.data?.length}
+        </Button>
+      ) : null}
+    </section>
+  );
+}
+
+const reasons: Readonly<Record<string, string>> = {
+  sold_elsewhere: 'sold elsewhere',
+  tracking_started: 'tracking began',
+  tracking_ended: 'tracking ended',
+};
+
+/** "price $37.00 to $38.50" */
+export function describe(event: CurdEvent): string {
+  switch (event.type) {
+    case 'cheese.updated':
+      return Object.entries(event.data.changes)
+        .map(
+          ([field, { from, to }]) =>
+            `${nameOfField(field)} ${showField(from, field)} to ${showField(to, field)}`,
+        )
+        .join(', ');
+    case 'cheese.created':
+      return 'created';
+    case 'cheese.deleted':
+      return 'deleted';
+    case 'cheese.image_uploaded':
+      return 'image uploaded';
+    case 'stock.adjusted': {
+      const { deltaKg, reason, onHand, available } = event.data;
+      const delta = `${deltaKg > 0 ? '+' : ''}${deltaKg} kg`;
+      return `${reasons[reason] ?? reason}: ${delta}, ${onHand} kg on hand, ${available} kg available`;
+    }
+    case 'stock.low':
+      return `low: ${event.data.available} kg available`;
+    case 'stock.depleted':
+      return `depleted: ${event.data.available} kg available`;
+    default:
+      return event.type;
+  }
+}

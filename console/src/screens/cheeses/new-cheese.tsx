@@ -1,0 +1,77 @@
+/** The form of a cheese that does not exist yet. */
+import { Alert, Button, Kbd, SimpleGrid, Stack, Text } from '@mantine/core';
+import { useState } from 'react';
+import { useLocation } from 'wouter';
+import type { Body } from '../../../../client/src/index.ts';
+import { PageTitle } from '../../parts/page.tsx';
+import { useSignedIn } from '../../queries.ts';
+import { CheeseForm } from './cheese-form.tsx';
+import { changedValues, emptyValues, type FormValues, toChanges } from './form-values.ts';
+import { Preview } from './preview.tsx';
+import { sentencesOf } from './use-cheese-form.ts';
+import { useSaveKey, useUnsavedWarning } from './use-save-key.ts';
+
+export function NewCheese() {
+  const { curd, person } = useSignedIn();
+  const [, navigate] = useLocation();
+  const [values, setValues] = useState<FormValues>(emptyValues);
+  const [isSaving, setSaving] = useState(false);
+  const [failure, setFailure] = useState<unknown>(null);
+  const { fields, general } = failure === null ? { fields: {}, general: null } : sentencesOf(failure);
+  const isChanged = Object.keys(changedValues(values, emptyValues)).length > 0;
+  useSaveKey(() => void save());
+  useUnsavedWarning(isChanged && !isSaving);
+
+  async function save(): Promise<void> {
+    if (isSaving) {
+      return;
+    }
+    setSaving(true);
+    setFailure(null);
+    try {
+      const given = toChanges({ ...changedValues(values, emptyValues), name: values.name });
+      const { id } = await curd.cheeses.create(given as Body<'createCheese'>);
+      navigate(`/cheeses/${id}`);
+    } catch (error) {
+      setFailure(error);
+      setSaving(false);
+    }
+  }
+
+  return (
+    <>
+      <PageTitle title="New cheese">
+        <Button
+          size="xs"
+          loading={isSaving}
+          disabled={!person.mayWriteCheeses}
+          rightSection={<Kbd size="xs">Ctrl S</Kbd>}
+          onClick={() => void save()}
+        >
+          Create
+        </Button>
+      </PageTitle>
+      {general === null ? null : (
+        <Alert color="red" variant="light" title="It was not created" mb="sm">
+          {general}
+        </Alert>
+      )}
+      <SimpleGrid cols={{ base: 1, md: 2 }} spacing="lg">
+        <section className="card">
+          <CheeseForm
+            values={values}
+            errors={fields}
+            isReadOnly={!person.mayWriteCheeses}
+            onChange={(changes) => setValues({ ...values, ...changes })}
+          />
+        </section>
+        <Stack gap="xs">
+          <Preview values={values} image={null} />
+          <Text size="sm" c="dimmed">
+            Images and stock can be added as soon as the cheese is created.
+          </Text>
+        </Stack>
+      </SimpleGrid>
+    </>
+  );
+}

@@ -1,0 +1,265 @@
+/** Changes of the stock of one cheese: adjust, count, begin and end tracking. */
+import { Alert, Button, Group, Modal, NumberInput, Select, Stack, Text } from '@mantine/core';
+import { useQueryClient } from '@tanstack/react-query';
+import { type ReactNode, useState } from 'react';
+import { type Body, type Curd, etagOf, isCurdError, type Stock } from '../../../../client/src/index.ts';
+import { Confirm } from '../../parts/confirm.tsx';
+import { showKilograms } from '../../parts/format.ts';
+import { useCurd } from '../../queries.ts';
+import { messageOf } from '../../session.ts';
+
+export type StockAction = 'adjust' | 'count' | 'begin' | 'end';
+
+export const kilogramsMax = 1_000_000_000;
+
+type Reason = Body<'adjustCheeseStock'>['reason'];
+
+const reasons: { value: Reason; label: string }[] = [
+  { value: 'received', label: 'Received' },
+  { value: 'returned', label: 'Returned' },
+  { value: 'spoiled', label: 'Spoiled' },
+  { value: 'sold_elsewhere', label: 'Sold elsewhere' },
+  { value: 'counted', label: 'Counted' },
+  { value: 'other', label: 'Other' },
+];
+
+interface Props {
+  readonly action: StockAction;
+  readonly cheeseId: number;
+  readonly name: string;
+  /** Absent while the cheese is not tracked. */
+  readonly stock?: Stock | undefined;
+  readonly onClose: () => void;
+}
+
+export function StockDialog(props: Props) {
+  switch (props.action) {
+    case 'adjust':
+      return <Adjust {...props} />;
+    case 'end':
+      return <EndTracking {...props} />;
+    default:
+      return <Count {...props} />;
+  }
+}
+
+/** Reads all stock again after a change. The first part of the key is that which events make stale. */
+export function useStockRefresh() {
+  const client = useQueryClient();
+  return () => client.invalidateQueries({ queryKey: ['stock'] });
+}
+
+interface FormProps {
+  readonly title: string;
+  readonly action: string;
+  readonly isReady: boolean;
+  readonly onSubmit: (curd: Curd) => Promise<unknown>;
+  readonly onClose: () => void;
+  readonly children: ReactNode;
+}
+
+/** A dialog with one action, whose refusal is shown in words. */
+export function StockForm({ title, action, isReady, onSubmit, onClose, children }: FormProps) {
+  const curd = useCurd();
+  const refresh = useStockRefresh();
+  const [isRunning, setRunning] = useState(false);
+  const [failure, setFailure] = useState<unknown>(null);
+
+  async function run(): Promise<void> {
+    setRunning(true);
+    setFailure(null);
+    try {
+      await onSubmit(curd);
+      void refresh();
+      onClose();
+    } catch (error) {
+      void refresh();
+      setFailure(error);
+      setRunning(false);
+    }
+  }
+
+  return (
+    <Modal opened onClose={onClose} title={title}>
+      <form
+        onSubmit={(event) => {
+          event.preventDefault();
+          if (isReady && !isRunning) {
+            void run();
+          }
+        }}
+      >
+        <Stack gap="sm">
+          {children}
+          {failure === null ? null : <Alert color="red">{sentenceOf(failure)}</Alert>}
+          <Group justify="flex-end">
+            <Button variant="default" onClick={onClose}>
+              Cancel
+            </Button>
+            <Button type="submit" loading={isRunning} disabled={!isReady}>
+              {action}
+            </Button>
+          </Group>
+        </Stack>
+      </form>
+    </Modal>
+  );
+}
+
+/** The sentence of the field, where the server names one. */
+function sentenceOf(failure: unknown): string {
+  if (isCurdError(failure, 'precondition_failed')) {
+    return 'The stock was changed at the same moment. Look at the numbers, and save again.';
+  }
+  return (isCurdError(failure) ? failure.errors[0]?.message : undefined) ?? messageOf(failure);
+}
+
+function Adjust({ cheeseId, name, stock, onClose }: Props) {
+  const [delta, setDelta] = useState<number | string>('');
+  const [reason, setReason] = useState<Reason>('received');
+  const deltaKg = Number(delta);
+  const isReady = delta !== '' && Number.isInteger(deltaKg) && deltaKg !== 0;
+  return (
+    <StockForm
+      title={`Adjust the stock of ${name}`}
+      action="Adjust"
+      isReady={isReady}
+      onSubmit={(curd) => curd.stock.adjust(cheeseId, { deltaKg, reason })}
+      onClose={onClose}
+    >
+      <NumberInput
+        label="Kilograms to add"
+        description="With a minus sign: to subtract"
+        data-autofocus
+        allowDecimal={false}
+        min={-kilogramsMax}
+        max={kilogramsMax}
+        value={delta}
+        onChange={setDelta}
+      />
+      <Select
+        label="Reason"
+        data={reasons}
+        value={reason}
+        allowDeselect={false}
+        onChange={(value) => setReason((value ?? 'other') as Reason)}
+      />
+      {stock === undefined ? null : (
+        <Text size="sm" c="dimmed">
+          {showKilograms(stock.onHand)} on hand
+          {isReady ? `, then ${showKilograms(stock.onHand + deltaKg)}` : ''}
+        </Text>
+      )}
+    </StockForm>
+  );
+}
+
+/**
+ * Counts one cheese, or begins to track it. A number on hand that changed since it was shown was perhaps not counted.
+ * @throws Error with a sentence for the operator
+ */
+export async function countStock(
+  curd: Curd,
+  cheeseId: number,
+  seen: Stock | undefined,
+  count: { readonly onHand: number; readonly lowAt: number | null },
+): Promise<void> {
+  if (seen === undefined) {
+    await curd.stock.replace(cheeseId, count);
+    return;
+  }
+  const current = await curd.stock.get(cheeseId);
+  if (current.onHand !== seen.onHand) {
+    throw new StockMoved(seen.onHand, current);
+  }
+  await curd.stock.replace(cheeseId, count, { ifMatch: etagOf(current) });
+}
+
+class StockMoved extends Error {
+  readonly current: Stock;
+  constructor(before: number, current: Stock) {
+    super(
+      `On hand changed from ${showKilograms(before)} to ${showKilograms(current.onHand)} while you counted. ` +
+        'Check your number, and save again.',
+    );
+    this.current = current;
+  }
+}
+
+function Count({ action, cheeseId, name, stock, onClose }: Props) {
+  const [seen, setSeen] = useState(stock);
+  const [onHand, setOnHand] = useState<number | string>(stock?.onHand ?? '');
+  const [lowAt, setLowAt] = useState<number | string>(stock?.lowAt ?? '');
+  const isBeginning = action === 'begin';
+  return (
+    <StockForm
+      title={isBeginning ? `Track the stock of ${name}` : `Count the stock of ${name}`}
+      action={isBeginning ? 'Begin tracking' : 'Save'}
+      isReady={onHand !== ''}
+      onSubmit={async (curd) => {
+        try {
+          const count = { onHand: Number(onHand), lowAt: lowAt === '' ? null : Number(lowAt) };
+          await countStock(curd, cheeseId, seen, count);
+        } catch (error) {
+          if (error instanceof StockMoved) {
+            setSeen(error.current);
+          }
+          throw error;
+        }
+      }}
+      onClose={onClose}
+    >
+      <KilogramFields onHand={onHand} lowAt={lowAt} onOnHand={setOnHand} onLowAt={setLowAt} />
+      {isBeginning ? (
+        <Text size="sm" c="dimmed">
+          Enter what lies in the storeroom. Orders that were not shipped yet are reserved from it.
+        </Text>
+      ) : null}
+    </StockForm>
+  );
+}
+
+interface KilogramProps {
+  readonly onHand: number | string;
+  readonly lowAt: number | string;
+  readonly onOnHand: (value: number | string) => void;
+  readonly onLowAt: (value: number | string) => void;
+}
+
+export function KilogramFields({ onHand, lowAt, onOnHand, onLowAt }: KilogramProps) {
+  const bounds = { allowDecimal: false, allowNegative: false, min: 0, max: kilogramsMax, suffix: ' kg' };
+  return (
+    <>
+      <NumberInput label="On hand" data-autofocus {...bounds} value={onHand} onChange={onOnHand} />
+      <NumberInput
+        label="Low at"
+        description="At this many available kilograms or fewer, the stock is low. Empty: no warning"
+        {...bounds}
+        value={lowAt}
+        onChange={onLowAt}
+      />
+    </>
+  );
+}
+
+function EndTracking({ cheeseId, name, onClose }: Props) {
+  const curd = useCurd();
+  const refresh = useStockRefresh();
+  return (
+    <Confirm
+      title={`End tracking of ${name}`}
+      action="End tracking"
+      text="The cheese is then sold without limit. Orders stay as they are."
+      readEffects={async () => {
+        // With this header the response is not empty.
+        const response: unknown = await curd.stock.delete(cheeseId, { headers: { 'Dry-Run': 'effects' } });
+        return response as { effects: []; more: number };
+      }}
+      onConfirm={async () => {
+        await curd.stock.delete(cheeseId);
+        void refresh();
+      }}
+      onClose={onClose}
+    />
+  );
+}

@@ -1,0 +1,90 @@
+/** The stock of one cheese, on its page. */
+import { Badge, Button, Group, Text, Title } from '@mantine/core';
+import { useState } from 'react';
+import { Link } from 'wouter';
+import { isCurdError } from '../../../../client/src/index.ts';
+import { showKilograms } from '../../parts/format.ts';
+import { Loading, Problem } from '../../parts/page.tsx';
+import { useApi } from '../../queries.ts';
+import { type StockAction, StockDialog } from './stock-dialogs.tsx';
+import { isLow } from './supply.ts';
+
+interface Props {
+  readonly cheeseId: number;
+  readonly name: string;
+  /** Beside the history no link to it is needed. */
+  readonly hasLink?: boolean;
+}
+
+export function StockPanel({ cheeseId, name, hasLink = true }: Props) {
+  const [action, setAction] = useState<StockAction | null>(null);
+  const stock = useApi(['stock', cheeseId], async (curd, signal) => {
+    try {
+      return await curd.stock.get(cheeseId, { signal });
+    } catch (error) {
+      if (isCurdError(error, 'not_found')) {
+        return null;
+      }
+      throw error;
+    }
+  });
+  return (
+    <section className="card" aria-label="Stock">
+      <Group justify="space-between" mb="xs">
+        <Title order={2} size="h5">
+          Stock
+        </Title>
+        <Group gap="xs">
+          {stock.data === null ? (
+            <Button size="compact-sm" variant="default" onClick={() => setAction('begin')}>
+              Begin tracking
+            </Button>
+          ) : null}
+          {stock.data ? (
+            <>
+              <Button size="compact-sm" variant="default" onClick={() => setAction('adjust')}>
+                Adjust
+              </Button>
+              <Button size="compact-sm" variant="default" onClick={() => setAction('count')}>
+                Count
+              </Button>
+              {hasLink ? (
+                <Button size="compact-sm" variant="subtle" component={Link} href={`/stock/${cheeseId}`}>
+                  History
+                </Button>
+              ) : null}
+            </>
+          ) : null}
+        </Group>
+      </Group>
+      {stock.isPending ? <Loading what="the stock" /> : null}
+      {stock.isError ? <Problem error={stock.error} retry={stock.refetch} /> : null}
+      {stock.data === null ? (
+        <Text size="sm" c="dimmed">
+          Not tracked: it is sold without limit.
+        </Text>
+      ) : null}
+      {stock.data ? (
+        <Text size="sm" component="div">
+          {showKilograms(stock.data.onHand)} on hand, {showKilograms(stock.data.reserved)} reserved,{' '}
+          <strong>{showKilograms(stock.data.available)} available</strong>
+          {stock.data.lowAt === null ? '' : `, low at ${showKilograms(stock.data.lowAt)}`}{' '}
+          {isLow(stock.data) ? (
+            <Badge color="yellow" variant="light" tt="none">
+              low
+            </Badge>
+          ) : null}
+        </Text>
+      ) : null}
+      {action === null ? null : (
+        <StockDialog
+          action={action}
+          cheeseId={cheeseId}
+          name={name}
+          stock={stock.data ?? undefined}
+          onClose={() => setAction(null)}
+        />
+      )}
+    </section>
+  );
+}

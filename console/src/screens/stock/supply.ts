@@ -1,0 +1,37 @@
+/** How long the available kilograms last at the pace of the last 28 days. */
+import type { Stock } from '../../../../client/src/index.ts';
+import { useApi } from '../../queries.ts';
+
+const dayMs = 86_400_000;
+const averageDays = 28;
+
+export const isLow = ({ available, lowAt }: Pick<Stock, 'available' | 'lowAt'>): boolean =>
+  lowAt !== null && available <= lowAt;
+
+const dayOf = (time: number): string => new Date(time).toISOString().slice(0, 10);
+
+/** Kilograms ordered in the last 28 days, by cheese; undefined while the shop does not say. */
+export function useSales(cheeseIds: readonly number[]): ReadonlyMap<number, number> | undefined {
+  const now = Date.now();
+  const from = dayOf(now - averageDays * dayMs);
+  return useApi(['statistics', 'sales', from, cheeseIds], async (curd, signal) => {
+    if (cheeseIds.length === 0) {
+      return new Map<number, number>();
+    }
+    const filters = { from, to: dayOf(now), cheeseIds: cheeseIds.map(String), limit: 100 };
+    const { items } = await curd.statistics.listBestSellers(filters, { signal });
+    return new Map(items.map(({ cheeseId, kilograms }) => [cheeseId, kilograms]));
+  }).data;
+}
+
+/** "12 days", "no sales", or "-" while the sales are not known. */
+export function showSupply(available: number, sold: number | undefined, isKnown: boolean): string {
+  if (!isKnown) {
+    return '-';
+  }
+  if (sold === undefined || sold <= 0) {
+    return 'no sales';
+  }
+  const days = Math.floor(Math.max(0, available) / (sold / averageDays));
+  return days === 1 ? '1 day' : `${days} days`;
+}
