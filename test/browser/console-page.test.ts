@@ -49,7 +49,7 @@ for (const colorScheme of ['light', 'dark'] as const) {
       await page.setViewportSize(viewport);
       for (const path of screens) {
         await goTo(path);
-        await page.waitForFunction('document.querySelector(".mantine-Loader-root") === null');
+        await page.locator('.mantine-Loader-root').first().waitFor({ state: 'detached' });
         assert.deepEqual(await findAccessibilityProblems(page), [], `${path} ${colorScheme} ${name}`);
       }
     });
