@@ -51,6 +51,27 @@ function createWorld(shop: Shop) {
       const page = await shop.request('GET', '/v2/events?wait=10', { as: shop.admin });
       return page.json.items[0].id;
     },
+    trackedCheeseId: async () => {
+      const id = await idOf('POST', '/v2/cheeses', { name: `Tracked ${made}` });
+      await shop.request('PUT', `/v2/cheeses/${id}/stock`, { as: shop.admin, body: { onHand: 1_000_000 } });
+      return id;
+    },
+    accountId: async () => {
+      const { keys, contextOf } = shop.app.services;
+      return String((await keys.createAccount(contextOf('test'), `planned ${made}`)).id);
+    },
+    clientId: async () => {
+      const { clients, contextOf } = shop.app.services;
+      const accountId = Number(await get('accountId'));
+      const request = { name: 'Diary', accountId, scopes: ['read:cheeses'], redirectUris: [] } as const;
+      return (await clients.create(contextOf('test'), request)).clientId;
+    },
+    // Nothing listens there. An account can have 20 endpoints.
+    endpointId: async () => {
+      const { keys, contextOf } = shop.app.services;
+      const { name } = await keys.createAccount(contextOf('test'), `notified ${made}`);
+      return idOf('POST', '/v2/webhook-endpoints', { url: 'http://127.0.0.1:9/', account: name });
+    },
     consoleLink: async () => {
       const { consoleLinks, contextOf } = shop.app.services;
       return (await consoleLinks.create(contextOf('cli'))).link;
@@ -124,6 +145,31 @@ async function knownTo({ operationId }: Operation, world: World): Promise<Known>
     case 'createApiKey':
     case 'listApiKeys':
       return { account: await world.get('account'), scopes: [] };
+    case 'changeAccountPlan':
+      return { plan: 'pro' };
+    case 'createOauthClient':
+      return {
+        account: await world.get('account'),
+        scopes: ['read:cheeses'],
+        redirectUris: [],
+        grants: ['client_credentials'],
+        native: false,
+        public: false,
+      };
+    case 'createWebhookEndpoint':
+    case 'updateWebhookEndpoint':
+      return {
+        url: 'http://127.0.0.1:9/',
+        types: ['order.*'],
+        since: 'latest',
+        account: await world.get('account'),
+      };
+    case 'replayWebhookEndpoint':
+      return { since: 'latest', until: undefined, types: ['order.*'] };
+    case 'rotateWebhookEndpointSecret':
+      return { overlap: '0s' };
+    case 'adjustCheeseStock':
+      return { deltaKg: 1 };
     case 'signInToConsole':
       return { link: await world.get('consoleLink') };
     case 'listCheeseChanges':
@@ -223,7 +269,9 @@ onBothEngines('Every operation that takes credentials', (engine) => {
       }
       const values: Record<string, string> = {};
       for (const { name } of operation.parameters.filter((one) => one.in === 'path')) {
-        values[name] = await world.get(name);
+        const isTracked =
+          name === 'cheeseId' && /^(get|delete|adjust)CheeseStock$/.test(operation.operationId);
+        values[name] = await world.get(isTracked ? 'trackedCheeseId' : name);
       }
       const headers = { ...(await credentialsFor(operation, shop, world)), ...draft.headers };
       const url = urlOf(draft, operation, values);
@@ -246,7 +294,11 @@ onBothEngines('Every operation that takes credentials', (engine) => {
             // The next transitions of the order are shipped and delivered.
             const isTransition = /\/(approve|ship)$/.test(operation.path);
             const others = 'username' in values ? ['orderId'] : [];
-            world.forget(isTransition ? [] : [...Object.keys(values), ...others, 'session', 'account']);
+            world.forget(
+              isTransition
+                ? []
+                : [...Object.keys(values), ...others, 'session', 'account', 'trackedCheeseId'],
+            );
           }
         }
       } catch (error) {
@@ -265,7 +317,11 @@ onBothEngines('Every operation that takes credentials', (engine) => {
     }
     assert.equal(failures.size, 0, [`CURD_TEST_SEED=${seed}`, ...failures.values()].join('\n'));
     t.diagnostic(`${rounds * operations.length} requests, seed ${seed}`);
-    const never = operations.map(({ operationId }) => operationId).filter((id) => !good.has(id));
+    // A delivery exists only after a webhook was sent, and only a token of the console can sign out of it.
+    const without = ['getWebhookDelivery', 'retryWebhookDelivery', 'signOutOfConsole'];
+    const never = operations
+      .map(({ operationId }) => operationId)
+      .filter((id) => !good.has(id) && !without.includes(id));
     assert.deepEqual(never, [], 'no valid example was taken');
   });
 });
