@@ -199,14 +199,19 @@ export function createIdempotencyStore(database: Database, clock: Clock, secret:
           return { response: earlier, isReplay: true };
         }
         let response: StoredResponse | undefined;
+        let stored: unknown;
         const result = await work((change) =>
           database.transaction(async (tx) => {
             const changed = await change(tx);
             response = toResponse(changed as never);
             await store(tx, request, fingerprint, response);
+            stored = changed;
             return changed;
           }),
         );
+        if (response !== undefined && result !== stored) {
+          throw new Error('A verb returned something else than its transaction, whose response is stored.');
+        }
         return { response: response ?? toResponse(result), isReplay: false };
       } catch (error) {
         if (error instanceof Replay) {

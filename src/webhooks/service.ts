@@ -96,13 +96,15 @@ export function createEndpointService(dependencies: Dependencies): EndpointServi
    * Changes a locked endpoint. `work` returns the changed row, or null where there is nothing to change.
    * @throws AppError notFound, preconditionFailed
    */
-  async function change(
+  /** @param complete adds to the result inside the transaction, in which the response is stored */
+  async function change<T extends Versioned = Versioned>(
     context: Context,
     id: number,
     precondition: Precondition | undefined,
     work: (tx: Sql, row: EndpointRow, first: number) => Promise<Partial<EndpointRow> | null>,
     event = webhookEvents.updated.of(subjectOf(id), { id }),
-  ): Promise<Versioned> {
+    complete = (endpoint: Versioned) => endpoint as T,
+  ): Promise<T> {
     const { account, state } = await readSurroundings(id);
     return context.transaction(async (tx) => {
       const row = requireFound(await webhookQueries(tx).lockEndpointForUpdate(id));
@@ -116,7 +118,7 @@ export function createEndpointService(dependencies: Dependencies): EndpointServi
         await record(tx, context, event);
       }
       const open = await webhookQueries(tx).countOpen(id);
-      return shown(changed, account, open?.count ?? 0, state.epochs);
+      return complete(shown(changed, account, open?.count ?? 0, state.epochs));
     });
   }
 
@@ -212,7 +214,7 @@ export function createEndpointService(dependencies: Dependencies): EndpointServi
         throw validationError([{ field: 'overlap', message: 'must be at most 7d' }]);
       }
       let text = '';
-      const changed = await change(context, id, precondition, async (_, row) => {
+      const rotate = async (_: Sql, row: EndpointRow) => {
         const readable = activeSecrets(parseSecrets(row.secrets), clock.now()).filter((one) =>
           secrets.isReadable(id, one),
         );
@@ -231,8 +233,8 @@ export function createEndpointService(dependencies: Dependencies): EndpointServi
           secrets: JSON.stringify([created.stored, ...old]),
           ...(isRepaired ? ({ status: 'enabled', disabled_reason: null } as const) : {}),
         };
-      });
-      return withSecret(changed, text);
+      };
+      return change(context, id, precondition, rotate, undefined, (changed) => withSecret(changed, text));
     },
 
     async enable(context, id, skip, precondition) {

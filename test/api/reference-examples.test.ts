@@ -60,6 +60,9 @@ const ofKeys = ['getIdempotentResponse'];
 /** One needs the id of an event, the response of the other does not end. */
 const ofEvents = ['getEvent', 'streamEvents'];
 
+/** It needs a file with a table. */
+const ofFiles = ['importCheeses'];
+
 /** It needs the id of a client, which is random. */
 const ofClients = ['deleteOauthClient'];
 
@@ -112,9 +115,15 @@ onBothEngines('The reference', (engine) => {
       .filter(({ security, tags }) => security.length > 0 || tags[0] === 'Operation')
       .filter(
         ({ operationId }) =>
-          ![...ofCustomers, ...ofKeys, ...ofEvents, ...ofDeliveries, ...ofConsole, ...ofClients].includes(
-            operationId,
-          ),
+          ![
+            ...ofCustomers,
+            ...ofKeys,
+            ...ofEvents,
+            ...ofDeliveries,
+            ...ofConsole,
+            ...ofClients,
+            ...ofFiles,
+          ].includes(operationId),
       );
     const isEnding = ({ operationId }: Operation) => ending.includes(operationId);
     const ordered = [

@@ -176,6 +176,7 @@ onBothEngines('Webhook endpoints', (engine) => {
     assert.deepEqual(shown(read.json), [[last4(rotated.json.secret), null]]);
     assert.equal((await post(shop, id, '/rotate-secret', { overlap: '7d' })).json.secrets.length, 2);
     const now = await post(shop, id, '/rotate-secret', { overlap: '0s' });
+    assert.match(now.json.secret, /^whsec_/);
     assert.deepEqual(shown(now.json), [[last4(now.json.secret), null]]);
     assertFields(await post(shop, id, '/rotate-secret', { overlap: '8d' }), ['overlap']);
     assertFields(await post(shop, id, '/rotate-secret', { overlap: 'soon' }), ['overlap']);

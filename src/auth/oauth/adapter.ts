@@ -6,7 +6,7 @@ import { hash } from 'node:crypto';
 import type { Adapter, AdapterPayload } from 'oidc-provider';
 import { type Clock, timestamp } from '../../clock.ts';
 import type { Database } from '../../database/database.ts';
-import { consoleClientId } from './clients.ts';
+import { consoleClientId, isClientId } from './clients.ts';
 import type { ConsoleClient } from './console-client.ts';
 import { type ClientRow, type ObjectRow, oauthQueries } from './queries.ts';
 
@@ -129,9 +129,6 @@ export function createAdapters({
     },
   });
 }
-
-/** Texts that cannot be ids of clients cause no query. */
-export const isClientId = (text: string): boolean => /^[\w-]{1,100}$/.test(text);
 
 /** A client for oidc-provider. Its secret is the hash, because provider.ts compares hashes. */
 function metadataOf(client: ClientRow): AdapterPayload {

@@ -8,7 +8,7 @@ import type { IncomingMessage } from 'node:http';
 import type { Database } from '../../database/database.ts';
 import { AppError } from '../../errors.ts';
 import type { MaybePromise } from '../../maybe-promise.ts';
-import { isClientId } from './adapter.ts';
+import { isClientId } from './clients.ts';
 import { implicitMode } from './provider-extensions.ts';
 import { oauthQueries } from './queries.ts';
 import { defaultScope, isScope } from './scopes.ts';

@@ -49,6 +49,9 @@ export interface CreatedClient {
   readonly grants: readonly GrantType[];
 }
 
+/** Texts that cannot be ids of clients cause no query. */
+export const isClientId = (text: string): boolean => /^[\w-]{1,100}$/.test(text);
+
 /** The client of the console, which is part of the server. */
 export const consoleClientId = 'console';
 
@@ -123,10 +126,10 @@ export function createClientService(database: Database, clock: Clock): ClientSer
             'The application console is part of this server and cannot be deleted.',
           );
         }
-        if ((await queries.deleteClient(clientId)) === 0) {
+        if (!isClientId(clientId) || (await queries.deleteClient(clientId)) === 0) {
           throw new AppError(
             'notFound',
-            `There is no application ${clientId}. "curd clients list" shows all applications.`,
+            `There is no application ${clientId.slice(0, 100)}. "curd clients list" shows all applications.`,
           );
         }
         await queries.deleteApprovalsOfClient(clientId);
