@@ -278,14 +278,14 @@ export const commands: readonly CommandDefinition[] = [
   command({
     name: 'restore',
     summary: 'replace the shop by the shop of a backup',
-    help: 'Stop the server first. The backup is checked before anything is changed, and the previous database is kept beside the new one.',
+    help: 'Stop the server first. The backup is checked before anything is changed, and the previous database is kept beside the new one.\nWebhook endpoints are disabled, because the other shop may still run.',
     arguments: [textArgument('file')],
     load: async () => (await import('./restore.ts')).runRestore,
   }),
   command({
     name: 'copy',
     summary: 'copy a shop with its images to another database: to PostgreSQL, or back',
-    help: 'Copies the state of one moment and compares every row afterwards. Run it again to continue after an interruption.\nKeys, sessions and tokens stay valid. Exit status 2: everything is copied except images that are missing in the source.',
+    help: 'Copies the state of one moment and compares every row afterwards. Run it again to continue after an interruption.\nKeys, sessions and tokens stay valid. Exit status 2: everything is copied except images that are missing in the source.\nWebhook endpoints are disabled in the copy, because the other shop may still run.',
     options: copyOptions,
     load: async () => (await import('./copy.ts')).runCopy,
   }),

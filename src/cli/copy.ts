@@ -22,9 +22,10 @@ import {
   imagesIn,
   parseImages,
 } from '../settings/parsers.ts';
+import { disableAllEndpoints } from '../webhooks/disable.ts';
 import type { copyOptions } from './command-options.ts';
 import type { OptionsOf } from './options.ts';
-import { pluralize, printResult } from './output.ts';
+import { disabledEndpointsText, pluralize, printResult } from './output.ts';
 import { progressBar } from './progress.ts';
 import { rawSettings, requireDatabaseFile } from './run-command.ts';
 
@@ -67,8 +68,13 @@ export async function runCopy(options: CopyOptions): Promise<void> {
         images: await copyImages(snapshot, from.images, to.images),
       }));
       await beginEpochOf(target, systemClock, 'copied');
+      const disabledEndpoints = await disableAllEndpoints(target, systemClock);
       await endCopy(target);
-      printResult(options, report, reportText(report, from, to));
+      printResult(
+        options,
+        { ...report, disabledEndpoints },
+        `${reportText(report, from, to)}${disabledEndpointsText(disabledEndpoints)}`,
+      );
       if (report.images !== null && report.images.missing.length > 0) {
         process.exitCode = missingExitCode;
       }

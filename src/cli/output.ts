@@ -26,6 +26,13 @@ export function pluralize(count: number, noun: string): string {
   return `${count} ${noun}${count === 1 ? '' : 's'}`;
 }
 
+/** What an operator does about webhook endpoints that a copy or a restore has disabled. Begins a new line, or is empty. */
+export function disabledEndpointsText(ids: readonly number[]): string {
+  return ids.length === 0
+    ? ''
+    : `\nDisabled: ${pluralize(ids.length, 'webhook endpoint')} (${ids.join(', ')}), so that receivers get nothing twice while the other shop runs too. When this shop replaces it, enable each with "curd webhooks enable <id>": it continues where it was.`;
+}
+
 /** Rows as text in columns, each as wide as its widest value. */
 export function formatTable(header: readonly string[], rows: readonly (readonly string[])[]): string {
   const widths = header.map((title, column) =>

@@ -14,9 +14,10 @@ import { openFolder } from '../files/folder.ts';
 import { storedFiles } from '../images/service.ts';
 import type { Environment } from '../settings/config.ts';
 import { ConfigError } from '../settings/parsers.ts';
+import { disableAllEndpoints } from '../webhooks/disable.ts';
 import { databaseEntry, imagesEntry, type Manifest, manifestChecksum, manifestEntry } from './backup.ts';
 import type { CommandOptions } from './options.ts';
-import { pluralize, printResult } from './output.ts';
+import { disabledEndpointsText, pluralize, printResult } from './output.ts';
 import { progressBar } from './progress.ts';
 import { readConfig } from './run-command.ts';
 
@@ -40,7 +41,7 @@ export async function runRestore(name: string, options: CommandOptions): Promise
   const folder = join(dirname(file), `restoring-${systemClock.uuid()}`);
   try {
     await mkdir(folder, { recursive: true, mode: 0o700 });
-    const { manifest, images } = await unpack(source, folder);
+    const { manifest, images, disabledEndpoints } = await unpack(source, folder);
     requireEnvironment('The backup is of', join(folder, databaseEntry), config.environment);
     requireUnused(file);
     requireEnvironment(`In ${file} is`, file, config.environment);
@@ -58,8 +59,14 @@ export async function runRestore(name: string, options: CommandOptions): Promise
     await replaceDatabaseFile(file, join(folder, databaseEntry), kept);
     printResult(
       options,
-      { restored: source, createdAt: manifest.createdAt, images: copied.files, kept: hadShop ? kept : null },
-      `The shop is restored as of ${manifest.createdAt}, with ${pluralize(copied.files, 'image')}.${hadShop ? `\nThe previous database is kept in ${kept}. Delete it when you do not need it.` : ''}`,
+      {
+        restored: source,
+        createdAt: manifest.createdAt,
+        images: copied.files,
+        kept: hadShop ? kept : null,
+        disabledEndpoints,
+      },
+      `The shop is restored as of ${manifest.createdAt}, with ${pluralize(copied.files, 'image')}.${hadShop ? `\nThe previous database is kept in ${kept}. Delete it when you do not need it.` : ''}${disabledEndpointsText(disabledEndpoints)}`,
     );
   } finally {
     await rm(folder, { recursive: true, force: true, maxRetries: 3 });
@@ -91,8 +98,14 @@ function isBackupEntry({ path, type }: { readonly path: string; readonly type: s
   return ['File', 'OldFile', 'Directory'].includes(type) && pattern.test(path);
 }
 
+interface Unpacked {
+  readonly manifest: Manifest;
+  readonly images: readonly StoredFile[];
+  readonly disabledEndpoints: readonly number[];
+}
+
 /** Unpacks a backup into a folder. @throws ConfigError when any part differs from what was written */
-async function unpack(source: string, folder: string): Promise<{ manifest: Manifest; images: StoredFile[] }> {
+async function unpack(source: string, folder: string): Promise<Unpacked> {
   const damaged = (why: string) =>
     new ConfigError(`${source} is damaged, or not a backup of Curd: ${why}. Nothing was changed.`);
   try {
@@ -122,7 +135,7 @@ async function unpack(source: string, folder: string): Promise<{ manifest: Manif
   if (error !== undefined) {
     throw damaged(`the database has errors (${error})`);
   }
-  const stored = await prepareRestored(database);
+  const { stored, disabledEndpoints } = await prepareRestored(database);
   const present = new Set(await readdir(join(folder, imagesEntry), { recursive: true }).catch(() => []));
   // An image whose cheese was deleted during the backup has a row but no file.
   const images = stored.filter(({ name }) => present.has(join(name.slice(0, 2), name)));
@@ -137,7 +150,7 @@ async function unpack(source: string, folder: string): Promise<{ manifest: Manif
   if (manifest.seal !== manifestChecksum(manifest)) {
     throw damaged('the checksum of its manifest is wrong');
   }
-  return { manifest, images };
+  return { manifest, images, disabledEndpoints };
 }
 
 async function manifestIn(folder: string): Promise<Manifest | null> {
@@ -148,13 +161,17 @@ async function manifestIn(folder: string): Promise<Manifest | null> {
   }
 }
 
-/** Migrates the database first, and begins an epoch of the event log. A newer schema is refused. */
-async function prepareRestored(file: string): Promise<StoredFile[]> {
+/**
+ * Migrates the database first, begins an epoch of the event log, and disables webhook endpoints. A newer schema is
+ * refused.
+ */
+async function prepareRestored(file: string): Promise<{ stored: StoredFile[]; disabledEndpoints: number[] }> {
   const database = await openDatabase({ database: { engine: 'sqlite', file } });
   try {
     await migrate(database);
     await beginEpochOf(database, systemClock, 'restored');
-    return await storedFiles(database);
+    const disabledEndpoints = await disableAllEndpoints(database, systemClock);
+    return { stored: await storedFiles(database), disabledEndpoints };
   } finally {
     await database.close();
   }

@@ -1,10 +1,12 @@
 /** Disables endpoints: the log gets an event, and the server log a line after the commit. */
-import { timestamp } from '../clock.ts';
+import { type Clock, timestamp } from '../clock.ts';
 import type { Origin } from '../database/context.ts';
-import type { Sql } from '../database/database.ts';
+import type { Database, Sql } from '../database/database.ts';
 import { recordEvents } from '../events/record.ts';
 import { type DisabledReason, webhookEvents } from './event-types.ts';
 import { webhookQueries } from './queries.ts';
+
+const commandOrigin: Origin = { actor: 'cli', requestId: null, traceId: null, effects: null };
 
 /** In a transaction that has locked the endpoint. Its deliveries and its position stay. */
 export async function disableEndpoint(
@@ -18,4 +20,19 @@ export async function disableEndpoint(
   await recordEvents(tx, origin, timestamp(now), [
     webhookEvents.disabled.of(`webhook_endpoint:${id}`, { id, reason }),
   ]);
+}
+
+/**
+ * Disables all endpoints of a shop that was copied or restored: the shop that it comes from may run too, and would send
+ * the same events to the same URLs.
+ * @returns their ids
+ */
+export function disableAllEndpoints(database: Database, clock: Pick<Clock, 'now'>): Promise<number[]> {
+  return database.transaction(async (tx) => {
+    const endpoints = await webhookQueries(tx).listEnabled();
+    for (const { id } of endpoints) {
+      await disableEndpoint(tx, commandOrigin, id, 'on_request', clock.now());
+    }
+    return endpoints.map(({ id }) => id);
+  });
 }
