@@ -1,5 +1,6 @@
 /** Reads and writes single cheeses, with their terms, counters and events. listing.ts reads pages of them. */
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import { forEachBlock } from '../blocks.ts';
 import { type Clock, timestamp } from '../clock.ts';
 import type { Context } from '../database/context.ts';
 import { ConstraintError, type Database, type Sql } from '../database/database.ts';
@@ -82,6 +83,9 @@ export interface CheeseService {
   /** Increases with every write to the catalogue; 0 before the first. */
   version(): Promise<number>;
 }
+
+/** New cheeses of an import between which other requests are processed: about 10 ms. */
+const insertedAtOnce = 50;
 
 /** Runs in the transaction that deletes a cheese. It may throw to prevent the deletion. */
 type BeforeDelete = (tx: Sql, context: Context, cheese: Cheese) => Promise<void>;
@@ -251,7 +255,10 @@ export function createCheeseService(dependencies: Dependencies): CheeseService {
       context.transaction(async (tx) => {
         await cheeseQueries(tx).lockCatalogue();
         const { outcomes, newDrafts, changes } = await compareImport(tx, inputs, seen, mode);
-        const created = newDrafts.size === 0 ? [] : await insert(tx, context, [...newDrafts.values()]);
+        const created: Versioned[] = [];
+        await forEachBlock([...newDrafts.values()], insertedAtOnce, async (drafts) => {
+          created.push(...(await insert(tx, context, drafts)));
+        });
         for (const [index, position] of [...newDrafts.keys()].entries()) {
           const { id, body } = created[index] as Versioned;
           outcomes[position] = { outcome: 'created', id, body };

@@ -100,7 +100,7 @@ function toMapping(
 }
 
 /** How many columns a file may have, and how many of them an error lists. */
-const columnsMax = 1000;
+export const columnsMax = 1000;
 const listedColumnsMax = 60;
 
 /**

@@ -2,24 +2,12 @@
 import { createReadStream } from 'node:fs';
 import type { Readable } from 'node:stream';
 import { CsvError, parse } from 'csv-parse';
-import { streamArray } from 'stream-json/streamers/stream-array.js';
-import { isWellFormed } from '../../schema/well-formed.ts';
 import type { Cheese } from '../schemas.ts';
-import { importFields, type SourceRow } from './column-mapping.ts';
+import { columnsMax, importFields } from './column-mapping.ts';
 import { escapeFormula, unescapeFormula } from './csv-cells.ts';
 import { ImportError } from './import-error.ts';
-
-export interface ImportRow {
-  /** Position in the file: `line 12`, or `element 3` of a JSON array. */
-  readonly place: string;
-  /** The number in `place`. */
-  readonly line: number;
-  /** null, with a reason, when the line cannot be read. */
-  readonly row: SourceRow | null;
-  readonly reason?: string;
-  /** Bytes of the file that were read so far. */
-  readonly bytesRead: number;
-}
+import { type ImportRow, rowBytesMax } from './import-row.ts';
+import { readJson, readNdjson } from './json-rows.ts';
 
 export type Format = 'csv' | 'ndjson' | 'json';
 
@@ -33,10 +21,6 @@ export function fileFormatOf(file: string): Format {
   }
   return extension === 'jsonl' ? 'ndjson' : (extension as Format);
 }
-
-/** The largest row. It is parsed in one piece, during which the server does nothing else. */
-const rowBytesMax = 1024 * 1024;
-const rowTooLarge = 'larger than 1 MiB';
 
 /** The rows of a file, one after another. @throws ImportError */
 export function readImportRows(file: string, format: Format = fileFormatOf(file)): AsyncGenerator<ImportRow> {
@@ -57,7 +41,8 @@ async function* readCsv(file: string): AsyncGenerator<ImportRow> {
     parse({
       bom: true,
       cast: (cell, { header }) => (header ? cell : unescapeFormula(cell)),
-      columns: true,
+      // More columns than an import accepts are cut off: rows with very many members would be slow.
+      columns: (names: string[]) => names.map((name, at) => (at > columnsMax ? false : name)),
       info: true,
       max_record_size: rowBytesMax,
       relax_column_count: true,
@@ -71,7 +56,7 @@ async function* readCsv(file: string): AsyncGenerator<ImportRow> {
       info: { bytes: number };
     }>) {
       const cells = Object.values(record);
-      const line = lineAt(info.bytes - 1) - (cells.join('').split('\n').length - 1);
+      const line = lineAt(info.bytes - 1) - countLineFeeds(cells);
       const read = cells.some((cell) => cell.includes('\uFFFD'))
         ? { row: null, reason: 'contains bytes that are not UTF-8: save the file as UTF-8' }
         : { row: record };
@@ -82,6 +67,16 @@ async function* readCsv(file: string): AsyncGenerator<ImportRow> {
       ? new ImportError('file', `The file is not valid CSV: ${error.message}.`, { cause: error })
       : error;
   }
+}
+
+function countLineFeeds(cells: readonly string[]): number {
+  let count = 0;
+  for (const cell of cells) {
+    for (let at = cell.indexOf('\n'); at !== -1; at = cell.indexOf('\n', at + 1)) {
+      count += 1;
+    }
+  }
+  return count;
 }
 
 /**
@@ -115,101 +110,6 @@ function lineCounter(source: Readable): (byte: number) => number {
     }
     return line;
   };
-}
-
-async function* readNdjson(file: string): AsyncGenerator<ImportRow> {
-  const source = createReadStream(file, { encoding: 'utf8' });
-  let line = 0;
-  for await (const text of linesOf(source)) {
-    line += 1;
-    if (text.trim() !== '') {
-      const read =
-        text.length > rowBytesMax
-          ? { row: null, reason: rowTooLarge }
-          : parseLine(text.replace(/^\uFEFF/, ''));
-      yield { ...read, place: `line ${line}`, line, bytesRead: source.bytesRead };
-    }
-  }
-}
-
-/**
- * Splits at line feeds only. node:readline also splits at U+2028 and U+2029, which JSON text can contain. Of a line that
- * is too long, only the beginning is returned.
- */
-async function* linesOf(source: AsyncIterable<string>): AsyncGenerator<string> {
-  let rest = '';
-  for await (const chunk of source) {
-    const lines = chunk.split('\n');
-    const last = lines.pop() ?? '';
-    for (const text of lines) {
-      yield rest + text;
-      rest = '';
-    }
-    rest = rest.length > rowBytesMax ? rest : rest + last;
-  }
-  yield rest;
-}
-
-function parseLine(text: string): { row: SourceRow | null; reason?: string } {
-  try {
-    return asRow(JSON.parse(text));
-  } catch (error) {
-    return { row: null, reason: `not valid JSON: ${(error as Error).message}` };
-  }
-}
-
-async function* readJson(file: string): AsyncGenerator<ImportRow> {
-  const source = createReadStream(file);
-  const elements = source.pipe(streamArray.withParserAsStream());
-  source.on('error', (error) => elements.destroy(error));
-  try {
-    for await (const { key, value } of elements as AsyncIterable<{ key: number; value: unknown }>) {
-      yield {
-        ...asRow(value),
-        place: `element ${key + 1}`,
-        line: key + 1,
-        bytesRead: source.bytesRead,
-      };
-    }
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).syscall !== undefined) {
-      throw error;
-    }
-    throw new ImportError('file', `The file is not a JSON array: ${(error as Error).message}.`, {
-      cause: error,
-    });
-  }
-}
-
-function asRow(value: unknown): { row: SourceRow | null; reason?: string } {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
-    return { row: null, reason: 'not an object' };
-  }
-  if (!isSmall(value)) {
-    return { row: null, reason: rowTooLarge };
-  }
-  return isWellFormed(value)
-    ? { row: value as SourceRow }
-    : { row: null, reason: 'contains half of a surrogate pair, which is not valid Unicode' };
-}
-
-/** Texts of at most a megabyte together, few values, and few levels: whatever reads the value is fast. */
-function isSmall(value: object): boolean {
-  let left = rowBytesMax;
-  const sizeOf = (one: unknown) => (typeof one === 'string' ? one.length + 50 : 50);
-  function fits(one: object, levels: number): boolean {
-    for (const [key, member] of Array.isArray(one) ? one.entries() : Object.entries(one)) {
-      left -= sizeOf(key) + sizeOf(member);
-      if (
-        left < 0 ||
-        (typeof member === 'object' && member !== null && (levels === 0 || !fits(member, levels - 1)))
-      ) {
-        return false;
-      }
-    }
-    return true;
-  }
-  return fits(value, 20);
 }
 
 /** A cheese in a file, with the kilograms on hand where its stock is tracked. */

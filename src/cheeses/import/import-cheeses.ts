@@ -20,8 +20,9 @@ import {
   requireColumns,
   toCheeseInput,
 } from './column-mapping.ts';
-import { type Format, fileFormatOf, type ImportRow, readImportRows } from './file-formats.ts';
+import { type Format, fileFormatOf, readImportRows } from './file-formats.ts';
 import { ImportError } from './import-error.ts';
+import type { ImportRow } from './import-row.ts';
 
 const batchSize = 250;
 /** Other requests are processed at least this often while rows are parsed. */
