@@ -37,11 +37,17 @@ queryClient.getMutationCache().subscribe(({ mutation }) => onRefused(mutation?.s
 /**
  * Reads something by the API.
  * @param key the first part names the resource, by which events make it stale (live.ts)
+ * @param everyMs reads it again, for what changes without an event
  */
 export function useApi<T>(
   key: readonly unknown[],
   read: (curd: Curd, signal: AbortSignal) => PromiseLike<T>,
+  everyMs: number | false = false,
 ) {
   const curd = useCurd();
-  return useQuery({ queryKey: key, queryFn: async ({ signal }) => await read(curd, signal) });
+  return useQuery({
+    queryKey: key,
+    queryFn: async ({ signal }) => await read(curd, signal),
+    refetchInterval: everyMs,
+  });
 }

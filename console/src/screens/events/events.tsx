@@ -1,5 +1,178 @@
-import { PageTitle } from '../../parts/page.tsx';
+/** The event log: live, or from a time on. */
+import { Anchor, Badge, Button, Center, Text } from '@mantine/core';
+import { keepPreviousData, useInfiniteQuery, useQuery } from '@tanstack/react-query';
+import { useState } from 'react';
+import { useSearchParams } from 'wouter';
+import type { CurdEvent } from '../../../../client/src/index.ts';
+import { type Column, DataTable } from '../../parts/data-table.tsx';
+import { Empty, Loading, PageTitle, Problem } from '../../parts/page.tsx';
+import { Subject } from '../../parts/subject.tsx';
+import { Time } from '../../parts/time.tsx';
+import { useCurd } from '../../queries.ts';
+import { EventDrawer } from './event-drawer.tsx';
+import { LogFilters, type LogView, toSearch, viewOf } from './filters.tsx';
+import { readNewest, toQuery } from './newest.ts';
+
+const step = 50;
+const shownMax = 500;
+
+interface TableProps {
+  readonly events: readonly CurdEvent[];
+  readonly onOpen: (event: CurdEvent) => void;
+  readonly onEnd?: (() => void) | undefined;
+}
+
+function EventTable({ events, onOpen, onEnd }: TableProps) {
+  const columns: Column<CurdEvent>[] = [
+    { title: 'Time', show: ({ timestamp }) => <Time at={timestamp} /> },
+    {
+      title: 'Type',
+      show: (event) => (
+        <Anchor component="button" type="button" size="sm" onClick={() => onOpen(event)}>
+          {event.type}
+        </Anchor>
+      ),
+    },
+    { title: 'Subject', show: ({ subject }) => <Subject subject={subject} /> },
+    { title: 'By', show: ({ actor }) => actor },
+    {
+      title: 'Number',
+      isNumber: true,
+      isWideOnly: true,
+      // Not grouped: it is a part of the event id.
+      show: ({ sequence }) => sequence,
+    },
+  ];
+  return (
+    <DataTable
+      label="Events"
+      columns={columns}
+      rows={events}
+      keyOf={({ id }) => id}
+      nameOf={({ type, subject }) => `${type} ${subject}`}
+      onOpen={onOpen}
+      onEnd={onEnd}
+    />
+  );
+}
+
+interface ListProps {
+  readonly view: LogView;
+  readonly onOpen: (event: CurdEvent) => void;
+}
+
+const nothing = (
+  <Empty title="No events">
+    Everything that changes in the shop is an event: a placed order, a new price, a revoked key. Events are
+    kept for 90 days unless CURD_EVENT_RETENTION says otherwise.
+  </Empty>
+);
+
+function LiveList({ view, onOpen }: ListProps) {
+  const curd = useCurd();
+  const [count, setCount] = useState(step);
+  const newest = useQuery({
+    queryKey: ['events', 'newest', view.types, view.subject, count],
+    queryFn: ({ signal }) => readNewest(curd, view, count, signal),
+    placeholderData: keepPreviousData,
+  });
+  if (newest.isPending) {
+    return <Loading what="events" />;
+  }
+  if (newest.isError) {
+    return <Problem error={newest.error} retry={newest.refetch} />;
+  }
+  const { events, hasMore } = newest.data;
+  if (events.length === 0 && !hasMore) {
+    return nothing;
+  }
+  return (
+    <>
+      <EventTable events={events} onOpen={onOpen} />
+      {hasMore ? (
+        <Center p="sm">
+          {count < shownMax ? (
+            <Button
+              variant="default"
+              loading={newest.isFetching && newest.isPlaceholderData}
+              onClick={() => setCount(count + step * 2)}
+            >
+              Earlier events
+            </Button>
+          ) : (
+            <Text size="sm" c="dimmed">
+              Enter a time in From to read older events.
+            </Text>
+          )}
+        </Center>
+      ) : null}
+    </>
+  );
+}
+
+function ListSince({ view, since, onOpen }: ListProps & { readonly since: string }) {
+  const curd = useCurd();
+  const log = useInfiniteQuery({
+    queryKey: ['log', since, view.types, view.subject],
+    queryFn: async ({ pageParam, signal }) =>
+      await curd.events.list({ ...toQuery(view), since: pageParam, limit: step }, { signal }),
+    initialPageParam: since,
+    getNextPageParam: ({ next, hasMore }) => (hasMore ? next : undefined),
+  });
+  if (log.isPending) {
+    return <Loading what="events" />;
+  }
+  if (log.isError) {
+    return <Problem error={log.error} retry={log.refetch} />;
+  }
+  const events = log.data.pages.flatMap(({ items }) => items);
+  return (
+    <>
+      {events.length === 0 && !log.hasNextPage ? nothing : null}
+      {events.length === 0 ? null : (
+        <EventTable
+          events={events}
+          onOpen={onOpen}
+          onEnd={() => {
+            if (log.hasNextPage && !log.isFetchingNextPage) {
+              void log.fetchNextPage();
+            }
+          }}
+        />
+      )}
+      <Center p="sm">
+        <Button
+          variant="default"
+          loading={log.isFetching}
+          onClick={() => void (log.hasNextPage ? log.fetchNextPage() : log.refetch())}
+        >
+          {log.hasNextPage ? 'Later events' : 'Read again'}
+        </Button>
+      </Center>
+    </>
+  );
+}
 
 export default function Events() {
-  return <PageTitle title="Events" />;
+  const [search, setSearch] = useSearchParams();
+  const view = viewOf(search);
+  const open = search.get('event');
+  // In the query, so that the list behind keeps its place.
+  const onOpen = ({ id }: CurdEvent) => setSearch([...toSearch(view), ['event', id]]);
+  return (
+    <>
+      <PageTitle title="Events">
+        <Badge variant="light" color="gray">
+          {view.since === null ? 'newest first' : 'oldest first'}
+        </Badge>
+      </PageTitle>
+      <LogFilters view={view} onChange={(next) => setSearch(toSearch(next))} />
+      {view.since === null ? (
+        <LiveList view={view} onOpen={onOpen} />
+      ) : (
+        <ListSince view={view} since={view.since} onOpen={onOpen} />
+      )}
+      {open === null ? null : <EventDrawer id={open} onClose={() => setSearch(toSearch(view))} />}
+    </>
+  );
 }

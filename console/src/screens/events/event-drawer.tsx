@@ -1,0 +1,97 @@
+/** One event as JSON, and where it was sent. */
+import { Badge, Drawer, Group, Stack, Table, Text, Title } from '@mantine/core';
+import { Link } from 'wouter';
+import { showNumber } from '../../parts/format.ts';
+import { Json } from '../../parts/json.tsx';
+import { Loading, Problem } from '../../parts/page.tsx';
+import { Subject } from '../../parts/subject.tsx';
+import { Time } from '../../parts/time.tsx';
+import { useApi } from '../../queries.ts';
+import { deliveryColors } from '../webhooks/health.ts';
+
+/** Deliveries change without an event. */
+const refreshMs = 5000;
+
+function Deliveries({ eventId }: { readonly eventId: string }) {
+  const deliveries = useApi(
+    ['webhooks', 'of event', eventId],
+    async (curd, signal) => {
+      const { items: endpoints } = await curd.webhookEndpoints.list({}, { signal });
+      const found = await Promise.all(
+        endpoints.map(async ({ id, url }) => {
+          const { items } = await curd.webhookDeliveries.list(id, { eventId, limit: 20 }, { signal });
+          return items.map((delivery) => ({ ...delivery, url }));
+        }),
+      );
+      return found.flat();
+    },
+    refreshMs,
+  );
+  if (deliveries.isPending) {
+    return <Loading what="webhook deliveries" />;
+  }
+  if (deliveries.isError) {
+    return <Problem error={deliveries.error} retry={deliveries.refetch} />;
+  }
+  if (deliveries.data.length === 0) {
+    return (
+      <Text size="sm" c="dimmed">
+        It was sent to no webhook.
+      </Text>
+    );
+  }
+  return (
+    <Table>
+      <Table.Thead>
+        <Table.Tr>
+          <Table.Th>Webhook</Table.Th>
+          <Table.Th>State</Table.Th>
+          <Table.Th ta="right">Attempts</Table.Th>
+        </Table.Tr>
+      </Table.Thead>
+      <Table.Tbody>
+        {deliveries.data.map(({ id, endpointId, url, status, attemptCount }) => (
+          <Table.Tr key={id}>
+            <Table.Td style={{ overflowWrap: 'anywhere' }}>
+              <Link href={`/webhooks/${endpointId}?delivery=${id}`}>{url}</Link>
+            </Table.Td>
+            <Table.Td>
+              <Badge color={deliveryColors[status]} variant="light">
+                {status}
+              </Badge>
+            </Table.Td>
+            <Table.Td ta="right" className="figure">
+              {showNumber(attemptCount)}
+            </Table.Td>
+          </Table.Tr>
+        ))}
+      </Table.Tbody>
+    </Table>
+  );
+}
+
+export function EventDrawer({ id, onClose }: { readonly id: string; readonly onClose: () => void }) {
+  const event = useApi(['event', id], (curd, signal) => curd.events.get(id, { signal }));
+  return (
+    <Drawer opened onClose={onClose} position="right" size="lg" title={`Event ${event.data?.type ?? id}`}>
+      {event.isPending ? <Loading what="the event" /> : null}
+      {event.isError ? <Problem error={event.error} retry={event.refetch} /> : null}
+      {event.data === undefined ? null : (
+        <Stack gap="md">
+          <Group gap="md">
+            <Text size="sm">
+              <Time at={event.data.timestamp} />
+            </Text>
+            <Subject subject={event.data.subject} />
+            <Text size="sm">by {event.data.actor}</Text>
+          </Group>
+          <Json value={event.data} label="The event as JSON" />
+          <Title order={2} size="h5">
+            Webhook deliveries
+          </Title>
+          <Deliveries eventId={id} />
+        </Stack>
+      )}
+    </Drawer>
+  );
+}

@@ -1,0 +1,118 @@
+/** The deliveries to an endpoint, the newest first. */
+import { Anchor, Badge, Button, Center, Group, SegmentedControl, Title } from '@mantine/core';
+import { useInfiniteQuery } from '@tanstack/react-query';
+import { useSearchParams } from 'wouter';
+import { type Column, DataTable } from '../../parts/data-table.tsx';
+import { showNumber } from '../../parts/format.ts';
+import { Empty, Loading, Problem } from '../../parts/page.tsx';
+import { Subject } from '../../parts/subject.tsx';
+import { Time } from '../../parts/time.tsx';
+import { useCurd } from '../../queries.ts';
+import { DeliveryDrawer } from './delivery-drawer.tsx';
+import { type Delivery, deliveryColors } from './health.ts';
+
+const refreshMs = 3000;
+const statuses = ['waiting', 'sending', 'delivered', 'failed'] as const;
+
+export function Deliveries({ endpointId }: { readonly endpointId: number }) {
+  const curd = useCurd();
+  const [search, setSearch] = useSearchParams();
+  const status = statuses.find((one) => one === search.get('status'));
+  const open = search.get('delivery');
+  const change = (name: string, value: string | null) =>
+    setSearch((before) => {
+      const next = new URLSearchParams(before);
+      next.delete(name);
+      if (value !== null) {
+        next.set(name, value);
+      }
+      return next;
+    });
+  const list = useInfiniteQuery({
+    queryKey: ['webhooks', 'deliveries', endpointId, status],
+    queryFn: async ({ pageParam, signal }) =>
+      await curd.webhookDeliveries.list(endpointId, { status, cursor: pageParam, limit: 50 }, { signal }),
+    initialPageParam: undefined as string | undefined,
+    getNextPageParam: ({ nextCursor }) => nextCursor ?? undefined,
+    // Only the beginning is kept current: a reader of old pages is not waiting for new deliveries.
+    refetchInterval: ({ state }) => ((state.data?.pages.length ?? 0) > 1 ? false : refreshMs),
+  });
+  const rows = list.data?.pages.flatMap(({ items }) => items) ?? [];
+  const columns: Column<Delivery>[] = [
+    { title: 'Time', show: ({ createdAt }) => <Time at={createdAt} /> },
+    {
+      title: 'Event',
+      show: (delivery) => (
+        <Group gap={6}>
+          <Anchor component="button" type="button" size="sm" onClick={() => change('delivery', String(delivery.id))}>{delivery.type}</Anchor>
+          {delivery.kind === 'replay' ? (
+            <Badge variant="outline" color="gray" size="sm">
+              replay
+            </Badge>
+          ) : null}
+        </Group>
+      ),
+    },
+    { title: 'Subject', show: ({ subject }) => <Subject subject={subject} /> },
+    {
+      title: 'State',
+      show: ({ status: state }) => (
+        <Badge color={deliveryColors[state]} variant="light">
+          {state}
+        </Badge>
+      ),
+    },
+    { title: 'Attempts', isNumber: true, show: ({ attemptCount }) => showNumber(attemptCount) },
+    {
+      title: 'Last response',
+      show: ({ lastStatus, lastError }) => lastError ?? (lastStatus === null ? '-' : `status ${lastStatus}`),
+    },
+  ];
+  return (
+    <section aria-label="Deliveries">
+      <Group justify="space-between" mb="xs">
+        <Title order={2} size="h4">
+          Deliveries
+        </Title>
+        <SegmentedControl
+          size="xs"
+          aria-label="State of deliveries"
+          data={['all', ...statuses]}
+          value={status ?? 'all'}
+          onChange={(value) => change('status', value === 'all' ? null : value)}
+        />
+      </Group>
+      {list.isPending ? <Loading what="deliveries" /> : null}
+      {list.isError ? <Problem error={list.error} retry={list.refetch} /> : null}
+      {list.isSuccess && rows.length === 0 ? (
+        <Empty title={status === undefined ? 'No deliveries yet' : `No ${status} deliveries`}>
+          Each event of the chosen types appears here when it is sent.
+        </Empty>
+      ) : null}
+      {rows.length === 0 ? null : (
+        <DataTable
+          label="Deliveries"
+          columns={columns}
+          rows={rows}
+          keyOf={({ id }) => id}
+          nameOf={({ id }) => `delivery ${id}`}
+          onOpen={({ id }) => change('delivery', String(id))}
+        />
+      )}
+      {list.hasNextPage ? (
+        <Center p="sm">
+          <Button
+            variant="default"
+            loading={list.isFetchingNextPage}
+            onClick={() => void list.fetchNextPage()}
+          >
+            Earlier deliveries
+          </Button>
+        </Center>
+      ) : null}
+      {open !== null && /^\d{1,15}$/.test(open) ? (
+        <DeliveryDrawer id={Number(open)} onClose={() => change('delivery', null)} />
+      ) : null}
+    </section>
+  );
+}

@@ -1,0 +1,125 @@
+/** One delivery: every attempt, what was sent and what was returned. */
+import { Alert, Badge, Button, Code, Drawer, Group, Stack, Text, Title } from '@mantine/core';
+import { useState } from 'react';
+import type { WebhookDelivery } from '../../../../client/src/index.ts';
+import { showNumber } from '../../parts/format.ts';
+import { Json } from '../../parts/json.tsx';
+import { Loading, Problem } from '../../parts/page.tsx';
+import { Subject } from '../../parts/subject.tsx';
+import { Time } from '../../parts/time.tsx';
+import { queryClient, useApi, useCurd } from '../../queries.ts';
+import { messageOf } from '../../session.ts';
+import { deliveryColors } from './health.ts';
+
+const refreshMs = 3000;
+
+function Attempts({ attempts }: Pick<WebhookDelivery, 'attempts'>) {
+  if (attempts.length === 0) {
+    return (
+      <Text size="sm" c="dimmed">
+        It was not sent yet.
+      </Text>
+    );
+  }
+  return attempts.map(({ number, at, durationMs, status, error, response }) => (
+    <div key={number} className="card">
+      <Group gap="sm">
+        <Text size="sm" fw={600}>
+          Attempt {number}
+        </Text>
+        <Text size="sm">
+          <Time at={at} />
+        </Text>
+        <Text size="sm">{durationMs === null ? 'is running' : `${showNumber(durationMs)} ms`}</Text>
+        {status === null ? null : (
+          <Badge color={error === null ? 'green' : 'red'} variant="light">
+            {status}
+          </Badge>
+        )}
+      </Group>
+      {error === null ? null : (
+        <Text size="sm" c="var(--mantine-color-error)">
+          {error}
+        </Text>
+      )}
+      {response ? <Code block>{response}</Code> : null}
+    </div>
+  ));
+}
+
+/** The event as it was sent. The log keeps it for a shorter time than an old delivery may be looked at. */
+function Sent({ eventId }: { readonly eventId: string }) {
+  const event = useApi(['event', eventId], (curd, signal) => curd.events.get(eventId, { signal }));
+  if (event.isPending) {
+    return <Loading what="the event" />;
+  }
+  return event.isError ? (
+    <Problem error={event.error} retry={event.refetch} />
+  ) : (
+    <Json value={event.data} label="The event that was sent" />
+  );
+}
+
+export function DeliveryDrawer({ id, onClose }: { readonly id: number; readonly onClose: () => void }) {
+  const curd = useCurd();
+  const [isSending, setSending] = useState(false);
+  const [notice, setNotice] = useState<{ readonly text: string; readonly isFailure: boolean } | null>(null);
+  const delivery = useApi(
+    ['webhooks', 'delivery', id],
+    (client, signal) => client.webhookDeliveries.get(id, { signal }),
+    refreshMs,
+  );
+
+  async function resend(): Promise<void> {
+    setSending(true);
+    try {
+      const { deliveryId } = await curd.webhookDeliveries.retry(id);
+      setNotice({ text: `It is sent again, as delivery ${deliveryId}.`, isFailure: false });
+      await queryClient.invalidateQueries({ queryKey: ['webhooks'] });
+    } catch (error) {
+      setNotice({ text: messageOf(error), isFailure: true });
+    }
+    setSending(false);
+  }
+
+  const { data } = delivery;
+  return (
+    <Drawer opened onClose={onClose} position="right" size="lg" title={`Delivery ${id}`}>
+      {delivery.isPending ? <Loading what="the delivery" /> : null}
+      {delivery.isError ? <Problem error={delivery.error} retry={delivery.refetch} /> : null}
+      {data === undefined ? null : (
+        <Stack gap="md">
+          <Group justify="space-between">
+            <Group gap="sm">
+              <Badge color={deliveryColors[data.status]} variant="light">
+                {data.status}
+              </Badge>
+              <Text size="sm">{data.type}</Text>
+              <Subject subject={data.subject} />
+            </Group>
+            <Button size="xs" loading={isSending} onClick={() => void resend()}>
+              Resend
+            </Button>
+          </Group>
+          {notice === null ? null : (
+            <Alert color={notice.isFailure ? 'red' : 'green'} variant="light" role="status">
+              {notice.text}
+            </Alert>
+          )}
+          <Title order={2} size="h5">
+            Attempts
+          </Title>
+          <Attempts attempts={data.attempts} />
+          <Title order={2} size="h5">
+            What was sent
+          </Title>
+          <Sent eventId={data.eventId} />
+          <Text size="xs" c="dimmed">
+            The body of the request also had previousId, and its headers had the id, the time and the
+            signatures.
+          </Text>
+        </Stack>
+      )}
+    </Drawer>
+  );
+}

@@ -1,0 +1,211 @@
+/** One endpoint: its state, what can be done, and its deliveries. */
+import { Alert, Anchor, Button, Code, Group, Stack, Text } from '@mantine/core';
+import { notifications } from '@mantine/notifications';
+import { useCallback, useState } from 'react';
+import { Link, useLocation } from 'wouter';
+import { etagOf, type Result, type WebhookEndpoint } from '../../../../client/src/index.ts';
+import { Confirm } from '../../parts/confirm.tsx';
+import { showNumber } from '../../parts/format.ts';
+import { Loading, PageTitle, Problem } from '../../parts/page.tsx';
+import { SecretOnce } from '../../parts/secret-once.tsx';
+import { Time } from '../../parts/time.tsx';
+import { queryClient, useApi, useCurd } from '../../queries.ts';
+import { messageOf } from '../../session.ts';
+import { Deliveries } from './deliveries.tsx';
+import { EnableDialog, ReplayDialog, RotateDialog } from './dialogs.tsx';
+import { EndpointForm } from './endpoint-form.tsx';
+import { disabledReasons } from './health.ts';
+import { StateBadge } from './state-badge.tsx';
+
+const refreshMs = 3000;
+const stale = () => queryClient.invalidateQueries({ queryKey: ['webhooks'] });
+
+/** What a test ping brought. */
+function TestResult({ result }: { readonly result: Result<'testWebhookEndpoint'> }) {
+  const { status, durationMs, error, response } = result;
+  return (
+    <Alert
+      color={error === null ? 'green' : 'red'}
+      variant="light"
+      role="status"
+      title={error === null ? 'The test was received' : 'The test failed'}
+    >
+      <Text size="sm">
+        {error === null ? null : `${error}. `}
+        {status === null ? 'No response' : `Status ${status}`}, {showNumber(durationMs)} ms
+      </Text>
+      {response ? <Code block>{response}</Code> : null}
+    </Alert>
+  );
+}
+
+function Facts({ endpoint }: { readonly endpoint: WebhookEndpoint }) {
+  const facts = [
+    ['State', <StateBadge key="state" endpoint={endpoint} />],
+    ['Account', endpoint.account],
+    ['Waiting', showNumber(endpoint.waiting)],
+    ...(endpoint.failingSince === null
+      ? []
+      : [['Failing since', <Time key="failing" at={endpoint.failingSince} isRelative />]]),
+    ['Events', endpoint.types === null ? 'all of the shop' : endpoint.types.join(', ')],
+    [
+      'Secrets',
+      <Stack key="secrets" gap={0}>
+        {endpoint.secrets.map(({ last4, endsAt }) => (
+          <span key={last4}>
+            ...{last4}
+            {endsAt === null ? null : (
+              <>
+                , ends <Time at={endsAt} />
+              </>
+            )}
+          </span>
+        ))}
+      </Stack>,
+    ],
+    ['Created', <Time key="created" at={endpoint.createdAt} />],
+  ] as const;
+  return (
+    <dl className="facts card">
+      {facts.map(([name, value]) => (
+        <div key={name as string}>
+          <dt>{name}</dt>
+          <dd>{value}</dd>
+        </div>
+      ))}
+    </dl>
+  );
+}
+
+type Dialog = 'edit' | 'enable' | 'rotate' | 'replay' | 'delete' | 'disable';
+
+export function EndpointPage({ id }: { readonly id: number }) {
+  const curd = useCurd();
+  const [, navigate] = useLocation();
+  const [dialog, setDialog] = useState<Dialog | null>(null);
+  const [secret, setSecret] = useState<string | null>(null);
+  const [isTesting, setTesting] = useState(false);
+  const [tested, setTested] = useState<Result<'testWebhookEndpoint'> | null>(null);
+  const hideSecret = useCallback(() => setSecret(null), []);
+  const endpoint = useApi(
+    ['webhooks', 'endpoint', id],
+    (client, signal) => client.webhookEndpoints.get(id, { signal }),
+    refreshMs,
+  );
+  const close = () => {
+    setDialog(null);
+    void stale();
+  };
+
+  async function test(): Promise<void> {
+    setTesting(true);
+    try {
+      setTested(await curd.webhookEndpoints.test(id));
+    } catch (error) {
+      notifications.show({ color: 'red', message: messageOf(error) });
+    }
+    setTesting(false);
+  }
+
+  if (endpoint.data === undefined) {
+    return (
+      <>
+        <PageTitle title="Webhook" />
+        {endpoint.isError ? (
+          <Problem error={endpoint.error} retry={endpoint.refetch} />
+        ) : (
+          <Loading what="the webhook" />
+        )}
+      </>
+    );
+  }
+  const current = endpoint.data;
+  const isEnabled = current.status === 'enabled';
+  return (
+    <>
+      <Anchor component={Link} href="/webhooks" size="sm">
+        All webhooks
+      </Anchor>
+      <PageTitle title={`Webhook ${new URL(current.url).host}`}>
+        <Button variant="default" loading={isTesting} onClick={() => void test()}>
+          Test
+        </Button>
+        {isEnabled ? (
+          <Button variant="default" onClick={() => setDialog('disable')}>
+            Disable
+          </Button>
+        ) : (
+          <Button onClick={() => setDialog('enable')}>Enable</Button>
+        )}
+        <Button variant="default" onClick={() => setDialog('replay')}>
+          Replay
+        </Button>
+        <Button variant="default" onClick={() => setDialog('rotate')}>
+          Rotate secret
+        </Button>
+        <Button variant="default" onClick={() => setDialog('edit')}>
+          Edit
+        </Button>
+        <Button variant="default" c="var(--mantine-color-error)" onClick={() => setDialog('delete')}>
+          Delete
+        </Button>
+      </PageTitle>
+      <Stack gap="md">
+        <Group gap="xs">
+          <Text style={{ overflowWrap: 'anywhere' }}>{current.url}</Text>
+          {current.description === null ? null : <Text c="dimmed">{current.description}</Text>}
+        </Group>
+        {current.disabledReason === null ? null : (
+          <Alert color="red" variant="light" title="Nothing is sent to this webhook">
+            {disabledReasons[current.disabledReason]}
+          </Alert>
+        )}
+        {secret === null ? null : <SecretOnce title="The new secret" secret={secret} onHidden={hideSecret} />}
+        {tested === null ? null : <TestResult result={tested} />}
+        <Facts endpoint={current} />
+        <Deliveries endpointId={id} />
+      </Stack>
+      {dialog === 'edit' ? (
+        <EndpointForm
+          endpoint={current}
+          onClose={close}
+          onSave={async ({ url, types, description }) => {
+            await curd.webhookEndpoints.update(id, { url, types, description }, { ifMatch: etagOf(current) });
+            close();
+          }}
+        />
+      ) : null}
+      {dialog === 'enable' ? <EnableDialog endpoint={current} onClose={close} /> : null}
+      {dialog === 'rotate' ? <RotateDialog endpoint={current} onClose={close} onSecret={setSecret} /> : null}
+      {dialog === 'replay' ? (
+        <ReplayDialog
+          endpoint={current}
+          onClose={close}
+          onDone={(message) => notifications.show({ message })}
+        />
+      ) : null}
+      {dialog === 'disable' ? (
+        <Confirm
+          title="Disable webhook"
+          action="Disable"
+          text="Nothing more is sent until it is enabled. It keeps its position in the log."
+          onConfirm={() => curd.webhookEndpoints.disable(id)}
+          onClose={close}
+        />
+      ) : null}
+      {dialog === 'delete' ? (
+        <Confirm
+          title="Delete webhook"
+          action="Delete"
+          text="The endpoint, its secret and the record of its deliveries are deleted."
+          typed={new URL(current.url).host}
+          onConfirm={async () => {
+            await curd.webhookEndpoints.delete(id);
+            navigate('/webhooks');
+          }}
+          onClose={close}
+        />
+      ) : null}
+    </>
+  );
+}
