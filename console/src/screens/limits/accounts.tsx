@@ -79,7 +79,9 @@ export function Accounts({ accounts, limits: { plans, sessionPlan } }: Props) {
     { title: 'Active keys', isNumber: true, show: ({ activeKeys }) => showNumber(activeKeys) },
     {
       title: 'This hour',
-      show: ({ name, quota: { hour } }) => <Meter label={`Requests of ${name} in this hour`} {...usage(hour)} />,
+      show: ({ name, quota: { hour } }) => (
+        <Meter label={`Requests of ${name} in this hour`} {...usage(hour)} />
+      ),
     },
     {
       title: 'This second',

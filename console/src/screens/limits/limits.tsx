@@ -10,11 +10,7 @@ import { DeprecatedCallers } from './deprecated.tsx';
 const refreshMs = 5000;
 
 export default function Limits() {
-  const accounts = useApi(
-    ['access', 'usage'],
-    (curd, signal) => curd.accounts.list({ signal }),
-    refreshMs,
-  );
+  const accounts = useApi(['access', 'usage'], (curd, signal) => curd.accounts.list({ signal }), refreshMs);
   const limits = useApi(['limits'], (curd, signal) => curd.limits.list({ signal }));
   return (
     <>

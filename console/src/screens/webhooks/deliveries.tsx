@@ -44,7 +44,14 @@ export function Deliveries({ endpointId }: { readonly endpointId: number }) {
       title: 'Event',
       show: (delivery) => (
         <Group gap={6}>
-          <Anchor component="button" type="button" size="sm" onClick={() => change('delivery', String(delivery.id))}>{delivery.type}</Anchor>
+          <Anchor
+            component="button"
+            type="button"
+            size="sm"
+            onClick={() => change('delivery', String(delivery.id))}
+          >
+            {delivery.type}
+          </Anchor>
           {delivery.kind === 'replay' ? (
             <Badge variant="outline" color="gray" size="sm">
               replay

@@ -1,0 +1,47 @@
+/** The last requests that failed because of the server. */
+import { Code, Table, Text, Title } from '@mantine/core';
+import { Time } from '../../parts/time.tsx';
+import type { Status } from './status.ts';
+
+export function Faults({ faults }: Pick<Status, 'faults'>) {
+  return (
+    <section>
+      <Title order={2} size="h4" mb="xs">
+        Failed requests
+      </Title>
+      {faults.length === 0 ? (
+        <Text size="sm" c="dimmed">
+          None since this instance started. The last 20 requests that failed because of the server appear
+          here, with the request id by which the log names them.
+        </Text>
+      ) : (
+        <Table.ScrollContainer minWidth={420}>
+          <Table aria-label="Failed requests">
+            <Table.Thead>
+              <Table.Tr>
+                <Table.Th>Time</Table.Th>
+                <Table.Th>Operation</Table.Th>
+                <Table.Th>Message</Table.Th>
+                <Table.Th>Request id</Table.Th>
+              </Table.Tr>
+            </Table.Thead>
+            <Table.Tbody>
+              {faults.map(({ at, requestId, operationId, message }) => (
+                <Table.Tr key={requestId}>
+                  <Table.Td>
+                    <Time at={at} />
+                  </Table.Td>
+                  <Table.Td>{operationId ?? 'a page'}</Table.Td>
+                  <Table.Td>{message}</Table.Td>
+                  <Table.Td>
+                    <Code>{requestId}</Code>
+                  </Table.Td>
+                </Table.Tr>
+              ))}
+            </Table.Tbody>
+          </Table>
+        </Table.ScrollContainer>
+      )}
+    </section>
+  );
+}
