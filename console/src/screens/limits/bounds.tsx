@@ -38,7 +38,7 @@ function Rows({
       </Table.Caption>
       <Table.Tbody>
         {rows.map(([label, value]) => (
-          <Table.Tr key={label}>
+          <Table.Tr key={`${label} ${value}`}>
             <Table.Td>{label}</Table.Td>
             <Table.Td ta="right" className="figure">
               {value}
