@@ -10239,6 +10239,7 @@ export interface components {
          *       "scopes": [
          *         "write:cheeses"
          *       ],
+         *       "approval": null,
          *       "expiresAt": "2026-04-15T09:30:00.000Z",
          *       "quota": {
          *         "plan": "pro",
@@ -10269,6 +10270,13 @@ export interface components {
             /** @description Username of the customer for whom the request acts */
             customer: string | null;
             scopes: string[];
+            /** @description The request for the scope admin of this OAuth client and customer; null if there is none, and for other credentials */
+            approval: {
+                /** Format: int64 */
+                id: number;
+                /** @enum {string} */
+                status: "pending" | "approved" | "denied" | "revoked";
+            } | null;
             /** Format: date-time */
             expiresAt: string | null;
             quota: {
@@ -24320,6 +24328,7 @@ export interface operations {
                      *       "scopes": [
                      *         "write:cheeses"
                      *       ],
+                     *       "approval": null,
                      *       "expiresAt": "2026-04-15T09:30:00.000Z",
                      *       "quota": {
                      *         "plan": "pro",

@@ -15,7 +15,7 @@ import { queryClient, SignedInContext } from './queries.ts';
 import { session, start } from './session.ts';
 import { Shell } from './shell.tsx';
 import { installNavigationKeys } from './shortcuts.ts';
-import { SignIn } from './sign-in.tsx';
+import { SignIn, WaitForApproval } from './sign-in.tsx';
 import { theme } from './theme.ts';
 
 // The scroll lock of dialogs reads the nonce from this variable.
@@ -30,6 +30,8 @@ function Console() {
       return <SignIn message={state.message} isLocked={false} />;
     case 'locked':
       return <SignIn message={null} isLocked />;
+    case 'waiting':
+      return <WaitForApproval person={state.person} />;
     case 'signedIn':
       return (
         <SignedInContext value={state}>

@@ -3,8 +3,13 @@
  * with the tab. After 30 minutes without input the page is locked: tokens and data are deleted.
  */
 
-import { type Session as OAuthSession, signIn as signInByOAuth } from '../../client/oauth/index.ts';
-import { Curd, isCurdError, type TokenSource } from '../../client/src/index.ts';
+import {
+  type Session as OAuthSession,
+  SignInRequired,
+  signIn as signInByOAuth,
+} from '../../client/oauth/index.ts';
+import { Curd, isCurdError, type Result, type TokenSource } from '../../client/src/index.ts';
+import { oauthTokenKey, pendingSignInKey, tokenStorage } from './token-storage.ts';
 
 const lockAfterMs = 30 * 60_000;
 const tokenKey = 'curd.console.token';
@@ -23,12 +28,16 @@ export interface Person {
   readonly username: string | null;
   readonly isAdmin: boolean;
   readonly mayWriteCheeses: boolean;
+  /** The request for the scope admin of a sign-in with a password. */
+  readonly approval: Result<'explainCredential'>['approval'];
 }
 
 export type SessionState =
   | { readonly kind: 'starting' }
   | { readonly kind: 'signedOut'; readonly message: string | null }
   | { readonly kind: 'locked' }
+  /** Staff whose scope admin an operator must approve. */
+  | { readonly kind: 'waiting'; readonly curd: Curd; readonly person: Person }
   | { readonly kind: 'signedIn'; readonly curd: Curd; readonly person: Person };
 
 let state: SessionState = { kind: 'starting' };
@@ -57,6 +66,12 @@ function set(next: SessionState): void {
 
 function end(next: SessionState): void {
   sessionStorage.clear();
+  tokenStorage.removeItem(oauthTokenKey);
+  leave(next);
+}
+
+/** Deletes the data of the session. */
+function leave(next: SessionState): void {
   oauthSession = null;
   for (const ending of endings) {
     ending();
@@ -69,25 +84,63 @@ const origin = window.location.origin;
 async function enter(token: TokenSource): Promise<void> {
   const curd = new Curd({ baseUrl: origin, token });
   try {
-    const who = await curd.credential.explain();
-    set({
-      kind: 'signedIn',
-      curd,
-      person: {
-        id: who.id,
-        username: who.customer,
-        isAdmin: who.scopes.includes('admin'),
-        mayWriteCheeses: who.scopes.includes('admin') || who.scopes.includes('write:cheeses'),
-      },
-    });
+    const person = await readPerson(curd);
+    const isWaiting = !person.isAdmin && person.approval !== null && person.approval.status !== 'approved';
+    if (person.isAdmin || person.mayWriteCheeses) {
+      set({ kind: isWaiting ? 'waiting' : 'signedIn', curd, person });
+    } else {
+      await endTokens();
+      end({ kind: 'signedOut', message: 'Only staff of the shop can sign in to the console.' });
+    }
   } catch (error) {
     end({ kind: 'signedOut', message: messageOf(error) });
   }
 }
 
-/** The sentence for people, without the request id in brackets. */
+async function readPerson(curd: Curd): Promise<Person> {
+  const who = await curd.credential.explain();
+  const isAdmin = who.scopes.includes('admin');
+  return {
+    id: who.id,
+    username: who.customer,
+    isAdmin,
+    mayWriteCheeses: isAdmin || who.scopes.includes('write:cheeses'),
+    approval: who.approval,
+  };
+}
+
+/** Asks whether the request for the scope admin was decided. */
+export async function checkApproval(): Promise<void> {
+  const current = state;
+  if (current.kind !== 'waiting') {
+    return;
+  }
+  try {
+    const person = await readPerson(current.curd);
+    if (state === current) {
+      set({ kind: person.isAdmin ? 'signedIn' : 'waiting', curd: current.curd, person });
+    }
+  } catch (error) {
+    // While the server is away, the page keeps waiting.
+    onRefused(error);
+  }
+}
+
+/** Opens the screens of staff without the scope admin. */
+export function enterWithoutAdmin(): void {
+  if (state.kind === 'waiting') {
+    set({ ...state, kind: 'signedIn' });
+  }
+}
+
+/** The sentence for people. */
 export function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
+  if (!(error instanceof Error)) {
+    return String(error);
+  }
+  // The authorization server says why it refused.
+  const { error_description: description } = error as { error_description?: string };
+  return description === undefined ? error.message : `The sign-in was refused: ${description}.`;
 }
 
 /** Takes the link from the URL at once, so that it is not bookmarked or sent. */
@@ -124,8 +177,11 @@ export async function start(): Promise<void> {
     await enter(() => accessToken);
     return;
   }
-  const isReturning = new URL(window.location.href).searchParams.has('state');
-  const hasTokens = sessionStorage.getItem('curd.tokens.console') !== null;
+  const { searchParams } = new URL(window.location.href);
+  const isReturning =
+    sessionStorage.getItem(pendingSignInKey) !== null &&
+    (searchParams.has('code') || searchParams.has('error'));
+  const hasTokens = sessionStorage.getItem(oauthTokenKey) !== null;
   if (isReturning || hasTokens) {
     await signInWithPassword();
     return;
@@ -148,6 +204,7 @@ export async function signInWithPassword(): Promise<void> {
       clientId: 'console',
       redirectUri: `${origin}/console/`,
       scope: scopes,
+      storage: tokenStorage,
     });
     await enter(oauthSession.token);
   } catch (error) {
@@ -157,6 +214,11 @@ export async function signInWithPassword(): Promise<void> {
 
 /** Ends the tokens at the server and in this tab. */
 export async function signOut(): Promise<void> {
+  await endTokens();
+  end({ kind: 'signedOut', message: null });
+}
+
+async function endTokens(): Promise<void> {
   const current = state;
   const oauth = oauthSession;
   try {
@@ -168,26 +230,59 @@ export async function signOut(): Promise<void> {
   } catch {
     // The token has ended already, or the server is away: it ends by itself.
   }
-  end({ kind: 'signedOut', message: null });
 }
 
 /** A request was refused because the token or its approval has ended. */
 export function onRefused(error: unknown): void {
-  if (isCurdError(error) && error.status === 401 && state.kind === 'signedIn') {
-    end({ kind: 'signedOut', message: 'The sign-in has ended. Sign in again.' });
+  const current = state;
+  if (current.kind !== 'signedIn' && current.kind !== 'waiting') {
+    return;
+  }
+  const hasEnded =
+    error instanceof SignInRequired ||
+    (isCurdError(error) && (error.status === 401 || error.cause instanceof SignInRequired));
+  if (hasEnded) {
+    end({ kind: 'signedOut', message: 'The sign-in has expired or was revoked. Sign in again.' });
+  } else if (isCurdError(error, 'forbidden') && current.person.isAdmin) {
+    void leaveWithoutAdmin(current.curd);
+  }
+}
+
+/** After a refusal of what an operator may do: the approval may have expired. */
+async function leaveWithoutAdmin(curd: Curd): Promise<void> {
+  try {
+    if (!(await readPerson(curd)).isAdmin) {
+      await endTokens();
+      end({ kind: 'signedOut', message: 'The approval has ended. Sign in again to request another one.' });
+    }
+  } catch (error) {
+    onRefused(error);
   }
 }
 
 function watchInput(): void {
+  let lastInput = Date.now();
   let timer: number | undefined;
-  const restart = () => {
+
+  function lock(): void {
+    if (state.kind === 'signedIn' || state.kind === 'waiting') {
+      // Without waiting for the server. It removes the tokens of OAuth from this tab, too.
+      void endTokens();
+      sessionStorage.removeItem(tokenKey);
+      leave({ kind: 'locked' });
+    }
+  }
+
+  function restart(): void {
+    // A computer that slept may not have run the timer yet.
+    if (Date.now() - lastInput >= lockAfterMs) {
+      lock();
+    }
+    lastInput = Date.now();
     window.clearTimeout(timer);
-    timer = window.setTimeout(() => {
-      if (state.kind === 'signedIn') {
-        end({ kind: 'locked' });
-      }
-    }, lockAfterMs);
-  };
+    timer = window.setTimeout(lock, lockAfterMs);
+  }
+
   for (const type of ['pointerdown', 'keydown', 'scroll']) {
     window.addEventListener(type, restart, { passive: true, capture: true });
   }

@@ -182,7 +182,7 @@ export async function buildApp(
     ...eventRoutes({ events, hub, connections, times: streamTimes }),
     ...webhookRoutes({ ...services, wake: webhookWorker.wake }),
     ...deliveryRoutes({ ...services, wake: webhookWorker.wake }),
-    ...selfRoutes({ keys, directory: login, config, bounds: publishedLimits(config) }),
+    ...selfRoutes({ ...services, directory: login, config, bounds: publishedLimits(config) }),
     outcomeRoute(idempotency),
     metadataRoute(issuer),
     styleRoute(),

@@ -3,6 +3,7 @@ import { type Route, route } from '../http/route.ts';
 import type { RateLimitStatus } from '../limits/rate-limits.ts';
 import type { Config } from '../settings/config.ts';
 import type { KeyService } from './keys/service.ts';
+import type { ApprovalService } from './oauth/approvals.ts';
 import type { CustomerDirectory } from './oauth/customer-directory.ts';
 import type { Principal } from './principal.ts';
 import { quotaOf } from './quota.ts';
@@ -13,6 +14,7 @@ const tag = 'About';
 interface Dependencies {
   readonly keys: KeyService;
   readonly directory: CustomerDirectory;
+  readonly approvals: Pick<ApprovalService, 'findOfToken'>;
   readonly config: Pick<
     Config,
     'environment' | 'plans' | 'sessionPlan' | 'addressLimits' | 'loginLimits' | 'ordersPerHour'
@@ -21,7 +23,8 @@ interface Dependencies {
   readonly bounds: Readonly<Record<string, number>>;
 }
 
-export function selfRoutes({ keys, directory, config, bounds }: Dependencies): Route[] {
+export function selfRoutes(dependencies: Dependencies): Route[] {
+  const { config, bounds } = dependencies;
   return [
     route({
       method: 'GET',
@@ -38,7 +41,7 @@ export function selfRoutes({ keys, directory, config, bounds }: Dependencies): R
         headers: { 'Cache-Control': 'no-store' },
         body: {
           environment: config.environment,
-          ...(await describe(principal, keys, directory)),
+          ...(await describe(principal, dependencies)),
           quota: quotaOf(rateLimitStatus() as RateLimitStatus),
         },
       }),
@@ -62,8 +65,8 @@ export function selfRoutes({ keys, directory, config, bounds }: Dependencies): R
   ];
 }
 
-async function describe(principal: Principal, keys: KeyService, directory: CustomerDirectory) {
-  const { kind, id, accountId, customerId, scopes, expiresAt } = principal;
+async function describe(principal: Principal, { keys, directory, approvals }: Dependencies) {
+  const { kind, id, accountId, customerId, scopes, tokenHash, expiresAt } = principal;
   const account = accountId === null ? undefined : await keys.findAccountById(accountId);
   const customer = customerId === null ? undefined : await directory.find(customerId);
   return {
@@ -72,6 +75,7 @@ async function describe(principal: Principal, keys: KeyService, directory: Custo
     account: account === undefined ? null : account.name,
     customer: customer === undefined ? null : customer.username,
     scopes: [...scopes],
+    approval: kind === 'oauth' && tokenHash !== null ? await approvals.findOfToken(tokenHash) : null,
     expiresAt,
   };
 }

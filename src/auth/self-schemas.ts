@@ -9,7 +9,7 @@ const environment = { type: 'string', enum: ['local', 'sandbox', 'production'] }
 export const WhoAmI = {
   title: 'WhoAmI',
   type: 'object',
-  required: ['environment', 'kind', 'id', 'account', 'customer', 'scopes', 'expiresAt', 'quota'],
+  required: ['environment', 'kind', 'id', 'account', 'customer', 'scopes', 'approval', 'expiresAt', 'quota'],
   properties: {
     environment,
     kind: { type: 'string', enum: ['apiKey', 'oauth', 'session'] },
@@ -17,6 +17,16 @@ export const WhoAmI = {
     account: { ...textOrNull, description: 'Account with the plan; null for customers' },
     customer: { ...textOrNull, description: 'Username of the customer for whom the request acts' },
     scopes: { type: 'array', items: { type: 'string' } },
+    approval: {
+      type: ['object', 'null'],
+      description:
+        'The request for the scope admin of this OAuth client and customer; null if there is none, and for other credentials',
+      required: ['id', 'status'],
+      properties: {
+        id: { type: 'integer', format: 'int64' },
+        status: { type: 'string', enum: ['pending', 'approved', 'denied', 'revoked'] },
+      },
+    },
     expiresAt: { type: ['string', 'null'], format: 'date-time' },
     quota: Quota,
   },
@@ -28,6 +38,7 @@ export const WhoAmI = {
       account: 'warehouse',
       customer: null,
       scopes: ['write:cheeses'],
+      approval: null,
       expiresAt: '2026-04-15T09:30:00.000Z',
       quota: {
         plan: 'pro',

@@ -37,6 +37,10 @@ const statusesOf = async ({ app }: Shop) =>
 const adminStatus = async (shop: Shop, token: string) =>
   (await withToken(shop, token, 'GET', '/v2/api-keys?account=nobody')).status;
 
+/** What the credential says about the request for admin. */
+const approvalOf = async (shop: Shop, token: string) =>
+  (await withToken(shop, token, 'GET', '/v2/whoami')).json.approval;
+
 onBothEngines('The scope admin', (engine) => {
   test('is for staff of an approved pair, through an application that lists it and uses PKCE (RFC 6749, 3.3)', async (t) => {
     const shop = await openListeningShop(t, { engine });
@@ -61,6 +65,7 @@ onBothEngines('The scope admin', (engine) => {
     }
     const ofCustomer = await tokensOf(shop, app, ada, { scope: 'read:cheeses write:cheeses admin' });
     assert.equal(ofCustomer.scope, 'read:cheeses');
+    assert.equal(await approvalOf(shop, ofCustomer.access_token), null);
     assert.equal(await errorOf(ada, queryOf(app, { scope: 'admin' })), 'access_denied');
     assert.deepEqual(await statusesOf(shop), [], 'there is nothing to approve for who is no staff');
 
@@ -72,9 +77,11 @@ onBothEngines('The scope admin', (engine) => {
     const waiting = await tokensOf(shop, app, bob, { scope });
     assert.deepEqual([waiting.scope, waiting.expires_in], ['read:cheeses', 3600]);
     assert.equal(await adminStatus(shop, waiting.access_token), 403);
+    assert.deepEqual(await approvalOf(shop, waiting.access_token), { id: 1, status: 'pending' });
     assert.deepEqual(await statusesOf(shop), ['bob pending']);
 
     await decide(shop, 'approve');
+    assert.deepEqual(await approvalOf(shop, waiting.access_token), { id: 1, status: 'approved' });
     assert.equal(await adminStatus(shop, waiting.access_token), 403, 'it was never granted to this token');
     const asked = await bob.authorize(queryOf(app, { scope }), { consent: undefined });
     assert.match(asked.page, /Administer the shop/, 'asked anew, in words');

@@ -41,6 +41,8 @@ export interface ApprovalService {
   /** Ends the approval and deletes all tokens of the pair. Conflict when it was not approved. */
   readonly revoke: Decision;
   isApproved(clientId: string, customerId: number | null): Promise<boolean>;
+  /** The request of the client and customer of an access token; null if there is none. */
+  findOfToken(tokenHash: string): Promise<Pick<Approval, 'id' | 'status'> | null>;
   /** Records a request, and returns its state. A decision that is still valid does not change. */
   request(clientId: string, customerId: number | null): Promise<Pick<ApprovalRow, 'id' | 'status'>>;
 }
@@ -117,6 +119,8 @@ export function createApprovalService(database: Database, clock: Clock): Approva
         await oauthQueries(database).findApproval(clientId, customerId ?? noCustomer),
         clock.now(),
       ),
+
+    findOfToken: async (tokenHash) => (await oauthQueries(database).findApprovalOfToken(tokenHash)) ?? null,
 
     request: (clientId, customerId) =>
       database.transaction(async (tx) => {

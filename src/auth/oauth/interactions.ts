@@ -8,10 +8,12 @@ import { readForm } from '../../http/pages/form.ts';
 import { redirectSeeOther, sendPage } from '../../http/pages/send-page.ts';
 import type { RawRequest } from '../../http/raw-routes.ts';
 import type { ApprovalService } from './approvals.ts';
-import type { CustomerDirectory, CustomerSummary, Registration } from './customer-directory.ts';
+import { consoleClientId } from './clients.ts';
+import { type ConsentRequest, denialOf, splitScopes } from './consent.ts';
+import type { CustomerDirectory, Registration } from './customer-directory.ts';
 import { type ClientInfo, consentPage, loginPage, logoutPage, type PageLayout } from './pages.ts';
 import { registerPage, registrationOf } from './register-page.ts';
-import { isScope, permittedScopes, withheldReason } from './scopes.ts';
+import { isScope, withheldReason } from './scopes.ts';
 
 interface Dependencies {
   readonly provider: Provider;
@@ -26,17 +28,6 @@ interface Dependencies {
 }
 
 type Details = Awaited<ReturnType<Provider['interactionDetails']>>;
-
-/** What the application requested, split into what this customer may grant and may not grant. */
-interface ConsentRequest {
-  readonly client: ClientInfo;
-  readonly clientId: string;
-  readonly customer: CustomerSummary;
-  readonly customerId: number;
-  readonly granted: readonly string[];
-  readonly refused: readonly string[];
-  readonly awaitsApproval: boolean;
-}
 
 export interface Interactions {
   show(raw: RawRequest): Promise<void>;
@@ -87,15 +78,13 @@ export function createInteractions({
     const clientId = String(details.params.client_id);
     const requested = String(details.params.scope).split(' ');
     const isApproved = requested.includes('admin') && (await approvals.isApproved(clientId, customerId));
-    const permitted: readonly string[] = permittedScopes(customer.role, isApproved);
+    const client = await clientInfoOf(details);
     return {
-      client: await clientInfoOf(details),
+      client,
       clientId,
       customer,
       customerId,
-      granted: requested.filter((scope) => permitted.includes(scope)),
-      refused: requested.filter((scope) => !permitted.includes(scope)),
-      awaitsApproval: requested.includes('admin') && customer.role === 'staff' && !isApproved,
+      ...splitScopes(requested, clientId, customer.role, isApproved),
     };
   }
 
@@ -112,8 +101,10 @@ export function createInteractions({
     redirectSeeOther(response, pathname + search);
   }
 
-  const registerPath = ({ uid }: Details) =>
-    registration === null ? null : `/oauth/interaction/${uid}/register`;
+  const registerPath = ({ uid, params }: Details) =>
+    registration === null || params.client_id === consoleClientId
+      ? null
+      : `/oauth/interaction/${uid}/register`;
   const loginPath = ({ uid }: Details) => `/oauth/interaction/${uid}`;
 
   const formOf = (details: Details, page: 'login' | 'consent' | 'register') => ({
@@ -251,9 +242,10 @@ export function createInteractions({
       const existing = details.grantId === undefined ? undefined : await provider.Grant.find(details.grantId);
       const grant =
         existing ?? new provider.Grant({ accountId: String(consent.customerId), clientId: consent.clientId });
-      grant.addOIDCScope(consent.granted.join(' '));
-      if (consent.refused.length > 0) {
-        grant.rejectOIDCScope(consent.refused.join(' '));
+      grant.addOIDCScope([...consent.granted, ...consent.pending].join(' '));
+      const rejected = consent.refused.filter((scope) => !consent.pending.includes(scope));
+      if (rejected.length > 0) {
+        grant.rejectOIDCScope(rejected.join(' '));
       }
       await finishInteraction(raw, { consent: { grantId: await grant.save() } }, true);
     },
@@ -275,12 +267,6 @@ export function createInteractions({
       sendPage(raw.response, 200, logoutPage(layout, null, true));
     },
   };
-}
-
-function denialOf({ awaitsApproval }: ConsentRequest): string {
-  return awaitsApproval
-    ? 'admin waits for the approval of an operator'
-    : 'none of the scopes may be granted by this customer';
 }
 
 /** The origin or scheme of the redirect URI, as a source of a Content-Security-Policy. */

@@ -11,6 +11,7 @@ import { scopes as knownScopes } from '../access.ts';
 import { createAdapters } from './adapter.ts';
 import type { ApprovalService } from './approvals.ts';
 import { refusalOf } from './authorize-request.ts';
+import { consoleClientId } from './clients.ts';
 import type { ConsoleClient } from './console-client.ts';
 import type { CustomerDirectory } from './customer-directory.ts';
 import { oauthErrorPage, type PageLayout } from './pages.ts';
@@ -108,19 +109,18 @@ function configure(
       },
     ),
   );
-  policy
-    .get('login')
-    ?.checks.add(
-      new interactionPolicy.Check(
-        'fresh_login',
-        'admin needs a fresh login',
-        'login_required',
-        ({ oidc }) =>
-          asksForAdmin(oidc.params?.scope as string | undefined) &&
-          oidc.result?.login === undefined &&
-          (oidc.session?.past(lifetimes.adminLogin) ?? true),
-      ),
-    );
+  policy.get('login')?.checks.add(
+    new interactionPolicy.Check(
+      'fresh_login',
+      'admin needs a fresh login',
+      'login_required',
+      ({ oidc }) =>
+        asksForAdmin(oidc.params?.scope as string | undefined) &&
+        oidc.result?.login === undefined &&
+        // After a sign-out of the console, or a refusal there, the login page is shown at once.
+        (oidc.client?.clientId === consoleClientId || (oidc.session?.past(lifetimes.adminLogin) ?? true)),
+    ),
+  );
 
   /** The earlier grant, unless the customer may be granted more now: then the consent page is shown again. */
   async function loadExistingGrant({ oidc }: KoaContextWithOIDC) {

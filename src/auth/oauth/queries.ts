@@ -194,6 +194,13 @@ export const oauthQueries = queriesOn((tx) => ({
     tx.get<ApprovalRow>(sql`
       select ${approvalColumns} from admin_approval where client_id = ${clientId} and customer_id = ${customerId}`),
 
+  findApprovalOfToken: (tokenHash: string) =>
+    tx.get<Pick<ApprovalRow, 'id' | 'status'>>(sql`
+      select ap.id, ap.status
+      from oauth_object o join admin_approval ap
+        on ap.client_id = o.client_id and ap.customer_id = coalesce(o.customer_id, 0)
+      where o.model in ('AccessToken', 'ClientCredentials') and o.id = ${tokenHash}`),
+
   lockApproval: (id: number) =>
     tx.get<ApprovalRow>(sql`select ${approvalColumns} from admin_approval where id = ${id}${forUpdate}`),
 

@@ -1,0 +1,181 @@
+/** Sign-in to the console with a password, by OAuth: who gets in, for how long, and what stays in the browser. */
+import assert from 'node:assert/strict';
+import { after, type TestContext, test } from 'node:test';
+import type { Page } from 'playwright-core';
+import { testClock } from '../context.ts';
+import { openListeningShop, type ShopOptions } from '../helper.ts';
+import { password, register, setRole } from '../oauth/flow.ts';
+import { closeChromium, openPage } from './chromium.ts';
+import { buildConsole, consoleLink } from './console.ts';
+
+after(closeChromium);
+
+const minuteMs = 60_000;
+
+/** A shop with the rules of production (which needs https itself), a clock, and a browser that is not signed in; null without a browser. */
+async function openScene(t: TestContext, options: ShopOptions = {}) {
+  await buildConsole();
+  const opened = await openPage(t, { locale: 'en-US' });
+  if (opened === null) {
+    return null;
+  }
+  const clock = testClock(Date.now());
+  const shop = await openListeningShop(t, {
+    settings: { CURD_ENVIRONMENT: 'sandbox' },
+    clock,
+    ...options,
+  });
+  const { page } = opened;
+  return {
+    ...opened,
+    shop,
+    clock,
+    /** Signs in at the login page of the shop, and allows everything. */
+    async signIn(username: string) {
+      await page.getByRole('button', { name: 'Sign in' }).click();
+      await page.getByLabel('Username').fill(username);
+      await page.getByLabel('Password').fill(password);
+      await page.getByRole('button', { name: 'Log in' }).click();
+    },
+    allow: () => page.getByRole('button', { name: 'Allow' }).click(),
+    screen: (name: string) => page.getByRole('heading', { level: 1, name }).waitFor(),
+  };
+}
+
+/** Everything that a page can keep. */
+const storedBy = (page: Page) =>
+  page.evaluate<{ local: string; session: string; url: string }>(
+    '({ local: JSON.stringify(localStorage), session: JSON.stringify(sessionStorage), url: location.href })',
+  );
+
+test('refuses customers, and shows staff the command until an operator approves them', async (t) => {
+  const scene = await openScene(t);
+  if (scene === null) {
+    return;
+  }
+  const { shop, clock, page, signIn, allow, screen, complaints } = scene;
+  const { approvals, contextOf } = shop.app.services;
+  await register(shop, 'carl');
+  await register(shop, 'ada', 'staff');
+  await page.goto(`${shop.url}/console/cheeses?q=brie`);
+
+  await signIn('carl');
+  await page.getByRole('alert').getByText('only staff of the shop can sign in').waitFor();
+  assert.equal(page.url(), `${shop.url}/console/cheeses?q=brie`);
+
+  await signIn('ada');
+  await allow();
+  await page.getByText('request 1.').waitFor();
+  await page.getByText('npx curd approvals approve 1').waitFor();
+  await page.getByRole('button', { name: 'Open the catalogue only' }).click();
+  await screen('Cheeses');
+  assert.deepEqual(
+    await page.getByRole('navigation', { name: 'Screens' }).first().getByRole('link').allTextContents(),
+    ['Cheeses', 'Stock', 'Import'],
+  );
+  await page.reload();
+
+  await page.getByText('npx curd approvals approve 1').waitFor();
+  const tokenBefore = await storedBy(page);
+  await approvals.approve(contextOf('cli'), 1);
+  await screen('Cheeses');
+  await page.getByRole('link', { name: 'Customers' }).first().waitFor();
+  assert.equal(page.url(), `${shop.url}/console/cheeses?q=brie`);
+  assert.deepEqual((await storedBy(page)).session, tokenBefore.session, 'with the same sign-in');
+
+  clock.advance(16 * minuteMs);
+  await page.getByRole('link', { name: 'Approvals' }).first().click();
+  await page.getByText('ada').first().waitFor();
+
+  clock.advance(8 * 60 * minuteMs);
+  await page.getByRole('link', { name: 'Access' }).first().click();
+  await page.getByRole('alert').getByText('The sign-in has expired or was revoked').waitFor();
+
+  await signIn('ada');
+  await allow();
+  await page.getByRole('link', { name: 'Customers' }).first().waitFor();
+  await approvals.revoke(contextOf('cli'), 1);
+  await page.getByRole('link', { name: 'Customers' }).first().click();
+  await page.getByRole('alert').getByText('The sign-in has expired or was revoked').waitFor();
+  assert.deepEqual(complaints, []);
+});
+
+test('keeps no token in localStorage, cookies or the URL; a sign-out and the lock end each', async (t) => {
+  const scene = await openScene(t);
+  if (scene === null) {
+    return;
+  }
+  const { shop, page, signIn, allow, screen, complaints } = scene;
+  const { approvals, contextOf } = shop.app.services;
+  await register(shop, 'ada', 'staff');
+  const tokens = new Set<string>();
+  page.on('request', (request) => {
+    const [, token] = /^Bearer (.+)$/.exec(request.headers().authorization ?? '') ?? [];
+    if (token !== undefined) {
+      tokens.add(token);
+    }
+  });
+  const statusesOf = async () =>
+    Promise.all(
+      [...tokens].map(async (token) => {
+        const headers = { authorization: `Bearer ${token}` };
+        return (await shop.request('GET', '/v2/whoami', { headers })).status;
+      }),
+    );
+  async function assertNothingStored(isAccessTokenInSession: boolean): Promise<void> {
+    const { local, session, url } = await storedBy(page);
+    const cookies = JSON.stringify(await page.context().cookies());
+    assert.ok(tokens.size > 0);
+    for (const token of tokens) {
+      assert.ok(![local, url, cookies].some((text) => text.includes(token)));
+      assert.equal(session.includes(token), isAccessTokenInSession);
+    }
+  }
+
+  await page.goto(`${shop.url}/console/approvals`);
+  await signIn('ada');
+  await allow();
+  await page.getByText('npx curd approvals approve 1').waitFor();
+  await approvals.approve(contextOf('cli'), 1);
+  await screen('Approvals');
+  await assertNothingStored(false);
+  await page.getByRole('button', { name: 'Sign out' }).click();
+  await page.getByRole('button', { name: 'Sign in' }).waitFor();
+  assert.deepEqual(new Set(await statusesOf()), new Set([401]));
+  assert.equal((await storedBy(page)).session, '{}');
+
+  tokens.clear();
+  await page.clock.install();
+  await page.goto(await consoleLink(shop));
+  await screen('Home');
+  await assertNothingStored(true);
+  await page.clock.fastForward(31 * minuteMs);
+  await page.getByText('The page is locked').waitFor();
+  const [locked] = [...tokens];
+  await page.waitForFunction('sessionStorage.length === 0');
+  assert.ok(locked !== undefined);
+  assert.equal(await page.getByRole('navigation').count(), 0);
+  for (let attempt = 0; (await statusesOf())[0] !== 401; attempt += 1) {
+    assert.ok(attempt < 1000, 'the token ends');
+  }
+
+  // A token by link also ends with its approval, and after eight hours (test/console/sign-in.test.ts).
+  assert.deepEqual(complaints, []);
+});
+
+test('ends for someone who is not staff any more', async (t) => {
+  const scene = await openScene(t);
+  if (scene === null) {
+    return;
+  }
+  const { shop, page, signIn, allow, complaints } = scene;
+  await register(shop, 'ada', 'staff');
+  await page.goto(`${shop.url}/console`);
+  await signIn('ada');
+  await allow();
+  await page.getByText('npx curd approvals approve 1').waitFor();
+  await setRole(shop, 'ada', 'customer');
+  await page.getByRole('alert').waitFor();
+  assert.match((await page.getByRole('alert').textContent()) ?? '', /Only staff|expired or was revoked/);
+  assert.deepEqual(complaints, []);
+});
