@@ -84,17 +84,21 @@ const origin = window.location.origin;
 async function enter(token: TokenSource): Promise<void> {
   const curd = new Curd({ baseUrl: origin, token });
   try {
-    const person = await readPerson(curd);
-    const isWaiting = !person.isAdmin && person.approval !== null && person.approval.status !== 'approved';
-    if (person.isAdmin || person.mayWriteCheeses) {
-      set({ kind: isWaiting ? 'waiting' : 'signedIn', curd, person });
-    } else {
-      await endTokens();
-      end({ kind: 'signedOut', message: 'Only staff of the shop can sign in to the console.' });
-    }
+    await admit(curd, await readPerson(curd));
   } catch (error) {
     end({ kind: 'signedOut', message: messageOf(error) });
   }
+}
+
+/** Shows the screens, or what is missing. */
+async function admit(curd: Curd, person: Person): Promise<void> {
+  if (!person.mayWriteCheeses) {
+    await endTokens();
+    end({ kind: 'signedOut', message: 'Only staff of the shop can sign in to the console.' });
+    return;
+  }
+  const isWaiting = !person.isAdmin && person.approval !== null && person.approval.status !== 'approved';
+  set({ kind: isWaiting ? 'waiting' : 'signedIn', curd, person });
 }
 
 async function readPerson(curd: Curd): Promise<Person> {
@@ -118,7 +122,7 @@ export async function checkApproval(): Promise<void> {
   try {
     const person = await readPerson(current.curd);
     if (state === current) {
-      set({ kind: person.isAdmin ? 'signedIn' : 'waiting', curd: current.curd, person });
+      await admit(current.curd, person);
     }
   } catch (error) {
     // While the server is away, the page keeps waiting.
@@ -224,7 +228,7 @@ async function endTokens(): Promise<void> {
   try {
     if (oauth !== null) {
       await oauth.signOut();
-    } else if (current.kind === 'signedIn') {
+    } else if (current.kind === 'signedIn' || current.kind === 'waiting') {
       await current.curd.console.signOut();
     }
   } catch {

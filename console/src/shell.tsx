@@ -117,7 +117,7 @@ function Navigation() {
       <Text fw={700} px={12} py={8} truncate title={shopName}>
         {shopName}
       </Text>
-      {useVisibleScreens().map(({ path, title, icon: Icon }) => {
+      {useVisibleScreens().map(({ path, title, icon: Icon, badge: Badge }) => {
         const href = `/${path}`;
         const isOpen = location === href || (path !== '' && location.startsWith(`${href}/`));
         return (
@@ -129,6 +129,7 @@ function Navigation() {
             active={isOpen}
             aria-current={isOpen ? 'page' : undefined}
             leftSection={<Icon />}
+            rightSection={Badge === undefined ? null : <Badge />}
             style={{ borderRadius: 6 }}
           />
         );
@@ -178,13 +179,14 @@ function Tabs() {
         <Stack gap={2}>
           {visible
             .filter((screen) => !main.includes(screen))
-            .map(({ path, title, icon: Icon }) => (
+            .map(({ path, title, icon: Icon, badge: Badge }) => (
               <NavLink
                 key={path}
                 component={Link}
                 href={`/${path}`}
                 label={title}
                 leftSection={<Icon />}
+                rightSection={Badge === undefined ? null : <Badge />}
                 onClick={() => setOpen(false)}
               />
             ))}

@@ -14,6 +14,7 @@ import {
   UploadIcon,
 } from '@radix-ui/react-icons';
 import { type ComponentType, lazy } from 'react';
+import { PendingBadge } from './approvals/pending-badge.tsx';
 
 export interface ScreenProps {
   /** The part of the URL after the screen: the object that is open. */
@@ -29,6 +30,8 @@ export interface Screen {
   readonly component: ComponentType<ScreenProps>;
   /** Whether staff without the scope admin see it. */
   readonly isForStaff: boolean;
+  /** What is shown beside the title in the navigation. */
+  readonly badge?: ComponentType;
 }
 
 export const screens: readonly Screen[] = [
@@ -87,6 +90,7 @@ export const screens: readonly Screen[] = [
     icon: BellIcon,
     component: lazy(() => import('./approvals/approvals.tsx')),
     isForStaff: false,
+    badge: PendingBadge,
   },
   {
     path: 'access',

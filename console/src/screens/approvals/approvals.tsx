@@ -1,5 +1,138 @@
-import { PageTitle } from '../../parts/page.tsx';
+/** Requests for the scope admin: an inbox. */
+import { Badge, Button, Group, Stack, Text } from '@mantine/core';
+import { useState } from 'react';
+import type { Result } from '../../../../client/src/index.ts';
+import { readEffects, useAction } from '../../parts/action.ts';
+import { Confirm } from '../../parts/confirm.tsx';
+import { DataTable } from '../../parts/data-table.tsx';
+import { Empty, Loading, PageTitle, Problem } from '../../parts/page.tsx';
+import { Time } from '../../parts/time.tsx';
+import { useApi, useCurd } from '../../queries.ts';
+
+type Approval = Result<'listApprovals'>['items'][number];
+
+const colors = { pending: 'orange', approved: 'green', denied: 'red', revoked: 'gray' } as const;
+
+const nameOf = ({ clientName, username }: Approval) =>
+  username === null ? `${clientName}, for itself` : `${clientName} and ${username}`;
 
 export default function Approvals() {
-  return <PageTitle title="Approvals" />;
+  const curd = useCurd();
+  const { run, isRunning } = useAction();
+  const [revoked, setRevoked] = useState<Approval | null>(null);
+  const { data, error, refetch } = useApi(['approvals', 'all'], (api) => api.approvals.list());
+
+  const decide = (approval: Approval, verb: 'approve' | 'deny', done: string) =>
+    void run(`${nameOf(approval)}: ${done}.`, () => curd.approvals[verb](approval.id), 'approvals');
+
+  const rows = [...(data?.items ?? [])].sort(
+    (one, other) =>
+      Number(other.status === 'pending') - Number(one.status === 'pending') ||
+      other.requestedAt.localeCompare(one.requestedAt),
+  );
+
+  return (
+    <>
+      <PageTitle title="Approvals" />
+      <Text size="sm" c="dimmed" mb="sm">
+        An application gets the scope admin for a person after an operator has approved both together.
+        Approvals end after 90 days.
+      </Text>
+      {error !== null ? (
+        <Problem error={error} retry={refetch} />
+      ) : data === undefined ? (
+        <Loading what="approvals" />
+      ) : rows.length === 0 ? (
+        <Empty title="No requests yet">
+          A request appears here when staff sign in to the console, or when an OAuth client asks for the scope
+          admin.
+        </Empty>
+      ) : (
+        <DataTable
+          label="Requests for the scope admin"
+          rows={rows}
+          keyOf={({ id }) => id}
+          nameOf={nameOf}
+          columns={[
+            { title: 'Request', show: ({ id }) => id },
+            { title: 'Client', show: ({ clientName }) => clientName },
+            { title: 'User', show: ({ username }) => username ?? 'acts for itself' },
+            { title: 'Requested', show: ({ requestedAt }) => <Time at={requestedAt} isRelative /> },
+            {
+              title: 'Status',
+              show: ({ status }) => (
+                <Badge variant="dot" color={colors[status]}>
+                  {status}
+                </Badge>
+              ),
+            },
+            {
+              title: 'Decided',
+              isWideOnly: true,
+              show: ({ decidedAt, decidedBy, expiresAt }) =>
+                decidedAt === null ? (
+                  '-'
+                ) : (
+                  <Stack gap={0}>
+                    <Text size="sm">
+                      <Time at={decidedAt} isRelative /> by {decidedBy}
+                    </Text>
+                    {expiresAt === null ? null : (
+                      <Text size="xs" c="dimmed">
+                        ends <Time at={expiresAt} />
+                      </Text>
+                    )}
+                  </Stack>
+                ),
+            },
+            {
+              title: 'Actions',
+              show: (approval) => (
+                <Group gap="xs" justify="flex-end">
+                  {approval.status === 'approved' ? (
+                    <Button size="compact-sm" variant="default" onClick={() => setRevoked(approval)}>
+                      Revoke
+                    </Button>
+                  ) : (
+                    <>
+                      {approval.status === 'pending' ? (
+                        <Button
+                          size="compact-sm"
+                          variant="default"
+                          disabled={isRunning}
+                          onClick={() => decide(approval, 'deny', 'denied')}
+                        >
+                          Deny
+                        </Button>
+                      ) : null}
+                      <Button
+                        size="compact-sm"
+                        disabled={isRunning}
+                        onClick={() => decide(approval, 'approve', 'approved for 90 days')}
+                      >
+                        Approve
+                      </Button>
+                    </>
+                  )}
+                </Group>
+              ),
+            },
+          ]}
+        />
+      )}
+      {revoked === null ? null : (
+        <Confirm
+          title={`Revoke request ${revoked.id}`}
+          action="Revoke"
+          text={`${nameOf(revoked)}: every token of the two ends at once.`}
+          readEffects={() => readEffects((options) => curd.approvals.revoke(revoked.id, options))}
+          onConfirm={async () => {
+            await curd.approvals.revoke(revoked.id);
+            await refetch();
+          }}
+          onClose={() => setRevoked(null)}
+        />
+      )}
+    </>
+  );
 }

@@ -1,0 +1,121 @@
+/** The accounts, which own API keys and OAuth clients. */
+import { Anchor, Button, Group, Select, Text, TextInput } from '@mantine/core';
+import { useState } from 'react';
+import { Link, useLocation } from 'wouter';
+import type { Result } from '../../../../client/src/index.ts';
+import { invalidate } from '../../parts/action.ts';
+import { DataTable } from '../../parts/data-table.tsx';
+import { FormDialog } from '../../parts/form-dialog.tsx';
+import { showNumber } from '../../parts/format.ts';
+import { Empty, Loading, Problem } from '../../parts/page.tsx';
+import { Time } from '../../parts/time.tsx';
+import { useApi, useCurd } from '../../queries.ts';
+
+export type Account = Result<'listAccounts'>['items'][number];
+
+/** "9,871 of 10,000 left in this hour". */
+export function quotaText({ quota: { hour } }: Account): string {
+  return hour === null
+    ? 'no hourly limit'
+    : `${showNumber(hour.remaining)} of ${showNumber(hour.limit)} left in this hour`;
+}
+
+/** The names of the plans of this server. */
+export function usePlans(): string[] {
+  const { data } = useApi(['limits'], (curd) => curd.limits.list());
+  return Object.keys(data?.plans ?? {});
+}
+
+export function Accounts() {
+  const [, navigate] = useLocation();
+  const [isCreating, setCreating] = useState(false);
+  const { data, error, refetch } = useApi(['access', 'accounts'], (curd) => curd.accounts.list());
+  return (
+    <>
+      <Group justify="space-between" mb="sm">
+        <Text size="sm" c="dimmed">
+          An account has a plan, up to three active API keys, and OAuth clients.
+        </Text>
+        <Button size="sm" onClick={() => setCreating(true)}>
+          New account
+        </Button>
+      </Group>
+      {error !== null ? (
+        <Problem error={error} retry={refetch} />
+      ) : data === undefined ? (
+        <Loading what="accounts" />
+      ) : data.items.length === 0 ? (
+        <Empty title="No accounts yet">Create an account for each program that uses the API.</Empty>
+      ) : (
+        <DataTable<Account>
+          label="Accounts"
+          rows={data.items}
+          keyOf={({ id }) => id}
+          nameOf={({ name }) => name}
+          onOpen={({ id }) => navigate(`/access/${id}`)}
+          columns={[
+            {
+              title: 'Account',
+              show: ({ id, name }) => (
+                <Anchor component={Link} href={`/access/${id}`} size="sm" fw={600}>
+                  {name}
+                </Anchor>
+              ),
+            },
+            { title: 'Plan', show: ({ plan }) => plan },
+            { title: 'Active keys', isNumber: true, show: ({ activeKeys }) => activeKeys },
+            { title: 'Requests', show: quotaText },
+            {
+              title: 'Created',
+              isWideOnly: true,
+              show: ({ createdAt }) => <Time at={createdAt} isRelative />,
+            },
+          ]}
+        />
+      )}
+      {isCreating ? <NewAccount onClose={() => setCreating(false)} /> : null}
+    </>
+  );
+}
+
+function NewAccount({ onClose }: { readonly onClose: () => void }) {
+  const curd = useCurd();
+  const plans = usePlans();
+  const [, navigate] = useLocation();
+  const [name, setName] = useState('');
+  const [plan, setPlan] = useState<string | null>(null);
+  const [errors, setErrors] = useState<Record<string, string>>({});
+  return (
+    <FormDialog
+      title="New account"
+      action="Create"
+      onClose={onClose}
+      onErrors={setErrors}
+      isDisabled={name.trim() === ''}
+      onSubmit={async () => {
+        const { id } = await curd.accounts.create({ name: name.trim(), ...(plan === null ? {} : { plan }) });
+        await invalidate('access');
+        navigate(`/access/${id}`);
+      }}
+    >
+      <TextInput
+        data-autofocus
+        label="Name"
+        description="Of the program or the partner"
+        maxLength={100}
+        value={name}
+        error={errors.name}
+        onChange={({ currentTarget }) => setName(currentTarget.value)}
+      />
+      <Select
+        label="Plan"
+        description="It limits the requests of the account"
+        placeholder="free"
+        data={plans}
+        value={plan}
+        error={errors.plan}
+        onChange={setPlan}
+      />
+    </FormDialog>
+  );
+}

@@ -1,0 +1,146 @@
+/** OAuth clients: applications that act for customers, or for themselves. */
+import { Badge, Button, Code, Group, Stack, Text } from '@mantine/core';
+import { useState } from 'react';
+import type { Result } from '../../../../client/src/index.ts';
+import { invalidate, readEffects } from '../../parts/action.ts';
+import { Confirm } from '../../parts/confirm.tsx';
+import { DataTable } from '../../parts/data-table.tsx';
+import { Empty, Loading, Problem } from '../../parts/page.tsx';
+import { SecretOnce } from '../../parts/secret-once.tsx';
+import { useApi, useCurd } from '../../queries.ts';
+import { NewClient } from './new-client.tsx';
+
+type Client = Result<'listOauthClients'>['items'][number];
+
+const kindsOf = ({ builtIn, public: isPublic, native: isNative }: Client) =>
+  [builtIn ? 'built in' : null, isPublic ? 'public' : null, isNative ? 'on a device' : null].filter(
+    (kind) => kind !== null,
+  );
+
+export function OauthClients() {
+  const curd = useCurd();
+  const [isCreating, setCreating] = useState(false);
+  const [created, setCreated] = useState<Result<'createOauthClient'> | null>(null);
+  const [deleted, setDeleted] = useState<Client | null>(null);
+  const { data, error, refetch } = useApi(['access', 'clients'], (api) => api.oauthClients.list());
+  return (
+    <>
+      <Group justify="space-between" mb="sm">
+        <Text size="sm" c="dimmed">
+          An application signs customers in with OAuth 2.0, and does what they permit.
+        </Text>
+        <Button size="sm" onClick={() => setCreating(true)}>
+          New client
+        </Button>
+      </Group>
+      {created === null ? null : created.clientSecret === null ? (
+        <Text size="sm" mb="sm" role="status">
+          {created.name} was registered. Its client id is <Code>{created.clientId}</Code>.
+        </Text>
+      ) : (
+        <SecretOnce
+          title={`The secret of ${created.name} (${created.clientId})`}
+          secret={created.clientSecret}
+          onHidden={() => setCreated(null)}
+        />
+      )}
+      {error !== null ? (
+        <Problem error={error} retry={refetch} />
+      ) : data === undefined ? (
+        <Loading what="OAuth clients" />
+      ) : data.items.length === 0 ? (
+        <Empty title="No OAuth clients yet">Register an application of a partner here.</Empty>
+      ) : (
+        <DataTable<Client>
+          label="OAuth clients"
+          rows={data.items}
+          keyOf={({ clientId }) => clientId}
+          nameOf={({ name }) => name}
+          columns={[
+            {
+              title: 'Client',
+              show: (client) => (
+                <Stack gap={0}>
+                  <Group gap={6}>
+                    <Text size="sm" fw={600}>
+                      {client.name}
+                    </Text>
+                    {kindsOf(client).map((kind) => (
+                      <Badge key={kind} size="sm" variant="default" tt="none">
+                        {kind}
+                      </Badge>
+                    ))}
+                  </Group>
+                  <Code style={{ overflowWrap: 'anywhere' }}>{client.clientId}</Code>
+                </Stack>
+              ),
+            },
+            { title: 'Account', show: ({ account }) => account },
+            {
+              title: 'Scopes',
+              show: ({ scopes }) => (
+                <Text size="sm" maw="16rem">
+                  {scopes.join(', ')}
+                </Text>
+              ),
+            },
+            {
+              title: 'Redirects to',
+              isWideOnly: true,
+              show: ({ redirectUris }) =>
+                redirectUris.length === 0 ? (
+                  'acts for itself'
+                ) : (
+                  <Stack gap={0}>
+                    {redirectUris.map((uri) => (
+                      <Text key={uri} size="sm" style={{ overflowWrap: 'anywhere' }}>
+                        {uri}
+                      </Text>
+                    ))}
+                  </Stack>
+                ),
+            },
+            {
+              title: 'Actions',
+              show: (client) =>
+                client.builtIn ? null : (
+                  <Button
+                    size="compact-sm"
+                    variant="subtle"
+                    color="red"
+                    aria-label={`Delete ${client.name}`}
+                    onClick={() => setDeleted(client)}
+                  >
+                    Delete
+                  </Button>
+                ),
+            },
+          ]}
+        />
+      )}
+      {isCreating ? (
+        <NewClient
+          onClose={() => setCreating(false)}
+          onCreated={(client) => {
+            setCreating(false);
+            setCreated(client);
+          }}
+        />
+      ) : null}
+      {deleted === null ? null : (
+        <Confirm
+          title={`Delete ${deleted.name}`}
+          action="Delete"
+          typed={deleted.name}
+          text="Its tokens and approvals end at once."
+          readEffects={() => readEffects((options) => curd.oauthClients.delete(deleted.clientId, options))}
+          onConfirm={async () => {
+            await curd.oauthClients.delete(deleted.clientId);
+            await invalidate('access', 'approvals');
+          }}
+          onClose={() => setDeleted(null)}
+        />
+      )}
+    </>
+  );
+}

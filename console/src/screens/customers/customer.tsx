@@ -1,0 +1,276 @@
+/** One customer: profile, tier, orders, and what an operator can do. */
+import { Anchor, Badge, Button, Grid, Group, Progress, Stack, Table, Text } from '@mantine/core';
+import { useState } from 'react';
+import { Link, useLocation } from 'wouter';
+import type { Result } from '../../../../client/src/index.ts';
+import { invalidate, readEffects, useAction } from '../../parts/action.ts';
+import { Confirm } from '../../parts/confirm.tsx';
+import { showMoney } from '../../parts/format.ts';
+import { Empty, Loading, PageTitle, Problem } from '../../parts/page.tsx';
+import { SecretOnce } from '../../parts/secret-once.tsx';
+import { Time } from '../../parts/time.tsx';
+import { useApi, useCurd, useSignedIn } from '../../queries.ts';
+import { nextTier, tierColors, useThresholds } from './tiers.ts';
+
+type Details = Result<'getCustomerById'>;
+
+const ordersShown = 20;
+
+export function CustomerDetail({ id }: { readonly id: number }) {
+  const { data, error, refetch } = useApi([`customer ${id}`], (curd) => curd.customers.getById(id));
+  if (error !== null) {
+    return (
+      <>
+        <PageTitle title="Customer" />
+        <Problem error={error} retry={refetch} />
+        <Anchor component={Link} href="/customers" size="sm">
+          All customers
+        </Anchor>
+      </>
+    );
+  }
+  if (data === undefined) {
+    return (
+      <>
+        <PageTitle title="Customer" />
+        <Loading what="the customer" />
+      </>
+    );
+  }
+  const { username } = data.customer;
+  return (
+    <>
+      <Anchor component={Link} href="/customers" size="sm">
+        All customers
+      </Anchor>
+      <PageTitle title={username}>
+        <Badge variant="dot" color={data.role === 'staff' ? 'rind' : 'gray'}>
+          {data.role}
+        </Badge>
+      </PageTitle>
+      <Grid>
+        <Grid.Col span={{ base: 12, md: 5 }}>
+          <Stack>
+            <Profile details={data} />
+            <Tier details={data} />
+            <Actions details={data} />
+          </Stack>
+        </Grid.Col>
+        <Grid.Col span={{ base: 12, md: 7 }}>
+          <Orders username={username} customerId={id} />
+        </Grid.Col>
+      </Grid>
+    </>
+  );
+}
+
+function Profile({ details: { customer } }: { readonly details: Details }) {
+  const { id, firstName, lastName, email, phone, favouriteCheese, createdAt } = customer;
+  const rows = [
+    ['Name', `${firstName} ${lastName}`.trim() || '-'],
+    ['E-mail', email],
+    ['Phone', phone ?? '-'],
+    ['Favourite cheese', favouriteCheese?.name ?? '-'],
+    ['Customer', id],
+    ['Since', <Time key="since" at={createdAt} />],
+  ] as const;
+  return (
+    <section className="card" aria-label="Profile">
+      <Table withRowBorders={false} verticalSpacing={2} horizontalSpacing={0}>
+        <Table.Tbody>
+          {rows.map(([label, value]) => (
+            <Table.Tr key={label}>
+              <Table.Td w="9rem" c="dimmed">
+                {label}
+              </Table.Td>
+              <Table.Td style={{ overflowWrap: 'anywhere' }}>{value}</Table.Td>
+            </Table.Tr>
+          ))}
+        </Table.Tbody>
+      </Table>
+    </section>
+  );
+}
+
+function Tier({ details: { customer, deliveredTotal } }: { readonly details: Details }) {
+  const thresholds = useThresholds();
+  const { customerStatus: tier } = customer;
+  const next = thresholds === undefined ? undefined : nextTier(tier, deliveredTotal, thresholds);
+  return (
+    <section className="card" aria-label="Tier">
+      <Group justify="space-between" mb={next === undefined ? 0 : 8}>
+        <Badge variant="dot" color={tierColors[tier]}>
+          {tier}
+        </Badge>
+        <Text size="sm">
+          Lifetime value <b className="figure">{showMoney(deliveredTotal)}</b>
+        </Text>
+      </Group>
+      {next === undefined ? null : (
+        <>
+          <Progress value={next.share} aria-label={`Progress to ${next.tier}`} />
+          <Text size="sm" c="dimmed" mt={4}>
+            {showMoney(next.missing)} of delivered orders to {next.tier}
+          </Text>
+        </>
+      )}
+    </section>
+  );
+}
+
+function Orders({ username, customerId }: { readonly username: string; readonly customerId: number }) {
+  const { data, error, refetch } = useApi(['orders', 'of customer', customerId], (curd) =>
+    curd.customers.listOrders(username, { limit: ordersShown }),
+  );
+  return (
+    <section className="card" aria-label="Orders">
+      <Group justify="space-between" mb="xs">
+        <Text fw={600}>Orders{data === undefined ? '' : ` (${data.total})`}</Text>
+        {data !== undefined && data.total > ordersShown ? (
+          <Anchor component={Link} href={`/orders?view=list&customerId=${customerId}`} size="sm">
+            All orders
+          </Anchor>
+        ) : null}
+      </Group>
+      {error !== null ? (
+        <Problem error={error} retry={refetch} />
+      ) : data === undefined ? (
+        <Loading what="orders" />
+      ) : data.items.length === 0 ? (
+        <Empty title="No orders yet">Orders that this customer places appear here.</Empty>
+      ) : (
+        <Table verticalSpacing={6}>
+          <Table.Thead>
+            <Table.Tr>
+              <Table.Th>Order</Table.Th>
+              <Table.Th>Placed</Table.Th>
+              <Table.Th>Status</Table.Th>
+              <Table.Th ta="right">Total</Table.Th>
+            </Table.Tr>
+          </Table.Thead>
+          <Table.Tbody>
+            {data.items.map(({ id, createdAt, status, total }) => (
+              <Table.Tr key={id}>
+                <Table.Td>
+                  <Anchor component={Link} href={`/orders/${id}`} size="sm">
+                    {id}
+                  </Anchor>
+                </Table.Td>
+                <Table.Td>
+                  <Time at={createdAt} isRelative />
+                </Table.Td>
+                <Table.Td>{status}</Table.Td>
+                <Table.Td ta="right" className="figure">
+                  {showMoney(total)}
+                </Table.Td>
+              </Table.Tr>
+            ))}
+          </Table.Tbody>
+        </Table>
+      )}
+    </section>
+  );
+}
+
+function Actions({ details: { customer, role } }: { readonly details: Details }) {
+  const { id, username } = customer;
+  const curd = useCurd();
+  const { person } = useSignedIn();
+  const [, navigate] = useLocation();
+  const { run, isRunning } = useAction();
+  const [dialog, setDialog] = useState<'role' | 'sessions' | 'delete' | null>(null);
+  const [reset, setReset] = useState<Result<'createPasswordReset'> | null>(null);
+  const otherRole = role === 'staff' ? 'customer' : 'staff';
+  const isSelf = person.username === username;
+  const close = () => setDialog(null);
+  const changed = () => invalidate('customers', `customer ${id}`, 'events');
+
+  return (
+    <section className="card" aria-label="Actions">
+      <Group gap="xs">
+        <Button
+          size="sm"
+          variant="default"
+          disabled={isRunning}
+          onClick={() =>
+            void run(null, async () => {
+              setReset(await curd.customers.createPasswordReset(id));
+            })
+          }
+        >
+          Password reset link
+        </Button>
+        <Button size="sm" variant="default" onClick={() => setDialog('sessions')}>
+          End sessions
+        </Button>
+        {isSelf ? null : (
+          <Button size="sm" variant="default" onClick={() => setDialog('role')}>
+            {otherRole === 'staff' ? 'Make staff' : 'Make customer'}
+          </Button>
+        )}
+        <Button size="sm" color="red" variant="outline" onClick={() => setDialog('delete')}>
+          Delete
+        </Button>
+      </Group>
+      {reset === null ? null : (
+        <Stack mt="sm" gap={4}>
+          <SecretOnce
+            title={`A link for ${username} to set a new password`}
+            secret={reset.url}
+            onHidden={() => setReset(null)}
+          />
+          <Text size="sm" c="dimmed">
+            Send it to the customer. It works once, until <Time at={reset.expiresAt} />.
+          </Text>
+        </Stack>
+      )}
+      {dialog === 'role' ? (
+        <Confirm
+          title={`Make ${username} ${otherRole}`}
+          action={otherRole === 'staff' ? 'Make staff' : 'Make customer'}
+          text={
+            otherRole === 'staff'
+              ? 'Staff may change the catalogue, and may ask for the scope admin.'
+              : 'Customers see their own orders and profile only.'
+          }
+          readEffects={() =>
+            readEffects((options) => curd.customers.changeRole(id, { role: otherRole }, options))
+          }
+          onConfirm={async () => {
+            await curd.customers.changeRole(id, { role: otherRole });
+            await changed();
+          }}
+          onClose={close}
+        />
+      ) : null}
+      {dialog === 'sessions' ? (
+        <Confirm
+          title={`End the sessions of ${username}`}
+          action="End sessions"
+          text="The customer must log in again in every browser."
+          readEffects={() => readEffects((options) => curd.customers.endSessions(id, options))}
+          onConfirm={async () => {
+            await curd.customers.endSessions(id);
+            await changed();
+          }}
+          onClose={close}
+        />
+      ) : null}
+      {dialog === 'delete' ? (
+        <Confirm
+          title={`Delete ${username}`}
+          action="Delete"
+          typed={username}
+          text="The profile is deleted for good. Orders stay, without the name."
+          readEffects={() => readEffects((options) => curd.customers.delete(username, options))}
+          onConfirm={async () => {
+            await curd.customers.delete(username);
+            navigate('/customers');
+            await invalidate('customers', 'orders', 'events');
+          }}
+          onClose={close}
+        />
+      ) : null}
+    </section>
+  );
+}
