@@ -4,7 +4,7 @@ import { after, type TestContext, test } from 'node:test';
 import type { Page } from 'playwright-core';
 import { testClock } from '../context.ts';
 import { openListeningShop, type ShopOptions } from '../helper.ts';
-import { password, register, setRole } from '../oauth/flow.ts';
+import { password, register, rewrite, setRole } from '../oauth/flow.ts';
 import { closeChromium, openPage } from './chromium.ts';
 import { buildConsole, consoleLink } from './console.ts';
 
@@ -26,6 +26,7 @@ async function openScene(t: TestContext, options: ShopOptions = {}) {
     ...options,
   });
   const { page } = opened;
+  await page.clock.install();
   return {
     ...opened,
     shop,
@@ -37,6 +38,8 @@ async function openScene(t: TestContext, options: ShopOptions = {}) {
       await page.getByLabel('Password').fill(password);
       await page.getByRole('button', { name: 'Log in' }).click();
     },
+    /** The page asks every five seconds whether the request was decided. */
+    askAgain: () => page.clock.fastForward(5000),
     allow: () => page.getByRole('button', { name: 'Allow' }).click(),
     screen: (name: string) => page.getByRole('heading', { level: 1, name }).waitFor(),
   };
@@ -53,7 +56,7 @@ test('refuses customers, and shows staff the command until an operator approves 
   if (scene === null) {
     return;
   }
-  const { shop, clock, page, signIn, allow, screen, complaints } = scene;
+  const { shop, clock, page, signIn, allow, askAgain, screen, complaints } = scene;
   const { approvals, contextOf } = shop.app.services;
   await register(shop, 'carl');
   await register(shop, 'ada', 'staff');
@@ -78,6 +81,7 @@ test('refuses customers, and shows staff the command until an operator approves 
   await page.getByText('npx curd approvals approve 1').waitFor();
   const tokenBefore = await storedBy(page);
   await approvals.approve(contextOf('cli'), 1);
+  await askAgain();
   await screen('Cheeses');
   await page.getByRole('link', { name: 'Customers' }).first().waitFor();
   assert.equal(page.url(), `${shop.url}/console/cheeses?q=brie`);
@@ -88,6 +92,7 @@ test('refuses customers, and shows staff the command until an operator approves 
   await page.getByText('ada').first().waitFor();
 
   clock.advance(8 * 60 * minuteMs);
+  await rewrite(shop, 'RefreshToken', ({ exp = 0 }) => ({ exp: exp - 8 * 3600 }));
   await page.getByRole('link', { name: 'Access' }).first().click();
   await page.getByRole('alert').getByText('The sign-in has expired or was revoked').waitFor();
 
@@ -105,7 +110,7 @@ test('keeps no token in localStorage, cookies or the URL; a sign-out and the loc
   if (scene === null) {
     return;
   }
-  const { shop, page, signIn, allow, screen, complaints } = scene;
+  const { shop, page, signIn, allow, askAgain, screen, complaints } = scene;
   const { approvals, contextOf } = shop.app.services;
   await register(shop, 'ada', 'staff');
   const tokens = new Set<string>();
@@ -137,6 +142,7 @@ test('keeps no token in localStorage, cookies or the URL; a sign-out and the loc
   await allow();
   await page.getByText('npx curd approvals approve 1').waitFor();
   await approvals.approve(contextOf('cli'), 1);
+  await askAgain();
   await screen('Approvals');
   await assertNothingStored(false);
   await page.getByRole('button', { name: 'Sign out' }).click();
@@ -145,7 +151,6 @@ test('keeps no token in localStorage, cookies or the URL; a sign-out and the loc
   assert.equal((await storedBy(page)).session, '{}');
 
   tokens.clear();
-  await page.clock.install();
   await page.goto(await consoleLink(shop));
   await screen('Home');
   await assertNothingStored(true);
@@ -168,13 +173,14 @@ test('ends for someone who is not staff any more', async (t) => {
   if (scene === null) {
     return;
   }
-  const { shop, page, signIn, allow, complaints } = scene;
+  const { shop, page, signIn, allow, askAgain, complaints } = scene;
   await register(shop, 'ada', 'staff');
   await page.goto(`${shop.url}/console`);
   await signIn('ada');
   await allow();
   await page.getByText('npx curd approvals approve 1').waitFor();
   await setRole(shop, 'ada', 'customer');
+  await askAgain();
   await page.getByRole('alert').waitFor();
   assert.match((await page.getByRole('alert').textContent()) ?? '', /Only staff|expired or was revoked/);
   assert.deepEqual(complaints, []);
