@@ -99,11 +99,11 @@ export async function temporaryFolder(t: Scope): Promise<string> {
   return folder;
 }
 
-/** A new database on the PostgreSQL of this test run. `template_curd` already has the schema. */
-export async function createDatabase(
-  t: Scope,
-  template: 'template1' | 'template_curd' = 'template1',
-): Promise<string> {
+/**
+ * A new database on the PostgreSQL of this test run.
+ * @param template `template_curd` already has the schema. The name of any other database without connections copies it
+ */
+export async function createDatabase(t: Scope, template = 'template1'): Promise<string> {
   const url = process.env.CURD_TEST_POSTGRES;
   assert.ok(url !== undefined, 'PostgreSQL does not run. Run the tests with "npm test".');
   const name = `curd_${randomBytes(8).toString('hex')}`;

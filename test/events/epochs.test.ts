@@ -3,8 +3,9 @@ import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { curdJson } from '../cli/run.ts';
-import { secret, temporaryFolder } from '../context.ts';
+import { createDatabase, secret, temporaryFolder } from '../context.ts';
 import { assertError, openShop, type Shop } from '../helper.ts';
+import { untilNumbered } from './streams.ts';
 
 async function latest(shop: Shop): Promise<string> {
   return (await shop.request('GET', '/v2/events?since=latest', { as: shop.admin })).json.next;
@@ -38,6 +39,30 @@ test('After a restored backup, positions from before it continue, and lost ones 
   assert.ok(!events.some(({ id }) => id === lost));
   const [, , number] = lost.split('_');
   assert.ok(events.some(({ sequence }) => sequence === Number(number)));
+});
+
+test('In a copy that PostgreSQL made, as pg_dump and pg_restore do, lost positions return 410', async (t) => {
+  const url = await createDatabase(t, 'template_curd');
+  const add = async (shop: Shop, name: string) => {
+    await shop.request('POST', '/v2/cheeses', { as: shop.writer, body: { name } });
+    await untilNumbered(shop);
+    return latest(shop);
+  };
+  const before = await openShop(t, { settings: { CURD_DATABASE: url } });
+  const kept = await add(before, 'Brie');
+  await before.app.close();
+  const copy = await createDatabase(t, url.slice(url.lastIndexOf('/') + 1));
+  const after = await openShop(t, { settings: { CURD_DATABASE: url } });
+  for (const name of ['Feta', 'Gouda', 'Comté']) {
+    await add(after, name);
+  }
+  const lost = await latest(after);
+  const copied = await openShop(t, { settings: { CURD_DATABASE: copy } });
+  const next = await add(copied, 'Sbrinz');
+  assert.notEqual(next.split('_')[1], kept.split('_')[1], 'no epoch began');
+  const list = (since: string) => copied.request('GET', `/v2/events?since=${since}`, { as: copied.admin });
+  assert.equal((await list(kept)).status, 200);
+  assertError(await list(lost), 410, 'log_rewound');
 });
 
 test('After a reset, the log begins behind its last event', async (t) => {

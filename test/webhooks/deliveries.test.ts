@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import type { ServerResponse } from 'node:http';
 import { suite, test } from 'node:test';
 import { Webhook } from 'standardwebhooks';
+import { timestamp } from '../../src/clock.ts';
 import { sql } from '../../src/database/sql.ts';
 import { onBothEngines, testClock, until } from '../context.ts';
 import { openShop, type Shop } from '../helper.ts';
@@ -25,6 +26,20 @@ const waits = [5, 300, 1800, 7200, 18_000, 36_000, 50_400, 72_000, 86_400];
 async function listed(shop: Shop): Promise<string[]> {
   const { text } = await shop.request('GET', '/v2/events?limit=100', { as: shop.admin });
   return JSON.parse(text).items.map((item: unknown) => JSON.stringify(item));
+}
+
+/** Deliveries of the newest event, each with a subject of its own, that are due. */
+async function addDueDeliveries(shop: Shop, endpointId: number, count: number): Promise<void> {
+  const { database } = shop.app.services;
+  const now = timestamp(shop.clock.now());
+  await database.run(sql`
+    insert into webhook_delivery (endpoint_id, sequence, event_id, type, subject, kind, status, created_at)
+    with recursive numbers (n) as (select 1 union all select n + 1 from numbers where n < ${count})
+    select ${endpointId}, (select max(sequence) from event), 'evt_abcd_1', 'cheese.created',
+      'cheese:' || cast(n + 1000 as text), 'replay', 'waiting', ${now} from numbers`);
+  await database.run(sql`
+    insert into background_job (kind, key, lane, due_at, attempts)
+    select 'webhook.delivery', cast(id as text), cast(endpoint_id as text), created_at, 0 from webhook_delivery`);
 }
 
 onBothEngines('Webhooks', (engine) => {
@@ -164,12 +179,12 @@ onBothEngines('Webhooks', (engine) => {
     const shop = await openShop(t, { engine, settings: { CURD_APPROVAL_DELAY: '1s' } });
     const stalled = await openReceiver(t, () => {});
     const receiver = await openReceiver(t);
-    await register(shop, stalled.url);
+    const { id: stalledId } = await register(shop, stalled.url);
+    await createCheese(shop, 'Brie');
+    await numbered(shop);
+    await addDueDeliveries(shop, stalledId, 9_000);
     await shop.app.webhookWorker.start();
     shop.app.worker.start();
-    for (let number = 1; number <= 30; number += 1) {
-      await createCheese(shop, `Cheese ${number}`);
-    }
     await until(async () => stalled.running() === 8);
     const { id } = await register(shop, receiver.url, ['cheese.*', 'order.*']);
     shop.app.webhookWorker.wake(id);
