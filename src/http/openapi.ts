@@ -3,11 +3,13 @@
 import type { Access } from '../auth/access.ts';
 import { idempotencyHours } from '../idempotency/store.ts';
 import type { Parameter, Parameters, Schema } from '../schema/schema.ts';
+import { clientSample } from './client-sample.ts';
 import { DryRunResult, dryRunHeader } from './dry-run.ts';
 import { documentedResponses } from './error-responses.ts';
 import { keyLengthMax } from './idempotency-key.ts';
+import { documentedSchema, exampleOf, reference } from './openapi-schema.ts';
 import type { DocumentedResponses } from './response.ts';
-import { type Described, fullPath, hasDryRun } from './route.ts';
+import { type Described, fullPath, hasDryRun, parametersIn } from './route.ts';
 
 type Document = Record<string, unknown>;
 
@@ -133,6 +135,7 @@ function operation(route: Described, { components, schemes, examples }: Common):
   const bodyTypes = route.takesForms
     ? ['application/json', 'application/x-www-form-urlencoded', 'multipart/form-data']
     : route.bodyTypes;
+  const sample = clientSample(route, { ...examples, ...route.examples });
   return {
     operationId,
     tags: [tag],
@@ -146,6 +149,9 @@ function operation(route: Described, { components, schemes, examples }: Common):
       : { requestBody: { required: !route.bodyIsOptional, content: content(body, bodyTypes) } }),
     ...(upload === undefined ? {} : { requestBody: { required: true, content: formContent(upload) } }),
     responses: Object.fromEntries(responses),
+    ...(sample === undefined
+      ? {}
+      : { 'x-codeSamples': [{ lang: 'typescript', label: '@curd/client', source: sample }] }),
   };
 }
 
@@ -160,11 +166,6 @@ function received(webhook: WebhookDescription, components: Map<string, unknown>)
       Object.entries(responses).map(([status, description]) => [status, { description }]),
     ),
   };
-}
-
-/** Next to the schema, where all tools find it. */
-function exampleOf({ examples, items }: Schema): unknown {
-  return examples?.[0] ?? (items === undefined ? undefined : [exampleOf(items)]);
 }
 
 /** OpenAPI 3.1 describes bytes by their media type alone. */
@@ -211,7 +212,7 @@ function securityOf(access: Access, schemes: readonly string[]): Document[] {
 }
 
 function parametersOf(route: Described, examples: Examples): Document[] {
-  const inPath = [...route.path.matchAll(/:(\w+)/g)].map(([, name = '']) => ({
+  const inPath = parametersIn(route.path).map((name) => ({
     name,
     in: 'path',
     required: true,
@@ -250,47 +251,4 @@ function declared(parameters: Parameters, place: 'query' | 'header', examples: E
       schema: documentedSchema(schema),
     };
   });
-}
-
-/** Schemas with a title become components. */
-function reference(schema: Schema, components: Map<string, unknown>): unknown {
-  const { properties, items, anyOf, oneOf, discriminator, ...rest } = withoutChecks(schema);
-  const full = {
-    ...rest,
-    ...(properties === undefined
-      ? {}
-      : {
-          properties: Object.fromEntries(
-            Object.entries(properties).map(([name, one]) => [name, reference(one, components)]),
-          ),
-        }),
-    ...(items === undefined ? {} : { items: reference(items, components) }),
-    ...(anyOf === undefined ? {} : { anyOf: anyOf.map((one) => reference(one, components)) }),
-    ...(oneOf === undefined ? {} : { oneOf: oneOf.map((one) => reference(one, components)) }),
-    ...(discriminator === undefined ? {} : { discriminator: mappingOf(discriminator, oneOf ?? []) }),
-  };
-  if (schema.title === undefined) {
-    return full;
-  }
-  components.set(schema.title, full);
-  return referenceTo(schema);
-}
-
-const referenceTo = ({ title }: Schema) => ({ $ref: `#/components/schemas/${title}` });
-
-/** Without the mapping, tools would expect the values of the member to be names of components. */
-function mappingOf(
-  { propertyName }: NonNullable<Schema['discriminator']>,
-  oneOf: readonly Schema[],
-): Document {
-  const mapping = oneOf.map((one) => [one.properties?.[propertyName]?.const, referenceTo(one).$ref]);
-  return { propertyName, mapping: Object.fromEntries(mapping) };
-}
-
-/** These checks have no form in JSON Schema; descriptions say what they require. */
-const withoutChecks = ({ isBatch: _, rule: _rule, refusesNull: _refusesNull, ...rest }: Schema) => rest;
-
-function documentedSchema(full: Schema): Schema {
-  const schema = withoutChecks(full);
-  return schema.items === undefined ? schema : { ...schema, items: documentedSchema(schema.items) };
 }

@@ -163,6 +163,9 @@ export function fullPath(route: Pick<Route, 'path' | 'access' | 'isAtRoot'>): st
   return route.access === 'operational' || route.isAtRoot ? route.path : `/v2${route.path}`;
 }
 
+/** The names of the parameters in a path. */
+export const parametersIn = (path: string) => [...path.matchAll(/:(\w+)/g)].map(([, name = '']) => name);
+
 /** Does a request to the route change something? */
 export function isChange({ method, mutatesOnGet }: Pick<Route, 'method' | 'mutatesOnGet'>): boolean {
   return method !== 'GET' || mutatesOnGet === true;

@@ -10,6 +10,7 @@ import { build } from 'esbuild';
 import { extract } from 'tar';
 import { closeChromium, openPage } from '../browser/chromium.ts';
 import { bern, cleanUp, shared, temporaryFolder } from '../context.ts';
+import { operationsOf } from '../fuzz/openapi.ts';
 import { read } from '../gates/sources.ts';
 import { openListeningShop } from '../helper.ts';
 import { openReceiver } from '../webhooks/receiver.ts';
@@ -179,7 +180,7 @@ suite('The package', () => {
     assert.deepEqual(complaints, []);
   });
 
-  test('has types that accept the sample of docs/client.md and refuse what is wrong, in strict projects', async () => {
+  test('has types that accept the samples of docs/client.md and of the reference, and refuse what is wrong, in strict projects', async () => {
     const { folder } = project();
     const [, sample = ''] = /```ts\n([\s\S]*?)```/.exec(read('docs/client.md')) ?? [];
     assert.match(sample, /for await/);
@@ -194,6 +195,17 @@ suite('The package', () => {
     const refused = read('test/client/refused.ts');
     assert.ok(refused.split('@ts-expect-error').length > 30);
     writeFileSync(join(folder, 'refused.ts'), refused);
+    const environment = 'declare const process: { readonly env: Record<string, string | undefined> };';
+    const samples = operationsOf(JSON.parse(read('openapi.json'))).flatMap(
+      ({ operationId, 'x-codeSamples': [reference] = [] }) => {
+        if (reference === undefined) {
+          return [];
+        }
+        writeFileSync(join(folder, `${operationId}.ts`), `${reference.source}\n${environment}`);
+        return [`${operationId}.ts`];
+      },
+    );
+    assert.ok(samples.length > 80);
     const compilerOptions = {
       target: 'es2022',
       module: 'nodenext',
@@ -205,7 +217,7 @@ suite('The package', () => {
     };
     writeFileSync(
       join(folder, 'tsconfig.json'),
-      JSON.stringify({ compilerOptions, files: ['sample.ts', 'refused.ts'] }),
+      JSON.stringify({ compilerOptions, files: ['sample.ts', 'refused.ts', ...samples] }),
     );
     const tsc = join(root, 'node_modules/typescript/bin/tsc');
     const { stdout } = await run(process.execPath, [tsc], { cwd: folder }).catch((error) => error);

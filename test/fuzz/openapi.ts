@@ -38,6 +38,7 @@ export interface Operation {
   readonly operationId: string;
   readonly parameters: readonly Parameter[];
   readonly security: readonly Readonly<Record<string, readonly string[]>>[];
+  readonly 'x-codeSamples'?: readonly { readonly source: string }[];
   readonly requestBody?: { readonly content: Readonly<Record<string, { readonly schema: JsonSchema }>> };
   readonly responses: Readonly<
     Record<string, { readonly content?: Readonly<Record<string, { readonly schema: JsonSchema }>> }>

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { suite, test } from 'node:test';
+import { suite, type TestContext, test } from 'node:test';
 import { Curd } from '../../client/src/index.ts';
 import { read } from './sources.ts';
 
@@ -12,7 +12,13 @@ const aliases = /^\/v2\/(oauth\/|openapi\.json$)/;
 const helpers: readonly string[] = ['orders.wait'];
 
 const { paths } = JSON.parse(read('openapi.json')) as {
-  readonly paths: Record<string, Record<string, { readonly operationId: string }>>;
+  readonly paths: Record<
+    string,
+    Record<
+      string,
+      { readonly operationId: string; readonly 'x-codeSamples'?: readonly { readonly source: string }[] }
+    >
+  >;
 };
 
 /** The operations below /v2, by method and path, with 1 for each parameter. */
@@ -44,17 +50,23 @@ function verbsOf(curd: Curd): [name: string, verb: Verb][] {
 /** `uploadCheeseImage` begins with `upload`, and so does its verb. */
 const firstWord = (name: string) => /^[a-z]+/.exec(name)?.[0];
 
+/** A server that refuses all requests, and their paths. */
+async function openRecorder(t: TestContext) {
+  const received: string[] = [];
+  const server = createServer((request, response) => {
+    received.push(`${request.method} ${request.url?.split('?', 1)[0]}`);
+    response.writeHead(400).end('{}');
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  t.after(() => server.close());
+  const { port } = server.address() as AddressInfo;
+  return { received, baseUrl: `http://127.0.0.1:${port}` };
+}
+
 suite('The verbs of the client', () => {
   test('reach each operation of openapi.json exactly once, and are named after it', async (t) => {
-    const received: string[] = [];
-    const server = createServer((request, response) => {
-      received.push(`${request.method} ${request.url?.split('?', 1)[0]}`);
-      response.writeHead(400).end('{}');
-    });
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-    t.after(() => server.close());
-    const { port } = server.address() as AddressInfo;
-    const curd = new Curd({ baseUrl: `http://127.0.0.1:${port}` });
+    const { received, baseUrl } = await openRecorder(t);
+    const curd = new Curd({ baseUrl });
     const verbs = verbsOf(curd).filter(([name]) => !helpers.includes(name));
     assert.ok(verbs.length > 30);
 
@@ -76,6 +88,38 @@ suite('The verbs of the client', () => {
       reached.map(([operation]) => operation).sort(),
       [...operations.values()].sort(),
       'add a method to client/src/areas for each new operation: see docs/adding-an-endpoint.md',
+    );
+  });
+
+  test('have a sample in openapi.json, which sends the request of its operation', async (t) => {
+    const { received, baseUrl } = await openRecorder(t);
+    class RecordedCurd extends Curd {
+      constructor(options: object) {
+        super({ ...options, baseUrl });
+      }
+    }
+    const fetchBrie = async (...request: Parameters<typeof fetch>) =>
+      request[0] === '/brie.jpg' ? new Response('') : fetch(...request);
+    const sampled: string[] = [];
+    for (const [path, methods] of Object.entries(paths)) {
+      for (const [method, { operationId, 'x-codeSamples': samples = [] }] of Object.entries(methods)) {
+        for (const { source } of samples) {
+          received.length = 0;
+          const code = source.replace("import { Curd } from '@curd/client';", '');
+          const run = new Function('Curd', 'fetch', `return (async () => {${code}})()`);
+          await assert.rejects(run(RecordedCurd, fetchBrie), { status: 400 }, operationId);
+          const [last = ''] = received.slice(-1);
+          const expected = new RegExp(`^${method.toUpperCase()} ${path.replace(/\{\w+\}/g, '[^/]+')}$`);
+          // A stream that begins at the end of the log asks for its position first.
+          assert.match(operationId === 'streamEvents' ? `${last}/stream` : last, expected);
+          sampled.push(operationId);
+        }
+      }
+    }
+    assert.deepEqual(
+      sampled.sort(),
+      [...operations.values()].sort(),
+      'add the area of each new resource to src/http/client-sample.ts',
     );
   });
 });

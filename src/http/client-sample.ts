@@ -1,0 +1,157 @@
+/** Code with which the client package sends the request of a route. The reference page shows it beside curl. */
+import { exampleOf } from './openapi-schema.ts';
+import { type Described, fullPath, parametersIn } from './route.ts';
+
+/** The area of the client for the first of these words in an operationId: `uploadCheeseImage` is a verb of `cheeses`. */
+const areas: Readonly<Record<string, string>> = {
+  Accounts: 'accounts',
+  ApiKeys: 'apiKeys',
+  Approvals: 'approvals',
+  Categories: 'categories',
+  CheeseStock: 'stock',
+  Cheeses: 'cheeses',
+  Credential: 'credential',
+  Customers: 'customers',
+  Events: 'events',
+  Inventory: 'inventory',
+  Limits: 'limits',
+  OauthClients: 'oauthClients',
+  Orders: 'orders',
+  Statistics: 'statistics',
+  Stock: 'stock',
+  Tags: 'tags',
+
+  WebhookDeliveries: 'webhookDeliveries',
+  WebhookEndpoints: 'webhookEndpoints',
+};
+
+/** Verbs that are not the rest of the operationId. */
+const exceptions: Readonly<Record<string, string>> = {
+  createPasswordReset: 'customers.createPasswordReset',
+  getIdempotentResponse: 'idempotency.get',
+  listBestSellers: 'statistics.listBestSellers',
+  registerCustomers: 'customers.registerAll',
+  signInToConsole: 'console.signIn',
+  signOutOfConsole: 'console.signOut',
+};
+
+/** In the singular or the plural. */
+const words = Object.entries(areas).map(([word, area]) => ({
+  area,
+  pattern: new RegExp(word.endsWith('ies') ? `${word.slice(0, -3)}(?:ies|y)` : word.replace(/s$/, 's?')),
+}));
+
+const literalWidth = 60;
+
+/** Returns the code, or undefined for a route that is no verb of the client. */
+export function clientSample(
+  route: Described,
+  examples: Readonly<Record<string, unknown>>,
+): string | undefined {
+  const verb = verbOf(route);
+  if (verb === undefined) {
+    return undefined;
+  }
+  const call = `curd.${verb}(${argumentsOf(route, examples)
+    .map((value) => literal(value))
+    .join(', ')})`;
+  return [
+    "import { Curd } from '@curd/client';",
+    '',
+    `const curd = new Curd(${literal(credentialOf(route))});`,
+    ...(route.upload === undefined
+      ? []
+      : ["const image = await fetch('/brie.jpg').then((response) => response.blob());"]),
+    ...statementOf(route, verb, call),
+  ].join('\n');
+}
+
+/** The parameters in the path, and the body or the required parameters in the query. */
+function argumentsOf(
+  { path, query = {}, body, upload }: Described,
+  examples: Readonly<Record<string, unknown>>,
+): unknown[] {
+  const values = parametersIn(path).map((name) => examples[name]);
+  const required = Object.entries(query).filter(([, { isRequired }]) => isRequired);
+  if (upload !== undefined) {
+    return [...values, variable('image')];
+  }
+  if (body !== undefined) {
+    return [...values, exampleOf(body)];
+  }
+  const filters = required.map(([name, { type }]) => {
+    const example = examples[name];
+    return [name, type === 'array' ? String(example).split(',') : example];
+  });
+  return filters.length === 0 ? values : [...values, Object.fromEntries(filters)];
+}
+
+function verbOf(route: Described): string | undefined {
+  const { operationId } = route;
+  if (!fullPath(route).startsWith('/v2/')) {
+    return undefined;
+  }
+  const [first] = words
+    .flatMap(({ area, pattern }) => {
+      const match = pattern.exec(operationId);
+      return match === null ? [] : [{ area, index: match.index, word: match[0] }];
+    })
+    .sort((one, other) => one.index - other.index);
+  return exceptions[operationId] ?? (first && `${first.area}.${operationId.replace(first.word, '')}`);
+}
+
+function statementOf({ responses }: Described, verb: string, call: string): string[] {
+  const schema = [200, 201, 202].flatMap((status) => responses[status]?.schema ?? [])[0];
+  // The limits are one resource.
+  const isList = verb.includes('.list') && verb !== 'limits.list';
+  if (isList || verb === 'events.stream') {
+    return [`for await (const item of ${call}) {`, '  console.log(item);', '}'];
+  }
+  return schema === undefined ? [`await ${call};`] : [`const result = await ${call};`];
+}
+
+/** A customer's own data needs the session of the customer. Other requests are sent with an API key, or with nothing. */
+function credentialOf({ access }: Described): object {
+  const baseUrl = 'https://shop.example';
+  if (access === 'open' || access === 'operational') {
+    return { baseUrl };
+  }
+  const isForCustomers = access !== 'any credential' && access.some(({ kind }) => kind === 'session');
+  return isForCustomers
+    ? { baseUrl, session: variable('process.env.CURD_SESSION') }
+    : { baseUrl, apiKey: variable('process.env.CURD_KEY') };
+}
+
+class Variable {
+  readonly name: string;
+
+  constructor(name: string) {
+    this.name = name;
+  }
+}
+
+const variable = (name: string) => new Variable(name);
+
+/** A value as JavaScript, on one line if it is short. */
+function literal(value: unknown, indentation = ''): string {
+  if (value instanceof Variable) {
+    return value.name;
+  }
+  if (typeof value === 'string') {
+    return `'${value.replace(/['\\]/g, '\\$&')}'`;
+  }
+  if (typeof value !== 'object' || value === null) {
+    return String(value);
+  }
+  const isArray = Array.isArray(value);
+  const deeper = `${indentation}  `;
+  const members = Object.entries(value).map(
+    ([name, member]) =>
+      `${isArray ? '' : `${/^\w+$/.test(name) ? name : literal(name)}: `}${literal(member, deeper)}`,
+  );
+  const [open, close, space] = isArray ? ['[', ']', ''] : ['{', '}', ' '];
+  const short = `${open}${space}${members.join(', ')}${space}${close}`;
+  return short.length <= literalWidth && !short.includes('\n')
+    ? short
+    : `${open}\n${members.map((member) => `${deeper}${member},\n`).join('')}${indentation}${close}`;
+}
