@@ -41,7 +41,8 @@ const words = Object.entries(areas).map(([word, area]) => ({
   pattern: new RegExp(word.endsWith('ies') ? `${word.slice(0, -3)}(?:ies|y)` : word.replace(/s$/, 's?')),
 }));
 
-const literalWidth = 60;
+/** The panel of the reference page shows 46 characters in a line. */
+const literalWidth = 44;
 
 /** Returns the code, or undefined for a route that is no verb of the client. */
 export function clientSample(

@@ -40,7 +40,7 @@ for (const [device, viewport] of Object.entries(sizes)) {
   }
 }
 
-test('An image can be uploaded from the reference page, which sends the key that was entered', async (t) => {
+test('The reference page shows code of the client package and of curl, and uploads an image with the key that was entered', async (t) => {
   const opened = await openPage(t, { viewport: { width: 1280, height: 1400 } });
   if (opened === null) {
     return;
@@ -54,6 +54,11 @@ test('An image can be uploaded from the reference page, which sends the key that
   assert.equal(cheese.id, 1, 'the example on the page');
   await page.goto(`${shop.url}/docs#tag/cheeses/POST/v2/cheeses/{cheeseId}/uploadImage`);
   const operation = page.getByRole('region', { name: 'Upload an image', exact: true });
+  await operation.getByText('await curd.cheeses.uploadImage(1, image)').waitFor();
+  await operation.getByRole('button', { name: '@curd/client' }).click();
+  await page.getByRole('option', { name: 'Curl', exact: true }).click();
+  await operation.getByText('/v2/cheeses/1/uploadImage').first().waitFor();
+  await screenshot(page, 'reference-curl');
   await operation.getByRole('button', { name: /Test Request/ }).click();
   const dialog = page.getByRole('dialog');
   await dialog.getByPlaceholder('Key or token').fill(shop.writer);
