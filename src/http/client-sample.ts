@@ -2,27 +2,29 @@
 import { exampleOf } from './openapi-schema.ts';
 import { type Described, fullPath, parametersIn } from './route.ts';
 
-/** The area of the client for the first of these words in an operationId: `uploadCheeseImage` is a verb of `cheeses`. */
+/**
+ * The area of the client for the first of these words in an operationId: `uploadCheeseImage` is a verb of `cheeses`. They
+ * are without the endings of singular and plural.
+ */
 const areas: Readonly<Record<string, string>> = {
-  Accounts: 'accounts',
-  ApiKeys: 'apiKeys',
-  Approvals: 'approvals',
-  Categories: 'categories',
+  Account: 'accounts',
+  ApiKey: 'apiKeys',
+  Approval: 'approvals',
+  Categor: 'categories',
   CheeseStock: 'stock',
-  Cheeses: 'cheeses',
+  Cheese: 'cheeses',
   Credential: 'credential',
-  Customers: 'customers',
-  Events: 'events',
+  Customer: 'customers',
+  Event: 'events',
   Inventory: 'inventory',
-  Limits: 'limits',
-  OauthClients: 'oauthClients',
-  Orders: 'orders',
+  Limit: 'limits',
+  OauthClient: 'oauthClients',
+  Order: 'orders',
   Statistics: 'statistics',
   Stock: 'stock',
-  Tags: 'tags',
-
-  WebhookDeliveries: 'webhookDeliveries',
-  WebhookEndpoints: 'webhookEndpoints',
+  Tag: 'tags',
+  WebhookDeliver: 'webhookDeliveries',
+  WebhookEndpoint: 'webhookEndpoints',
 };
 
 /** Verbs that are not the rest of the operationId. */
@@ -34,12 +36,6 @@ const exceptions: Readonly<Record<string, string>> = {
   signInToConsole: 'console.signIn',
   signOutOfConsole: 'console.signOut',
 };
-
-/** In the singular or the plural. */
-const words = Object.entries(areas).map(([word, area]) => ({
-  area,
-  pattern: new RegExp(word.endsWith('ies') ? `${word.slice(0, -3)}(?:ies|y)` : word.replace(/s$/, 's?')),
-}));
 
 /** The panel of the reference page shows 46 characters in a line. */
 const literalWidth = 44;
@@ -92,13 +88,15 @@ function verbOf(route: Described): string | undefined {
   if (!fullPath(route).startsWith('/v2/')) {
     return undefined;
   }
-  const [first] = words
-    .flatMap(({ area, pattern }) => {
-      const match = pattern.exec(operationId);
-      return match === null ? [] : [{ area, index: match.index, word: match[0] }];
-    })
+  const [first] = Object.entries(areas)
+    .map(([word, area]) => ({ word, area, index: operationId.indexOf(word) }))
+    .filter(({ index }) => index >= 0)
     .sort((one, other) => one.index - other.index);
-  return exceptions[operationId] ?? (first && `${first.area}.${operationId.replace(first.word, '')}`);
+  if (first === undefined || operationId in exceptions) {
+    return exceptions[operationId];
+  }
+  const rest = operationId.slice(first.index + first.word.length).replace(/^(?:s|y|ies)(?![a-z])/, '');
+  return `${first.area}.${operationId.slice(0, first.index)}${rest}`;
 }
 
 function statementOf({ responses }: Described, verb: string, call: string): string[] {
