@@ -1,7 +1,9 @@
 /** What openapi.json contains besides the routes: version, tags, scopes, examples of parameters. */
+
 import packageJson from '../../package.json' with { type: 'json' };
 import { scopeSummaries } from '../auth/access.ts';
 import type { ApiInfo } from '../http/openapi.ts';
+import { clientSample } from './client-sample.ts';
 
 /** The introduction of the reference page. Its headings become entries of the page's menu. */
 const guides = `Version 2 of the API of an online cheese shop, served by Curd ${packageJson.version}. To try a request on this page, enter an API key under Authentication.
@@ -100,6 +102,7 @@ export const apiInfo: ApiInfo = {
     },
   ],
   scopes: scopeSummaries,
+  sampleOf: clientSample,
   // They exist in the demo catalogue, the test orders and the other examples.
   examples: {
     cheeseId: 1,

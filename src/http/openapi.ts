@@ -3,7 +3,6 @@
 import type { Access } from '../auth/access.ts';
 import { idempotencyHours } from '../idempotency/store.ts';
 import type { Parameter, Parameters, Schema } from '../schema/schema.ts';
-import { clientSample } from './client-sample.ts';
 import { DryRunResult, dryRunHeader } from './dry-run.ts';
 import { documentedResponses } from './error-responses.ts';
 import { keyLengthMax } from './idempotency-key.ts';
@@ -25,6 +24,8 @@ export interface ApiInfo {
   readonly scopes: Readonly<Record<string, string>>;
   /** Values of parameters with which readers can try an operation. Examples of a route take precedence. */
   readonly examples: Examples;
+  /** Code that sends the request of a route, for the reference page. */
+  readonly sampleOf: (route: Described, examples: Examples) => string | undefined;
 }
 
 /** A request that the server sends to a URL of its client. */
@@ -68,7 +69,7 @@ const schemesOf = (scopes: ApiInfo['scopes']) => ({
 export function describeApi(
   routes: readonly Described[],
   webhooks: readonly WebhookDescription[],
-  { title, description, tags, scopes, examples }: ApiInfo,
+  { title, description, tags, scopes, examples, sampleOf }: ApiInfo,
 ): Document {
   const schemes = schemesOf(scopes);
   const components = new Map<string, unknown>();
@@ -79,7 +80,7 @@ export function describeApi(
     const path = fullPath(route).replace(/:(\w+)/g, '{$1}');
     paths[path] = {
       ...paths[path],
-      [route.method.toLowerCase()]: operation(route, { components, schemes, examples }),
+      [route.method.toLowerCase()]: operation(route, { components, schemes, examples, sampleOf }),
     };
   }
   return {
@@ -104,9 +105,10 @@ interface Common {
   readonly components: Map<string, unknown>;
   readonly schemes: Readonly<Record<string, unknown>>;
   readonly examples: Examples;
+  readonly sampleOf: ApiInfo['sampleOf'];
 }
 
-function operation(route: Described, { components, schemes, examples }: Common): Document {
+function operation(route: Described, { components, schemes, examples, sampleOf }: Common): Document {
   const { operationId, tag, summary, description, access, body, upload, deprecated } = route;
   const content = (
     schema: Schema,
@@ -135,7 +137,7 @@ function operation(route: Described, { components, schemes, examples }: Common):
   const bodyTypes = route.takesForms
     ? ['application/json', 'application/x-www-form-urlencoded', 'multipart/form-data']
     : route.bodyTypes;
-  const sample = clientSample(route, { ...examples, ...route.examples });
+  const sample = sampleOf(route, { ...examples, ...route.examples });
   return {
     operationId,
     tags: [tag],

@@ -119,7 +119,7 @@ suite('The verbs of the client', () => {
     assert.deepEqual(
       sampled.sort(),
       [...operations.values()].sort(),
-      'add the area of each new resource to src/http/client-sample.ts',
+      'add the area of each new resource to src/app/client-sample.ts',
     );
   });
 });

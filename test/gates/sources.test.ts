@@ -58,7 +58,7 @@ suite('The sources', () => {
 
   test('read the environment in one place', () => {
     // The client sample is text for programs of others.
-    const allowed = ['src/cli/run-command.ts', 'src/cli/output.ts', 'src/http/client-sample.ts'];
+    const allowed = ['src/cli/run-command.ts', 'src/cli/output.ts', 'src/app/client-sample.ts'];
     const places = placesOf(/process\.env\b/, allowed);
     assert.deepEqual(places, [], 'make it a setting in src/settings/table.ts');
   });

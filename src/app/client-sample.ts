@@ -1,6 +1,6 @@
 /** Code with which the client package sends the request of a route. The reference page shows it beside curl. */
-import { exampleOf } from './openapi-schema.ts';
-import { type Described, fullPath, parametersIn } from './route.ts';
+import { exampleOf } from '../http/openapi-schema.ts';
+import { type Described, fullPath, parametersIn } from '../http/route.ts';
 
 /**
  * The area of the client for the first of these words in an operationId: `uploadCheeseImage` is a verb of `cheeses`. They
