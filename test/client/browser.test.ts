@@ -157,7 +157,8 @@ suite('An upload of 9 MB', () => {
   }
 
   function assertGrowing(progress: readonly UploadProgress[]): void {
-    assert.ok(progress.length > 3, `${progress.length} reports`);
+    // A browser reports every 50 ms: on a fast machine few reports come before the last.
+    assert.ok(progress.length > 1, `${progress.length} reports`);
     assert.deepEqual(progress.at(-1), { sent: imageBytes, total: imageBytes });
     for (const [index, { sent, total }] of progress.entries()) {
       assert.ok(sent > (progress[index - 1]?.sent ?? 0) && total === imageBytes);
