@@ -1,0 +1,91 @@
+/** The columns of a file, and which fields of a cheese they seem to be. The server reads the file itself. */
+
+export const importFields = [
+  'name',
+  'category',
+  'tags',
+  'status',
+  'origin',
+  'pricePerKg',
+  'ageMonths',
+  'organic',
+  'photoUrls',
+  'stockKg',
+] as const;
+export type ImportField = (typeof importFields)[number];
+
+/** The columns of each field, in the order in which the server looks for a value. */
+export type Mapping = Readonly<Partial<Record<ImportField, readonly string[]>>>;
+
+export const fieldNames: Readonly<Record<ImportField, string>> = {
+  name: 'Name',
+  category: 'Category',
+  tags: 'Tags',
+  status: 'Status',
+  origin: 'Origin',
+  pricePerKg: 'Price per kilogram',
+  ageMonths: 'Age in months',
+  organic: 'Organic',
+  photoUrls: 'Image URLs',
+  stockKg: 'Kilograms in stock',
+};
+
+/** Words in a column by which a field is recognized, without case, spaces and signs. */
+const words: readonly (readonly [field: ImportField, words: readonly string[]])[] = [
+  ['name', ['name', 'cheese', 'cheesename', 'cheesenameen', 'title', 'product', 'productname', 'article']],
+  ['category', ['category', 'categorytypeen', 'type', 'kind', 'family', 'group']],
+  ['tags', ['tags', 'tag', 'labels', 'keywords', 'milk', 'milktype', 'milktypeen']],
+  ['status', ['status', 'state', 'availability']],
+  ['origin', ['origin', 'country', 'countryoforigin', 'from']],
+  ['pricePerKg', ['priceperkg', 'price', 'priceusd', 'priceperkilogram', 'kgprice', 'unitprice']],
+  ['ageMonths', ['agemonths', 'age', 'aging', 'ageing', 'months', 'ripening', 'ripeningen']],
+  ['organic', ['organic', 'isorganic', 'bio']],
+  ['photoUrls', ['photourls', 'photos', 'photo', 'images', 'image', 'imageurl', 'imageurls', 'picture']],
+  ['stockKg', ['stockkg', 'stock', 'onhand', 'quantity', 'inventory', 'kilograms']],
+];
+
+const bare = (text: string): string => text.toLowerCase().replace(/[^\p{L}\p{N}]/gu, '');
+
+export function guessMapping(columns: readonly string[]): Mapping {
+  const guessed = words.map(([field, known]) => {
+    const exact = columns.filter((column) => column === field);
+    const similar = columns
+      .filter((column) => known.includes(bare(column)))
+      .sort((one, other) => known.indexOf(bare(one)) - known.indexOf(bare(other)));
+    const found = exact.length > 0 ? exact : field === 'tags' ? similar : similar.slice(0, 1);
+    return [field, found] as const;
+  });
+  return Object.fromEntries(guessed.filter(([, found]) => found.length > 0));
+}
+
+/** Enough for the first line of a table. */
+const headBytes = 64 * 1024;
+
+/** The columns of a table, or the members of the first object. Empty where they cannot be read. */
+export async function readColumns(file: File): Promise<string[]> {
+  try {
+    if (/\.json$/i.test(file.name)) {
+      const [first] = JSON.parse(await file.text()) as object[];
+      return Object.keys(first ?? {});
+    }
+    const head = (await file.slice(0, headBytes).text()).replace(/^\uFEFF/, '');
+    return /\.(ndjson|jsonl)$/i.test(file.name)
+      ? Object.keys(JSON.parse(head.split('\n', 1)[0] ?? '') as object)
+      : headerOf(head);
+  } catch {
+    return [];
+  }
+}
+
+/** The cells of the first row of a CSV file (RFC 4180). */
+export function headerOf(text: string): string[] {
+  const cells: string[] = [];
+  const cell = /\s*"((?:[^"]|"")*)"\s*(,|\r?\n|$)|([^,\r\n]*)(,|\r?\n|$)/y;
+  for (let match = cell.exec(text); match !== null; match = cell.exec(text)) {
+    cells.push((match[1]?.replaceAll('""', '"') ?? match[3] ?? '').trim());
+    if ((match[2] ?? match[4]) !== ',') {
+      break;
+    }
+  }
+  return cells.filter((name) => name !== '');
+}

@@ -1,0 +1,176 @@
+/** What an import did, or would do. */
+import { Alert, Badge, Button, Group, List, SimpleGrid, Stack, Table, Text, Title } from '@mantine/core';
+import { DownloadIcon } from '@radix-ui/react-icons';
+import type { Result } from '../../../../client/src/index.ts';
+import { download, toCsv } from '../../parts/csv.ts';
+import { showNumber } from '../../parts/format.ts';
+import { nameOfField, showField } from '../cheeses/fields.ts';
+
+export type ImportReport = Result<'importCheeses'>;
+
+const shownRefusals = 10;
+const colors = { created: 'green', updated: 'yellow', unchanged: 'gray', refused: 'red' } as const;
+const outcomes = { created: 'new', updated: 'changed', unchanged: 'unchanged', refused: 'refused' } as const;
+
+export function Counts({ report }: { readonly report: ImportReport }) {
+  const counts = [
+    ['New', report.created],
+    ['Changed', report.updated],
+    ['Unchanged', report.unchanged],
+    ['Refused', report.refusedCount],
+  ] as const;
+  return (
+    <SimpleGrid cols={{ base: 2, sm: 4 }} role="status" aria-label="Counts">
+      {counts.map(([label, count]) => (
+        <div key={label} className="card">
+          <Text size="sm" c="dimmed">
+            {label}
+          </Text>
+          <Text fw={600} size="xl" className="figure">
+            {showNumber(count)}
+          </Text>
+        </div>
+      ))}
+    </SimpleGrid>
+  );
+}
+
+export function Refusals({ report }: { readonly report: ImportReport }) {
+  const { refused, refusedCount, remarks } = report;
+  if (refused.length + remarks.length === 0) {
+    return null;
+  }
+  return (
+    <Stack gap="xs">
+      {refused.length === 0 ? null : (
+        <Alert
+          color="red"
+          variant="light"
+          title={refusedCount === 1 ? '1 row is refused' : `${showNumber(refusedCount)} rows are refused`}
+        >
+          <Lines lines={refused.map(({ line, reason }) => ({ line, text: reason }))} all={refusedCount} />
+        </Alert>
+      )}
+      {remarks.length === 0 ? null : (
+        <Alert color="yellow" variant="light" title="Some values are left out">
+          <Lines lines={remarks.map(({ line, remark }) => ({ line, text: remark }))} all={remarks.length} />
+        </Alert>
+      )}
+    </Stack>
+  );
+}
+
+interface LinesProps {
+  readonly lines: readonly { readonly line: number; readonly text: string }[];
+  readonly all: number;
+}
+
+function Lines({ lines, all }: LinesProps) {
+  return (
+    <List size="sm">
+      {lines.slice(0, shownRefusals).map(({ line, text }) => (
+        <List.Item key={`${line} ${text}`}>
+          Line {line}: {text}
+        </List.Item>
+      ))}
+      {all > shownRefusals ? <List.Item>and {showNumber(all - shownRefusals)} more</List.Item> : null}
+    </List>
+  );
+}
+
+/** The lines that were not imported as they are, for a spreadsheet. */
+export function ReportFile({ report, file }: { readonly report: ImportReport; readonly file: string }) {
+  const rows = [
+    ...report.refused.map(({ line, reason }) => [line, 'refused', reason]),
+    ...report.remarks.map(({ line, remark }) => [line, 'left out', remark]),
+  ];
+  const totals = [
+    ['', 'new', report.created],
+    ['', 'changed', report.updated],
+    ['', 'unchanged', report.unchanged],
+    ['', 'refused', report.refusedCount],
+  ];
+  return (
+    <Button
+      size="xs"
+      variant="default"
+      leftSection={<DownloadIcon aria-hidden="true" />}
+      onClick={() =>
+        download(
+          `${file.replace(/\.\w+$/, '')}-report.csv`,
+          toCsv(['line', 'result', 'count or reason'], [...totals, ...rows]),
+        )
+      }
+    >
+      Report as a file
+    </Button>
+  );
+}
+
+const shownFields = ['category', 'tags', 'status', 'origin', 'pricePerKg', 'ageMonths'] as const;
+
+export function Sample({ report }: { readonly report: ImportReport }) {
+  const reasonAt = (line: number) => report.refused.find((refusal) => refusal.line === line)?.reason;
+  return (
+    <section aria-label="First rows">
+      <Title order={2} size="h5" mb="xs">
+        First rows
+      </Title>
+      <Table.ScrollContainer minWidth={720}>
+        <Table verticalSpacing={6}>
+          <Table.Thead>
+            <Table.Tr>
+              <Table.Th ta="right">Line</Table.Th>
+              <Table.Th>Result</Table.Th>
+              <Table.Th>Name</Table.Th>
+              {shownFields.map((field) => (
+                <Table.Th key={field} tt="capitalize">
+                  {nameOfField(field)}
+                </Table.Th>
+              ))}
+            </Table.Tr>
+          </Table.Thead>
+          <Table.Tbody>
+            {report.sample.map(({ line, outcome, cheese }) => (
+              <Table.Tr key={line}>
+                <Table.Td ta="right" className="figure">
+                  {line}
+                </Table.Td>
+                <Table.Td>
+                  <Badge size="sm" tt="none" variant="light" color={colors[outcome]}>
+                    {outcomes[outcome]}
+                  </Badge>
+                </Table.Td>
+                {cheese === undefined ? (
+                  <Table.Td colSpan={shownFields.length + 1}>{reasonAt(line)}</Table.Td>
+                ) : (
+                  <>
+                    <Table.Td fw={600}>{cheese.name}</Table.Td>
+                    {shownFields.map((field) => (
+                      <Table.Td key={field}>{showField(cheese[field], field)}</Table.Td>
+                    ))}
+                  </>
+                )}
+              </Table.Tr>
+            ))}
+          </Table.Tbody>
+        </Table>
+      </Table.ScrollContainer>
+    </section>
+  );
+}
+
+/** The end of an import. */
+export function Done({ report, file }: { readonly report: ImportReport; readonly file: string }) {
+  return (
+    <Alert color="green" variant="light" title={`${file} is imported`} role="status">
+      <Group gap="sm">
+        <Text size="sm">
+          {showNumber(report.created)} new, {showNumber(report.updated)} changed,{' '}
+          {showNumber(report.unchanged)} unchanged, {showNumber(report.refusedCount)} refused.
+        </Text>
+        <ReportFile report={report} file={file} />
+      </Group>
+    </Alert>
+  );
+}
