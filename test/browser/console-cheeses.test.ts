@@ -1,0 +1,289 @@
+/** The catalogue in the console: the list, one cheese, and imports. */
+import assert from 'node:assert/strict';
+import { readFile } from 'node:fs/promises';
+import type { Page } from 'playwright-core';
+import { parseMapping } from '../../src/cheeses/import/column-mapping.ts';
+import { importCheeses } from '../../src/cheeses/import/import-cheeses.ts';
+import { bern, temporaryFolder, until } from '../context.ts';
+import { writeCheeseFile } from './cheese-file.ts';
+import { consoleTests, findAccessibilityProblems, type OpenConsole } from './console.ts';
+
+const inConsole = consoleTests({ settings: { CURD_APPROVAL_DELAY: '1h' } });
+
+async function create({ shop }: Pick<OpenConsole, 'shop'>, body: object) {
+  const { status, json, text } = await shop.request('POST', '/v2/cheeses', { as: shop.admin, body });
+  assert.equal(status, 201, text);
+  return json as { readonly id: number; readonly name: string };
+}
+
+const read = async ({ shop }: Pick<OpenConsole, 'shop'>, id: number) =>
+  (await shop.request('GET', `/v2/cheeses/${id}`, { as: shop.admin })).json;
+
+/** Another client changes a cheese. */
+async function patch({ shop }: Pick<OpenConsole, 'shop'>, id: number, body: object): Promise<void> {
+  const { status, text } = await shop.request('PATCH', `/v2/cheeses/${id}`, { as: shop.writer, body });
+  assert.equal(status, 200, text);
+}
+
+/** Drops a file on the images. Of noise, a PNG is as large as its pixels. */
+function drop(page: Page, name: string, type: string, pixels: number): Promise<void> {
+  return page.evaluate(`(async () => {
+    const canvas = new OffscreenCanvas(${pixels}, ${pixels});
+    const context = canvas.getContext('2d');
+    const image = context.createImageData(${pixels}, ${pixels});
+    const words = new Uint32Array(image.data.buffer);
+    let state = 7;
+    for (let at = 0; at < words.length; at += 1) {
+      state ^= state << 13; state ^= state >>> 17; state ^= state << 5;
+      words[at] = state | 0xff000000;
+    }
+    context.putImageData(image, 0, 0);
+    const blob = await canvas.convertToBlob({ type: 'image/png' });
+    const transfer = new DataTransfer();
+    transfer.items.add(new File([blob], ${JSON.stringify(name)}, { type: ${JSON.stringify(type)} }));
+    const zone = document.querySelector('[aria-label="Choose images"].drop-zone');
+    for (const kind of ['dragover', 'drop']) {
+      zone.dispatchEvent(new DragEvent(kind, { bubbles: true, cancelable: true, dataTransfer: transfer }));
+    }
+  })()`);
+}
+
+inConsole('creates a cheese and uploads images by drop', async (opened) => {
+  const { page, goTo } = opened;
+  await goTo('/cheeses/new');
+  await page.keyboard.press('Control+s');
+  await page.getByText('must').first().waitFor();
+  await page.getByLabel('Name').fill('Alpkäse');
+  await page.getByLabel('Category').fill('Alpine');
+  await page.getByLabel('Tags').first().fill('raw milk');
+  await page.keyboard.press('Enter');
+  await page.getByLabel('Price per kilogram').fill('38.5');
+  await page.keyboard.press('Control+s');
+  await page.waitForURL(/\/console\/cheeses\/\d+$/);
+  const id = Number(page.url().split('/').at(-1));
+  const { name, category, tags, pricePerKg } = await read(opened, id);
+  assert.deepEqual(
+    [name, category.name, tags.map((tag: { name: string }) => tag.name), pricePerKg],
+    ['Alpkäse', 'Alpine', ['raw milk'], 38.5],
+  );
+
+  await drop(page, 'cheese.gif', 'image/gif', 4);
+  await page
+    .getByText('cheese.gif is not an image in a format that the shop takes: use JPEG, PNG or WebP.')
+    .waitFor();
+  await drop(page, 'small.png', 'image/png', 40);
+  await page.getByLabel('Caption of small.png').fill('A wheel');
+  await drop(page, 'large.png', 'image/png', 1770);
+  await page.evaluate(`window.seen = [];
+    new MutationObserver(() => {
+      const bar = document.querySelector('[role=progressbar][aria-label^=large]');
+      if (bar !== null) window.seen.push(Number(bar.getAttribute('aria-valuenow')));
+    }).observe(document.body, { subtree: true, childList: true, attributes: true })`);
+  await page.getByRole('button', { name: 'Upload 2 images' }).click();
+  await page.getByRole('img', { name: 'A wheel' }).first().waitFor();
+  await page.getByRole('img', { name: 'Alpkäse, image 2' }).waitFor();
+  const progress = await page.evaluate<number[]>('window.seen');
+  assert.ok(Math.max(...progress) > 0, 'the progress of the large image was visible');
+  const images = await opened.shop.request('GET', `/v2/cheeses/${id}/images`, { as: opened.shop.admin });
+  assert.ok(images.json.items.some(({ size }: { size: number }) => size > 9_000_000));
+  assert.equal(images.json.items[0].caption, 'A wheel');
+
+  const [first, second] = (await read(opened, id)).photoUrls;
+  await page.getByRole('button', { name: 'Make image 2 the primary one' }).click();
+  await until(async () => (await read(opened, id)).photoUrls[0] === second);
+  await page.getByRole('button', { name: 'Remove image 1' }).click();
+  await until(async () => (await read(opened, id)).photoUrls.length === 1);
+  assert.deepEqual((await read(opened, id)).photoUrls, [first]);
+  await page.getByText('price none to').waitFor({ state: 'detached' });
+  assert.deepEqual(await findAccessibilityProblems(page), []);
+});
+
+inConsole('edits a price in its row, and asks where another client changed it', async (opened) => {
+  const { page, goTo } = opened;
+  const { id, name } = await create(opened, { name: 'Comté', pricePerKg: 37 });
+  await goTo('/cheeses?q=comt');
+  const price = () => page.getByRole('button', { name: `Price of ${name}` });
+  const write = async (value: string, theirs?: number) => {
+    await price().press('Enter');
+    if (theirs !== undefined) {
+      await patch(opened, id, { pricePerKg: theirs });
+    }
+    await page.getByRole('textbox', { name: `Price of ${name}` }).fill(value);
+    await page.keyboard.press('Enter');
+  };
+
+  await write('38.5');
+  await until(async () => (await read(opened, id)).pricePerKg === 38.5);
+  await patch(opened, id, { ageMonths: 9 });
+  await write('39');
+  await until(async () => (await read(opened, id)).pricePerKg === 39);
+
+  await write('41', 40);
+  const dialog = page.getByRole('dialog', { name });
+  await dialog.getByRole('cell', { name: '$41.00' }).waitFor();
+  await dialog.getByRole('cell', { name: '$40.00' }).waitFor();
+  assert.deepEqual(await findAccessibilityProblems(page), []);
+  await dialog.getByRole('button', { name: 'Use theirs' }).press('Enter');
+  await page.getByRole('button', { name: `Price of ${name}: $40.00` }).waitFor();
+  assert.equal((await read(opened, id)).pricePerKg, 40);
+
+  await write('43', 42);
+  await dialog.getByRole('button', { name: 'Keep mine' }).press('Enter');
+  await page.getByRole('button', { name: `Price of ${name}: $43.00` }).waitFor();
+  await until(async () => (await read(opened, id)).pricePerKg === 43);
+
+  await write('1000001');
+  await until(async () => (await read(opened, id)).pricePerKg === 1_000_000);
+});
+
+inConsole(
+  'keeps in a form what each person changed, and asks about fields that both changed',
+  async (opened) => {
+    const { page, goTo } = opened;
+    const { id } = await create(opened, { name: 'Reblochon', origin: 'France', pricePerKg: 20 });
+    await goTo(`/cheeses/${id}`);
+    await page.getByLabel('Name').fill('Reblochon fermier');
+    await page.getByLabel('Origin').fill('Savoy');
+    await patch(opened, id, { ageMonths: 2 });
+    await until(async () => (await page.getByLabel('Age').inputValue()) === '2 months');
+    await patch(opened, id, { name: 'Reblochon de Savoie', origin: 'Alps', pricePerKg: 25 });
+    await page.keyboard.press('Control+s');
+    const dialog = page.getByRole('dialog', { name: 'Reblochon' });
+    await dialog.getByRole('radio', { name: 'origin, theirs: Alps' }).check();
+    assert.deepEqual(await findAccessibilityProblems(page), []);
+    await dialog.getByRole('button', { name: 'Save this choice' }).press('Enter');
+    await until(async () => (await read(opened, id)).name === 'Reblochon fermier');
+    const { origin, pricePerKg, ageMonths } = await read(opened, id);
+    assert.deepEqual([origin, pricePerKg, ageMonths], ['Alps', 25, 2]);
+    await page.getByText('price $20.00 to $25.00').waitFor();
+  },
+);
+
+inConsole('sells a cheese by a key, and deletes it after the cancelled orders were named', async (opened) => {
+  const { page, shop, goTo } = opened;
+  const { id, name } = await create(opened, { name: 'Munster', pricePerKg: 20 });
+  const orders: number[] = [];
+  for (const quantity of [1, 2]) {
+    const { status, json, text } = await shop.request('POST', '/v2/store/order', {
+      as: shop.admin,
+      body: { items: [{ cheeseId: id, quantity }], shippingAddress: bern },
+    });
+    assert.equal(status, 201, text);
+    orders.push(json.id);
+  }
+  await goTo('/cheeses?q=munst');
+  await page.getByRole('link', { name }).waitFor();
+  await page.keyboard.press('j');
+  await page.keyboard.press('3');
+  await until(async () => (await read(opened, id)).status === 'sold');
+  await page.keyboard.press('Enter');
+  await page.waitForURL(new RegExp(`/cheeses/${id}$`));
+  await page.getByRole('button', { name: 'Delete' }).press('Enter');
+  const dialog = page.getByRole('dialog', { name: `Delete ${name}` });
+  await dialog.getByText(`cancels orders ${orders[0]} and ${orders[1]}`).waitFor();
+  const button = dialog.getByRole('button', { name: 'Delete' });
+  assert.equal(await button.isDisabled(), true);
+  assert.deepEqual(await findAccessibilityProblems(page), []);
+  await dialog.getByLabel(`Type ${name} to confirm`).fill(name);
+  await button.press('Enter');
+  await page.waitForURL(/\/cheeses$/);
+  assert.equal((await shop.request('GET', `/v2/cheeses/${id}`, { as: shop.admin })).status, 404);
+});
+
+inConsole('filters by counts that equal the totals they lead to', async (opened) => {
+  const { page, goTo } = opened;
+  const image = { photoUrls: ['https://example.com/a.jpg'] };
+  await create(opened, { name: 'Tilsit A', category: { name: 'Tilsit' }, pricePerKg: 5 });
+  await create(opened, { name: 'Tilsit B', category: { name: 'Tilsit' }, ...image });
+  await create(opened, { name: 'Tilsit C', category: { name: 'Tilsit' }, status: 'pending' });
+  await create(opened, { name: 'Tilsit D', category: { name: 'Tilsit' }, ...image, pricePerKg: 6 });
+  await goTo('/cheeses?category=Tilsit');
+  const names = async (expected: readonly string[]) => {
+    await until(async () => {
+      const shown = await page.locator('tbody a').allTextContents();
+      return JSON.stringify(shown) === JSON.stringify(expected.map((letter) => `Tilsit ${letter}`));
+    });
+  };
+  await names(['A', 'B', 'C', 'D']);
+  const noImage = page.getByRole('button', { name: 'No image 2' });
+  await noImage.click();
+  await names(['A', 'C']);
+  await page.getByText('2 cheeses', { exact: true }).waitFor();
+  await page.getByRole('button', { name: 'No price 1' }).click();
+  await names(['C']);
+  await page.getByRole('button', { name: 'No image 1' }).click();
+  await names(['B', 'C']);
+  await page.getByRole('button', { name: 'Status' }).click();
+  await page.getByRole('checkbox', { name: 'pending 1' }).check();
+  await names(['C']);
+  assert.match(page.url(), /category=Tilsit&missing=price&status=pending$/);
+  assert.deepEqual(await findAccessibilityProblems(page), []);
+  await page.keyboard.press('Escape');
+  await page.goBack();
+  await page.goForward();
+  await names(['C']);
+});
+
+inConsole('changes selected cheeses, and exports the list', async (opened) => {
+  const { page, goTo } = opened;
+  const { id } = await create(opened, { name: 'Vacherin 1', category: { name: 'Vacherin' } });
+  await create(opened, { name: '=Vacherin 2', category: { name: 'Vacherin' } });
+  await goTo('/cheeses?category=Vacherin');
+  const saving = page.waitForEvent('download');
+  await page.getByRole('button', { name: 'CSV' }).click();
+  const lines = (await readFile(await (await saving).path(), 'utf8')).split('\r\n');
+  assert.equal(lines.length, 3);
+  assert.match(lines[1] ?? '', /,'=Vacherin 2,Vacherin,/);
+  await page.getByRole('checkbox', { name: 'Select all' }).check();
+  await page.getByRole('button', { name: 'Set sold' }).click();
+  await page.getByText('2 of 2 done.').waitFor();
+  assert.equal((await read(opened, id)).status, 'sold');
+  await page.getByRole('dialog').getByRole('button', { name: 'Close' }).last().click();
+  await page.getByRole('checkbox', { name: 'Select all' }).check();
+  await page.getByRole('button', { name: 'Delete' }).click();
+  await page.getByLabel('Type delete 2 cheeses to confirm').fill('delete 2 cheeses');
+  await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click();
+  await page.getByText('2 of 2 done.').waitFor();
+  await page.getByRole('dialog').getByRole('button', { name: 'Close' }).last().click();
+  await page.getByText('No cheese matches').waitFor();
+});
+
+inConsole('previews, maps and imports a file, and updates by it', async (opened, t) => {
+  const { page, shop, goTo } = opened;
+  const folder = await temporaryFolder(t);
+  const file = await writeCheeseFile(folder, 1451);
+  const { cheeses, stock, contextOf } = shop.app.services;
+  const expected = await importCheeses({ cheeses, stock, clock: shop.clock }, contextOf('cli'), file, {
+    mapping: parseMapping(['name=Nom', 'category=Type', 'pricePerKg=Price']),
+    preview: true,
+  });
+  const counts = page.getByRole('status', { name: 'Counts' });
+  const see = (text: string) => until(async () => (await counts.textContent()) === text);
+  const choose = (path: string) => page.locator('input[type=file]').setInputFiles(path);
+
+  await goTo('/import');
+  await choose(file);
+  await page.getByText('Choose the column of the name').waitFor();
+  await page.getByRole('combobox', { name: 'Name' }).click();
+  await page.getByRole('option', { name: 'Nom' }).click();
+  await page.keyboard.press('Escape');
+  const { created, refused } = expected;
+  assert.deepEqual([created, refused.length], [1449, 2]);
+  await see('New1,449Changed0Unchanged0Refused2');
+  assert.deepEqual(await findAccessibilityProblems(page), []);
+  await page.getByRole('button', { name: 'Import 1,449 cheeses' }).click();
+  await page.getByText('1,449 new, 0 changed, 0 unchanged, 2 refused.').waitFor();
+
+  const again = await writeCheeseFile(folder, 1451, { changed: 7, name: 'Name' });
+  await choose(again);
+  await see('New0Changed0Unchanged1,448Refused3');
+  await page.getByText('Add and update').click();
+  await see('New0Changed1Unchanged1,448Refused2');
+  const row = page.getByRole('row', { name: 'Cheese 7 ' });
+  await row.getByText('changed').waitFor();
+  await row.getByRole('cell', { name: '$99.00' }).waitFor();
+  await page.getByRole('button', { name: 'Import 1 cheese' }).click();
+  await page.getByText('0 new, 1 changed, 1,448 unchanged, 2 refused.').waitFor();
+  const { json } = await shop.request('GET', '/v2/cheeses?q=Cheese%207&limit=1', { as: shop.admin });
+  assert.deepEqual([json.items[0].name, json.items[0].pricePerKg], ['Cheese 7', 99]);
+});

@@ -1,0 +1,120 @@
+/** Stock in the console. */
+import assert from 'node:assert/strict';
+import { bern, until } from '../context.ts';
+import { consoleTests, findAccessibilityProblems, type OpenConsole } from './console.ts';
+
+const inConsole = consoleTests({ settings: { CURD_APPROVAL_DELAY: '1h' } });
+
+async function createCheese({ shop }: OpenConsole, name: string): Promise<number> {
+  const body = { name, pricePerKg: 20 };
+  const { status, json, text } = await shop.request('POST', '/v2/cheeses', { as: shop.admin, body });
+  assert.equal(status, 201, text);
+  return json.id;
+}
+
+async function order({ shop }: OpenConsole, cheeseId: number, quantity: number): Promise<void> {
+  const body = { items: [{ cheeseId, quantity }], shippingAddress: bern };
+  const { status, text } = await shop.request('POST', '/v2/store/order', { as: shop.admin, body });
+  assert.equal(status, 201, text);
+}
+
+const stockOf = async ({ shop }: OpenConsole, id: number) =>
+  (await shop.request('GET', `/v2/cheeses/${id}/stock`, { as: shop.admin })).json;
+
+/** The cells of a row, without its check box and actions. */
+const cellsOf = async ({ page }: OpenConsole, name: string) =>
+  (await page.getByRole('row', { name }).getByRole('cell').allTextContents())
+    .slice(1, -1)
+    .map((text) => text.replace(/^(Cheese|Status|On hand|Reserved|Available|Low at|Supply)/, ''));
+
+inConsole('tracks a cheese, shows its supply, and adjusts it', async (opened) => {
+  const { page, shop, goTo } = opened;
+  const id = await createCheese(opened, 'Fontina');
+  await goTo('/stock');
+  await page.getByText('No stock is tracked').waitFor();
+  await page.getByRole('button', { name: 'Track a cheese' }).click();
+  await page.getByRole('combobox', { name: 'Cheese' }).fill('fonti');
+  await page.getByRole('option', { name: 'Fontina' }).click();
+  await page.getByLabel('On hand').fill('50');
+  await page.getByLabel('Low at').fill('10');
+  assert.deepEqual(await findAccessibilityProblems(page), []);
+  await page.keyboard.press('Enter');
+  await until(async () => (await stockOf(opened, id))?.onHand === 50);
+  const see = (expected: readonly string[]) =>
+    until(async () => JSON.stringify(await cellsOf(opened, 'Fontina')) === JSON.stringify(expected));
+  await see(['Fontina', 'available', '50 kg', '0 kg', '50 kg', '10 kg', 'no sales']);
+
+  await order(opened, id, 45);
+  await see(['Fontina', 'available', '50 kg', '45 kg', 'low5 kg', '10 kg', 'no sales']);
+  const day = new Date().toISOString().slice(0, 10);
+  const sales = `/v2/statistics/best-sellers?from=${day}&to=${day}&cheeseIds=${id}`;
+  await until(
+    async () => (await shop.request('GET', sales, { as: shop.admin })).json.items[0]?.kilograms === 45,
+  );
+  // 45 kg in 28 days.
+  await page.reload();
+  await see(['Fontina', 'available', '50 kg', '45 kg', 'low5 kg', '10 kg', '3 days']);
+  await page.getByText('Low', { exact: true }).click();
+  await page.getByText('1 low').waitFor();
+  assert.match(page.url(), /low=true$/);
+
+  await page.getByRole('button', { name: 'Adjust: Fontina' }).press('Enter');
+  await page.getByLabel('Kilograms to add').fill('-51');
+  await page.keyboard.press('Enter');
+  await page.getByRole('alert').getByText('50').waitFor();
+  await page.getByLabel('Kilograms to add').fill('20');
+  await page.keyboard.press('Enter');
+  await page.getByText('No stock is low').waitFor();
+  assert.equal((await stockOf(opened, id)).available, 25);
+
+  await goTo(`/stock/${id}`);
+  await page.getByText('received: +20 kg, 70 kg on hand, 25 kg available').waitFor();
+  await page.getByText('low: 5 kg available').waitFor();
+  await page.getByText('tracking began: +50 kg').waitFor();
+  assert.deepEqual(await findAccessibilityProblems(page), []);
+  await page.keyboard.press('Escape');
+});
+
+inConsole('counts several cheeses, and none that moved meanwhile', async (opened) => {
+  const { page, shop, goTo } = opened;
+  const ids = [await createCheese(opened, 'Asiago'), await createCheese(opened, 'Bitto')];
+  for (const id of ids) {
+    await shop.request('PUT', `/v2/cheeses/${id}/stock`, { as: shop.admin, body: { onHand: 8, lowAt: 2 } });
+  }
+  await goTo('/stock');
+  for (const name of ['Asiago', 'Bitto']) {
+    await page.getByRole('checkbox', { name: `Select ${name}` }).check();
+  }
+  await page.getByRole('button', { name: 'Count 2 cheeses' }).click();
+  await page.getByLabel('Counted kilograms of Asiago').fill('7');
+  await page.getByLabel('Counted kilograms of Bitto').fill('6');
+  const [asiago = 0, bitto = 0] = ids;
+  await shop.request('POST', `/v2/cheeses/${bitto}/stock/adjustments`, {
+    as: shop.admin,
+    body: { deltaKg: -3, reason: 'spoiled' },
+  });
+  await page.keyboard.press('Enter');
+  await page.getByText('1 of 2 done.').waitFor();
+  await page.getByText('Bitto: On hand changed from 8 kg to 5 kg while you counted.').waitFor();
+  await page.getByRole('dialog').getByRole('button', { name: 'Close' }).last().click();
+  const { onHand, lowAt } = await stockOf(opened, asiago);
+  assert.deepEqual([onHand, lowAt], [7, 2]);
+  assert.equal((await stockOf(opened, bitto)).onHand, 5);
+});
+
+inConsole('begins and ends tracking on the page of a cheese', async (opened) => {
+  const { page, shop, goTo } = opened;
+  const id = await createCheese(opened, 'Castelmagno');
+  await goTo(`/cheeses/${id}`);
+  await page.getByText('Not tracked: it is sold without limit.').waitFor();
+  await page.getByRole('button', { name: 'Begin tracking' }).press('Enter');
+  await page.getByLabel('On hand').fill('4');
+  await page.keyboard.press('Enter');
+  await page.getByText('4 kg on hand, 0 kg reserved').waitFor();
+  await goTo('/stock');
+  await page.getByRole('button', { name: 'End: Castelmagno' }).press('Enter');
+  const dialog = page.getByRole('dialog', { name: 'End tracking of Castelmagno' });
+  await dialog.getByRole('button', { name: 'End tracking' }).click();
+  await page.getByRole('row', { name: 'Castelmagno' }).waitFor({ state: 'detached' });
+  assert.equal((await shop.request('GET', `/v2/cheeses/${id}/stock`, { as: shop.admin })).status, 404);
+});
