@@ -219,9 +219,9 @@ function ShortcutHelp({ isOpen, onClose }: { readonly isOpen: boolean; readonly 
 
 export function EnvironmentBar() {
   return (
-    <header className="environment" style={environmentColors[shopEnvironment]}>
+    <section aria-label="Environment" className="environment" style={environmentColors[shopEnvironment]}>
       {shopEnvironment}
-    </header>
+    </section>
   );
 }
 

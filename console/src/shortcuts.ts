@@ -26,6 +26,15 @@ function isTyping(target: EventTarget | null): boolean {
   );
 }
 
+/** Enter and Space on a button or link are for it, not for the list around it. */
+function isForControl({ key, target }: KeyboardEvent): boolean {
+  return (
+    (key === 'Enter' || key === ' ') &&
+    target instanceof Element &&
+    target.closest('button, a, summary, [role=button], [role=tab], [role=option]') !== null
+  );
+}
+
 /** Handlers by `KeyboardEvent.key`, while the component is shown and no dialog is open. */
 export function useShortcuts(shortcuts: Shortcuts): void {
   const current = useRef(shortcuts);
@@ -35,7 +44,8 @@ export function useShortcuts(shortcuts: Shortcuts): void {
       const isPlain = !event.ctrlKey && !event.metaKey && !event.altKey;
       const isDialogOpen = document.querySelector('[role=dialog]') !== null;
       const handler = current.current[event.key];
-      if (handler !== undefined && isPlain && !isDialogOpen && !isTyping(event.target) && !isInSequence()) {
+      const isOurs = isPlain && !isDialogOpen && !isTyping(event.target) && !isForControl(event);
+      if (handler !== undefined && isOurs && !isInSequence()) {
         event.preventDefault();
         handler(event);
       }

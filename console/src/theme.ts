@@ -19,20 +19,37 @@ const rind: MantineColorsTuple = [
   '#6f4200',
 ];
 
+const red: MantineColorsTuple = [
+  '#fff0ee',
+  '#ffdfdb',
+  '#ffc4bc',
+  '#ffb0a0',
+  '#ff9e8a',
+  '#e5533d',
+  '#c73520',
+  '#a3200d',
+  '#941c0b',
+  '#85180a',
+];
+
 export const theme: MantineThemeOverride = createTheme({
   primaryColor: 'rind',
   primaryShade: { light: 7, dark: 4 },
   autoContrast: true,
   luminanceThreshold: 0.35,
-  // The default computes the text of filled widgets for the light shade alone.
   variantColorResolver: (input) => {
     const colors = defaultVariantColorsResolver(input);
     const isPrimary = input.color === undefined || input.color === input.theme.primaryColor;
-    return input.variant === 'filled' && isPrimary
-      ? { ...colors, color: 'var(--mantine-primary-color-contrast)' }
+    if (input.variant === 'filled' && (isPrimary || input.color === 'red')) {
+      // The default computes the text for the light shade alone.
+      return { ...colors, color: isPrimary ? 'var(--mantine-primary-color-contrast)' : 'var(--curd-on-red)' };
+    }
+    // The tints of green and yellow are too close to their text.
+    return input.variant === 'light' && !isPrimary
+      ? { ...colors, color: 'var(--mantine-color-text)' }
       : colors;
   },
-  colors: { rind },
+  colors: { rind, red },
   fontFamily: 'system-ui, -apple-system, "Segoe UI", sans-serif',
   fontFamilyMonospace: 'ui-monospace, SFMono-Regular, Menlo, Consolas, monospace',
   defaultRadius: 'md',

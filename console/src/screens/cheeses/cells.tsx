@@ -56,7 +56,7 @@ export function PriceCell({ cheese, onChange }: PriceProps) {
     return (
       <UnstyledButton
         className="editable"
-        aria-label={`Price of ${cheese.name}: ${price ?? 'none'}. Change`}
+        aria-label={`Price of ${cheese.name}: ${price ?? 'no price'}`}
         onClick={() => setEdit({ seen: cheese, text: cheese.pricePerKg ?? '' })}
       >
         {price ?? (

@@ -81,10 +81,7 @@ export function Images({ server, images, isReadOnly }: Props) {
                     {url}
                   </Anchor>
                 ) : (
-                  <img
-                    src={sourceOf(image.thumbnailUrl)}
-                    alt={image.caption ?? `${server.cheese.name}, ${name}`}
-                  />
+                  <img src={sourceOf(image.thumbnailUrl)} alt={`${server.cheese.name}, ${name}`} />
                 )}
                 {image?.caption ? (
                   <Text size="xs" lineClamp={2} title={image.caption}>

@@ -1,9 +1,11 @@
 /** How long the available kilograms last at the pace of the last 28 days. */
+import { useQuery } from '@tanstack/react-query';
 import type { Stock } from '../../../../client/src/index.ts';
-import { useApi } from '../../queries.ts';
+import { useCurd } from '../../queries.ts';
 
 const dayMs = 86_400_000;
 const averageDays = 28;
+const refreshMs = 30_000;
 
 export const isLow = ({ available, lowAt }: Pick<Stock, 'available' | 'lowAt'>): boolean =>
   lowAt !== null && available <= lowAt;
@@ -12,15 +14,19 @@ const dayOf = (time: number): string => new Date(time).toISOString().slice(0, 10
 
 /** Kilograms ordered in the last 28 days, by cheese; undefined while the shop does not say. */
 export function useSales(cheeseIds: readonly number[]): ReadonlyMap<number, number> | undefined {
-  const now = Date.now();
-  const from = dayOf(now - averageDays * dayMs);
-  return useApi(['statistics', 'sales', from, cheeseIds], async (curd, signal) => {
-    if (cheeseIds.length === 0) {
-      return new Map<number, number>();
-    }
-    const filters = { from, to: dayOf(now), cheeseIds: cheeseIds.map(String), limit: 100 };
-    const { items } = await curd.statistics.listBestSellers(filters, { signal });
-    return new Map(items.map(({ cheeseId, kilograms }) => [cheeseId, kilograms]));
+  const curd = useCurd();
+  // Days are counted as a whole, today as well.
+  const from = dayOf(Date.now() - (averageDays - 1) * dayMs);
+  return useQuery({
+    queryKey: ['statistics', 'sales', from, cheeseIds],
+    enabled: cheeseIds.length > 0,
+    // The server counts a few seconds after the event that makes this stale.
+    refetchInterval: refreshMs,
+    queryFn: async ({ signal }) => {
+      const filters = { from, cheeseIds: cheeseIds.map(String), limit: 100 };
+      const { items } = await curd.statistics.listBestSellers(filters, { signal });
+      return new Map(items.map(({ cheeseId, kilograms }) => [cheeseId, kilograms]));
+    },
   }).data;
 }
 
