@@ -43,13 +43,17 @@ export interface SendResult {
   readonly retryAfterMs: number;
 }
 
+/** All public IPv6 addresses are in it. The rest has forms of IPv4 that libraries do not know, such as ::7f00:1. */
+const globalIpv6 = ipaddr.parseCIDR('2000::/3');
+
 /** Whether an IP address is public unicast, after forms of IPv4 in IPv6 are undone. */
 export function isPublicAddress(address: string): boolean {
   if (!ipaddr.isValid(address)) {
     return false;
   }
   const parsed = ipaddr.process(address);
-  return parsed.range() === 'unicast' && parsed.toString() !== azureMetadata;
+  const isGlobal = parsed.kind() === 'ipv4' || parsed.match(globalIpv6);
+  return isGlobal && parsed.range() === 'unicast' && parsed.toString() !== azureMetadata;
 }
 
 /**
