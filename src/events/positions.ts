@@ -18,6 +18,9 @@ export interface LogState extends Pick<EventLogRow, 'last' | 'first'> {
 const idPattern = /^evt_([0-9A-Za-z]{4})_(0|[1-9][0-9]{0,15})$/;
 const timePattern = /^\d{4}-\d\d-\d\d[Tt]\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:[Zz]|[+-]\d\d:\d\d)$/;
 
+const timeMin = Date.parse('0000-01-01T00:00:00Z');
+const timeMax = Date.parse('9999-12-31T23:59:59.999Z');
+
 /** The parts of an event id; undefined where the text is none. */
 export function parseEventId(
   text: string,
@@ -36,7 +39,8 @@ export function parsePosition(text: string, name: string): LogPosition {
     return { kind: 'id', ...id };
   }
   const milliseconds = timePattern.test(text) ? Date.parse(text) : Number.NaN;
-  if (Number.isNaN(milliseconds)) {
+  // Times are compared as texts. An offset can lead out of the years 0 to 9999, whose texts have another form.
+  if (!(milliseconds >= timeMin && milliseconds <= timeMax)) {
     throw new AppError(
       'badRequest',
       `${name}: send an event id, an RFC 3339 time, "earliest" or "latest". "next" of an earlier response is one.`,

@@ -4,6 +4,7 @@ import { suite, test } from 'node:test';
 import { sql } from '../../src/database/sql.ts';
 import { onBothEngines, shared, until } from '../context.ts';
 import { assertError, openShop, type Shop } from '../helper.ts';
+import { untilNumbered } from './streams.ts';
 
 interface Listed {
   readonly id: string;
@@ -47,7 +48,7 @@ onBothEngines('GET /v2/events', (engine) => {
       as: shop.writer,
       headers: { 'x-confirm-delete': 'true' },
     });
-    await until(async () => (await listAll(shop)).length >= 10, 'the events have no numbers');
+    await untilNumbered(shop);
     return { shop, ids };
   });
 
@@ -143,6 +144,9 @@ onBothEngines('GET /v2/events', (engine) => {
       'since=',
       `since=${beyond}`,
       'since=evt_x_1',
+      'since=9999-12-31T23:59:59-01:00',
+      'since=0000-01-01T00:00:00%2B01:00',
+      `since=evt_${last.id.slice(4, 8)}_9999999999999999`,
       'types=cheese.eaten',
       'types=',
       'limit=101',
