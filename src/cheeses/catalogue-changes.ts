@@ -97,8 +97,12 @@ export function createCatalogueChanges(dependencies: Dependencies): CatalogueCha
     }
   }
 
-  async function list(since: string | undefined, limit: number, version: number): Promise<ChangePage> {
-    const from = await resolve(since, version);
+  async function list(
+    from: Position,
+    since: string | undefined,
+    limit: number,
+    version: number,
+  ): Promise<ChangePage> {
     const tombstonesAfter =
       from.version < from.begun ? { version: from.begun, id: Number.MAX_SAFE_INTEGER } : from;
     const rows = await queries.listChanges(from, tombstonesAfter, limit + 1);
@@ -144,8 +148,10 @@ export function createCatalogueChanges(dependencies: Dependencies): CatalogueCha
         // Before the changes are read: an event that is numbered later ends the wait.
         const lastEvent = waitMs > 0 ? await events.resolve('latest') : 0;
         const version = await cheeseQueries(database).findVersion();
+        // Also where the client has the page: after a restored backup, a version can come a second time.
+        const from = await resolve(since, version);
         const isUnchanged = isKnown?.(version) ?? false;
-        const page = isUnchanged ? null : await list(since, limit, version);
+        const page = isUnchanged ? null : await list(from, since, limit, version);
         const leftMs = deadline - performance.now();
         if (page !== null && (page.items !== '' || page.hasMore || leftMs <= 0 || signal?.aborted)) {
           return page;

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
+import { beginEpochOf } from '../../src/events/numbering.ts';
 import { onBothEngines, shared, testClock } from '../context.ts';
 import { assertError, openShop, type Shop } from '../helper.ts';
 
@@ -203,6 +204,10 @@ onBothEngines('GET /v2/cheeses/changes', (engine) => {
       const response = await shop.request('GET', `/v2/cheeses/changes?${query}`, { as: shop.reader });
       assertError(response, 400, 'bad_request');
     }
+    const { headers } = await shop.request('GET', '/v2/cheeses/changes', { as: shop.reader });
+    const tagged = { as: shop.reader, headers: { 'if-none-match': headers.etag ?? '' } };
+    const forged = await shop.request('GET', '/v2/cheeses/changes?since=abc', tagged);
+    assertError(forged, 400, 'bad_request');
     assertError(await shop.request('GET', '/v2/cheeses/changes'), 401, 'unauthorized');
     assertError(await shop.request('GET', '/v2/cheeses/abc', { as: shop.reader }), 404, 'not_found');
   });
@@ -234,4 +239,16 @@ onBothEngines('Tombstones', (engine) => {
     const copy = await readPage(shop, null, 1);
     assert.equal((await readPage(shop, copy.next, 1)).items.length, 1);
   });
+});
+
+test('After an epoch has begun, a token returns 410 also where the version of the catalogue is the same', async (t) => {
+  const shop = await openShop(t);
+  await create(shop, 'Brie');
+  const url = `/v2/cheeses/changes?since=${await follow(shop, new Map(), null)}`;
+  const { headers } = await shop.request('GET', url, { as: shop.reader });
+  const tagged = { as: shop.reader, headers: { 'if-none-match': headers.etag ?? '' } };
+  assert.equal((await shop.request('GET', url, tagged)).status, 304);
+  // As a restored backup does.
+  await beginEpochOf(shop.app.services.database, shop.clock, 'restored');
+  assertError(await shop.request('GET', url, tagged), 410, 'log_rewound');
 });
