@@ -64,7 +64,7 @@ function Header({ onHelp }: { readonly onHelp: () => void }) {
       <UnstyledButton
         onClick={openPalette}
         className="card"
-        style={{ padding: '6px 12px', flex: '1 1 12rem', maxWidth: '26rem' }}
+        style={{ padding: '6px 12px', flex: '1 1 8rem', maxWidth: '26rem' }}
       >
         <Group gap="xs" wrap="nowrap">
           <MagnifyingGlassIcon aria-hidden="true" />
@@ -157,14 +157,9 @@ function Tabs() {
         {main.map(({ path, title, icon: Icon }) => {
           const isCurrent = path === '' ? location === '/' : location.startsWith(`/${path}`);
           return (
-            <Link
-              key={path}
-              href={`/${path}`}
-              style={{ ...tab, fontWeight: isCurrent ? 700 : 400 }}
-              aria-current={isCurrent ? 'page' : undefined}
-            >
+            <Link key={path} href={`/${path}`} style={tab} aria-current={isCurrent ? 'page' : undefined}>
               <Icon />
-              <Text size="xs" inherit>
+              <Text size="xs" fw={isCurrent ? 700 : 400}>
                 {title}
               </Text>
             </Link>

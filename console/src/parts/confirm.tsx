@@ -26,6 +26,8 @@ interface Props {
   /** What must be typed. */
   readonly typed?: string | undefined;
   readonly text?: string | undefined;
+  /** What the other button says, where "Cancel" could be misread. */
+  readonly dismiss?: string | undefined;
   readonly onConfirm: () => Promise<unknown>;
   readonly onClose: () => void;
 }
@@ -60,7 +62,7 @@ export function describeEffects(effects: readonly Effect[]): string[] {
 }
 
 export function Confirm(props: Props) {
-  const { title, action, readEffects, typed, text, onConfirm, onClose } = props;
+  const { title, action, readEffects, typed, text, dismiss = 'Cancel', onConfirm, onClose } = props;
   const [written, setWritten] = useState('');
   const [isRunning, setRunning] = useState(false);
   const [failure, setFailure] = useState<string | null>(null);
@@ -113,7 +115,7 @@ export function Confirm(props: Props) {
         {failure === null ? null : <Alert color="red">{failure}</Alert>}
         <Group justify="flex-end">
           <Button variant="default" onClick={onClose}>
-            Cancel
+            {dismiss}
           </Button>
           {isRefused ? null : (
             <Button

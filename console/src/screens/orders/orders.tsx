@@ -1,5 +1,53 @@
-import { PageTitle } from '../../parts/page.tsx';
+/** Orders: a board or a list, one order, packing slips. */
+import { Anchor, SegmentedControl } from '@mantine/core';
+import { Link, useLocation, useSearchParams } from 'wouter';
+import { Empty, PageTitle } from '../../parts/page.tsx';
+import type { ScreenProps } from '../list.ts';
+import { Board } from './board.tsx';
+import { OrderList } from './list.tsx';
+import { OrderDetail } from './order.tsx';
+import { PackingSlips } from './slips.tsx';
 
-export default function Orders() {
-  return <PageTitle title="Orders" />;
+export default function Orders({ id }: ScreenProps) {
+  if (id === 'slips') {
+    return <PackingSlips />;
+  }
+  if (id === undefined) {
+    return <AllOrders />;
+  }
+  return /^[1-9]\d{0,14}$/.test(id) ? (
+    <OrderDetail key={id} id={Number(id)} />
+  ) : (
+    <>
+      <PageTitle title="Orders" />
+      <Empty title="There is no such order">
+        <Anchor component={Link} href="/orders">
+          All orders
+        </Anchor>
+      </Empty>
+    </>
+  );
+}
+
+function AllOrders() {
+  const [search] = useSearchParams();
+  const [, navigate] = useLocation();
+  const isList = search.get('view') === 'list';
+  return (
+    <>
+      <PageTitle title="Orders">
+        <SegmentedControl
+          size="xs"
+          aria-label="View"
+          value={isList ? 'list' : 'board'}
+          data={[
+            { value: 'board', label: 'Board' },
+            { value: 'list', label: 'List' },
+          ]}
+          onChange={(view) => navigate(view === 'list' ? '/orders?view=list' : '/orders')}
+        />
+      </PageTitle>
+      {isList ? <OrderList /> : <Board />}
+    </>
+  );
 }

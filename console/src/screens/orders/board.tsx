@@ -1,0 +1,215 @@
+/** The board: a column for each status. Keys move in it and make the transitions. */
+import { Anchor, Group, SegmentedControl, Skeleton, Text } from '@mantine/core';
+import { useMediaQuery } from '@mantine/hooks';
+import { useQueries } from '@tanstack/react-query';
+import { useState } from 'react';
+import { Link, useLocation, useSearchParams } from 'wouter';
+import type { Order } from '../../../../client/src/index.ts';
+import { showNumber } from '../../parts/format.ts';
+import { Empty, Problem } from '../../parts/page.tsx';
+import { useApi, useCurd } from '../../queries.ts';
+import { useShortcuts } from '../../shortcuts.ts';
+import { type Requested, TransitionDialog } from './ask.tsx';
+import { Card } from './card.tsx';
+import { SelectionBar } from './selection.tsx';
+import {
+  cancel,
+  columnKey,
+  isOver,
+  type Status,
+  statuses,
+  type Transition,
+  transitions,
+  useTransition,
+} from './transitions.ts';
+
+const cardsMax = 50;
+
+const emptyTexts: Readonly<Record<Status, string>> = {
+  placed: 'New orders appear here by themselves.',
+  approved: 'Orders that are approved, to be shipped.',
+  shipped: 'Orders on their way.',
+  delivered: 'Orders that arrived.',
+  cancelled: 'Orders that were cancelled.',
+};
+
+function useColumns() {
+  const curd = useCurd();
+  const queries = useQueries({
+    queries: statuses.map((status) => ({
+      queryKey: columnKey(status),
+      queryFn: async ({ signal }: { readonly signal: AbortSignal }) =>
+        await curd.orders.list(
+          { status: [status], sort: isOver(status) ? '-createdAt' : 'createdAt', limit: cardsMax },
+          { signal },
+        ),
+    })),
+  });
+  return statuses.map((status, index) => ({ status, query: queries[index] }));
+}
+
+interface Position {
+  readonly column: number;
+  readonly row: number;
+}
+
+export function Board() {
+  const columns = useColumns();
+  const [position, setPosition] = useState<Position>({ column: 0, row: -1 });
+  const [selected, setSelected] = useState<ReadonlySet<number>>(new Set());
+  const [requested, setRequested] = useState<Requested | null>(null);
+  const [search, setSearch] = useSearchParams();
+  const [, navigate] = useLocation();
+  const isPhone = useMediaQuery('(max-width: 48em)') ?? false;
+  const make = useTransition();
+
+  const cardsOf = (column: number): readonly Order[] => columns[column]?.query?.data?.items ?? [];
+  const row = Math.min(position.row, cardsOf(position.column).length - 1);
+  const current = cardsOf(position.column)[row];
+  const all = columns.flatMap((_, column) => cardsOf(column));
+  const chosen = all.filter(({ id }) => selected.has(id));
+
+  const moveRow = (by: number) => {
+    const last = cardsOf(position.column).length - 1;
+    setPosition({ ...position, row: Math.max(0, Math.min(last, row + by)) });
+  };
+  const moveColumn = (by: number) => {
+    const filled = columns.map((_, column) => column).filter((column) => cardsOf(column).length > 0);
+    const next =
+      by > 0 ? filled.find((one) => one > position.column) : filled.findLast((one) => one < position.column);
+    if (next !== undefined) {
+      setPosition({ column: next, row: Math.max(0, row) });
+    }
+  };
+  const toggle = (id: number) => {
+    const next = new Set(selected);
+    if (!next.delete(id)) {
+      next.add(id);
+    }
+    setSelected(next);
+  };
+  const request = (transition: Transition, order: Order | undefined) => {
+    if (chosen.length > 0) {
+      setRequested({ transition, orders: chosen });
+    } else if (order !== undefined && transition === cancel) {
+      setRequested({ transition, orders: [order] });
+    } else if (order !== undefined) {
+      void make(transition, order);
+    }
+  };
+
+  useShortcuts({
+    j: () => moveRow(1),
+    k: () => moveRow(-1),
+    ArrowRight: () => moveColumn(1),
+    ArrowLeft: () => moveColumn(-1),
+    ...Object.fromEntries(
+      transitions.map((transition) => [transition.key, () => request(transition, current)]),
+    ),
+    ...(current === undefined
+      ? {}
+      : { Enter: () => navigate(`/orders/${current.id}`), ' ': () => toggle(current.id) }),
+  });
+
+  const open = statuses.find((status) => status === search.get('column')) ?? 'placed';
+  return (
+    <>
+      <Group justify="space-between" mb="sm" gap="xs">
+        <Attention />
+        <Text size="xs" c="dimmed" visibleFrom="sm">
+          a approve, s ship, d deliver, x cancel; j, k and arrows move
+        </Text>
+      </Group>
+      <SelectionBar orders={chosen} onRequest={setRequested} onClear={() => setSelected(new Set())} />
+      {isPhone ? (
+        <div className="board-tabs">
+          <SegmentedControl
+            size="xs"
+            aria-label="Status"
+            value={open}
+            data={columns.map(({ status, query }) => ({
+              value: status,
+              label: `${status} ${query?.data?.total ?? ''}`,
+            }))}
+            onChange={(status) => setSearch({ column: status }, { replace: true })}
+          />
+        </div>
+      ) : null}
+      <div className="board">
+        {columns.map(({ status, query }, column) => {
+          const { data, error = null, refetch } = query ?? {};
+          return isPhone && status !== open ? null : (
+            <section key={status} aria-label={status} className="board-column">
+              <Group gap={6} className="board-title">
+                <Text component="h2" size="sm" fw={600} m={0}>
+                  {status}
+                </Text>
+                <Text size="sm" c="dimmed" className="figure" role="status" aria-label={`${status} orders`}>
+                  {data === undefined ? '' : showNumber(data.total)}
+                </Text>
+              </Group>
+              {error !== null && data === undefined ? (
+                <Problem error={error} retry={() => refetch?.()} />
+              ) : null}
+              {data === undefined && error === null ? <Skeleton height={84} /> : null}
+              {data?.items.length === 0 ? (
+                <Empty title={`No ${status} orders`}>{emptyTexts[status]}</Empty>
+              ) : null}
+              {data === undefined || data.items.length === 0 ? null : (
+                <ul className="cards">
+                  {data.items.slice(0, cardsMax).map((order, index) => (
+                    <Card
+                      key={order.id}
+                      order={order}
+                      isCurrent={current?.id === order.id}
+                      isSelected={selected.has(order.id)}
+                      onFocus={() => setPosition({ column, row: index })}
+                      onSelect={() => toggle(order.id)}
+                      onTransition={(transition) =>
+                        transition === cancel
+                          ? setRequested({ transition, orders: [order] })
+                          : void make(transition, order)
+                      }
+                    />
+                  ))}
+                </ul>
+              )}
+              {data?.hasMore ? (
+                <Anchor component={Link} size="sm" href={`/orders?view=list&status=${status}`}>
+                  All in the list
+                </Anchor>
+              ) : null}
+            </section>
+          );
+        })}
+      </div>
+      {requested === null ? null : (
+        <TransitionDialog
+          {...requested}
+          onClose={() => {
+            setRequested(null);
+            setSelected(new Set());
+          }}
+        />
+      )}
+    </>
+  );
+}
+
+/** How many orders are late or wait for an operator, as links to them. */
+function Attention() {
+  const late = useApi(['orders', 'count', 'late'], (curd) => curd.orders.list({ late: true, limit: 1 }));
+  const waiting = useApi(['orders', 'count', 'needsApproval'], (curd) =>
+    curd.orders.list({ needsApproval: true, limit: 1 }),
+  );
+  return (
+    <Group gap="md">
+      <Anchor component={Link} size="sm" href="/orders?view=list&tab=late">
+        Late {late.data?.total ?? ''}
+      </Anchor>
+      <Anchor component={Link} size="sm" href="/orders?view=list&tab=needsApproval">
+        Needs approval {waiting.data?.total ?? ''}
+      </Anchor>
+    </Group>
+  );
+}

@@ -1,0 +1,225 @@
+/** All orders as a list: tabs, filters in the URL, bulk actions and a CSV file. */
+import { Button, Group, Tabs, Text } from '@mantine/core';
+import { notifications } from '@mantine/notifications';
+import { useInfiniteQuery } from '@tanstack/react-query';
+import { useState } from 'react';
+import { Link, useLocation, useSearchParams } from 'wouter';
+import type { Curd, Order } from '../../../../client/src/index.ts';
+import { csvRowsMax, download, toCsv } from '../../parts/csv.ts';
+import { type Column, DataTable } from '../../parts/data-table.tsx';
+import { showMoney, showNumber } from '../../parts/format.ts';
+import { Empty, Loading, Problem } from '../../parts/page.tsx';
+import { Time } from '../../parts/time.tsx';
+import { useCurd } from '../../queries.ts';
+import { messageOf } from '../../session.ts';
+import { useShortcuts } from '../../shortcuts.ts';
+import { type Requested, TransitionDialog } from './ask.tsx';
+import { linesOf, StatusBadge, Warnings } from './facts.tsx';
+import { OrderFilters } from './filters.tsx';
+import { SelectionBar } from './selection.tsx';
+import { type Status, statuses, transitions } from './transitions.ts';
+
+const pageSize = 50;
+
+type Filters = NonNullable<Parameters<Curd['orders']['list']>[0]>;
+
+/** The beginning of a day in the zone of the browser. */
+function dayOf(text: string | null, plusDays = 0): string | undefined {
+  if (text === null || !/^\d{4}-\d{2}-\d{2}$/.test(text)) {
+    return undefined;
+  }
+  const [year = 0, month = 1, day = 1] = text.split('-').map(Number);
+  const date = new Date(year, month - 1, day + plusDays);
+  return Number.isNaN(date.getTime()) ? undefined : date.toISOString();
+}
+
+/** The filters of the API that a URL asks for. The other tabs name their status themselves. */
+export function filtersOf(search: URLSearchParams): Filters {
+  const tab = search.get('tab');
+  const wanted = (search.get('status') ?? '').split(',');
+  const status = statuses.filter((one) => wanted.includes(one)) as Status[];
+  const customerId = Number(search.get('customer') ?? '');
+  return {
+    ...(tab === 'late' ? { late: true } : {}),
+    ...(tab === 'needsApproval' ? { needsApproval: true } : {}),
+    ...(status.length > 0 && tab === null ? { status } : {}),
+    ...(Number.isInteger(customerId) && customerId > 0 ? { customerId } : {}),
+    placedBy: search.get('placedBy') || undefined,
+    createdFrom: dayOf(search.get('from')),
+    createdBefore: dayOf(search.get('to'), 1),
+    sort: search.get('sort') === 'createdAt' ? 'createdAt' : '-createdAt',
+  };
+}
+
+const columns: readonly Column<Order>[] = [
+  {
+    title: 'Order',
+    show: ({ id }) => (
+      <Link href={`/orders/${id}`} className="order-id">
+        {id}
+      </Link>
+    ),
+  },
+  {
+    title: 'Status',
+    show: (order) => (
+      <Group gap={6} wrap="nowrap">
+        <StatusBadge status={order.status} />
+        <Warnings order={order} />
+      </Group>
+    ),
+  },
+  { title: 'Placed', show: ({ createdAt }) => <Time at={createdAt} /> },
+  { title: 'Cheeses', show: (order) => linesOf(order) },
+  { title: 'To', show: ({ shippingAddress }) => `${shippingAddress.city}, ${shippingAddress.country}` },
+  { title: 'Total', isNumber: true, show: ({ total }) => showMoney(total) },
+];
+
+async function exportCsv(curd: Curd, filters: Filters): Promise<void> {
+  const rows: (string | number | null)[][] = [];
+  for await (const order of curd.orders.list(filters).take(csvRowsMax)) {
+    const { street, zipCode, city, state, country } = order.shippingAddress;
+    rows.push([
+      order.id,
+      order.status,
+      order.createdAt,
+      order.updatedAt,
+      order.shipDate,
+      order.items.map(({ cheeseName, quantity }) => `${cheeseName} ${quantity} kg`).join('; '),
+      order.items.reduce((sum, { quantity }) => sum + quantity, 0),
+      order.total,
+      street,
+      zipCode ?? null,
+      city,
+      state,
+      country,
+      order.notes,
+    ]);
+  }
+  const header =
+    'id,status,createdAt,updatedAt,shipDate,cheeses,kilograms,total,street,zipCode,city,state,country,notes';
+  download('orders.csv', toCsv(header.split(','), rows));
+  if (rows.length === csvRowsMax) {
+    notifications.show({
+      color: 'yellow',
+      message: `The file has the first ${showNumber(csvRowsMax)} orders. Filter by time for the others.`,
+    });
+  }
+}
+
+export function OrderList() {
+  const curd = useCurd();
+  const [search, setSearch] = useSearchParams();
+  const [, navigate] = useLocation();
+  const [selected, setSelected] = useState<ReadonlySet<number | string>>(new Set());
+  const [requested, setRequested] = useState<Requested | null>(null);
+  const [isExporting, setExporting] = useState(false);
+  const filters = filtersOf(search);
+  const list = useInfiniteQuery({
+    queryKey: ['orders', 'list', filters],
+    queryFn: async ({ pageParam, signal }) =>
+      await curd.orders.list({ ...filters, limit: pageSize, cursor: pageParam }, { signal }),
+    initialPageParam: undefined as string | undefined,
+    getNextPageParam: ({ nextCursor }) => nextCursor ?? undefined,
+  });
+  const orders = list.data?.pages.flatMap(({ items }) => items) ?? [];
+  const chosen = orders.filter(({ id }) => selected.has(id));
+  const total = list.data?.pages[0]?.total;
+
+  useShortcuts(
+    Object.fromEntries(
+      transitions.map((transition) => [
+        transition.key,
+        () => chosen.length > 0 && setRequested({ transition, orders: chosen }),
+      ]),
+    ),
+  );
+
+  const save = async () => {
+    setExporting(true);
+    try {
+      await exportCsv(curd, filters);
+    } catch (error) {
+      notifications.show({ color: 'red', title: 'CSV', message: messageOf(error) });
+    } finally {
+      setExporting(false);
+    }
+  };
+
+  const tab = search.get('tab') ?? 'all';
+  return (
+    <>
+      <Tabs
+        value={tab}
+        keepMounted={false}
+        onChange={(next) => {
+          setSelected(new Set());
+          setSearch((old) => {
+            const params = new URLSearchParams(old);
+            params.delete('tab');
+            if (next !== 'all' && next !== null) {
+              params.set('tab', next);
+            }
+            return params;
+          });
+        }}
+      >
+        <Tabs.List mb="sm">
+          <Tabs.Tab value="all">All</Tabs.Tab>
+          <Tabs.Tab value="late">Late</Tabs.Tab>
+          <Tabs.Tab value="needsApproval">Needs approval</Tabs.Tab>
+        </Tabs.List>
+        <Tabs.Panel value={tab}>
+          <OrderFilters search={search} setSearch={setSearch} isStatusOpen={tab === 'all'} />
+          <Group justify="space-between" mb="xs" gap="xs">
+            <Text size="sm" c="dimmed" role="status">
+              {total === undefined ? '' : `${showNumber(total)} orders`}
+            </Text>
+            <Button size="compact-sm" variant="default" loading={isExporting} onClick={() => void save()}>
+              CSV
+            </Button>
+          </Group>
+          <SelectionBar orders={chosen} onRequest={setRequested} onClear={() => setSelected(new Set())} />
+          {list.isError && list.data === undefined ? (
+            <Problem error={list.error} retry={list.refetch} />
+          ) : list.data === undefined ? (
+            <Loading what="the orders" />
+          ) : orders.length === 0 ? (
+            <Empty title="No orders match">
+              {tab === 'late'
+                ? 'Approved orders appear here when the day on which they should be shipped is over.'
+                : tab === 'needsApproval'
+                  ? 'Orders of cheeses without a price wait here until you approve them.'
+                  : 'Orders that customers and API keys place appear here by themselves.'}
+            </Empty>
+          ) : (
+            <DataTable
+              label="Orders"
+              columns={columns}
+              rows={orders}
+              keyOf={({ id }) => id}
+              nameOf={({ id }) => `order ${id}`}
+              onOpen={({ id }) => navigate(`/orders/${id}`)}
+              selected={selected}
+              onSelect={setSelected}
+              onEnd={() => {
+                if (list.hasNextPage && !list.isFetching) {
+                  void list.fetchNextPage();
+                }
+              }}
+            />
+          )}
+        </Tabs.Panel>
+      </Tabs>
+      {requested === null ? null : (
+        <TransitionDialog
+          {...requested}
+          onClose={() => {
+            setRequested(null);
+            setSelected(new Set());
+          }}
+        />
+      )}
+    </>
+  );
+}

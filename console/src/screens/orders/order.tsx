@@ -1,0 +1,204 @@
+/** One order: lines, shipping address, customer, and the timeline with who, when and why. */
+import { Anchor, Button, Group, SimpleGrid, Stack, Table, Text, Timeline, Title } from '@mantine/core';
+import { useState } from 'react';
+import { Link } from 'wouter';
+import { isCurdError } from '../../../../client/src/index.ts';
+import { showKilograms, showMoney } from '../../parts/format.ts';
+import { Loading, PageTitle, Problem } from '../../parts/page.tsx';
+import { Time } from '../../parts/time.tsx';
+import { useApi } from '../../queries.ts';
+import { useShortcuts } from '../../shortcuts.ts';
+import { type Requested, TransitionDialog } from './ask.tsx';
+import { StatusBadge, Warnings } from './facts.tsx';
+import { cancel, type Transition, transitions, useTransition } from './transitions.ts';
+
+export function OrderDetail({ id }: { readonly id: number }) {
+  const { data: order, error, refetch } = useApi([`order ${id}`], (curd) => curd.orders.get(id));
+  const [requested, setRequested] = useState<Requested | null>(null);
+  const make = useTransition();
+
+  const request = (transition: Transition) => {
+    if (order !== undefined && transition === cancel && cancel.from.includes(order.status)) {
+      setRequested({ transition, orders: [order] });
+    } else if (order !== undefined) {
+      void make(transition, order);
+    }
+  };
+  useShortcuts(
+    Object.fromEntries(transitions.map((transition) => [transition.key, () => request(transition)])),
+  );
+
+  if (order === undefined) {
+    return (
+      <>
+        <PageTitle title={`Order ${id}`} />
+        {error === null ? <Loading what="the order" /> : <Problem error={error} retry={refetch} />}
+      </>
+    );
+  }
+  const weight = order.items.reduce((sum, { quantity }) => sum + quantity, 0);
+  return (
+    <>
+      <PageTitle title={`Order ${id}`}>
+        <StatusBadge status={order.status} />
+        <Warnings order={order} />
+        {transitions
+          .filter(({ from }) => from.includes(order.status))
+          .map((transition) => (
+            <Button
+              key={transition.key}
+              size="xs"
+              variant={transition === cancel ? 'default' : 'filled'}
+              onClick={() => request(transition)}
+            >
+              {transition.verb}
+            </Button>
+          ))}
+        <Button size="xs" variant="default" component={Link} href={`/orders/slips?ids=${id}`}>
+          Packing slip
+        </Button>
+      </PageTitle>
+      <SimpleGrid cols={{ base: 1, md: 2 }} spacing="md">
+        <section className="card" aria-label="Cheeses">
+          <Table>
+            <Table.Thead>
+              <Table.Tr>
+                <Table.Th>Cheese</Table.Th>
+                <Table.Th ta="right">Weight</Table.Th>
+                <Table.Th ta="right">Price per kg</Table.Th>
+                <Table.Th ta="right">Price</Table.Th>
+              </Table.Tr>
+            </Table.Thead>
+            <Table.Tbody>
+              {order.items.map(({ cheeseId, cheeseName, quantity, pricePerKg }) => (
+                <Table.Tr key={cheeseId}>
+                  <Table.Td>
+                    <Anchor component={Link} href={`/cheeses/${cheeseId}`} size="sm">
+                      {cheeseName}
+                    </Anchor>
+                  </Table.Td>
+                  <Table.Td ta="right" className="figure">
+                    {showKilograms(quantity)}
+                  </Table.Td>
+                  <Table.Td ta="right" className="figure">
+                    {pricePerKg === 0 ? 'no price' : showMoney(pricePerKg)}
+                  </Table.Td>
+                  <Table.Td ta="right" className="figure">
+                    {showMoney(pricePerKg * quantity)}
+                  </Table.Td>
+                </Table.Tr>
+              ))}
+            </Table.Tbody>
+            <Table.Tfoot>
+              <Table.Tr>
+                <Table.Th>Total</Table.Th>
+                <Table.Th ta="right" className="figure">
+                  {showKilograms(weight)}
+                </Table.Th>
+                <Table.Th />
+                <Table.Th ta="right" className="figure">
+                  {showMoney(order.total)}
+                </Table.Th>
+              </Table.Tr>
+            </Table.Tfoot>
+          </Table>
+        </section>
+        <Stack gap="md">
+          <OrderFacts order={order} />
+          <OrderTimeline id={id} />
+        </Stack>
+      </SimpleGrid>
+      {requested === null ? null : <TransitionDialog {...requested} onClose={() => setRequested(null)} />}
+    </>
+  );
+}
+
+function OrderFacts({ order }: { readonly order: Requested['orders'][number] }) {
+  const { street, zipCode, city, state, country } = order.shippingAddress;
+  const customer = useApi([`order ${order.id}`, 'customer'], async (curd) => {
+    try {
+      return await curd.orders.getCustomer(order.id);
+    } catch (error) {
+      // Orders of API keys have no customer.
+      if (isCurdError(error) && error.status === 404) {
+        return null;
+      }
+      throw error;
+    }
+  });
+  return (
+    <section className="card" aria-label="Delivery">
+      <SimpleGrid cols={2} spacing="sm">
+        <Fact title="Shipping address">
+          {street}
+          <br />
+          {[zipCode, city].filter(Boolean).join(' ')}
+          {state === null ? '' : `, ${state}`}
+          <br />
+          {country}
+        </Fact>
+        <Fact title="Customer">
+          {customer.data === undefined ? (
+            ''
+          ) : customer.data === null ? (
+            'None: an API key placed it'
+          ) : (
+            <Anchor component={Link} size="sm" href={`/customers/${customer.data.id}`}>
+              {customer.data.firstName} {customer.data.lastName} ({customer.data.username})
+            </Anchor>
+          )}
+        </Fact>
+        <Fact title="Placed">
+          <Time at={order.createdAt} />
+        </Fact>
+        <Fact
+          title={order.status === 'shipped' || order.status === 'delivered' ? 'Shipped' : 'To be shipped'}
+        >
+          {order.shipDate === null ? '-' : <Time at={order.shipDate} />}
+        </Fact>
+      </SimpleGrid>
+      {order.notes === null ? null : (
+        <Fact title="Notes">
+          <span style={{ whiteSpace: 'pre-wrap', overflowWrap: 'anywhere' }}>{order.notes}</span>
+        </Fact>
+      )}
+    </section>
+  );
+}
+
+function Fact({ title, children }: { readonly title: string; readonly children: React.ReactNode }) {
+  return (
+    <div>
+      <Text size="xs" c="dimmed">
+        {title}
+      </Text>
+      <Text size="sm" component="div">
+        {children}
+      </Text>
+    </div>
+  );
+}
+
+function OrderTimeline({ id }: { readonly id: number }) {
+  const { data, error, refetch } = useApi([`order ${id}`, 'timeline'], (curd) => curd.orders.getTimeline(id));
+  return (
+    <section className="card" aria-labelledby="timeline">
+      <Title order={2} size="h5" id="timeline" mb="xs">
+        Timeline
+      </Title>
+      {error !== null && data === undefined ? <Problem error={error} retry={refetch} /> : null}
+      <Timeline active={data?.items.length ?? 0} bulletSize={12} lineWidth={2}>
+        {data?.items.map(({ status, at, by, reason }) => (
+          <Timeline.Item key={`${status} ${at}`} title={status}>
+            <Group gap={6}>
+              <Text size="xs" c="dimmed">
+                <Time at={at} /> by {by}
+              </Text>
+            </Group>
+            {reason === null ? null : <Text size="sm">{reason}</Text>}
+          </Timeline.Item>
+        ))}
+      </Timeline>
+    </section>
+  );
+}

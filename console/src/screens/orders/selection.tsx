@@ -1,0 +1,48 @@
+/** What can be done with the selected orders. */
+import { Button, Group, Text } from '@mantine/core';
+import { Link } from 'wouter';
+import type { Order } from '../../../../client/src/index.ts';
+import type { Requested } from './ask.tsx';
+import { slipsMax } from './slips.tsx';
+import { transitions } from './transitions.ts';
+
+interface Props {
+  readonly orders: readonly Order[];
+  readonly onRequest: (requested: Requested) => void;
+  readonly onClear: () => void;
+}
+
+export function SelectionBar({ orders, onRequest, onClear }: Props) {
+  if (orders.length === 0) {
+    return null;
+  }
+  const ids = orders.slice(0, slipsMax).map(({ id }) => id);
+  return (
+    <Group className="card" gap="xs" py={6} mb="sm" role="toolbar" aria-label="Selected orders">
+      <Text size="sm" fw={600} role="status">
+        {orders.length} selected
+      </Text>
+      {transitions.map((transition) => (
+        <Button
+          key={transition.key}
+          size="compact-sm"
+          variant="default"
+          onClick={() => onRequest({ transition, orders })}
+        >
+          {transition.verb}
+        </Button>
+      ))}
+      <Button
+        size="compact-sm"
+        variant="default"
+        component={Link}
+        href={`/orders/slips?ids=${ids.join(',')}`}
+      >
+        Packing slips
+      </Button>
+      <Button size="compact-sm" variant="subtle" color="gray" onClick={onClear}>
+        Clear
+      </Button>
+    </Group>
+  );
+}

@@ -1,0 +1,107 @@
+/** Packing slips of one or many orders, a page each. They are read by who packs: kilograms, and no prices. */
+import { Anchor, Button, Table, Text, Title } from '@mantine/core';
+import { useQuery } from '@tanstack/react-query';
+import { Link, useSearchParams } from 'wouter';
+import type { Order } from '../../../../client/src/index.ts';
+import { shopName } from '../../environment.ts';
+import { showDay, showKilograms } from '../../parts/format.ts';
+import { Empty, Loading, PageTitle, Problem } from '../../parts/page.tsx';
+import { useCurd } from '../../queries.ts';
+
+/** More do not fit into a URL. */
+export const slipsMax = 200;
+
+export function PackingSlips() {
+  const curd = useCurd();
+  const [search] = useSearchParams();
+  const ids = (search.get('ids') ?? '')
+    .split(',')
+    .filter((id) => /^[1-9]\d{0,14}$/.test(id))
+    .slice(0, slipsMax)
+    .map(Number);
+  const { data, error, refetch } = useQuery({
+    queryKey: ['orders', 'slips', ids],
+    queryFn: ({ signal }) => Promise.all(ids.map((id) => curd.orders.get(id, { signal }))),
+  });
+  return (
+    <>
+      <div className="no-print">
+        <PageTitle title="Packing slips">
+          <Button size="xs" disabled={data === undefined} onClick={() => window.print()}>
+            Print {ids.length}
+          </Button>
+        </PageTitle>
+      </div>
+      {ids.length === 0 ? (
+        <Empty title="No orders are selected">
+          Select orders in{' '}
+          <Anchor component={Link} href="/orders?view=list">
+            the list
+          </Anchor>
+          .
+        </Empty>
+      ) : error !== null ? (
+        <Problem error={error} retry={refetch} />
+      ) : data === undefined ? (
+        <Loading what="the orders" />
+      ) : (
+        data.map((order) => <Slip key={order.id} order={order} />)
+      )}
+    </>
+  );
+}
+
+function Slip({ order }: { readonly order: Order }) {
+  const { street, zipCode, city, state, country } = order.shippingAddress;
+  const total = order.items.reduce((sum, { quantity }) => sum + quantity, 0);
+  return (
+    <article className="slip" aria-label={`Packing slip of order ${order.id}`}>
+      <header className="slip-head">
+        <Text fw={700}>{shopName}</Text>
+        <Title order={2} size="h4">
+          Order {order.id}
+        </Title>
+        <Text size="sm">{showDay(order.createdAt)}</Text>
+      </header>
+      <address>
+        {street}
+        <br />
+        {[zipCode, city].filter(Boolean).join(' ')}
+        {state === null ? '' : `, ${state}`}
+        <br />
+        {country}
+      </address>
+      {order.notes === null ? null : (
+        <Text size="sm" my="sm">
+          <strong>Notes:</strong> {order.notes}
+        </Text>
+      )}
+      <Table aria-label={`Cheeses of order ${order.id}`}>
+        <Table.Thead>
+          <Table.Tr>
+            <Table.Th>Cheese</Table.Th>
+            <Table.Th ta="right">Weight</Table.Th>
+          </Table.Tr>
+        </Table.Thead>
+        <Table.Tbody>
+          {order.items.map(({ cheeseId, cheeseName, quantity }) => (
+            <Table.Tr key={cheeseId}>
+              <Table.Td>{cheeseName}</Table.Td>
+              <Table.Td ta="right" className="figure">
+                {showKilograms(quantity)}
+              </Table.Td>
+            </Table.Tr>
+          ))}
+        </Table.Tbody>
+        <Table.Tfoot>
+          <Table.Tr>
+            <Table.Th>Total</Table.Th>
+            <Table.Th ta="right" className="figure">
+              {showKilograms(total)}
+            </Table.Th>
+          </Table.Tr>
+        </Table.Tfoot>
+      </Table>
+    </article>
+  );
+}
