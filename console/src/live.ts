@@ -71,6 +71,8 @@ export function listen(curd: Curd, queries: QueryClient): () => void {
   const stale = new Set<string>();
   let timer: number | undefined;
   let isReading = false;
+  /** After the last event that any tab has seen: a tab that takes the stream over continues there. */
+  let position: string | undefined;
 
   function refresh(): void {
     timer = undefined;
@@ -80,6 +82,7 @@ export function listen(curd: Curd, queries: QueryClient): () => void {
   }
 
   function receive(event: CurdEvent): void {
+    position = event.id;
     for (const key of [...staleKeys(event), 'events']) {
       stale.add(key);
     }
@@ -92,10 +95,11 @@ export function listen(curd: Curd, queries: QueryClient): () => void {
   channel.onmessage = ({ data }) => {
     if (data.question === 'state') {
       if (isReading) {
-        channel.postMessage({ state });
+        channel.postMessage({ state, position });
       }
     } else if (data.state !== undefined) {
       setState(data.state);
+      position = data.position ?? position;
     } else {
       receive(data.event);
     }
@@ -106,20 +110,23 @@ export function listen(curd: Curd, queries: QueryClient): () => void {
 
   const announce = (next: LiveState) => {
     setState(next);
-    channel.postMessage({ state: next });
+    channel.postMessage({ state: next, position });
   };
 
   async function stream(): Promise<void> {
     isReading = true;
     while (!signal.aborted) {
       try {
+        position ??= (await curd.events.list({ since: 'latest', limit: 1 }, { signal })).next;
         announce('live');
-        for await (const event of curd.events.stream({ signal })) {
+        for await (const event of curd.events.stream({ since: position, signal })) {
           receive(event);
           channel.postMessage({ event });
         }
       } catch {
         if (!signal.aborted) {
+          // Events may be missed, or be gone from the log.
+          position = undefined;
           announce('polling');
           await queries.invalidateQueries();
           await new Promise((resolve) => window.setTimeout(resolve, pollMs));

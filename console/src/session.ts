@@ -137,10 +137,13 @@ export function enterWithoutAdmin(): void {
   }
 }
 
-/** The sentence for people. */
+/** The sentence for people. Only faults of the server keep the request id in brackets, by which they are found. */
 export function messageOf(error: unknown): string {
   if (!(error instanceof Error)) {
     return String(error);
+  }
+  if (isCurdError(error) && error.status < 500) {
+    return error.message.replace(/ \[[\w-]+\]$/, '');
   }
   // The authorization server says why it refused.
   const { error_description: description } = error as { error_description?: string };

@@ -22,17 +22,19 @@ export type Shortcuts = Readonly<Record<string, (event: KeyboardEvent) => void>>
 function isTyping(target: EventTarget | null): boolean {
   return (
     target instanceof HTMLElement &&
-    (target.isContentEditable || ['INPUT', 'TEXTAREA', 'SELECT'].includes(target.tagName))
+    (target.isContentEditable ||
+      ['TEXTAREA', 'SELECT'].includes(target.tagName) ||
+      (target instanceof HTMLInputElement && !['checkbox', 'radio'].includes(target.type)))
   );
 }
 
-/** Enter and Space on a button or link are for it, not for the list around it. */
+/** Keys that the element with the focus uses are for it, not for the list around it. */
 function isForControl({ key, target }: KeyboardEvent): boolean {
-  return (
-    (key === 'Enter' || key === ' ') &&
-    target instanceof Element &&
-    target.closest('button, a, summary, [role=button], [role=tab], [role=option]') !== null
-  );
+  const isUsed = key === 'Enter' || key === ' ' || key.startsWith('Arrow');
+  const controls = 'button, summary, input, [role=button], [role=tab], [role=option], [role=menuitem]';
+  // A link is not pressed by Space.
+  const selector = key === 'Enter' ? `${controls}, a` : controls;
+  return isUsed && target instanceof Element && target.closest(selector) !== null;
 }
 
 /** Handlers by `KeyboardEvent.key`, while the component is shown and no dialog is open. */

@@ -22,9 +22,11 @@ async function start(): Promise<Browser> {
   return playwright.launch({ executablePath: await chromium.executablePath(), args, headless: true });
 }
 
-/** Started once for a file of tests. */
+/** Started once for the tests of a file, or of a suite. */
 export async function closeChromium(): Promise<void> {
-  await (await starting?.catch(() => undefined))?.close();
+  const browser = await starting?.catch(() => undefined);
+  starting = undefined;
+  await browser?.close();
 }
 
 /** What a browser complained of: scripts that were refused, policies that were violated, errors. */

@@ -3,15 +3,27 @@ import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { suite } from 'node:test';
 import { bern, testClock, until } from '../context.ts';
-import { consoleTests, findAccessibilityProblems, type OpenConsole } from './console.ts';
+import { consoleLink, consoleTests, findAccessibilityProblems, type OpenConsole } from './console.ts';
 
 const dayMs = 86_400_000;
 
-/** Approves at once, so that a test begins with the status that it needs. */
-async function placeOrders({ shop }: OpenConsole, count: number, { price = 20, approve = false, notes = '' } = {}) {
+let cheeses = 0;
+
+/** Places orders of a new cheese. */
+async function placeOrders(
+  { shop }: OpenConsole,
+  count: number,
+  { price = 20, approve = false, notes = '' } = {},
+) {
+  cheeses += 1;
   const cheese = await shop.request('POST', '/v2/cheeses', {
     as: shop.admin,
-    body: { name: `Tomme ${price}`, photoUrls: [], status: 'available', ...(price === 0 ? {} : { price }) },
+    body: {
+      name: `Tomme ${cheeses}`,
+      photoUrls: [],
+      status: 'available',
+      ...(price === 0 ? {} : { pricePerKg: price }),
+    },
   });
   assert.equal(cheese.status, 201, cheese.text);
   const ids: number[] = [];
@@ -36,55 +48,183 @@ async function placeOrders({ shop }: OpenConsole, count: number, { price = 20, a
 const card = ({ page }: OpenConsole, column: string, id: number) =>
   page.locator(`section[aria-label="${column}"] [data-order="${id}"]`);
 
-suite('the board', () => {
-  const inConsole = consoleTests({ settings: { CURD_APPROVAL_DELAY: '3600' } });
+/** The number in the heading of a column. */
+async function countOf({ page }: OpenConsole, column: string): Promise<number> {
+  return Number(await page.getByRole('status', { name: `${column} orders` }).textContent());
+}
+
+suite('orders', () => {
+  const inConsole = consoleTests({ settings: { CURD_APPROVAL_DELAY: '1h' } });
 
   inConsole('shows new orders by itself, and moves them by keys', async (opened) => {
-    const { page, shop, goTo, complaints } = opened;
+    const { page, shop, goTo } = opened;
     await goTo('/orders');
     await page.getByText('No placed orders').waitFor();
     const ids = await placeOrders(opened, 10);
+    const [last = 0] = ids.slice(-1);
     for (const id of ids) {
       await card(opened, 'placed', id).waitFor();
     }
-    const column = async (name: string) =>
-      Number(await page.getByRole('status', { name: `${name} orders` }).textContent());
-    assert.equal(await column('placed'), 10);
+    assert.equal(await countOf(opened, 'placed'), 10);
     await page.keyboard.press('j');
-    for (const [key, next] of [
-      ['a', 'approved'],
-      ['s', 'shipped'],
-      ['d', 'delivered'],
-    ] as const) {
-      for (const id of ids.slice(0, key === 'a' ? 10 : 9)) {
-        await page.keyboard.press(key);
-        await card(opened, next, id).waitFor();
-      }
-      await page.keyboard.press('ArrowRight');
-      await page.keyboard.press('j');
-      for (let step = 0; step < 10; step += 1) {
-        await page.keyboard.press('k');
-      }
-      // The last one is cancelled by another client, while the page still shows it as approved.
-      if (key === 'a') {
-        const [last = 0] = ids.slice(-1);
-        await page.route('**/v2/store/orders?*', (route) => route.abort());
-        await shop.request('DELETE', `/v2/store/order/${last}`, { as: shop.admin });
-        for (let step = 0; step < 9; step += 1) {
-          await page.keyboard.press('j');
-        }
-        await page.keyboard.press('s');
-        await page.getByText('The order is cancelled').waitFor();
-        await page.unroute('**/v2/store/orders?*');
-        complaints.splice(0);
-        await page.keyboard.press('ArrowLeft');
-        for (let step = 0; step < 10; step += 1) {
-          await page.keyboard.press('k');
-        }
-      }
+    for (const id of ids) {
+      await page.keyboard.press('a');
+      await card(opened, 'approved', id).waitFor();
     }
-    assert.deepEqual(await findAccessibilityProblems(page), []);
-    const { json } = await shop.request('GET', '/v2/store/orders?status=delivered&limit=50', { as: shop.admin });
+    await page.keyboard.press('ArrowRight');
+    // Another client cancels the last order just before the request of this page arrives.
+    await page.route(`**/order/${last}/ship`, async (route) => {
+      await shop.request('DELETE', `/v2/store/order/${last}`, { as: shop.admin });
+      await route.continue();
+    });
+    for (const id of ids.slice(0, -1)) {
+      await page.keyboard.press('s');
+      await card(opened, 'shipped', id).waitFor();
+    }
+    await page.keyboard.press('s');
+    await page.getByRole('alert').getByText('The order is cancelled').waitFor();
+    await card(opened, 'cancelled', last).waitFor();
+    await page.keyboard.press('ArrowRight');
+    for (const id of ids.slice(0, -1)) {
+      await page.keyboard.press('d');
+      await card(opened, 'delivered', id).waitFor();
+    }
+    for (const [status, count] of Object.entries({
+      placed: 0,
+      approved: 0,
+      shipped: 0,
+      delivered: 9,
+      cancelled: 1,
+    })) {
+      await until(async () => (await countOf(opened, status)) === count, `${status} is not ${count}`);
+    }
+    const { json } = await shop.request('GET', '/v2/store/orders?status=delivered', { as: shop.admin });
     assert.equal(json.total, 9);
+    assert.deepEqual(await findAccessibilityProblems(page), []);
+  });
+
+  inConsole('asks before it cancels, and cancels by keys alone', async (opened) => {
+    const { page, goTo } = opened;
+    const [id = 0] = await placeOrders(opened, 1);
+    await goTo(`/orders/${id}`);
+    await page.getByRole('button', { name: 'Approve' }).waitFor();
+    await page.keyboard.press('x');
+    const dialog = page.getByRole('dialog', { name: `Cancel order ${id}` });
+    await dialog.getByRole('button', { name: 'Cancel the order' }).waitFor();
+    assert.deepEqual(await findAccessibilityProblems(page), []);
+    await dialog.getByRole('button', { name: 'Cancel the order' }).focus();
+    await page.keyboard.press('Enter');
+    await page.getByRole('region', { name: 'Timeline' }).getByText('cancelled').waitFor();
+  });
+
+  inConsole('ships fifty selected orders, and names the three that cannot be shipped', async (opened) => {
+    const { page, shop, goTo } = opened;
+    const ids = await placeOrders(opened, 50, { approve: true, notes: '=1+1' });
+    await goTo('/orders?view=list&status=approved');
+    await page.getByText('50 orders').waitFor();
+    const [file] = await Promise.all([
+      page.waitForEvent('download'),
+      page.getByRole('button', { name: 'CSV' }).click(),
+    ]);
+    const lines = (await readFile(await file.path(), 'utf8')).split('\r\n');
+    assert.equal(lines.length, 51);
+    assert.ok(lines.slice(1).every((line) => line.endsWith(",'=1+1")));
+    await page.getByRole('checkbox', { name: 'Select all' }).check();
+    await page.getByText('50 selected').waitFor();
+    const refused = ids.slice(0, 3);
+    await page.route(/\/order\/\d+\/ship$/, async (route) => {
+      const id = Number(/order\/(\d+)/.exec(route.request().url())?.[1]);
+      if (refused.includes(id)) {
+        await shop.request('DELETE', `/v2/store/order/${id}`, { as: shop.admin });
+      }
+      await route.continue();
+    });
+    await page.keyboard.press('s');
+    const dialog = page.getByRole('dialog', { name: 'Ship 50 orders' });
+    await dialog.getByText('47 of 50 done.').waitFor();
+    for (const id of refused) {
+      await dialog.getByText(`Order ${id}: The order is cancelled`).waitFor();
+    }
+    await dialog.getByRole('button', { name: 'Close' }).last().click();
+    await page.unroute(/\/order\/\d+\/ship$/);
+  });
+
+  inConsole('prints a packing slip on a page for each order, without prices', async (opened) => {
+    const { page, goTo } = opened;
+    await goTo('/orders?view=list&status=shipped');
+    await page.getByRole('checkbox', { name: 'Select all' }).check();
+    await page.getByText('47 selected').waitFor();
+    await page.getByRole('link', { name: 'Packing slips' }).click();
+    const slips = page.getByRole('article');
+    await page.getByRole('button', { name: 'Print 47' }).and(page.locator(':enabled')).waitFor();
+    assert.equal(await slips.count(), 47);
+    for (const text of await slips.allInnerTexts()) {
+      const weights = [...text.matchAll(/(\d+) kg/g)].map(([, weight]) => Number(weight));
+      assert.equal(
+        weights.pop(),
+        weights.reduce((sum, weight) => sum + weight, 0),
+      );
+      assert.doesNotMatch(text, /\$|price/i);
+    }
+    await page.emulateMedia({ media: 'print' });
+    const pdf = (await page.pdf()).toString('latin1');
+    assert.equal(pdf.match(/\/Type\s*\/Page\b/g)?.length, 47);
+    await page.emulateMedia({ media: null });
+  });
+
+  inConsole('has one stream for two tabs, which the second continues', async (opened) => {
+    const { page, shop, goTo, openTab } = opened;
+    const streams = async () => {
+      const { text } = await shop.request('GET', '/metrics', { as: shop.admin });
+      return Number(/^curd_event_streams_open\S* (\d+)$/m.exec(text)?.[1]);
+    };
+    await goTo('/orders');
+    const tab = await openTab('/orders');
+    await tab.getByRole('status', { name: 'Updates: live' }).waitFor();
+    assert.equal(await streams(), 1);
+    // Closes the stream of the first page, as a closed tab does.
+    await page.evaluate('location.href = "about:blank"');
+    await until(async () => (await streams()) === 1);
+    const [id = 0] = await placeOrders(opened, 1);
+    await tab.locator(`section[aria-label="placed"] [data-order="${id}"]`).waitFor();
+    await tab.close();
+  });
+});
+
+suite('orders that need attention', () => {
+  const clock = testClock(Date.now() - 8 * dayMs);
+  const inConsole = consoleTests({ clock, settings: { CURD_APPROVAL_DELAY: '1h' } });
+
+  inConsole('are amber after a day, late, or without a price', async (opened) => {
+    const { page, shop } = opened;
+    const [overdue = 0] = await placeOrders(opened, 1, { approve: true });
+    const [unpriced = 0] = await placeOrders(opened, 1, { price: 0 });
+    clock.advance(8 * dayMs);
+    const [recent = 0] = await placeOrders(opened, 1);
+    // The first sign-in has expired.
+    await page.goto(await consoleLink(shop, '/orders'));
+    await card(opened, 'approved', overdue).getByText('approved 8 days ago').waitFor();
+    assert.equal(await card(opened, 'approved', overdue).getAttribute('data-urgent'), 'true');
+    assert.equal(await card(opened, 'placed', recent).getAttribute('data-urgent'), null);
+    await card(opened, 'placed', unpriced).getByText('no price').waitFor();
+    await page.getByRole('link', { name: 'Needs approval 1' }).click();
+    await page
+      .getByRole('table', { name: 'Orders' })
+      .getByRole('link', { name: String(unpriced) })
+      .waitFor();
+    await page.keyboard.press('j');
+    await page.keyboard.press(' ');
+    await page.keyboard.press('a');
+    await page.getByText('1 of 1 done.').waitFor();
+    await page.getByRole('dialog').getByRole('button', { name: 'Close' }).last().click();
+    await page.getByText('Orders of cheeses without a price wait here').waitFor();
+
+    await page.getByRole('tab', { name: 'Late' }).click();
+    await page
+      .getByRole('table', { name: 'Orders' })
+      .getByRole('link', { name: String(overdue) })
+      .waitFor();
+    const { json } = await shop.request('GET', `/v2/store/order/${unpriced}`, { as: shop.admin });
+    assert.equal(json.status, 'approved');
   });
 });

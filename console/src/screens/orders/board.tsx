@@ -11,6 +11,7 @@ import { useApi, useCurd } from '../../queries.ts';
 import { useShortcuts } from '../../shortcuts.ts';
 import { type Requested, TransitionDialog } from './ask.tsx';
 import { Card } from './card.tsx';
+import { useMoves } from './moves.ts';
 import { SelectionBar } from './selection.tsx';
 import {
   cancel,
@@ -45,7 +46,21 @@ function useColumns() {
         ),
     })),
   });
-  return statuses.map((status, index) => ({ status, query: queries[index] }));
+  const { columnOf } = useMoves();
+  return statuses.map((status, index) => {
+    const query = queries[index];
+    const data = query?.data;
+    const column = data === undefined ? undefined : columnOf(status, data, query?.dataUpdatedAt ?? 0);
+    const byId = (one: Order, other: Order) => (isOver(status) ? other.id - one.id : one.id - other.id);
+    return {
+      status,
+      total: column?.total,
+      items: column?.items.toSorted(byId).slice(0, cardsMax),
+      hasMore: data?.hasMore === true,
+      error: query?.error ?? null,
+      refetch: () => query?.refetch(),
+    };
+  });
 }
 
 interface Position {
@@ -63,7 +78,7 @@ export function Board() {
   const isPhone = useMediaQuery('(max-width: 48em)') ?? false;
   const make = useTransition();
 
-  const cardsOf = (column: number): readonly Order[] => columns[column]?.query?.data?.items ?? [];
+  const cardsOf = (column: number): readonly Order[] => columns[column]?.items ?? [];
   const row = Math.min(position.row, cardsOf(position.column).length - 1);
   const current = cardsOf(position.column)[row];
   const all = columns.flatMap((_, column) => cardsOf(column));
@@ -127,37 +142,32 @@ export function Board() {
             size="xs"
             aria-label="Status"
             value={open}
-            data={columns.map(({ status, query }) => ({
+            data={columns.map(({ status, total }) => ({
               value: status,
-              label: `${status} ${query?.data?.total ?? ''}`,
+              label: `${status} ${total ?? ''}`,
             }))}
             onChange={(status) => setSearch({ column: status }, { replace: true })}
           />
         </div>
       ) : null}
       <div className="board">
-        {columns.map(({ status, query }, column) => {
-          const { data, error = null, refetch } = query ?? {};
-          return isPhone && status !== open ? null : (
+        {columns.map(({ status, total, items, hasMore, error, refetch }, column) =>
+          isPhone && status !== open ? null : (
             <section key={status} aria-label={status} className="board-column">
               <Group gap={6} className="board-title">
                 <Text component="h2" size="sm" fw={600} m={0}>
                   {status}
                 </Text>
                 <Text size="sm" c="dimmed" className="figure" role="status" aria-label={`${status} orders`}>
-                  {data === undefined ? '' : showNumber(data.total)}
+                  {total === undefined ? '' : showNumber(total)}
                 </Text>
               </Group>
-              {error !== null && data === undefined ? (
-                <Problem error={error} retry={() => refetch?.()} />
-              ) : null}
-              {data === undefined && error === null ? <Skeleton height={84} /> : null}
-              {data?.items.length === 0 ? (
-                <Empty title={`No ${status} orders`}>{emptyTexts[status]}</Empty>
-              ) : null}
-              {data === undefined || data.items.length === 0 ? null : (
+              {error !== null && items === undefined ? <Problem error={error} retry={refetch} /> : null}
+              {items === undefined && error === null ? <Skeleton height={84} /> : null}
+              {items?.length === 0 ? <Empty title={`No ${status} orders`}>{emptyTexts[status]}</Empty> : null}
+              {items === undefined || items.length === 0 ? null : (
                 <ul className="cards">
-                  {data.items.slice(0, cardsMax).map((order, index) => (
+                  {items.map((order, index) => (
                     <Card
                       key={order.id}
                       order={order}
@@ -174,14 +184,14 @@ export function Board() {
                   ))}
                 </ul>
               )}
-              {data?.hasMore ? (
+              {hasMore ? (
                 <Anchor component={Link} size="sm" href={`/orders?view=list&status=${status}`}>
                   All in the list
                 </Anchor>
               ) : null}
             </section>
-          );
-        })}
+          ),
+        )}
       </div>
       {requested === null ? null : (
         <TransitionDialog

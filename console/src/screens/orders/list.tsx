@@ -16,6 +16,7 @@ import { useShortcuts } from '../../shortcuts.ts';
 import { type Requested, TransitionDialog } from './ask.tsx';
 import { linesOf, StatusBadge, Warnings } from './facts.tsx';
 import { OrderFilters } from './filters.tsx';
+import { useMoves } from './moves.ts';
 import { SelectionBar } from './selection.tsx';
 import { type Status, statuses, transitions } from './transitions.ts';
 
@@ -115,6 +116,7 @@ export function OrderList() {
   const [requested, setRequested] = useState<Requested | null>(null);
   const [isExporting, setExporting] = useState(false);
   const filters = filtersOf(search);
+  const { latest } = useMoves();
   const list = useInfiniteQuery({
     queryKey: ['orders', 'list', filters],
     queryFn: async ({ pageParam, signal }) =>
@@ -122,7 +124,7 @@ export function OrderList() {
     initialPageParam: undefined as string | undefined,
     getNextPageParam: ({ nextCursor }) => nextCursor ?? undefined,
   });
-  const orders = list.data?.pages.flatMap(({ items }) => items) ?? [];
+  const orders = list.data?.pages.flatMap(({ items }) => items.map(latest)) ?? [];
   const chosen = orders.filter(({ id }) => selected.has(id));
   const total = list.data?.pages[0]?.total;
 

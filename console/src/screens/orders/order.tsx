@@ -10,12 +10,15 @@ import { useApi } from '../../queries.ts';
 import { useShortcuts } from '../../shortcuts.ts';
 import { type Requested, TransitionDialog } from './ask.tsx';
 import { StatusBadge, Warnings } from './facts.tsx';
+import { useMoves } from './moves.ts';
 import { cancel, type Transition, transitions, useTransition } from './transitions.ts';
 
 export function OrderDetail({ id }: { readonly id: number }) {
-  const { data: order, error, refetch } = useApi([`order ${id}`], (curd) => curd.orders.get(id));
+  const { data, error, refetch } = useApi([`order ${id}`], (curd) => curd.orders.get(id));
   const [requested, setRequested] = useState<Requested | null>(null);
   const make = useTransition();
+  const { latest } = useMoves();
+  const order = data && latest(data);
 
   const request = (transition: Transition) => {
     if (order !== undefined && transition === cancel && cancel.from.includes(order.status)) {
@@ -95,7 +98,7 @@ export function OrderDetail({ id }: { readonly id: number }) {
                 <Table.Th ta="right" className="figure">
                   {showKilograms(weight)}
                 </Table.Th>
-                <Table.Th />
+                <Table.Td />
                 <Table.Th ta="right" className="figure">
                   {showMoney(order.total)}
                 </Table.Th>

@@ -1,10 +1,11 @@
 /** What an operator does with orders: the transitions, and how the page shows them before the server confirms. */
 import { notifications } from '@mantine/notifications';
-import { type InfiniteData, type QueryClient, useQueryClient } from '@tanstack/react-query';
+import { useQueryClient } from '@tanstack/react-query';
 import type { Curd, Order } from '../../../../client/src/index.ts';
 import { live } from '../../live.ts';
 import { useCurd } from '../../queries.ts';
 import { messageOf } from '../../session.ts';
+import { beginMove, confirmMove, undoMove } from './moves.ts';
 
 export type Status = Order['status'];
 
@@ -18,7 +19,7 @@ export interface Transition {
   readonly verb: string;
   readonly from: readonly Status[];
   readonly to: Status;
-  readonly send: (curd: Curd, id: number) => Promise<unknown>;
+  readonly send: (curd: Curd, id: number) => Promise<Order>;
 }
 
 export const cancel: Transition = {
@@ -26,7 +27,10 @@ export const cancel: Transition = {
   verb: 'Cancel',
   from: ['placed', 'approved'],
   to: 'cancelled',
-  send: (curd, id) => curd.orders.cancel(id),
+  async send(curd, id) {
+    await curd.orders.cancel(id);
+    return curd.orders.get(id);
+  },
 };
 
 export const transitions: readonly Transition[] = [
@@ -59,47 +63,8 @@ export function nextOf(status: Status): Transition | undefined {
   return transitions.find((one) => one !== cancel && one.from.includes(status));
 }
 
-export interface OrderPage {
-  readonly items: readonly Order[];
-  readonly total: number;
-}
-
 /** The key of a column of the board. */
 export const columnKey = (status: Status) => ['orders', 'board', status];
-
-/** Shows an order with its new status in everything that was read. */
-function show(queries: QueryClient, order: Order, to: Status): void {
-  const moved: Order = { ...order, status: to, updatedAt: new Date().toISOString() };
-  queries.setQueryData<OrderPage>(columnKey(order.status), (page) =>
-    page === undefined
-      ? page
-      : {
-          ...page,
-          items: page.items.filter(({ id }) => id !== order.id),
-          total: page.total - 1,
-        },
-  );
-  queries.setQueryData<OrderPage>(columnKey(to), (page) => {
-    if (page === undefined) {
-      return page;
-    }
-    const items = [...page.items.filter(({ id }) => id !== order.id), moved];
-    items.sort((one, other) => (isOver(to) ? other.id - one.id : one.id - other.id));
-    return { ...page, items, total: page.total + 1 };
-  });
-  queries.setQueryData<Order>([`order ${order.id}`], (known) => known && moved);
-  queries.setQueriesData<InfiniteData<OrderPage>>({ queryKey: ['orders', 'list'] }, (list) =>
-    list === undefined
-      ? list
-      : {
-          ...list,
-          pages: list.pages.map((page) => ({
-            ...page,
-            items: page.items.map((one) => (one.id === order.id ? moved : one)),
-          })),
-        },
-  );
-}
 
 /** Makes a transition: shown at once, and undone with the reason where the server refuses. */
 export function useTransition(): (transition: Transition, order: Order) => Promise<void> {
@@ -117,15 +82,14 @@ export function useTransition(): (transition: Transition, order: Order) => Promi
       });
       return;
     }
-    // A response that is on its way would show the status before.
-    await queries.cancelQueries({ queryKey: ['orders'] });
-    show(queries, order, transition.to);
+    beginMove(order, transition.to);
     try {
-      await transition.send(curd, order.id);
+      confirmMove(await transition.send(curd, order.id));
       if (live.get() !== 'live') {
         await readAgain(order.id);
       }
     } catch (error) {
+      undoMove(order.id);
       notifications.show({
         color: 'red',
         title: `${transition.verb} order ${order.id}`,
