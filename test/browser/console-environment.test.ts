@@ -1,0 +1,41 @@
+/** The bar of the console says which shop and environment an operator works on. */
+import assert from 'node:assert/strict';
+import { after, test } from 'node:test';
+import { closeChromium } from './chromium.ts';
+import { openConsole } from './console.ts';
+
+after(closeChromium);
+
+const colors = {
+  local: 'rgb(95, 99, 104)',
+  sandbox: 'rgb(242, 181, 68)',
+  production: 'rgb(163, 32, 13)',
+} as const;
+const name = 'Käse & <b>Brot</b>';
+
+for (const [environment, color] of Object.entries(colors)) {
+  test(`The console of ${environment} has a bar with this word in its color, and the name of the shop`, async (t) => {
+    const more = environment === 'production' ? { CURD_PUBLIC_URL: 'https://shop.example.com' } : {};
+    const settings = { CURD_ENVIRONMENT: environment, CURD_SHOP_NAME: name, ...more };
+    const opened = await openConsole(t, { settings });
+    if (opened === null) {
+      return;
+    }
+    const { page, goTo, complaints } = opened;
+    const bar = page.locator('header').filter({ hasText: environment });
+    assert.equal(await bar.innerText(), environment);
+    assert.equal(
+      await page.evaluate<string>("getComputedStyle(document.querySelector('header')).backgroundColor"),
+      color,
+    );
+    await goTo('/limits');
+    assert.equal(
+      await page.title(),
+      environment === 'production'
+        ? `Limits and usage - ${name}`
+        : `${environment}: Limits and usage - ${name}`,
+    );
+    assert.equal(await page.getByText(name, { exact: true }).innerText(), name);
+    assert.deepEqual(complaints, []);
+  });
+}
