@@ -11,6 +11,7 @@ import {
   type Environment,
   freshShop,
   inShop,
+  outputInProcess,
   runInProcess,
 } from './run.ts';
 
@@ -213,6 +214,30 @@ suite('curd import cheeses', { concurrency: 2 }, () => {
       ['element 2', 'element 3', 'element 4'],
     );
     assert.equal((await catalogue(shop))[1]?.ageMonths, 3);
+  });
+
+  test('prints with --dry-run what the import would do, and updates cheeses with --update', async (t) => {
+    const shop = await freshShop(t);
+    await importing(shop, 0, write(shop, 'first.csv', 'name,pricePerKg\nBrie,20\nFeta,10\n'));
+    const file = write(shop, 'second.csv', 'name,pricePerKg\nBrie,21\nFeta,\nTilsit,9\n');
+    const before = await catalogue(shop);
+    const dry = await importing(shop, 0, file, '--update', '--dry-run');
+    assert.deepEqual([dry.preview, dry.created, dry.updated, dry.unchanged], [true, 1, 1, 1]);
+    assert.deepEqual(await catalogue(shop), before);
+    const words = await outputInProcess(shop, 'import cheeses', [file], { map: [], dryRun: true });
+    assert.equal(words.code, 2);
+    assert.match(words.stdout, /^refused: line 2: cheese 1 .* differs in pricePerKg$/m);
+    assert.match(words.stdout, /^Nothing was written\. .*: 1 cheese imported, 0 unchanged, 2 refused\.$/m);
+    const real = await outputInProcess(shop, 'import cheeses', [file], { map: [], update: true });
+    assert.deepEqual(real, { code: 0, stdout: '1 cheese imported, 1 updated, 1 unchanged, 0 refused.\n' });
+    assert.deepEqual(
+      (await catalogue(shop)).map(({ name, pricePerKg }) => [name, pricePerKg]),
+      [
+        ['Brie', 21],
+        ['Feta', 10],
+        ['Tilsit', 9],
+      ],
+    );
   });
 
   test('imports more than one batch, with exit status 0 when no row is refused', async (t) => {

@@ -152,6 +152,34 @@ export function runInProcess(
   return runCommand(command, args, { ...Object.fromEntries(flags), ...options });
 }
 
+/** Runs a command in this process and returns what it prints on standard output, with its exit status. */
+export async function outputInProcess(
+  environment: Environment,
+  name: string,
+  args: readonly string[] = [],
+  options: Readonly<Record<string, unknown>> = {},
+): Promise<Pick<Run, 'code' | 'stdout'>> {
+  const { exitCode: before, stdout: terminal } = process;
+  const write = terminal.write.bind(terminal) as (...values: unknown[]) => boolean;
+  let stdout = '';
+  // Commands print texts. The test runner writes bytes, which are passed on.
+  terminal.write = ((...values: unknown[]) => {
+    if (typeof values[0] !== 'string') {
+      return write(...values);
+    }
+    stdout += values[0];
+    return true;
+  }) as typeof terminal.write;
+  process.exitCode = 0;
+  try {
+    await runInProcess(environment, name, args, options);
+    return { code: Number(process.exitCode), stdout };
+  } finally {
+    terminal.write = write as typeof terminal.write;
+    process.exitCode = before;
+  }
+}
+
 /** Uses the services of a shop in this process. */
 export async function inShop<T>(
   environment: Environment,
