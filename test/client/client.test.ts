@@ -55,6 +55,27 @@ suite('The client', () => {
     assert.equal((await rejection(acting.credential.explain())).type, 'unauthorized');
   });
 
+  test('imports text and files of cheeses, with a mapping, as a preview and in update mode', async () => {
+    const curd = new Curd({ baseUrl: shop().url, apiKey: shop().writer });
+    const csv = 'NameFr,Price\nReblochon,30\n';
+    const map = { name: ['NameFr'], pricePerKg: 'Price' };
+    const preview = await curd.cheeses.import(csv, { map, preview: true });
+    assert.deepEqual([preview.preview, preview.created], [true, 1]);
+    const real = await curd.cheeses.import(new File([csv], 'shop.csv'), { map });
+    assert.deepEqual([real.preview, real.created], [false, 1]);
+    const json = new Blob(['[{"name":"Reblochon","pricePerKg":31,"stockKg":5}]'], {
+      type: 'application/json',
+    });
+    const update = await curd.cheeses.import(json, { mode: 'update', setStock: true });
+    assert.equal(update.updated, 1);
+    const id = update.sample[0]?.cheese?.id ?? 0;
+    assert.equal((await curd.cheeses.get(id)).pricePerKg, 31);
+    assert.equal((await curd.stock.get(id)).onHand, 5);
+    const lines = await curd.cheeses.import('{"name":"Reblochon"}', { format: 'ndjson', mode: 'update' });
+    assert.equal(lines.unchanged, 1);
+    assert.equal((await rejection(curd.cheeses.import(new Blob(['x'])))).type, 'unsupported_media_type');
+  });
+
   test('reports errors in their classes, with the request id in brackets', async () => {
     const curd = new Curd({ baseUrl: shop().url, apiKey: shop().writer });
     const missing = await rejection(curd.cheeses.get(4711));

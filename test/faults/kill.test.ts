@@ -14,7 +14,8 @@ import { type Engine, sql } from '../../src/database/sql.ts';
 import { dollars } from '../../src/orders/money.ts';
 import { firstRealId, type OrderRow } from '../../src/orders/queries.ts';
 import { type Config, loadConfig } from '../../src/settings/config.ts';
-import { accountWithKey, createStock, freshShop, type RunningServer, serve } from '../cli/run.ts';
+import { checkStock } from '../../src/stock/consistency-check.ts';
+import { accountWithKey, createStock, freshShop, inShop, type RunningServer, serve } from '../cli/run.ts';
 import { secret } from '../context.ts';
 import { createDatabase, temporaryFolder, until } from '../helper.ts';
 import { type Consumer, createConsumer } from './consumer.ts';
@@ -26,7 +27,7 @@ const longestLifeMs = 350;
 const placers = 24;
 const secondsForEach = 20;
 
-/** One of the cheeses has no price, so that its orders wait for an operator. */
+/** The stock of the first cheese is tracked. One of the cheeses has no price, so that its orders wait for an operator. */
 const stock = { prices: [41.5, 0.01, 19.999, 100, undefined], scopes: ['write:orders'] } as const;
 
 suite('A server that is killed', () => {
@@ -54,6 +55,10 @@ async function killAgainAndAgain(t: TestContext, engine: Engine, times: number):
   }
   const config = loadConfig(environment);
   const { key, cheeses } = await createStock(environment, stock);
+  const [tracked = 0] = cheeses;
+  await inShop(environment, ({ stock: service, contextOf }) =>
+    service.replace(contextOf('test'), tracked, { onHand: 1_000_000_000 }),
+  );
   const load = createLoad(key, cheeses, placers / environments.length);
   // With admin: it sees events of all types.
   const consumer = createConsumer((await accountWithKey(environment, ['admin'])).key);
@@ -82,6 +87,8 @@ async function killAgainAndAgain(t: TestContext, engine: Engine, times: number):
     assertQuiet(await server.stop());
   }
   await inspect(config, memory);
+  const levels = await inShop(environment, ({ stock: service }) => service.find(tracked));
+  assert.ok(JSON.parse(levels.body).reserved > 0, 'no order has reserved');
   const { orders, cancelled, customers } = memory;
   const answered = `${orders.size} orders, ${cancelled.size} cancellations, ${customers.size} registrations`;
   t.diagnostic(
@@ -260,6 +267,7 @@ async function requireWhole(database: Database, memory: Memory): Promise<void> {
     orders.filter(isOpen).flatMap((order) => cheesesIn(order).map((cheeseId) => `${order.id}: ${cheeseId}`)),
     'open_order_cheese',
   );
+  assert.deepEqual(await database.snapshot(checkStock), [], 'a reservation without its order');
   const jobs = await database.all<{ key: string }>(sql`select key from background_job`);
   assert.deepEqual(
     jobs.map(({ key }) => Number(key)).sort((a, b) => a - b),

@@ -39,6 +39,20 @@ const typesOf = async (shop: Shop, subject: string): Promise<string[]> =>
 onBothEngines('Orders of tracked cheeses', (engine) => {
   const opened = shared((t) => openShop(t, { engine, clock, settings: { CURD_APPROVAL_DELAY: '1h' } }));
 
+  test('reserve nothing in a dry run of the last kilogram, which an order then gets', async () => {
+    const shop = opened();
+    const cheese = await trackedCheese(shop, 1);
+    for (let run = 0; run < 2; run += 1) {
+      assert.equal((await place(shop, [[cheese, 1]], { 'dry-run': 'true' })).status, 201);
+      assert.deepEqual(await levelsOf(shop, cheese), [1, 0, 1]);
+    }
+    assert.deepEqual(await typesOf(shop, `stock:${cheese}`), ['stock.adjusted']);
+    await placed(shop, [[cheese, 1]]);
+    assertFields(await place(shop, [[cheese, 1]], { 'dry-run': 'true' }), ['items[0].quantity']);
+    assert.deepEqual(await levelsOf(shop, cheese), [1, 1, 0]);
+    await assertConsistent(shop);
+  });
+
   test('reserve all lines or none, and name what is left for each line', async () => {
     const shop = opened();
     const [a, b, free] = [await trackedCheese(shop, 50), await trackedCheese(shop, 5), await newCheese(shop)];
