@@ -6,6 +6,7 @@ import { parseMapping } from '../../src/cheeses/import/column-mapping.ts';
 import { importCheeses } from '../../src/cheeses/import/import-cheeses.ts';
 import { bern, temporaryFolder, until } from '../context.ts';
 import { writeCheeseFile } from './cheese-file.ts';
+import { screenshot } from './chromium.ts';
 import { consoleTests, findAccessibilityProblems, type OpenConsole } from './console.ts';
 
 const inConsole = consoleTests({ settings: { CURD_APPROVAL_DELAY: '1h' } });
@@ -122,6 +123,7 @@ inConsole('edits a price in its row, and asks where another client changed it', 
   const dialog = page.getByRole('dialog', { name });
   await dialog.getByRole('cell', { name: '$41.00' }).waitFor();
   await dialog.getByRole('cell', { name: '$40.00' }).waitFor();
+  await screenshot(page, 'console-cheese-price-conflict');
   assert.deepEqual(await findAccessibilityProblems(page), []);
   await dialog.getByRole('button', { name: 'Use theirs' }).press('Enter');
   await page.getByRole('button', { name: `Price of ${name}: $40.00` }).waitFor();
@@ -184,6 +186,7 @@ inConsole('sells a cheese by a key, and deletes it after the cancelled orders we
   await dialog.getByText(`cancels orders ${orders[0]} and ${orders[1]}`).waitFor();
   const button = dialog.getByRole('button', { name: 'Delete' });
   assert.equal(await button.isDisabled(), true);
+  await screenshot(page, 'console-cheese-deletion');
   assert.deepEqual(await findAccessibilityProblems(page), []);
   await dialog.getByLabel(`Type ${name} to confirm`).fill(name);
   await button.press('Enter');
@@ -218,6 +221,7 @@ inConsole('filters by counts that equal the totals they lead to', async (opened)
   await page.getByRole('checkbox', { name: 'pending 1' }).check();
   await names(['C']);
   assert.match(page.url(), /category=Tilsit&missing=price&status=pending$/);
+  await screenshot(page, 'console-cheese-filters');
   assert.deepEqual(await findAccessibilityProblems(page), []);
   await page.keyboard.press('Escape');
   await page.goBack();

@@ -11,17 +11,17 @@ interface Props {
 }
 
 export function Time({ at, isRelative = false }: Props) {
-  const [now, setNow] = useState(Date.now);
+  const [, setTick] = useState(0);
   useEffect(() => {
     if (!isRelative) {
       return;
     }
-    const timer = window.setInterval(() => setNow(Date.now()), 30_000);
+    const timer = window.setInterval(() => setTick((tick) => tick + 1), 30_000);
     return () => window.clearInterval(timer);
   }, [isRelative]);
   return (
     <Tooltip label={isRelative ? `${showTime(at)} (${at})` : at}>
-      <time dateTime={at}>{isRelative ? showAge(at, now) : showTime(at)}</time>
+      <time dateTime={at}>{isRelative ? showAge(at) : showTime(at)}</time>
     </Tooltip>
   );
 }

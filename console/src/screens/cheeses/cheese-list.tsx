@@ -199,13 +199,7 @@ function columnsOf({ available, mayWrite, onStatus, onPrice }: ColumnOptions): C
     {
       title: 'Name',
       show: ({ id, name }) => (
-        <Anchor
-          component={Link}
-          href={`/cheeses/${id}`}
-          size="sm"
-          fw={600}
-          style={{ overflowWrap: 'anywhere' }}
-        >
+        <Anchor component={Link} href={`/cheeses/${id}`} size="sm" fw={600} className="row-name">
           {name}
         </Anchor>
       ),

@@ -77,7 +77,11 @@ function OpenCheese({ server }: { readonly server: VersionedCheese }) {
               size="xs"
               loading={form.isSaving}
               disabled={!form.isChanged}
-              rightSection={<Kbd size="xs">Ctrl S</Kbd>}
+              rightSection={
+                <Kbd size="xs" visibleFrom="sm">
+                  Ctrl S
+                </Kbd>
+              }
               onClick={() => void form.save()}
             >
               Save

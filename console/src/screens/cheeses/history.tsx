@@ -8,7 +8,7 @@ import { Time } from '../../parts/time.tsx';
 import { useApi } from '../../queries.ts';
 import { nameOfField, showField } from './fields.ts';
 
-/** The log is read from its oldest event on: of a subject with more, the newest of these are shown. */
+/** The log is read from its oldest event on. */
 const readMax = 1000;
 const shownFirst = 8;
 
@@ -59,6 +59,11 @@ export function History({ subject, queryKey }: Props) {
           </Group>
         ))}
       </Stack>
+      {events.data?.length === readMax ? (
+        <Text size="sm" c="dimmed" mt="xs">
+          These are the first {readMax} events of it. Later ones are on the screen Events.
+        </Text>
+      ) : null}
       {(events.data?.length ?? 0) > shown.length ? (
         <Button size="compact-sm" variant="subtle" mt="xs" onClick={() => setAll(true)}>
           Show all {events.data?.length}

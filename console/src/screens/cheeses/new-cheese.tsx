@@ -45,7 +45,11 @@ export function NewCheese() {
           size="xs"
           loading={isSaving}
           disabled={!person.mayWriteCheeses}
-          rightSection={<Kbd size="xs">Ctrl S</Kbd>}
+          rightSection={
+            <Kbd size="xs" visibleFrom="sm">
+              Ctrl S
+            </Kbd>
+          }
           onClick={() => void save()}
         >
           Create

@@ -138,13 +138,7 @@ function columnsOf(
     {
       title: 'Cheese',
       show: ({ cheeseId, cheeseName }) => (
-        <Anchor
-          component={Link}
-          href={`/cheeses/${cheeseId}`}
-          size="sm"
-          fw={600}
-          style={{ overflowWrap: 'anywhere' }}
-        >
+        <Anchor component={Link} href={`/cheeses/${cheeseId}`} size="sm" fw={600} className="row-name">
           {cheeseName}
         </Anchor>
       ),

@@ -1,0 +1,42 @@
+/** How the console reads the columns of a file, and guesses their fields. */
+import assert from 'node:assert/strict';
+import { suite, test } from 'node:test';
+import fc from 'fast-check';
+import { guessMapping, headerOf, readColumns } from '../../console/src/screens/import/columns.ts';
+
+const fileOf = (name: string, text: string) => new File([text], name);
+
+suite('columns of a file', () => {
+  test('reads the header of any table', () => {
+    const cell = fc
+      .string({ minLength: 1, maxLength: 12 })
+      .map((text) => text.trim())
+      .filter((text) => text !== '');
+    fc.assert(
+      fc.property(fc.array(cell, { minLength: 1, maxLength: 8 }), fc.boolean(), (cells, hasRows) => {
+        const header = cells.map((text) => `"${text.replaceAll('"', '""')}"`).join(',');
+        assert.deepEqual(headerOf(`${header}${hasRows ? '\r\n1,2\r\n' : ''}`), cells);
+      }),
+    );
+    assert.deepEqual(headerOf('name,Country of origin\n1,2'), ['name', 'Country of origin']);
+    assert.deepEqual(headerOf('"two\nlines",b'), ['two\nlines', 'b']);
+  });
+
+  test('reads members of the first object of JSON, and nothing of a broken file', async () => {
+    assert.deepEqual(await readColumns(fileOf('a.json', '[{"name":"Comté","price":1}]')), ['name', 'price']);
+    assert.deepEqual(await readColumns(fileOf('a.ndjson', '{"name":"Comté"}\n{"b":1}')), ['name']);
+    assert.deepEqual(await readColumns(fileOf('a.csv', '\uFEFFname,price\nComté,1')), ['name', 'price']);
+    assert.deepEqual(await readColumns(fileOf('a.json', '{"name":')), []);
+  });
+
+  test('guesses fields by their names, and prefers the exact one', () => {
+    assert.deepEqual(guessMapping(['Cheese name', 'Country', 'Price per kg', 'milk', 'Labels', 'Vendor']), {
+      name: ['Cheese name'],
+      origin: ['Country'],
+      pricePerKg: ['Price per kg'],
+      tags: ['Labels', 'milk'],
+    });
+    assert.deepEqual(guessMapping(['title', 'name']), { name: ['name'] });
+    assert.deepEqual(guessMapping(['Vendor']), {});
+  });
+});
