@@ -127,7 +127,7 @@ function Orders({ username, customerId }: { readonly username: string; readonly 
       <Group justify="space-between" mb="xs">
         <Text fw={600}>Orders{data === undefined ? '' : ` (${data.total})`}</Text>
         {data !== undefined && data.total > ordersShown ? (
-          <Anchor component={Link} href={`/orders?view=list&customerId=${customerId}`} size="sm">
+          <Anchor component={Link} href={`/orders?view=list&customer=${customerId}`} size="sm">
             All orders
           </Anchor>
         ) : null}

@@ -1,0 +1,148 @@
+/** What an operator should look at, each with a link to it. */
+import { Anchor, List, Text } from '@mantine/core';
+import type { ReactNode } from 'react';
+import { Link } from 'wouter';
+import type { Curd } from '../../../../client/src/index.ts';
+import { showKilograms } from '../../parts/format.ts';
+import { Time } from '../../parts/time.tsx';
+import { useApi } from '../../queries.ts';
+
+interface Item {
+  readonly key: string;
+  readonly text: ReactNode;
+  readonly href: string;
+  readonly link: string;
+}
+
+/** Of low stocks and webhooks, so many are named. */
+const namedMax = 5;
+
+const plural = (count: number, one: string, many: string) => `${count} ${count === 1 ? one : many}`;
+
+/** A part that cannot be read is left out: the others are still true. */
+function useItems(key: readonly string[], read: (curd: Curd) => Promise<Item[]>) {
+  const { data, isPending } = useApi(key, read);
+  return { items: data ?? [], isPending };
+}
+
+async function readOrders(curd: Curd): Promise<Item[]> {
+  const [unpriced, late] = await Promise.all([
+    curd.orders.list({ needsApproval: true, limit: 1 }),
+    curd.orders.list({ late: true, limit: 1 }),
+  ]);
+  return [
+    ...(unpriced.total === 0
+      ? []
+      : [
+          {
+            key: 'unpriced',
+            text: `${plural(unpriced.total, 'order without a price waits', 'orders without a price wait')} for approval`,
+            href: '/orders?view=list&tab=needsApproval',
+            link: 'orders',
+          },
+        ]),
+    ...(late.total === 0
+      ? []
+      : [
+          {
+            key: 'late',
+            text: `${plural(late.total, 'order is', 'orders are')} late`,
+            href: '/orders?view=list&tab=late',
+            link: 'orders',
+          },
+        ]),
+  ];
+}
+
+async function readStock(curd: Curd): Promise<Item[]> {
+  const { items, total } = await curd.stock.list({ low: true, limit: namedMax });
+  const named = items.map(({ cheeseId, cheeseName, available }) => ({
+    key: `stock ${cheeseId}`,
+    text: `${cheeseName} is low: ${showKilograms(available)}`,
+    href: `/stock/${cheeseId}`,
+    link: 'stock',
+  }));
+  return total > items.length
+    ? [
+        ...named,
+        {
+          key: 'stock',
+          text: `${total - items.length} more are low`,
+          href: '/stock?low=true',
+          link: 'stock',
+        },
+      ]
+    : named;
+}
+
+async function readApprovals(curd: Curd): Promise<Item[]> {
+  const { items } = await curd.approvals.list({ status: 'pending' });
+  return items.length === 0
+    ? []
+    : [
+        {
+          key: 'approvals',
+          text: `${plural(items.length, 'request waits', 'requests wait')} for approval`,
+          href: '/approvals',
+          link: 'approvals',
+        },
+      ];
+}
+
+async function readWebhooks(curd: Curd): Promise<Item[]> {
+  const { items } = await curd.webhookEndpoints.list();
+  return items
+    .filter(({ status, disabledReason, failingSince }) =>
+      status === 'disabled' ? disabledReason !== 'on_request' : failingSince !== null,
+    )
+    .slice(0, namedMax)
+    .map(({ id, url, status, failingSince }) => ({
+      key: `webhook ${id}`,
+      text: (
+        <>
+          Webhook {new URL(url).host} {status === 'disabled' ? 'is disabled' : 'is failing'}
+          {failingSince === null ? null : (
+            <>
+              {', failed first '}
+              <Time at={failingSince} isRelative />
+            </>
+          )}
+        </>
+      ),
+      href: `/webhooks/${id}`,
+      link: 'webhooks',
+    }));
+}
+
+export function Attention() {
+  const parts = [
+    useItems(['orders', 'attention'], readOrders),
+    useItems(['stock', 'attention'], readStock),
+    useItems(['approvals', 'attention'], readApprovals),
+    useItems(['webhooks', 'attention'], readWebhooks),
+  ];
+  const items = parts.flatMap((part) => part.items);
+  return (
+    <section className="card" aria-label="Needs attention">
+      <Text fw={600} mb="xs">
+        Needs attention
+      </Text>
+      {items.length > 0 ? (
+        <List size="sm" spacing={6} listStyleType="none">
+          {items.map(({ key, text, href, link }) => (
+            <List.Item key={key}>
+              {text}{' '}
+              <Anchor component={Link} href={href} size="sm">
+                {link}
+              </Anchor>
+            </List.Item>
+          ))}
+        </List>
+      ) : (
+        <Text size="sm" c="dimmed">
+          {parts.some(({ isPending }) => isPending) ? 'Loading' : 'Nothing.'}
+        </Text>
+      )}
+    </section>
+  );
+}

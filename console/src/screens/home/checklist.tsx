@@ -1,0 +1,146 @@
+/** What a new operator does first. Steps are ticked by what happened in the shop, and the list can be dismissed. */
+import { Anchor, Button, Checkbox, Code, Group, Stack, Text } from '@mantine/core';
+import { type ReactNode, useEffect, useState } from 'react';
+import { Link } from 'wouter';
+import type { Curd } from '../../../../client/src/index.ts';
+import { shopEnvironment } from '../../environment.ts';
+import { live } from '../../live.ts';
+import { invalidate } from '../../parts/action.ts';
+import { useApi } from '../../queries.ts';
+import { useStatus } from '../../status.ts';
+
+const storageKey = 'curd.console.checklist';
+type Mark = 'dismissed' | 'backup' | 'order';
+
+/** What was dismissed, and the steps that are ticked by hand. */
+function useMarks() {
+  const [marks, setMarks] = useState<readonly string[]>(() =>
+    (localStorage.getItem(storageKey) ?? '').split(' '),
+  );
+  function mark(name: Mark): void {
+    const next = [...marks.filter((one) => one !== '' && one !== name), name];
+    localStorage.setItem(storageKey, next.join(' '));
+    setMarks(next);
+  }
+  return { has: (name: Mark) => marks.includes(name), mark };
+}
+
+/** Orders of the demo shop are placed by the system; so many are examined. */
+const ordersMax = 500;
+
+const tickingTypes = ['api_key.created', 'cheese.created', 'cheese.image_uploaded', 'order.placed'];
+
+async function readDone(curd: Curd) {
+  const happened = async (type: string) =>
+    (await curd.events.list({ types: [type], limit: 1 })).items.length > 0;
+  async function isOrderPlaced(): Promise<boolean> {
+    for await (const { actor } of curd.events.list({ types: ['order.placed'] }).take(ordersMax)) {
+      if (actor !== 'system') {
+        return true;
+      }
+    }
+    return false;
+  }
+  const [key, cheese, image, order] = await Promise.all([
+    happened('api_key.created'),
+    happened('cheese.created'),
+    happened('cheese.image_uploaded'),
+    isOrderPlaced(),
+  ]);
+  return { key, cheese, image, order };
+}
+
+interface Step {
+  readonly title: string;
+  readonly isDone: boolean;
+  readonly how: ReactNode;
+  /** Ticks a step that the shop cannot know of. */
+  readonly onTick?: () => void;
+}
+
+export function Checklist() {
+  const { has, mark } = useMarks();
+  const isDismissed = has('dismissed');
+  return isDismissed ? null : <Steps has={has} mark={mark} />;
+}
+
+const link = (href: string, text: string) => (
+  <Anchor component={Link} href={href} size="sm">
+    {text}
+  </Anchor>
+);
+
+const orderCommand = `curl -X POST ${window.location.origin}/v2/store/order -H "X-API-Key: $KEY" -H "Content-Type: application/json"${
+  shopEnvironment === 'production' ? ' -H "Dry-Run: true"' : ''
+} -d '{"items":[{"cheeseId":1,"quantity":1}],"shippingAddress":{"street":"Gasse 1","city":"Bern","state":"BE","zipCode":"3011","country":"CH"}}'`;
+
+function Steps({ has, mark }: ReturnType<typeof useMarks>) {
+  const { data: done } = useApi(['checklist'], readDone);
+  useEffect(
+    () =>
+      live.onEvent(({ type }) => {
+        if (tickingTypes.includes(type)) {
+          void invalidate('checklist');
+        }
+      }),
+    [],
+  );
+  const { data: status } = useStatus();
+  if (done === undefined) {
+    return null;
+  }
+  const isOnPostgres = status?.engine === 'postgres';
+  const steps: readonly Step[] = [
+    { title: 'Create an API key', isDone: done.key, how: link('/access', 'Access') },
+    { title: 'Add a cheese', isDone: done.cheese, how: link('/cheeses/new', 'New cheese') },
+    { title: 'Upload an image', isDone: done.image, how: link('/cheeses', 'Open a cheese') },
+    {
+      title: shopEnvironment === 'production' ? 'Try an order as a dry run' : 'Place a test order',
+      isDone: done.order || has('order'),
+      how: <Code block>{orderCommand}</Code>,
+      // A dry run leaves no trace.
+      ...(shopEnvironment === 'production' ? { onTick: () => mark('order') } : {}),
+    },
+    {
+      title: 'Make a backup',
+      isDone: has('backup') || (status != null && status.lastBackupAt !== null),
+      how: isOnPostgres ? (
+        <Text size="sm">With the tools of PostgreSQL, for example pg_dump.</Text>
+      ) : (
+        <Code block>npx curd backup</Code>
+      ),
+      ...(isOnPostgres ? { onTick: () => mark('backup') } : {}),
+    },
+  ];
+  const open = steps.filter(({ isDone }) => !isDone).length;
+  if (open === 0) {
+    return null;
+  }
+  return (
+    <section className="card" aria-label="First steps">
+      <Group justify="space-between" mb="xs">
+        <Text fw={600}>
+          First steps: {steps.length - open} of {steps.length} done
+        </Text>
+        <Button size="compact-sm" variant="subtle" onClick={() => mark('dismissed')}>
+          Dismiss
+        </Button>
+      </Group>
+      <Stack gap="xs">
+        {steps.map(({ title, isDone, how, onTick }) => (
+          <div key={title}>
+            <Checkbox
+              checked={isDone}
+              disabled={onTick === undefined}
+              readOnly={onTick === undefined}
+              onChange={() => onTick?.()}
+              label={title}
+              td={isDone ? 'line-through' : undefined}
+            />
+            {isDone ? null : <div style={{ marginLeft: 32, marginTop: 4, overflow: 'hidden' }}>{how}</div>}
+          </div>
+        ))}
+      </Stack>
+    </section>
+  );
+}

@@ -1,0 +1,107 @@
+/** The figures of today, compared with the same weekday before up to the same hour, and what waits. */
+import { SimpleGrid, Text } from '@mantine/core';
+import { Link } from 'wouter';
+import { locale, showMoney, showNumber } from '../../parts/format.ts';
+import { useApi } from '../../queries.ts';
+import { changeText, dateOf, dayMs, midnight, sumBetween, zone } from './days.ts';
+
+interface FigureProps {
+  readonly label: string;
+  /** Undefined while it is loading, or cannot be read. */
+  readonly value: string | undefined;
+  readonly note?: string | null;
+  readonly href?: string;
+  readonly isLate?: boolean;
+}
+
+function Figure({ label, value, note, href, isLate = false }: FigureProps) {
+  const content = (
+    <>
+      <Text size="sm" c="dimmed">
+        {label}
+      </Text>
+      <Text size="xl" fw={700} className="figure" {...(isLate ? { c: 'var(--curd-late)' } : {})}>
+        {value ?? '–'}
+      </Text>
+      <Text size="xs" c="dimmed" mih="1.2rem">
+        {note ?? ''}
+      </Text>
+    </>
+  );
+  return href === undefined ? (
+    <div className="card">{content}</div>
+  ) : (
+    <Link href={href} className="card figure-link">
+      {content}
+    </Link>
+  );
+}
+
+/** How many orders match. */
+function useTotal(name: string, filters: { status?: ['approved']; needsApproval?: true; late?: true }) {
+  return useApi(
+    ['orders', 'total', name],
+    async (curd) => (await curd.orders.list({ ...filters, limit: 1 })).total,
+  ).data;
+}
+
+export function Figures() {
+  const { data } = useApi(['statistics', 'today'], (curd) =>
+    curd.statistics.getSeries({
+      measures: ['orders.placed', 'orders.placedValue', 'customers.created'],
+      from: dateOf(-7),
+      to: dateOf(1),
+      step: 'hour',
+      zone,
+    }),
+  );
+  const toApprove = useTotal('toApprove', { needsApproval: true });
+  const toShip = useTotal('toShip', { status: ['approved'] });
+  const late = useTotal('late', { late: true });
+  const shown = (total: number | undefined) => (total === undefined ? undefined : showNumber(total));
+
+  function today(measure: 'orders.placed' | 'orders.placedValue' | 'customers.created') {
+    const points = data?.series[measure];
+    if (points === undefined) {
+      return undefined;
+    }
+    const begin = midnight(0);
+    const sinceBegin = Date.now() - begin;
+    const beginBefore = midnight(-7);
+    const value = sumBetween(points, begin, begin + dayMs * 2);
+    return {
+      value,
+      note: changeText(value, sumBetween(points, beginBefore, beginBefore + sinceBegin), locale),
+    };
+  }
+
+  const placed = today('orders.placed');
+  const value = today('orders.placedValue');
+  const customers = today('customers.created');
+  return (
+    <section aria-label="Today">
+      <SimpleGrid cols={{ base: 2, sm: 3, lg: 6 }} spacing="xs">
+        <Figure label="Placed today" value={shown(placed?.value)} note={placed?.note ?? null} />
+        <Figure
+          label="Value today"
+          value={value === undefined ? undefined : showMoney(value.value)}
+          note={value?.note ?? null}
+        />
+        <Figure label="To approve" value={shown(toApprove)} href="/orders?view=list&tab=needsApproval" />
+        <Figure label="To ship" value={shown(toShip)} href="/orders?view=list&status=approved" />
+        <Figure
+          label="Late"
+          value={shown(late)}
+          href="/orders?view=list&tab=late"
+          isLate={late !== undefined && late > 0}
+        />
+        <Figure
+          label="New customers"
+          value={shown(customers?.value)}
+          note={customers?.note ?? null}
+          href="/customers"
+        />
+      </SimpleGrid>
+    </section>
+  );
+}

@@ -1,0 +1,90 @@
+/** The last events of the shop, as they happen. */
+import { Anchor, Table, Text } from '@mantine/core';
+import { useEffect, useState } from 'react';
+import { Link } from 'wouter';
+import type { Curd, CurdEvent } from '../../../../client/src/index.ts';
+import { live } from '../../live.ts';
+import { showClock } from '../../parts/format.ts';
+import { useApi } from '../../queries.ts';
+
+const shownMax = 12;
+
+/** The end of the log, the oldest first. An event id ends with its number, and is a position. */
+async function readLast(curd: Curd): Promise<readonly CurdEvent[]> {
+  const { next } = await curd.events.list({ since: 'latest', limit: 1 });
+  const cut = next.lastIndexOf('_') + 1;
+  const begin = Number(next.slice(cut)) - shownMax;
+  const since = begin > 0 ? `${next.slice(0, cut)}${begin}` : 'earliest';
+  return (await curd.events.list({ since, limit: shownMax })).items;
+}
+
+const screens: Readonly<Record<string, string>> = {
+  order: '/orders/',
+  cheese: '/cheeses/',
+  stock: '/stock/',
+  customer: '/customers/',
+  webhook_endpoint: '/webhooks/',
+  account: '/access/',
+  approval: '/approvals?request=',
+};
+
+/** The screen of what the event happened to; deleted objects have none. */
+function hrefOf({ type, subject }: CurdEvent): string | null {
+  const [kind = '', id = ''] = subject.split(':');
+  const screen = screens[kind];
+  return screen === undefined || type.endsWith('.deleted') ? null : screen + id;
+}
+
+export function LiveEvents() {
+  const { data } = useApi(['last events'], readLast);
+  const [arrived, setArrived] = useState<readonly CurdEvent[]>([]);
+  useEffect(() => live.onEvent((event) => setArrived((before) => [event, ...before].slice(0, shownMax))), []);
+  const known = new Set(arrived.map(({ id }) => id));
+  const events = [...arrived, ...(data ?? []).filter(({ id }) => !known.has(id)).reverse()].slice(
+    0,
+    shownMax,
+  );
+  return (
+    <section className="card" aria-label="Live">
+      <Text fw={600} mb="xs">
+        Live
+      </Text>
+      {events.length === 0 ? (
+        <Text size="sm" c="dimmed">
+          Orders, changes of cheeses and new customers appear here.
+        </Text>
+      ) : (
+        <Table verticalSpacing={3} horizontalSpacing={4} withRowBorders={false}>
+          <Table.Tbody aria-live="polite" aria-relevant="additions">
+            {events.map((event) => {
+              const href = hrefOf(event);
+              const subject = event.subject.replace(':', ' ').replaceAll('_', ' ');
+              return (
+                <Table.Tr key={event.id}>
+                  <Table.Td className="figure" style={{ whiteSpace: 'nowrap' }} c="dimmed">
+                    <time dateTime={event.timestamp} title={event.timestamp}>
+                      {showClock(event.timestamp)}
+                    </time>
+                  </Table.Td>
+                  <Table.Td style={{ overflowWrap: 'anywhere' }}>
+                    {href === null ? (
+                      subject
+                    ) : (
+                      <Anchor component={Link} href={href} size="sm">
+                        {subject}
+                      </Anchor>
+                    )}{' '}
+                    {event.type.split('.')[1]?.replaceAll('_', ' ')}
+                  </Table.Td>
+                  <Table.Td c="dimmed" ta="right" style={{ overflowWrap: 'anywhere' }}>
+                    {event.actor}
+                  </Table.Td>
+                </Table.Tr>
+              );
+            })}
+          </Table.Tbody>
+        </Table>
+      )}
+    </section>
+  );
+}
