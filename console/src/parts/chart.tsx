@@ -51,6 +51,7 @@ export function Chart({ caption, times, series, height = 180 }: Props) {
         ],
         series: [
           {
+            label: 'Day',
             value: (_: UPlot, value: number | null) =>
               value === null ? '' : showDay(new Date(value * 1000).toISOString()),
           },
@@ -67,6 +68,10 @@ export function Chart({ caption, times, series, height = 180 }: Props) {
       [times.map((time) => Date.parse(time) / 1000), ...series.map(({ values }) => [...values])],
       element,
     );
+    // At rest, the legend has the values of the last step.
+    const showLast = () => plot.setLegend({ idx: times.length - 1 });
+    showLast();
+    plot.over.addEventListener('mouseleave', showLast);
     const observer = new ResizeObserver(() => plot.setSize({ width: element.clientWidth, height }));
     observer.observe(element);
     return () => {

@@ -79,14 +79,17 @@ function Keys({ account }: { readonly account: Account }) {
     api.apiKeys.list({ account: account.name }),
   );
   const close = () => setDialog(null);
+  const isConsole = account.name === 'console';
 
   return (
     <section aria-label="API keys">
       <Group justify="space-between" mb="xs">
         <Text fw={600}>API keys</Text>
-        <Button size="sm" onClick={() => setDialog('create')}>
-          New key
-        </Button>
+        {isConsole ? null : (
+          <Button size="sm" onClick={() => setDialog('create')}>
+            New key
+          </Button>
+        )}
       </Group>
       {secret === null ? null : (
         <SecretOnce title={secret.title} secret={secret.key} onHidden={() => setSecret(null)} />
@@ -96,7 +99,11 @@ function Keys({ account }: { readonly account: Account }) {
       ) : data === undefined ? (
         <Loading what="API keys" />
       ) : data.items.length === 0 ? (
-        <Empty title="No active API keys">Create one for each program. Its secret is shown once.</Empty>
+        <Empty title="No active API keys">
+          {isConsole
+            ? 'This account is part of the console, and cannot have keys.'
+            : 'Create one for each program. Its secret is shown once.'}
+        </Empty>
       ) : (
         <DataTable<ApiKey>
           label="API keys"

@@ -56,7 +56,11 @@ export default function Approvals() {
           columns={[
             { title: 'Request', show: ({ id }) => id },
             { title: 'Client', show: ({ clientName }) => clientName },
-            { title: 'User', show: ({ username }) => username ?? 'acts for itself' },
+            {
+              title: 'User',
+              show: ({ username, clientId }) =>
+                username ?? (clientId === 'console' ? 'sign-in by link' : 'acts for itself'),
+            },
             { title: 'Requested', show: ({ requestedAt }) => <Time at={requestedAt} isRelative /> },
             {
               title: 'Status',

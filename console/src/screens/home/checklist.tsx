@@ -1,5 +1,6 @@
 /** What a new operator does first. Steps are ticked by what happened in the shop, and the list can be dismissed. */
-import { Anchor, Button, Checkbox, Code, Group, Stack, Text } from '@mantine/core';
+import { Anchor, Button, Code, Group, Stack, Text } from '@mantine/core';
+import { CheckCircledIcon, CircleIcon } from '@radix-ui/react-icons';
 import { type ReactNode, useEffect, useState } from 'react';
 import { Link } from 'wouter';
 import type { Curd } from '../../../../client/src/index.ts';
@@ -129,15 +130,22 @@ function Steps({ has, mark }: ReturnType<typeof useMarks>) {
       <Stack gap="xs">
         {steps.map(({ title, isDone, how, onTick }) => (
           <div key={title}>
-            <Checkbox
-              checked={isDone}
-              disabled={onTick === undefined}
-              readOnly={onTick === undefined}
-              onChange={() => onTick?.()}
-              label={title}
-              td={isDone ? 'line-through' : undefined}
-            />
-            {isDone ? null : <div style={{ marginLeft: 32, marginTop: 4, overflow: 'hidden' }}>{how}</div>}
+            <Group gap="xs">
+              {isDone ? (
+                <CheckCircledIcon role="img" aria-label="Done:" />
+              ) : (
+                <CircleIcon role="img" aria-label="Open:" />
+              )}
+              <Text size="sm" {...(isDone ? { c: 'dimmed' } : { fw: 600 })}>
+                {title}
+              </Text>
+              {isDone || onTick === undefined ? null : (
+                <Button size="compact-xs" variant="default" onClick={onTick}>
+                  Done
+                </Button>
+              )}
+            </Group>
+            {isDone ? null : <div style={{ marginLeft: 25, marginTop: 4, overflow: 'hidden' }}>{how}</div>}
           </div>
         ))}
       </Stack>

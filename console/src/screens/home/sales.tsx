@@ -84,7 +84,7 @@ export function BestSellers() {
                     {cheeseName}
                   </Anchor>
                 </Table.Td>
-                <Table.Td ta="right" className="figure">
+                <Table.Td ta="right" className="figure" style={{ whiteSpace: 'nowrap' }}>
                   {showKilograms(kilograms)}
                 </Table.Td>
                 <Table.Td ta="right" className="figure">

@@ -1,0 +1,134 @@
+/** Customers and approvals in the console. */
+import assert from 'node:assert/strict';
+import {
+  newApplication,
+  openBrowser,
+  password,
+  queryOf,
+  register,
+  tokensOf,
+  withToken,
+} from '../oauth/flow.ts';
+import { consoleTests } from './console.ts';
+
+const inConsole = consoleTests();
+
+inConsole('finds, changes and deletes a customer', async ({ shop, page, goTo }) => {
+  const body = {
+    username: 'emile42',
+    email: 'emile@example.com',
+    password,
+    firstName: 'Émile',
+    lastName: 'Brûlé',
+  };
+  assert.equal((await shop.request('POST', '/v2/customer', { body })).status, 201);
+  await register(shop, 'bob');
+  const key = await shop.createKey({ scopes: ['write:cheeses', 'write:orders'] });
+  const { token } = (
+    await shop.request('POST', '/v2/customer/login', { body: { username: 'emile42', password } })
+  ).json;
+  const cheese = await shop.request('POST', '/v2/cheeses', {
+    as: key,
+    body: { name: 'Comté', status: 'available', pricePerKg: 100 },
+  });
+  const placeOrder = (quantity: number) =>
+    shop.request('POST', '/v2/store/order', {
+      as: key,
+      headers: { authorization: `Bearer ${token}` },
+      body: {
+        items: [{ cheeseId: cheese.json.id, quantity }],
+        shippingAddress: { street: 'Gasse 1', city: 'Bern', state: 'BE', zipCode: '3011', country: 'CH' },
+      },
+    });
+  const delivered = (await placeOrder(6)).json.id;
+  const placed = (await placeOrder(1)).json.id;
+  for (const verb of ['approve', 'ship', 'deliver']) {
+    await shop.request('POST', `/v2/store/order/${delivered}/${verb}`, { as: shop.admin });
+  }
+
+  await goTo('/customers');
+  await page.getByRole('row', { name: /bob/ }).waitFor();
+  await page.getByLabel('Search', { exact: true }).fill('brul');
+  await page.getByRole('row', { name: /bob/ }).waitFor({ state: 'detached' });
+  const row = page.getByRole('row', { name: /emile42/ });
+  assert.match((await row.textContent()) ?? '', /Émile Brûlé.*silver.*\$600\.00/);
+  assert.match(page.url(), /\/customers\?q=brul$/);
+  await page.keyboard.press('Escape');
+  await page.getByRole('link', { name: 'emile42' }).click();
+  await page.getByRole('heading', { level: 1, name: 'emile42' }).waitFor();
+  await page.getByRole('link', { name: String(placed), exact: true }).waitFor();
+
+  await page.getByRole('button', { name: 'Make staff' }).click();
+  await page.getByRole('dialog').getByRole('button', { name: 'Make staff' }).click();
+  await page.getByRole('button', { name: 'Make customer' }).waitFor();
+
+  await page.getByRole('button', { name: 'Password reset link' }).click();
+  const link = (await page.getByTestId('secret').textContent()) ?? '';
+  await page.getByRole('button', { name: 'Hide' }).click();
+  assert.ok(!(await page.content()).includes(link));
+  const tab = await page.context().newPage();
+  await tab.goto(link);
+  await tab.getByLabel('New password', { exact: true }).fill('another good secret');
+  await tab.getByLabel(/again/i).fill('another good secret');
+  await tab.getByRole('button').click();
+  await tab.waitForLoadState();
+  await tab.close();
+  const login = await shop.request('POST', '/v2/customer/login', {
+    body: { username: 'emile42', password: 'another good secret' },
+  });
+  assert.equal(login.status, 200);
+
+  await page.getByRole('button', { name: 'Delete' }).click();
+  const dialog = page.getByRole('dialog');
+  await dialog.getByText(`cancels order ${placed}`).waitFor();
+  const confirm = dialog.getByRole('button', { name: 'Delete' });
+  assert.equal(await confirm.isDisabled(), true);
+  await dialog.getByLabel('Type emile42 to confirm').fill('emile42');
+  await confirm.click();
+  await page.getByRole('heading', { level: 1, name: 'Customers' }).waitFor();
+  await page.getByRole('row', { name: /bob/ }).waitFor();
+  for (const path of ['/customers', '/orders', `/orders/${delivered}`, '/']) {
+    await goTo(path);
+    assert.doesNotMatch(await page.content(), /emile42|Brûlé/, path);
+  }
+});
+
+inConsole('shows requests for admin as they come, and decides on them', async ({ shop, page, goTo }) => {
+  await register(shop, 'carol', 'staff');
+  const scopes = ['read:cheeses', 'admin'] as const;
+  const [first, second] = [
+    await newApplication(shop, { name: 'First', scopes }),
+    await newApplication(shop, { name: 'Second', scopes }),
+  ];
+  await goTo('/approvals');
+  await page.getByText('sign-in by link').waitFor();
+  const badge = page.getByRole('navigation', { name: 'Screens' }).first().getByLabel('1 pending');
+  assert.equal(await badge.count(), 0);
+
+  const carol = openBrowser(shop.url, 'carol');
+  const scope = scopes.join(' ');
+  await carol.authorize(queryOf(first, { scope }), { consent: undefined });
+  await badge.waitFor();
+  await page
+    .getByRole('row', { name: /First.*carol.*pending/ })
+    .getByRole('button', { name: 'Approve' })
+    .click();
+  await badge.waitFor({ state: 'detached' });
+  const tokens = await tokensOf(shop, first, carol, { scope });
+  assert.equal(tokens.scope, scope);
+  assert.equal((await withToken(shop, tokens.access_token, 'GET', '/v2/accounts')).status, 200);
+
+  await carol.authorize(queryOf(second, { scope }), { consent: undefined });
+  await page
+    .getByRole('row', { name: /Second.*carol.*pending/ })
+    .getByRole('button', { name: 'Deny' })
+    .click();
+  await page.getByRole('row', { name: /Second.*carol.*denied/ }).waitFor();
+  const met = await carol.authorize(queryOf(second, { scope }), { consent: undefined });
+  assert.match(met.page, /an operator has denied this/);
+
+  await page.getByRole('row', { name: /First/ }).getByRole('button', { name: 'Revoke' }).click();
+  await page.getByRole('dialog').getByRole('button', { name: 'Revoke' }).click();
+  await page.getByRole('row', { name: /First.*revoked/ }).waitFor();
+  assert.equal((await withToken(shop, tokens.access_token, 'GET', '/v2/accounts')).status, 401);
+});
