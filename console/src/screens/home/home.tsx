@@ -1,6 +1,9 @@
 /** Home: how the shop is doing today, and what to do next. */
 import './home.css';
 import { Grid, Stack } from '@mantine/core';
+import { useEffect } from 'react';
+import { live } from '../../live.ts';
+import { invalidate } from '../../parts/action.ts';
 import { PageTitle } from '../../parts/page.tsx';
 import { Attention } from './attention.tsx';
 import { Checklist } from './checklist.tsx';
@@ -8,7 +11,34 @@ import { Figures } from './figures.tsx';
 import { LiveEvents } from './live-events.tsx';
 import { BestSellers, Trend } from './sales.tsx';
 
+/** The server counts new events every two seconds. */
+const countedMs = 3000;
+/** Late orders, and the comparison with the week before, change without an event. */
+const refreshMs = 5 * 60_000;
+
+function useFreshFigures(): void {
+  useEffect(() => {
+    let timer: number | undefined;
+    const refresh = () => {
+      timer = undefined;
+      void invalidate('statistics');
+    };
+    const stop = live.onEvent(({ type }) => {
+      if (/^(order|customer)\./.test(type)) {
+        timer ??= window.setTimeout(refresh, countedMs);
+      }
+    });
+    const interval = window.setInterval(() => void invalidate('statistics', 'orders'), refreshMs);
+    return () => {
+      stop();
+      window.clearTimeout(timer);
+      window.clearInterval(interval);
+    };
+  }, []);
+}
+
 export default function Home() {
+  useFreshFigures();
   return (
     <>
       <PageTitle title="Home" />
