@@ -80,7 +80,10 @@ export function NewKey({ account, onCreated, onClose }: NewKeyProps) {
       {isAdmin ? (
         <div>
           <Text size="sm">Only the command line creates a key with admin. Run this where the shop runs:</Text>
-          <Code block>{`npx curd keys create --account ${quoted(account)} --scope admin`}</Code>
+          <Code
+            block
+            style={{ whiteSpace: 'pre-wrap' }}
+          >{`npx curd keys create --account ${quoted(account)} --scope admin`}</Code>
         </div>
       ) : (
         <Select

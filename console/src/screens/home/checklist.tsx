@@ -98,7 +98,11 @@ function Steps({ has, mark }: ReturnType<typeof useMarks>) {
     {
       title: shopEnvironment === 'production' ? 'Try an order as a dry run' : 'Place a test order',
       isDone: done.order || has('order'),
-      how: <Code block>{orderCommand}</Code>,
+      how: (
+        <Code block style={{ whiteSpace: 'pre-wrap', overflowWrap: 'anywhere' }}>
+          {orderCommand}
+        </Code>
+      ),
       // A dry run leaves no trace.
       ...(shopEnvironment === 'production' ? { onTick: () => mark('order') } : {}),
     },
