@@ -62,6 +62,16 @@ export class List<Item, Body> implements PromiseLike<Page<Body>>, AsyncIterable<
     return this.#fetchPage({}).then(onFulfilled, onRejected);
   }
 
+  catch<Result = never>(
+    onRejected: (reason: unknown) => Result | PromiseLike<Result>,
+  ): Promise<Page<Body> | Result> {
+    return this.then(undefined, onRejected);
+  }
+
+  finally(onFinally: () => void): Promise<Page<Body>> {
+    return this.then().finally(onFinally);
+  }
+
   [Symbol.asyncIterator](): AsyncGenerator<Item, void, undefined> {
     return this.take(Number.POSITIVE_INFINITY);
   }

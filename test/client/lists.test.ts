@@ -1,7 +1,7 @@
 /** Lists of the client: a page when awaited, all items in a loop. */
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
-import { Curd } from '../../client/src/index.ts';
+import { Curd, isCurdError } from '../../client/src/index.ts';
 import { shared } from '../context.ts';
 import { openListeningShop } from '../helper.ts';
 import { openProxy } from './proxy.ts';
@@ -20,6 +20,22 @@ const shop = shared(async (t) => {
 });
 
 suite('A list', () => {
+  test('has catch and finally, as a promise has', async () => {
+    const curd = new Curd({ baseUrl: shop().url, apiKey: shop().reader });
+    let ends = 0;
+    const page = await curd.cheeses.list({ limit: 1 }).finally(() => {
+      ends += 1;
+    });
+    assert.equal(page.total, size);
+    const refused = new Curd({ baseUrl: shop().url }).orders.list();
+    assert.equal(await refused.catch((error: unknown) => isCurdError(error, 'unauthorized')), true);
+    await assert.rejects(
+      refused.finally(() => undefined),
+      { status: 401 },
+    );
+    assert.equal(ends, 1);
+  });
+
   test('of 5,000 cheeses is iterated page by page, and a loop that ends sends no further request', async (t) => {
     const proxy = await openProxy(t, shop().url);
     const curd = new Curd({ baseUrl: proxy.url, apiKey: shop().reader });
