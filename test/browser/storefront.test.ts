@@ -1,0 +1,163 @@
+/** The storefront of examples/ in Chromium. Its server has the API key; the page orders for a customer. */
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { after, test } from 'node:test';
+import { Curd } from '../../client/src/index.ts';
+import { imageIn } from '../api/image-forms.ts';
+import { startExample } from '../cli/run.ts';
+import { bern, cleanUp, type Scope, until } from '../context.ts';
+import { openListeningShop } from '../helper.ts';
+import { closeChromium, openPage, screenshot } from './chromium.ts';
+import { findAccessibilityProblems, viewports } from './console.ts';
+
+after(closeChromium);
+
+const password = 'a cellar full of wheels';
+
+/** A shop with three cheeses, and its storefront. */
+async function openStorefront(t: Scope) {
+  const shop = await openListeningShop(t);
+  const curd = new Curd({ baseUrl: shop.url, apiKey: shop.admin });
+  const brie = await curd.cheeses.create({ name: 'Brie', category: { name: 'Soft' }, pricePerKg: 20 });
+  await curd.cheeses.uploadImage(brie.id, new Blob([new Uint8Array(await imageIn('png'))]));
+  await curd.stock.replace(brie.id, { onHand: 3 });
+  await curd.cheeses.create({ name: 'Gruyère', category: { name: 'Hard' }, pricePerKg: 32.5, ageMonths: 9 });
+  await curd.cheeses.create({ name: 'Feta', category: { name: 'Soft' }, pricePerKg: 15, origin: 'Greece' });
+
+  await curd.customers.register({ username: 'bob', email: 'bob@example.com', password });
+  const key = await shop.createKey({ scopes: ['write:orders'] });
+  const server = startExample('storefront/serve.js', { KEY: key, PORT: '0' }, shop.url);
+  cleanUp(t, () => void server.kill());
+  const [line] = await once(server.stdout, 'data');
+  const [url = ''] = /http:\S+$/.exec(String(line).trim()) ?? [];
+  return { curd, brie, url, key };
+}
+
+test('examples/storefront filters, shows images, registers a customer, quotes, orders and cancels', async (t) => {
+  const opened = await openPage(t, { viewport: viewports.wide, locale: 'en-US' });
+  if (opened === null) {
+    return;
+  }
+  const { page, complaints } = opened;
+  const { curd, brie, url, key } = await openStorefront(t);
+  const names = page.locator('#cheeses .name');
+  const count = page.locator('#count');
+  const button = (name: string | RegExp) => page.getByRole('button', { name });
+  // The policy of the page permits no eval, which waitForFunction needs.
+  const shows = (condition: string) =>
+    until(async () => (await page.evaluate(condition)) === true, condition);
+  const see = async (name: string) => {
+    for (const [size, viewport] of Object.entries(viewports)) {
+      await page.setViewportSize(viewport);
+      await screenshot(page, `storefront-${name}-${size}`);
+      assert.deepEqual(await findAccessibilityProblems(page), [], `${name} ${size}`);
+      assert.equal(await page.evaluate('document.documentElement.scrollWidth'), viewport.width, name);
+    }
+    await page.setViewportSize(viewports.wide);
+  };
+
+  await page.goto(url);
+  await page.getByText('3 cheeses').waitFor();
+  assert.deepEqual(await names.allInnerTexts(), ['Brie', 'Feta', 'Gruyère']);
+  await shows('document.querySelector("#cheeses img")?.naturalWidth > 0');
+  await see('list');
+  await page.getByLabel(/^Soft/).check();
+  await page.getByText('2 cheeses').waitFor();
+  await page.getByLabel('Search').fill('fet');
+  await page.getByText('1 cheese', { exact: true }).waitFor();
+  assert.deepEqual(await names.allInnerTexts(), ['Feta']);
+  await page.getByLabel('Search').fill('');
+  await page.getByText('2 cheeses').waitFor();
+  await page.getByLabel('Sort').selectOption('pricePerKg');
+  await shows('document.querySelector("#cheeses .name").textContent === "Feta"');
+  assert.equal(await count.innerText(), '2 cheeses');
+
+  await button('Brie').first().click();
+  await shows('document.querySelector("#cheese img")?.naturalWidth > 0');
+  await see('cheese');
+  await button('Add 1 kg to the basket').click();
+  await button('Basket (1 kg)').click();
+  await page.getByText('Log in to see the total').waitFor();
+  assert.ok(await button('Place the order').isDisabled());
+  await page.keyboard.press('Escape');
+
+  await button('Log in').click();
+  await page.getByText('New here? Register').click();
+  const form = page.locator('#register');
+  await form.getByLabel('Username').fill('bob');
+  await form.getByLabel('E-mail address').fill('ada@example.com');
+  await form.getByLabel('Password').fill(password);
+  await button('Register').click();
+  await form
+    .getByRole('alert')
+    .filter({ hasText: /^The username belongs to another customer\.$/ })
+    .waitFor();
+  await see('account');
+  await form.getByLabel('Username').fill('ada');
+  await button('Register').click();
+  await button('Log out ada').waitFor();
+  const [cookie, ...others] = await page.context().cookies();
+  assert.deepEqual([cookie?.name, cookie?.httpOnly, cookie?.sameSite], ['session', true, 'Strict']);
+  assert.equal(others.length, 0);
+
+  await button('Basket (1 kg)').click();
+  await page.getByLabel('Street').fill(bern.street);
+  await page.getByLabel('City').fill(bern.city);
+  await page.getByLabel('Kilograms of Brie').fill('5');
+  await page.getByLabel('Kilograms of Brie').blur();
+  await page.getByText('Brie: 3 kg are left').waitFor();
+  await see('basket');
+  await page.getByLabel('Kilograms of Brie').fill('2');
+  await page.getByLabel('Kilograms of Brie').blur();
+  await page.getByText('Total: $40.00').waitFor();
+  assert.equal((await curd.stock.get(brie.id)).reserved, 0, 'a quote reserves nothing');
+  await button('Place the order').click();
+  await page.getByText(/^Thank you! Order \d+ is placed/).waitFor();
+  await page.getByText('2 kg Brie: $40.00').waitFor();
+  await see('orders');
+  assert.equal((await curd.stock.get(brie.id)).reserved, 2);
+  const [order] = (await curd.orders.list()).items;
+  assert.equal((await curd.orders.getCustomer(order?.id ?? 0)).username, 'ada');
+  await button(/^Cancel order/).click();
+  await page.getByText(/cancelled$/).waitFor();
+  assert.equal((await curd.stock.get(brie.id)).reserved, 0);
+
+  const sources = await Promise.all(['', 'page.js', 'style.css'].map((file) => fetch(`${url}/${file}`)));
+  for (const source of sources) {
+    assert.ok(!(await source.text()).includes(key));
+  }
+  await page.keyboard.press('Escape');
+  await button('Log out ada').click();
+  await button('Log in').waitFor();
+  await shows('fetch("/v2/customer/ada/orders").then(({ status }) => status === 401)');
+  assert.deepEqual(complaints, []);
+});
+
+test('the server of examples/storefront refuses what the page may not send', async (t) => {
+  const { url, key } = await openStorefront(t);
+  const statusOf = async (
+    method: string,
+    path: string,
+    headers: Record<string, string> = {},
+    body?: string,
+  ) => {
+    const response = await fetch(url + path, { method, headers, ...(body === undefined ? {} : { body }) });
+    assert.ok(!(await response.text()).includes(key));
+    return response.status;
+  };
+  const order = JSON.stringify({ items: [{ cheeseId: 1, quantity: 1 }], shippingAddress: bern });
+  const json = { 'Content-Type': 'application/json' };
+  assert.equal(await statusOf('GET', '/v2/cheeses'), 200);
+  assert.equal(await statusOf('POST', '/v2/store/order', json, order), 401, 'without a session');
+  assert.equal(await statusOf('POST', '/v2/store/order', { ...json, Cookie: 'session=a' }, order), 401);
+  assert.equal(await statusOf('GET', '/v2/store/orders'), 404);
+  assert.equal(await statusOf('POST', '/v2/cheeses', json, '{"name":"Brie"}'), 404);
+  assert.equal(await statusOf('GET', '/v2/cheeses/../store/orders'), 404);
+  assert.equal(await statusOf('GET', '/v2/cheeses%2F..%2Fstore%2Forders'), 404);
+  assert.equal(
+    await statusOf('POST', '/v2/customer', { ...json, Origin: 'https://evil.example' }, '{}'),
+    403,
+  );
+  assert.equal(await statusOf('POST', '/v2/customer', { ...json, Origin: 'null' }, '{}'), 403);
+  assert.equal(await statusOf('POST', '/v2/customer', json, ' '.repeat(70_000)), 413);
+});
