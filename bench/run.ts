@@ -13,6 +13,7 @@ import { type Engine, sql } from '../src/database/sql.ts';
 import { loadConfig } from '../src/settings/config.ts';
 import { globalTeardown, startPostgres } from '../test/global-setup.ts';
 import { fillCatalogue } from './catalogue.ts';
+import { benchClient } from './client.ts';
 import { benchCustomerSearch } from './customers.ts';
 import { benchEvents } from './events.ts';
 import { benchInstances } from './instances.ts';
@@ -38,7 +39,7 @@ const smallSize = 1000;
 const secret = 'a secret that is only good for benches';
 
 interface Row {
-  readonly engine: Engine;
+  readonly engine: Engine | 'none';
   readonly work: string;
   readonly measured: string;
   readonly limit: string;
@@ -298,6 +299,16 @@ for (const engine of engines) {
 if (engines.includes('postgres')) {
   await globalTeardown();
 }
+const { bareUs, addedUs, limitUs } = await benchClient();
+record({
+  engine: 'none',
+  work: 'CPU of a request that the client package adds to fetch',
+  measured: `${addedUs.toFixed(0)} us`,
+  limit: `fetch ${bareUs.toFixed(0)} us`,
+  ratio: null,
+  target: `<= ${limitUs} us`,
+  isMet: addedUs <= limitUs,
+});
 if (options.json) {
   console.log(JSON.stringify({ machine, seconds, rounds, results }, null, 2));
 }
