@@ -137,7 +137,14 @@ export function createWebhookSender(targets: WebhookTargets, now: () => number):
           );
         },
       );
+      // Without a listener, a response 101 would end the connection and never the promise.
+      outgoing.on('upgrade', ({ statusCode = null }, socket) => {
+        socket.destroy();
+        resolve({ status: statusCode, error: null, response: '', retryAfterMs: 0 });
+      });
       outgoing.on('error', reject);
+      // Whatever the receiver does, the request ends.
+      signal.addEventListener('abort', () => reject(signal.reason));
       outgoing.end(body);
     });
   }

@@ -195,6 +195,15 @@ suite('A webhook request', () => {
     assert.equal(requests, 1);
   });
 
+  test('ends with the status where the receiver switches protocols', { timeout: 10_000 }, async (t) => {
+    const url = await receiver(t, (_, response) => {
+      response.writeHead(101, { Connection: 'Upgrade', Upgrade: 'websocket' }).end();
+    });
+    const sender = createWebhookSender('any', Date.now);
+    cleanUp(t, () => sender.close());
+    assert.equal((await sender.send({ url, headers: {}, body: '{}' })).status, 101);
+  });
+
   test('fails with a reason where the connection breaks', async (t) => {
     const url = await receiver(t, (request) => request.socket.destroy());
     const sender = createWebhookSender('any', Date.now);
