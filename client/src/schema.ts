@@ -992,6 +992,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v2/status": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read the state of the shop: instances, database, event log, settings, failed requests
+         * @description Figures are those of `/metrics`. No secret is in the response: `***` is in its place. Streams, memory, deprecated operations and failed requests are those of the instance that responds.
+         */
+        get: operations["getStatus"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v2/events": {
         parameters: {
             query?: never;
@@ -6192,6 +6212,24 @@ export interface components {
             hasMore: boolean;
         };
         /**
+         * DeprecatedUse
+         * @example {
+         *       "operationId": "findCheesesByTags",
+         *       "principal": "key:12",
+         *       "lastAt": "2026-01-15T09:30:00.000Z"
+         *     }
+         */
+        DeprecatedUse: {
+            operationId: string;
+            /** @description Such as `key:12` */
+            principal: string;
+            /**
+             * Format: date-time
+             * @example 2026-01-15T09:30:00.000Z
+             */
+            lastAt: string;
+        };
+        /**
          * DryRunResult
          * @description What a request would have done, in response to `Dry-Run: effects`
          * @example {
@@ -8508,6 +8546,28 @@ export interface components {
             more: number;
         };
         /**
+         * FailedRequest
+         * @example {
+         *       "at": "2026-01-15T09:30:00.000Z",
+         *       "requestId": "01JAB2Y6Q4",
+         *       "operationId": "placeOrder",
+         *       "message": "The database cannot be reached. (Error ECONNREFUSED)"
+         *     }
+         */
+        FailedRequest: {
+            /**
+             * Format: date-time
+             * @example 2026-01-15T09:30:00.000Z
+             */
+            at: string;
+            /** @description X-Request-Id: search the log for it */
+            requestId: string;
+            /** @description null for paths outside of the API */
+            operationId: string | null;
+            /** @description What the client was told, and the kind of the cause */
+            message: string;
+        };
+        /**
          * IdempotentResponseList
          * @example {
          *       "items": [
@@ -8708,6 +8768,31 @@ export interface components {
                 outcome: "created" | "updated" | "unchanged" | "refused";
                 cheese?: components["schemas"]["Cheese"];
             }[];
+        };
+        /**
+         * Instance
+         * @description A server process of the shop
+         * @example {
+         *       "id": "shop-1-3fa0c2",
+         *       "version": "0.1.0",
+         *       "startedAt": "2026-01-15T09:30:00.000Z",
+         *       "seenAt": "2026-01-15T12:41:00.000Z"
+         *     }
+         */
+        Instance: {
+            id: string;
+            version: string;
+            /**
+             * Format: date-time
+             * @example 2026-01-15T09:30:00.000Z
+             */
+            startedAt: string;
+            /**
+             * Format: date-time
+             * @description Its last sign; it writes one every minute
+             * @example 2026-01-15T09:30:00.000Z
+             */
+            seenAt: string;
         };
         /**
          * Introspection
@@ -9495,6 +9580,149 @@ export interface components {
              * @default 24h
              */
             overlap?: string;
+        };
+        /**
+         * SettingInUse
+         * @example {
+         *       "variable": "CURD_PORT",
+         *       "value": "8080",
+         *       "origin": "default"
+         *     }
+         */
+        SettingInUse: {
+            variable: string;
+            /** @description Secrets, and passwords in URLs, are `***` */
+            value: string | null;
+            /** @enum {string} */
+            origin: "default" | "environment" | "flag";
+        };
+        /**
+         * ShopStatus
+         * @description The state of the shop, and of the instance that responds
+         * @example {
+         *       "version": "0.1.0",
+         *       "environment": "production",
+         *       "shopName": "Cheese shop",
+         *       "engine": "postgres",
+         *       "startedAt": "2026-01-15T09:30:00.000Z",
+         *       "uptimeSeconds": 11460,
+         *       "instance": "shop-1-3fa0c2",
+         *       "instances": [
+         *         {
+         *           "id": "shop-1-3fa0c2",
+         *           "version": "0.1.0",
+         *           "startedAt": "2026-01-15T09:30:00.000Z",
+         *           "seenAt": "2026-01-15T12:41:00.000Z"
+         *         }
+         *       ],
+         *       "database": {
+         *         "latencyMs": 0.61,
+         *         "waiting": 0
+         *       },
+         *       "log": {
+         *         "last": 1043,
+         *         "first": 1,
+         *         "waiting": 0,
+         *         "epoch": "k3Xw"
+         *       },
+         *       "jobs": {
+         *         "due": 0,
+         *         "oldestSeconds": 0
+         *       },
+         *       "deliveries": {
+         *         "waiting": 3,
+         *         "failing": 0
+         *       },
+         *       "streams": 4,
+         *       "memoryBytes": 104857600,
+         *       "lastBackupAt": null,
+         *       "settings": [
+         *         {
+         *           "variable": "CURD_PORT",
+         *           "value": "8080",
+         *           "origin": "default"
+         *         }
+         *       ],
+         *       "deprecated": [
+         *         {
+         *           "operationId": "findCheesesByTags",
+         *           "principal": "key:12",
+         *           "lastAt": "2026-01-15T09:30:00.000Z"
+         *         }
+         *       ],
+         *       "faults": [
+         *         {
+         *           "at": "2026-01-15T09:30:00.000Z",
+         *           "requestId": "01JAB2Y6Q4",
+         *           "operationId": "placeOrder",
+         *           "message": "The database cannot be reached. (Error ECONNREFUSED)"
+         *         }
+         *       ]
+         *     }
+         */
+        ShopStatus: {
+            version: string;
+            /** @enum {string} */
+            environment: "local" | "sandbox" | "production";
+            shopName: string;
+            /** @enum {string} */
+            engine: "sqlite" | "postgres";
+            /**
+             * Format: date-time
+             * @example 2026-01-15T09:30:00.000Z
+             */
+            startedAt: string;
+            uptimeSeconds: number;
+            /** @description The instance that responds: the first of `instances` */
+            instance: string;
+            /** @description All that ran within the last three minutes */
+            instances: components["schemas"]["Instance"][];
+            database: {
+                /** @description Duration of a statement */
+                latencyMs: number;
+                /** @description Statements and transactions that wait */
+                waiting: number;
+            };
+            log: {
+                /**
+                 * Format: int64
+                 * @description Number of the last event
+                 */
+                last: number;
+                /**
+                 * Format: int64
+                 * @description Number of the oldest event that the log still has
+                 */
+                first: number;
+                /** @description Events without a number */
+                waiting: number;
+                epoch: string | null;
+            };
+            jobs: {
+                /** @description Background jobs that are due */
+                due: number;
+                /** @description How long the oldest has been due; 0 without any */
+                oldestSeconds: number;
+            };
+            deliveries: {
+                /** @description Webhook deliveries that have not ended */
+                waiting: number;
+                /** @description Enabled webhook endpoints whose last delivery failed */
+                failing: number;
+            };
+            /** @description Event streams that are open on this instance */
+            streams: number;
+            memoryBytes: number;
+            /**
+             * Format: date-time
+             * @description Of the last `curd backup`; null without one, and on PostgreSQL, which has its own tools
+             */
+            lastBackupAt: string | null;
+            settings: components["schemas"]["SettingInUse"][];
+            /** @description Deprecated operations in use on this instance since its start: the last 100 */
+            deprecated: components["schemas"]["DeprecatedUse"][];
+            /** @description Requests that failed in this instance, newest first: the last 20 since its start */
+            faults: components["schemas"]["FailedRequest"][];
         };
         /**
          * StatisticsSeries
@@ -21286,6 +21514,168 @@ export interface operations {
                 };
             };
             /** @description A parameter is not valid */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": 400,
+                     *       "type": "bad_request",
+                     *       "message": "A parameter or header of the request is not valid."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description No valid credential */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": 401,
+                     *       "type": "unauthorized",
+                     *       "message": "A valid credential is needed here."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The credential is valid but does not permit this */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": 403,
+                     *       "type": "forbidden",
+                     *       "message": "The credential does not permit this."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Too many requests. Wait as long as Retry-After says */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": 429,
+                     *       "type": "rate_limit_exceeded",
+                     *       "message": "Too many requests: wait as long as Retry-After says."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The server is overloaded: wait as long as Retry-After says */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": 503,
+                     *       "type": "unavailable",
+                     *       "message": "The server cannot process the request right now. Try again shortly."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    getStatus: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The state */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "version": "0.1.0",
+                     *       "environment": "production",
+                     *       "shopName": "Cheese shop",
+                     *       "engine": "postgres",
+                     *       "startedAt": "2026-01-15T09:30:00.000Z",
+                     *       "uptimeSeconds": 11460,
+                     *       "instance": "shop-1-3fa0c2",
+                     *       "instances": [
+                     *         {
+                     *           "id": "shop-1-3fa0c2",
+                     *           "version": "0.1.0",
+                     *           "startedAt": "2026-01-15T09:30:00.000Z",
+                     *           "seenAt": "2026-01-15T12:41:00.000Z"
+                     *         }
+                     *       ],
+                     *       "database": {
+                     *         "latencyMs": 0.61,
+                     *         "waiting": 0
+                     *       },
+                     *       "log": {
+                     *         "last": 1043,
+                     *         "first": 1,
+                     *         "waiting": 0,
+                     *         "epoch": "k3Xw"
+                     *       },
+                     *       "jobs": {
+                     *         "due": 0,
+                     *         "oldestSeconds": 0
+                     *       },
+                     *       "deliveries": {
+                     *         "waiting": 3,
+                     *         "failing": 0
+                     *       },
+                     *       "streams": 4,
+                     *       "memoryBytes": 104857600,
+                     *       "lastBackupAt": null,
+                     *       "settings": [
+                     *         {
+                     *           "variable": "CURD_PORT",
+                     *           "value": "8080",
+                     *           "origin": "default"
+                     *         }
+                     *       ],
+                     *       "deprecated": [
+                     *         {
+                     *           "operationId": "findCheesesByTags",
+                     *           "principal": "key:12",
+                     *           "lastAt": "2026-01-15T09:30:00.000Z"
+                     *         }
+                     *       ],
+                     *       "faults": [
+                     *         {
+                     *           "at": "2026-01-15T09:30:00.000Z",
+                     *           "requestId": "01JAB2Y6Q4",
+                     *           "operationId": "placeOrder",
+                     *           "message": "The database cannot be reached. (Error ECONNREFUSED)"
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ShopStatus"];
+                };
+            };
+            /** @description A parameter or header is not valid */
             400: {
                 headers: {
                     [name: string]: unknown;

@@ -1,6 +1,8 @@
 /** Builds the server from its parts: services, credentials, routes. It does not listen yet. */
 import type { AddressInfo } from 'node:net';
 import type { FastifyInstance } from 'fastify';
+import { createInstances, type Instances } from '../administration/instances.ts';
+import { administrationRoutes } from '../administration/routes.ts';
 import { createGuard } from '../auth/guard.ts';
 import { accountRoutes } from '../auth/keys/account-routes.ts';
 import { createKeyResolver } from '../auth/keys/resolver.ts';
@@ -10,13 +12,11 @@ import { oauthOperatorRoutes } from '../auth/oauth/operator-routes.ts';
 import { createTokenResolver } from '../auth/oauth/resolver.ts';
 import { selfRoutes } from '../auth/self-routes.ts';
 import { catalogueChangeRoutes } from '../cheeses/catalogue-change-routes.ts';
-import { createCatalogueChanges } from '../cheeses/catalogue-changes.ts';
 import { importRoutes } from '../cheeses/import/routes.ts';
 import { listingRoutes } from '../cheeses/listing-routes.ts';
 import { navigationRoutes } from '../cheeses/navigation-routes.ts';
 import { cheeseRoutes } from '../cheeses/routes.ts';
 import { type Clock, systemClock } from '../clock.ts';
-import { createCursors } from '../cursor.ts';
 import { customerOperatorRoutes } from '../customers/operator-routes.ts';
 import { customerRoutes } from '../customers/routes.ts';
 import { webhookDescriptions } from '../events/event-components.ts';
@@ -31,6 +31,7 @@ import { describeApi } from '../http/openapi.ts';
 import { operationalRoutes } from '../http/operational-routes.ts';
 import { outcomeRoute } from '../http/outcomes.ts';
 import { describeRaw } from '../http/raw-routes.ts';
+import { createRecentFailures } from '../http/recent-failures.ts';
 import { createRefusalLog } from '../http/refusal-log.ts';
 import type { Route } from '../http/route.ts';
 import { createServer } from '../http/server.ts';
@@ -79,6 +80,8 @@ export interface App {
   readonly webhookWorker: WebhookWorker;
   /** Counts statistics. The caller starts it. */
   readonly statisticsCounter: StatisticsCounter;
+  /** The caller reports this one when it listens. */
+  readonly instances: Instances;
   /** The OpenAPI document. */
   describe(): unknown;
   /** The public URL of an image; known once the server listens. */
@@ -138,6 +141,9 @@ export async function buildApp(
     version: apiInfo.version,
     origin: system.origin,
   });
+  const instances = createInstances(database, clock, apiInfo.version);
+  const failures = createRecentFailures(clock);
+  const deprecations = createDeprecationReport(log, clock.now);
   const statisticsCounter = createStatisticsCounter(database, log);
   const connections = createLiveConnections(config.streams, config.streamsPerAccount);
   const figures = createGauges({
@@ -151,34 +157,30 @@ export async function buildApp(
     connections,
   });
 
-  const changes = createCatalogueChanges({
-    database,
-    clock,
-    cursors: createCursors(secret, 'cheese changes', { name: 'since', field: 'next' }),
-    events,
-    retentionMs: config.tombstoneRetentionMs,
-  });
-
   const routes = [
     ...listingRoutes(listing),
     ...navigationRoutes(services.names),
-    ...catalogueChangeRoutes(changes, connections),
+    ...catalogueChangeRoutes(services.catalogueChanges, connections),
     ...cheeseRoutes(cheeses),
     ...importRoutes(services),
     ...imageRoutes({ cheeses, images, urlOf: imageUrl, isRedirecting }),
     ...stockRoutes(services),
     ...storeRoutes({ cheeses, orders, orderReader, customerFinder, events, connections }),
     ...customerRoutes({ customers, login, registration, passwordLengthMin }),
-    ...customerOperatorRoutes({
-      administration: customerAdministration,
-      search: customerSearch,
-      issuer,
-    }),
+    ...customerOperatorRoutes({ administration: customerAdministration, search: customerSearch, issuer }),
     ...customerOrderRoutes({ customerFinder, orders, orderReader }),
     ...keyRoutes(keys),
     ...accountRoutes({ keys, rateLimits, plans: Object.keys(config.plans) }),
     ...oauthOperatorRoutes(services),
     ...statisticsRoutes(services.statistics),
+    ...administrationRoutes({
+      ...services,
+      instances,
+      webhooks: webhookWorker.stats,
+      connections,
+      deprecations,
+      failures,
+    }),
     ...eventRoutes({ events, hub, connections, times: streamTimes }),
     ...webhookRoutes({ ...services, wake: webhookWorker.wake }),
     ...deliveryRoutes({ ...services, wake: webhookWorker.wake }),
@@ -189,8 +191,6 @@ export async function buildApp(
     ...pageRoutes(config, clock, consoleLinks),
     ...operationalRoutes({ requireReady: createReadiness(config, database), describe, metrics, figures }),
   ];
-  const { transaction } = database;
-  const reportDeprecated = createDeprecationReport(log, clock.now);
   const rawRoutes = createRawRoutes({ services, log, issuer, countClientIp: rateLimits.countClientIp });
   const server = createServer(routes, {
     config,
@@ -199,11 +199,12 @@ export async function buildApp(
     metrics,
     guard,
     rateLimits,
-    transaction,
+    transaction: database.transaction,
     idempotency,
     uploads,
     overload,
-    reportDeprecated,
+    reportDeprecated: deprecations.report,
+    failures,
     rawRoutes,
   });
 
@@ -238,9 +239,10 @@ export async function buildApp(
       counts.purge,
       uploads.purge,
       images.deleteUnused,
-      changes.purge,
+      services.catalogueChanges.purge,
       webhookWorker.maintain,
       webhookWorker.purge,
+      instances.report,
       () => removeExpiredEvents(database, clock, config.eventRetentionMs),
     ],
     writeRefusals,
@@ -265,7 +267,11 @@ export async function buildApp(
     await webhooksEnd;
     await countingEnd;
     await numbering.stop();
-    await runAll(log, 'buffered data could not be stored', [keyResolver.flushLastUsed, counts.close]);
+    await runAll(log, 'buffered data could not be stored', [
+      keyResolver.flushLastUsed,
+      counts.close,
+      instances.stop,
+    ]);
     await services.close();
   }
   let closed: Promise<void> | null = null;
@@ -280,6 +286,7 @@ export async function buildApp(
     maintenance,
     webhookWorker,
     statisticsCounter,
+    instances,
     describe,
     imageUrl,
     close() {

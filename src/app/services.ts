@@ -7,6 +7,7 @@ import { type ConsoleLinks, createConsoleLinks } from '../auth/oauth/console-lin
 import { createGrants, type OAuthGrants } from '../auth/oauth/grants.ts';
 import { createPasswords, type Passwords } from '../auth/passwords.ts';
 import { createSessions, type Sessions } from '../auth/sessions/service.ts';
+import { type CatalogueChanges, createCatalogueChanges } from '../cheeses/catalogue-changes.ts';
 import { rebuildStaleIndex, type ShowProgress } from '../cheeses/index-rebuild.ts';
 import { type CheeseReader, createCheeseReader } from '../cheeses/listing.ts';
 import { createNameReader, type NameReader } from '../cheeses/names.ts';
@@ -77,6 +78,7 @@ export interface Services extends WorkerPools {
   readonly cheeses: CheeseService;
   readonly listing: CheeseReader;
   readonly names: NameReader;
+  readonly catalogueChanges: CatalogueChanges;
   readonly images: ImageService;
   readonly customers: CustomerService;
   readonly loginThrottle: LoginThrottle;
@@ -222,6 +224,13 @@ export async function openServices(
     names: createNameReader(database, {
       category: createCursors(secret, 'categories'),
       tag: createCursors(secret, 'tags'),
+    }),
+    catalogueChanges: createCatalogueChanges({
+      database,
+      clock,
+      cursors: createCursors(secret, 'cheese changes', { name: 'since', field: 'next' }),
+      events,
+      retentionMs: config.tombstoneRetentionMs,
     }),
     images,
     customers,

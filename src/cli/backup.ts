@@ -6,7 +6,7 @@ import { create } from 'tar';
 import packageJson from '../../package.json' with { type: 'json' };
 import { systemClock, timestamp } from '../clock.ts';
 import { openDatabase } from '../database/database.ts';
-import { copyDatabaseFile } from '../database/sqlite-file.ts';
+import { copyDatabaseFile, storeBackupTime } from '../database/sqlite-file.ts';
 import { copyFiles, type StoredFile } from '../files/copy-files.ts';
 import { sha256OfFile } from '../files/digest.ts';
 import { openFiles } from '../files/files.ts';
@@ -98,6 +98,7 @@ export async function runBackup(target: string, options: OptionsOf<typeof backup
     await fsyncPath(unfinished);
     await rename(unfinished, file);
     await fsyncPath(dirname(file));
+    storeBackupTime(databaseFile, createdAt);
     const removed = options.keep === undefined ? [] : await deleteOldBackups(pattern, options.keep);
     const { size } = await stat(file);
     const missing = images.missing.length;

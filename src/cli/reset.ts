@@ -24,6 +24,7 @@ const kept = [
   'webhook_endpoint',
   'quota',
   'event_epoch',
+  'instance',
 ];
 /** Tables whose rows an empty shop needs as well. */
 const changed = ['catalogue', 'term', 'image_file', 'event_log', 'stock_count'];

@@ -52,7 +52,7 @@ export function rawSettings({ flags }: CommandOptions): RawSettings {
 
 /** All settings. Creates the secret of a local shop that has none. @throws ConfigError */
 export function readConfig(options: CommandOptions): Config {
-  return nameFlags(options, () => loadConfig(rawSettings(options)));
+  return nameFlags(options, () => loadConfig(rawSettings(options), options.flags));
 }
 
 /**

@@ -16,6 +16,21 @@ export function copyDatabaseFile(file: string, target: string): void {
   }
 }
 
+/** Stores when the shop was backed up. Does nothing in a database that this version has not migrated yet. */
+export function storeBackupTime(file: string, at: string): void {
+  const connection = new DatabaseSync(file, { timeout: 10_000 });
+  try {
+    const columns = connection.prepare(
+      "select 1 from pragma_table_info('shop') where name = 'last_backup_at'",
+    );
+    if (columns.get() !== undefined) {
+      connection.prepare('update shop set last_backup_at = ?').run(at);
+    }
+  } finally {
+    connection.close();
+  }
+}
+
 /** Errors in the file; empty when there are none. */
 export function integrityErrors(file: string): string[] {
   let connection: DatabaseSync | undefined;

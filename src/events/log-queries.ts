@@ -107,6 +107,9 @@ export const eventLogQueries = queriesOn((tx) => ({
       sql`select created_at from event where sequence is null order by id limit 1`,
     ),
 
+  countUnnumbered: () =>
+    tx.get<{ count: number }>(sql`select count(*) as count from event where sequence is null`),
+
   updateSequence: (id: number, sequence: number) =>
     tx.run(sql`update event set sequence = ${sequence} where id = ${id}`),
 

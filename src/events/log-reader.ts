@@ -49,6 +49,11 @@ export async function readHistory(
   return { events: await queries.listHistory(after, until, sequence, types), until, isLast: until >= last };
 }
 
+/** Events that wait for their number. */
+export async function countUnnumbered(tx: Sql): Promise<number> {
+  return (await eventLogQueries(tx).countUnnumbered())?.count ?? 0;
+}
+
 /** The time of an event of the log. */
 export async function readTime(tx: Sql, sequence: number): Promise<string | undefined> {
   return (await eventLogQueries(tx).findEvent(sequence))?.created_at;

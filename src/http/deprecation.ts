@@ -1,9 +1,11 @@
 /** Deprecated routes: the headers of their responses, and a log line for each principal that still uses one. */
+import { timestamp } from '../clock.ts';
 import type { Log } from '../log.ts';
 import type { Route } from './route.ts';
 
 const dayMs = 24 * 60 * 60 * 1000;
 const rememberedMax = 10_000;
+const listedMax = 100;
 
 type Deprecation = NonNullable<Route['deprecated']>;
 
@@ -15,21 +17,43 @@ export function deprecationHeaders({ since, successor }: Deprecation): Record<st
   };
 }
 
-/** Logs the use of a deprecated route at most once a day for each principal. */
-export function createDeprecationReport(
-  log: Log,
-  now: () => number,
-): (operationId: string, principal: string) => void {
-  const reported = new Map<string, number>();
-  return (operationId, principal) => {
-    const key = `${operationId} ${principal}`;
-    if (now() - (reported.get(key) ?? Number.NEGATIVE_INFINITY) < dayMs) {
-      return;
-    }
-    if (reported.size >= rememberedMax) {
-      reported.clear();
-    }
-    reported.set(key, now());
-    log.info({ operationId, principal }, 'a deprecated route is in use');
+/** The last use of a deprecated route by a principal. */
+export interface DeprecatedUse {
+  readonly operationId: string;
+  readonly principal: string;
+  readonly lastAt: string;
+}
+
+export interface DeprecationReport {
+  /** Logs the use of a deprecated route at most once a day for each principal. */
+  report(operationId: string, principal: string): void;
+  /** The newest uses first. */
+  list(): DeprecatedUse[];
+}
+
+export function createDeprecationReport(log: Log, now: () => number): DeprecationReport {
+  const uses = new Map<
+    string,
+    { readonly operationId: string; readonly principal: string; loggedAt: number; lastAt: number }
+  >();
+  return {
+    report(operationId, principal) {
+      const key = `${operationId} ${principal}`;
+      const use = uses.get(key);
+      if (use !== undefined && now() - use.loggedAt < dayMs) {
+        use.lastAt = now();
+        return;
+      }
+      if (uses.size >= rememberedMax) {
+        uses.clear();
+      }
+      uses.set(key, { operationId, principal, loggedAt: now(), lastAt: now() });
+      log.info({ operationId, principal }, 'a deprecated route is in use');
+    },
+    list: () =>
+      [...uses.values()]
+        .sort((a, b) => b.lastAt - a.lastAt)
+        .slice(0, listedMax)
+        .map(({ operationId, principal, lastAt }) => ({ operationId, principal, lastAt: timestamp(lastAt) })),
   };
 }

@@ -3,6 +3,7 @@ import type { FastifyRequest } from 'fastify';
 import type { Clock } from '../clock.ts';
 import type { AppError } from '../errors.ts';
 import type { Log } from '../log.ts';
+import type { RecentFailures } from './recent-failures.ts';
 import { traceIdOf } from './trace.ts';
 
 const intervalMs = 1000;
@@ -39,10 +40,11 @@ export function createRequestLog(options: RequestLogOptions) {
 
 /**
  * Logs failures of the server, with their cause. There can be thousands of 503 for the same reason, so one of them is
- * logged per second, with the number of those `before` it that were not.
+ * logged per second, with the number of those `before` it that were not. What is logged is also remembered.
  */
 export function createErrorLog(
   options: RequestLogOptions,
+  failures: RecentFailures,
 ): (error: AppError, request: FastifyRequest) => void {
   const { log, clock } = options;
   const recent = new Map<string, { readonly until: number; unlogged: number }>();
@@ -50,6 +52,7 @@ export function createErrorLog(
   return (error, request) => {
     const facts = identityOf(request, options);
     if (error.code !== 'unavailable') {
+      failures.add(error, request);
       log.error({ ...facts, err: error.cause ?? error }, error.message);
       return;
     }
@@ -59,6 +62,7 @@ export function createErrorLog(
       last.unlogged += 1;
       return;
     }
+    failures.add(error, request);
     recent.set(error.message, { until: now + intervalMs, unlogged: 0 });
     const more = last === undefined || last.unlogged === 0 ? {} : { before: last.unlogged };
     if (error.cause === undefined) {

@@ -15,6 +15,7 @@ import type { PipelineDependencies } from './exchange.ts';
 import type { Metrics } from './metrics.ts';
 import { registerRoute } from './pipeline.ts';
 import { type RawRoute, registerRawRoutes } from './raw-routes.ts';
+import type { RecentFailures } from './recent-failures.ts';
 import { repeatedHeader } from './repeated-headers.ts';
 import { createErrorLog, createRequestLog } from './request-log.ts';
 import { fullPath, type Route } from './route.ts';
@@ -37,6 +38,7 @@ export interface ServerDependencies
   readonly clock: Clock;
   readonly log: Log;
   readonly metrics: Metrics;
+  readonly failures: RecentFailures;
   /** Routes that write their own responses. */
   readonly rawRoutes: readonly RawRoute[];
 }
@@ -86,7 +88,7 @@ export function createServer(routes: readonly Route[], dependencies: ServerDepen
 
   const fixedHeaders = fixedHeadersOf(config);
   const logOptions = { log, clock, withClientIp: config.logClientIp };
-  const logError = createErrorLog(logOptions);
+  const logError = createErrorLog(logOptions, dependencies.failures);
 
   function setCommonHeaders(request: FastifyRequest, reply: FastifyReply): void {
     reply.header('X-Request-Id', request.id).headers(fixedHeaders);

@@ -34,6 +34,10 @@ export const jobQueries = queriesOn((tx) => ({
       select ${kind}, value->>0, ${dueAt} from ${rowsFromJson(keys.map((key) => [key]))} where true
       on conflict (kind, key) do update set due_at = excluded.due_at, attempts = 0, parked_at = null`),
 
+  countDue: (now: string) =>
+    tx.get<{ due: number; first: string | null }>(sql`
+      select count(*) as due, min(due_at) as first from background_job where due_at <= ${now} and parked_at is null`),
+
   delete: (kind: string, key: string) =>
     tx.run(sql`delete from background_job where kind = ${kind} and key = ${key}`),
 

@@ -1,5 +1,6 @@
 /** Background jobs: rows that are written and deleted in the transaction of the change that needs or ends them. */
 import { forEachBlock } from '../blocks.ts';
+import { timestamp } from '../clock.ts';
 import type { Sql } from '../database/database.ts';
 import { jobQueries } from './queries.ts';
 
@@ -44,4 +45,13 @@ export async function claimJobs(
   now: string,
 ): Promise<string[]> {
   return (await jobQueries(tx).claim(kind, keys, now)).map(({ key }) => key);
+}
+
+/** How many jobs of all kinds are due, and how long the oldest of them has been. */
+export async function countDueJobs(
+  sql: Sql,
+  now: number,
+): Promise<{ readonly due: number; readonly oldestSeconds: number }> {
+  const { due = 0, first = null } = (await jobQueries(sql).countDue(timestamp(now))) ?? {};
+  return { due, oldestSeconds: first === null ? 0 : Math.max(0, now - Date.parse(first)) / 1000 };
 }

@@ -1,5 +1,6 @@
 /** The settings as the rest of the program reads them. They are listed in table.ts. */
 import { join } from 'node:path';
+import { type GivenSetting, givenSettings } from './given.ts';
 import { ConfigError } from './parsers.ts';
 import { loadOrCreateSecret, parseSecret } from './secret.ts';
 import { defaultIn, type Setting, type SettingContext, textIn } from './setting.ts';
@@ -19,6 +20,8 @@ export interface Config extends Omit<SettingValues, 'secret'> {
   readonly secret: string;
   /** Folder of files while they are received and processed. */
   readonly incomingDir: string;
+  /** All settings as they were given, without secrets. */
+  readonly given: readonly GivenSetting[];
   /** The plan of accounts that are created without one. */
   readonly defaultPlan: string;
 }
@@ -31,14 +34,16 @@ export type RawSettings = Partial<Record<Variable, string | undefined>>;
 /**
  * Parses all settings and completes them with defaults. A local shop on SQLite gets its secret from the data folder,
  * which the first start creates.
+ * @param flags those of the texts that came from flags
  * @throws ConfigError with one sentence, or with one line for each setting that is missing or invalid
  */
-export function loadConfig(raw: RawSettings): Config {
+export function loadConfig(raw: RawSettings, flags: RawSettings = {}): Config {
   // Nothing is written before all settings are valid.
   const values = parseSettings(raw, Object.keys(settings) as SettingName[]);
   return Object.freeze({
     ...values,
     secret: values.secret ?? parseSecret(loadOrCreateSecret(values.dataDir), 'CURD_SECRET'),
+    given: givenSettings(raw, flags, values),
     incomingDir: join(values.dataDir, 'incoming'),
     defaultPlan: textIn(settings.sessionPlan.default, values.environment),
   });

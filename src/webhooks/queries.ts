@@ -127,6 +127,13 @@ export const webhookQueries = queriesOn((tx: Sql) => ({
     tx.all<{ id: number; position: number }>(sql`
       select id, position from webhook_endpoint where status = 'enabled' order by id`),
 
+  countAllOpen: () =>
+    tx.get<{ count: number }>(sql`select count(*) as count from webhook_delivery where ${isOpen}`),
+
+  countFailing: () =>
+    tx.get<{ count: number }>(sql`
+      select count(*) as count from webhook_endpoint where status = 'enabled' and failing_since is not null`),
+
   countByStatus: () =>
     tx.all<{ status: EndpointStatus; count: number }>(sql`
       select status, count(*) as count from webhook_endpoint group by status`),

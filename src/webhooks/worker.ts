@@ -31,6 +31,10 @@ export interface WebhookStats {
   readonly attempts: Readonly<Record<'delivered' | 'retried' | 'given_up', number>>;
   /** Endpoints by status. */
   endpoints(): Promise<Readonly<Record<'enabled' | 'disabled', number>>>;
+  /** Deliveries that have not ended. */
+  waiting(): Promise<number>;
+  /** Enabled endpoints whose last delivery failed. */
+  failing(): Promise<number>;
   /** Age of the oldest delivery of an enabled endpoint that is due. */
   lagSeconds(): Promise<number>;
 }
@@ -103,6 +107,8 @@ export function createWebhookWorker(dependencies: WebhookDependencies): WebhookW
           ...Object.fromEntries(counts.map(({ status, count }) => [status, count])),
         };
       },
+      waiting: async () => (await queries.countAllOpen())?.count ?? 0,
+      failing: async () => (await queries.countFailing())?.count ?? 0,
       async lagSeconds() {
         const enabled = new Set((await queries.listEnabled()).map(({ id }) => String(id)));
         const due = (await listDueLanes(database, deliveryKind, clock.now()))

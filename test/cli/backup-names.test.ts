@@ -10,9 +10,12 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { suite, test } from 'node:test';
+import { findBackupTime } from '../../src/database/backup-time.ts';
+import { storeBackupTime } from '../../src/database/sqlite-file.ts';
 import { temporaryFolder } from '../context.ts';
-import { curd, curdJson, freshShop } from './run.ts';
+import { curd, curdJson, freshShop, inShop } from './run.ts';
 
 const dated = /^curd-\d{4}-\d\d-\d\dT\d\d-\d\d-\d\dZ\.tar$/;
 
@@ -36,7 +39,7 @@ suite('curd backup', { concurrency: 2 }, () => {
     }
     utimesSync(join(folder, abandoned), 0, 0);
 
-    const { file, removed } = await curdJson(shop, 'backup', folder, '--keep', '2');
+    const { file, removed, createdAt } = await curdJson(shop, 'backup', folder, '--keep', '2');
     const made = file.slice(folder.length + 1);
     assert.match(made, dated);
     assert.deepEqual(
@@ -44,7 +47,16 @@ suite('curd backup', { concurrency: 2 }, () => {
       days.slice(0, 2).map((name) => join(folder, name)),
     );
     assert.deepEqual(readdirSync(folder).sort(), [made, days[2], ...others, link, running].sort());
+    const backupTime = () => inShop(shop, ({ database }) => findBackupTime(database));
+    assert.equal(await backupTime(), createdAt);
     assert.equal((await curdJson(shop, 'restore', file)).restored, file);
+    assert.equal(await backupTime(), null, 'of the shop before the backup');
+    // Before an upgrade, the newer version may back up a database that it has not migrated.
+    const older = join(folder, 'older.sqlite');
+    const connection = new DatabaseSync(older);
+    connection.exec('create table shop (id integer primary key, environment text)');
+    connection.close();
+    storeBackupTime(older, createdAt);
   });
 
   test('does not follow symbolic links planted at its temporary and its final name', async (t) => {

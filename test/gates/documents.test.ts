@@ -105,12 +105,16 @@ suite('The settings table', () => {
         CURD_SECRET: 'x'.repeat(32),
         CURD_PUBLIC_URL: 'https://cheese.example',
       };
-      const config = loadConfig(raw);
+      const parsed = (texts: RawSettings) => {
+        const { given: _, ...config } = loadConfig(texts);
+        return config;
+      };
+      const config = parsed(raw);
       const context = { ...config, defaultText: '' };
       for (const setting of allSettings.filter(({ variable }) => !(variable in raw))) {
         const text = defaultIn(setting, context);
         if (text !== null) {
-          assert.deepEqual(loadConfig({ ...raw, [setting.variable]: text }), config, setting.variable);
+          assert.deepEqual(parsed({ ...raw, [setting.variable]: text }), config, setting.variable);
         }
       }
     });

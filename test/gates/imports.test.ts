@@ -9,7 +9,7 @@ const layers: readonly RegExp[] = [
   /^src\/main\.ts$/,
   /^src\/cli\//,
   /^src\/app\//,
-  /^src\/(console|cheeses|stock|statistics|images|orders|customers|webhooks)\/|^src\/events\/(types|event-components|routes|service|stream|live-connections|list-schemas)\.ts$/,
+  /^src\/(administration|console|cheeses|stock|statistics|images|orders|customers|webhooks)\/|^src\/events\/(types|event-components|routes|service|stream|live-connections|list-schemas)\.ts$/,
   /^src\/auth\/(?!principal\.ts|access\.ts)/,
   /^src\/http\//,
   /^src\/(limits|idempotency|events|jobs)\//,

@@ -33,6 +33,8 @@ const owners: Readonly<Record<string, string>> = {
   statistic: 'statistics',
   statistic_cheese: 'statistics',
   statistic_position: 'statistics',
+  instance: 'administration',
+  doctor_run: 'administration',
   webhook_endpoint: 'webhooks',
   webhook_delivery: 'webhooks',
   webhook_attempt: 'webhooks',

@@ -3,6 +3,14 @@ import type { ListOf } from '../pages.ts';
 import type { Query, Result } from '../types.ts';
 import { Area } from './area.ts';
 
+/** The state of the server. */
+export class Status extends Area {
+  /** Returns the state of the shop: instances, database, event log, settings, failed requests. */
+  get(options?: CallOptions): Promise<Result<'getStatus'>> {
+    return this.api.get('/v2/status', {}, options);
+  }
+}
+
 /** Figures of the shop, counted from the event log. */
 export class Statistics extends Area {
   /** Returns how many orders, customers and cheeses there were in each hour, day or week. */
