@@ -70,14 +70,17 @@ export const statisticsQueries = queriesOn((tx) => ({
 
   deleteCheeses: () => tx.run(sql`delete from statistic_cheese`),
 
-  /** Sums of a measure over periods, without periods in which nothing was counted. */
+  /**
+   * Sums of a measure over periods; null where nothing was counted. A subquery for each period reads a range of the
+   * index: SQLite runs a join in the other order, and compares each row with all periods.
+   */
   sumFigures: (measure: Measure, periods: readonly (readonly [index: number, from: string, to: string])[]) =>
-    tx.all<{ period: number; total: number }>(sql`
-      select p.period, cast(sum(s.value) as bigint) as total
-      from (select cast(value->>0 as bigint) as period, value->>1 as low, value->>2 as high
-        from ${rowsFromJson(periods)}) p
-      join statistic s on s.measure = ${measure} and s.quarter >= p.low and s.quarter < p.high
-      group by p.period`),
+    tx.all<{ period: number; total: number | null }>(sql`
+      select cast(p.value->>0 as bigint) as period, (
+        select cast(sum(s.value) as bigint) from statistic s
+        where s.measure = ${measure} and s.quarter >= p.value->>1 and s.quarter < p.value->>2
+      ) as total
+      from ${rowsFromJson(periods)} p`),
 
   /** The next days of cheeses in a period, in the order of the key. */
   listCheeseDays: (after: readonly [day: string, cheeseId: number], before: string, limit: number) =>

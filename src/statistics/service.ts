@@ -80,7 +80,7 @@ export function createStatisticsService(database: Database, clock: Clock): Stati
           await forEachBlock(periods, periodsMax, async (block) => {
             for (const { period, total } of await statisticsQueries(snapshot).sumFigures(measure, block)) {
               const point = points[period];
-              if (point !== undefined) {
+              if (point !== undefined && total !== null) {
                 point[1] = isMoney(measure) ? dollars(total) : total;
               }
             }
