@@ -31,6 +31,7 @@ const areas: Readonly<Record<string, string>> = {
 const exceptions: Readonly<Record<string, string>> = {
   createPasswordReset: 'customers.createPasswordReset',
   getIdempotentResponse: 'idempotency.get',
+  getStatus: 'status.get',
   listBestSellers: 'statistics.listBestSellers',
   registerCustomers: 'customers.registerAll',
   signInToConsole: 'console.signIn',
