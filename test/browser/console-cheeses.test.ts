@@ -147,6 +147,9 @@ inConsole(
     await goTo(`/cheeses/${id}`);
     await page.getByLabel('Name').fill('Reblochon fermier');
     await page.getByRole('combobox', { name: 'Origin' }).fill('Savoy');
+    await goTo('/stock');
+    await goTo(`/cheeses/${id}`);
+    await page.getByText('not saved').waitFor();
     await patch(opened, id, { ageMonths: 2 });
     await until(async () => (await page.getByRole('textbox', { name: 'Age' }).inputValue()) === '2 months');
     await patch(opened, id, { name: 'Reblochon de Savoie', origin: 'Alps', pricePerKg: 25 });

@@ -1,6 +1,6 @@
 /**
  * The edits of a cheese over its stored version. Changes of others appear in fields that were not edited; in edited ones,
- * saving asks which version is kept.
+ * saving asks which version is kept. Edits that were not saved are there again when somebody comes back to the cheese.
  */
 import { useQueryClient } from '@tanstack/react-query';
 import { useEffect, useState } from 'react';
@@ -16,6 +16,12 @@ import {
   valuesOf,
 } from './form-values.ts';
 import type { VersionedCheese } from './queries.ts';
+
+interface Draft {
+  /** The version that was edited. */
+  readonly base: VersionedCheese;
+  readonly edits: Partial<FormValues>;
+}
 
 export interface FormConflict {
   readonly mine: Partial<FormValues>;
@@ -35,8 +41,10 @@ export function sentencesOf(error: unknown): { fields: Record<string, string>; g
 export function useCheeseForm(server: VersionedCheese) {
   const curd = useCurd();
   const client = useQueryClient();
-  const [base, setBase] = useState(server);
-  const [edits, setEdits] = useState<Partial<FormValues>>({});
+  const draftKey = ['draft', server.cheese.id];
+  const [draft] = useState(() => client.getQueryData<Draft>(draftKey));
+  const [base, setBase] = useState(draft?.base ?? server);
+  const [edits, setEdits] = useState(draft?.edits ?? {});
   const [isSaving, setSaving] = useState(false);
   const [failure, setFailure] = useState<unknown>(null);
   const [conflict, setConflict] = useState<FormConflict | null>(null);
@@ -58,6 +66,12 @@ export function useCheeseForm(server: VersionedCheese) {
       setBase(server);
     }
   }, [server]);
+
+  // The cache is emptied when the session ends.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the key never changes.
+  useEffect(() => {
+    client.setQueryData<Draft>(draftKey, { base, edits });
+  }, [client, base, edits]);
 
   async function save(version = base, wanted = changes): Promise<void> {
     if (Object.keys(wanted).length === 0 || isSaving) {
