@@ -71,7 +71,11 @@ function isTemporary({ status }: CurdError): boolean {
 
 async function connect(api: Api, query: Query<'streamEvents'>, signal: AbortSignal | undefined) {
   const request = api.requestOf('GET', '/v2/events/stream', { query });
-  const read = (response: Response) => (response.ok ? Promise.resolve(response.body) : textOf(response));
+  // A proxy may respond with a page of its own.
+  const isStream = ({ ok, headers }: Response) =>
+    ok && headers.get('Content-Type')?.startsWith('text/event-stream');
+  const read = (response: Response) =>
+    isStream(response) ? Promise.resolve(response.body) : textOf(response);
   const { value, ...reply } = await api.http.send<ReadableStream<Uint8Array> | string | null>(
     request,
     { signal },

@@ -120,9 +120,18 @@ function isInvalidToken(response: Response): boolean {
   return response.status === 401 && /invalid_token/.test(response.headers.get('WWW-Authenticate') ?? '');
 }
 
+/** `fetch` of Node says "fetch failed", and its cause says why. */
+function reasonOf(error: unknown): string {
+  if (!(error instanceof Error)) {
+    return String(error);
+  }
+  const { message, cause } = error;
+  return cause instanceof Error && cause.message !== '' ? `${message}, ${cause.message}` : message;
+}
+
 function connectionFailed({ method, url }: OutgoingRequest, attempts: number, cause: unknown): Error {
   const { origin, pathname: path } = new URL(url);
-  const reason = cause instanceof Error ? cause.message : String(cause);
+  const reason = reasonOf(cause).replace(/\.$/, '');
   return new ConnectionFailed(
     `No response from ${origin} after ${attempts === 1 ? '1 attempt' : `${attempts} attempts`}: ${reason}.`,
     {

@@ -42,12 +42,20 @@ export interface CallOptions {
 }
 
 /** The options with their defaults, after they were checked. */
-export function checkOptions(options: CurdOptions) {
+export function checkOptions(options: CurdOptions = { baseUrl: '' }) {
   const { baseUrl, apiKey, token, session, allowKeysInBrowsers = false } = options;
   if (!/^https?:\/\/[^/?#]/.test(baseUrl)) {
     throw new TypeError(
       `baseUrl is "${baseUrl}", but must be the URL of a shop, such as https://shop.example.`,
     );
+  }
+  if (/\/v2\/*$/.test(baseUrl)) {
+    throw new TypeError(`baseUrl is "${baseUrl}". Leave out /v2, which the client adds.`);
+  }
+  for (const [name, value] of Object.entries({ apiKey, session, token })) {
+    if (typeof value === 'string' && !/^[\x20-\x7e]*$/.test(value.trim())) {
+      throw new TypeError(`${name} contains characters that no credential has. Copy it again.`);
+    }
   }
   if (token !== undefined && session !== undefined) {
     throw new TypeError('token and session are sent in the same header. Give one of them.');

@@ -63,6 +63,9 @@ export async function uploadImage(
   image: Blob,
   { caption, isPrimary, onProgress, ...options }: UploadOptions,
 ): Promise<Result<'uploadCheeseImage'>> {
+  if (!(image instanceof Blob)) {
+    throw new TypeError('The image must be a Blob: new Blob([bytes]), or in Node await openAsBlob(path).');
+  }
   const form = new FormData();
   form.append('file', image);
   if (caption !== undefined) {

@@ -28,7 +28,28 @@ suite('The client', () => {
       /baseUrl is "shop\.example", but must be the URL of a shop/,
     );
     assert.throws(open({ token: 'a', session: 'b' }), /Give one of them/);
+    assert.throws(open({ baseUrl: 'http://shop.example/v2/' }), /Leave out \/v2/);
+    assert.throws(open({ apiKey: 'sk_test_€' }), /apiKey contains characters that no credential has/);
+    assert.throws(() => new Curd(undefined as never), /baseUrl is ""/);
     open({ apiKey: undefined, token: undefined, session: undefined, maxRetries: undefined })();
+  });
+
+  test('says why no response arrived, and refuses a file that is not a Blob', async () => {
+    const curd = new Curd({ baseUrl: 'http://127.0.0.1:9', maxRetries: 0 });
+    const { message } = await rejection(curd.inventory.get());
+    assert.match(
+      message,
+      /^No response from http:\/\/127\.0\.0\.1:9 after 1 attempt: fetch failed, \w[^.]*[^.]$|bad port/,
+    );
+    await assert.rejects(curd.cheeses.uploadImage(1, './brie.jpg' as never), /The image must be a Blob/);
+  });
+
+  test('reports a page of a proxy in place of the event stream', async (t) => {
+    const refuse = { status: 200, headers: { 'Content-Type': 'text/html' }, body: '<h1>Log in</h1>' };
+    const proxy = await openProxy(t, shop().url, () => ({ refuse }));
+    const stream = new Curd({ baseUrl: proxy.url }).events.stream({ since: 'earliest' });
+    const error = await rejection(stream.next());
+    assert.match(error.message, /is not JSON: <h1>Log in/);
   });
 
   test('sends an API key and a session, and the key then acts for this customer', async () => {
