@@ -38,6 +38,12 @@ const exceptions: Readonly<Record<string, string>> = {
   signOutOfConsole: 'console.signOut',
 };
 
+/** What uploads send. */
+const files: Readonly<Record<string, { readonly name: string; readonly path: string }>> = {
+  importCheeses: { name: 'file', path: '/cheeses.csv' },
+  uploadCheeseImage: { name: 'image', path: '/brie.jpg' },
+};
+
 /** The panel of the reference page shows 46 characters in a line. */
 const literalWidth = 44;
 
@@ -50,6 +56,7 @@ export function clientSample(
   if (verb === undefined) {
     return undefined;
   }
+  const file = files[route.operationId];
   const call = `curd.${verb}(${argumentsOf(route, examples)
     .map((value) => literal(value))
     .join(', ')})`;
@@ -57,22 +64,22 @@ export function clientSample(
     "import { Curd } from '@curd/client';",
     '',
     `const curd = new Curd(${literal(credentialOf(route))});`,
-    ...(route.upload === undefined
+    ...(file === undefined
       ? []
-      : ["const image = await fetch('/brie.jpg').then((response) => response.blob());"]),
+      : [`const ${file.name} = await fetch('${file.path}').then((response) => response.blob());`]),
     ...statementOf(route, verb, call),
   ].join('\n');
 }
 
 /** The parameters in the path, and the body or the required parameters in the query. */
 function argumentsOf(
-  { path, query = {}, body, upload }: Described,
+  { operationId, path, query = {}, body, upload }: Described,
   examples: Readonly<Record<string, unknown>>,
 ): unknown[] {
   const values = parametersIn(path).map((name) => examples[name]);
   const required = Object.entries(query).filter(([, { isRequired }]) => isRequired);
   if (upload !== undefined) {
-    return [...values, variable('image')];
+    return [...values, variable(files[operationId]?.name ?? 'file')];
   }
   if (body !== undefined) {
     return [...values, exampleOf(body)];
