@@ -75,7 +75,8 @@ suite('The verbs of the client', () => {
       received.length = 0;
       // Ones are valid in every place of a path; elsewhere the server here accepts anything.
       const first = name === 'events.stream' ? { since: 'earliest' } : 1;
-      const result = verb(first, 1, 1, 1) as AsyncIterator<unknown> & PromiseLike<unknown>;
+      const second = name === 'cheeses.uploadImage' ? new Blob() : 1;
+      const result = verb(first, second, 1, 1) as AsyncIterator<unknown> & PromiseLike<unknown>;
       await ('next' in result ? result.next() : result).then(
         () => assert.fail(`${name} does not report the 400 of the server`),
         () => undefined,
