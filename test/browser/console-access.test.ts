@@ -1,6 +1,6 @@
 /** Accounts, API keys and OAuth clients in the console. */
 import assert from 'node:assert/strict';
-import { consoleTests } from './console.ts';
+import { consoleTests, findAccessibilityProblems } from './console.ts';
 
 const inConsole = consoleTests();
 
@@ -23,10 +23,12 @@ inConsole(
     await page.getByRole('textbox', { name: 'Name' }).fill('scanner');
     await page.getByLabel('Everything an operator can do').check();
     await page.getByText("npx curd keys create --account 'warehouse' --scope admin").waitFor();
+    assert.deepEqual(await findAccessibilityProblems(page), []);
     await page.getByLabel('Read, and what is chosen here').check();
     await page.getByLabel('Change cheeses, images and stock').check();
     await page.getByRole('button', { name: 'Create' }).click();
     const first = (await secret.textContent()) ?? '';
+    assert.deepEqual(await findAccessibilityProblems(page), []);
     await page.getByRole('button', { name: 'Copy' }).click();
     assert.equal(await page.evaluate('navigator.clipboard.readText()'), first);
     const created = await shop.request('POST', '/v2/cheeses', {
@@ -78,6 +80,7 @@ inConsole('registers and deletes an OAuth client', async ({ shop, page, goTo }) 
   await dialog.getByLabel('Redirect URIs').fill('ftp://diary.example');
   await dialog.getByRole('button', { name: 'Register' }).click();
   await dialog.getByRole('alert').waitFor();
+  assert.deepEqual(await findAccessibilityProblems(page), []);
   await dialog.getByLabel('Redirect URIs').fill('https://diary.example/callback');
   await dialog.getByRole('button', { name: 'Register' }).click();
   await page.getByTestId('secret').waitFor();

@@ -1,6 +1,6 @@
 /** Home of the console: first steps, figures, what needs attention, and what happens. */
 import assert from 'node:assert/strict';
-import { consoleTests } from './console.ts';
+import { consoleTests, findAccessibilityProblems } from './console.ts';
 
 const inConsole = consoleTests();
 
@@ -33,6 +33,7 @@ inConsole('ticks the first steps, and counts an order without a reload', async (
   await figure('To approve').getByText('1', { exact: true }).waitFor();
   await page.getByRole('region', { name: 'Best sellers of 7 days' }).getByText('Comté').waitFor();
   await page.getByText('2 orders, $60.00 in 30 days').waitFor();
+  assert.deepEqual(await findAccessibilityProblems(page), []);
   await page.getByRole('button', { name: 'Table' }).click();
   await page.getByRole('row', { name: /2 \$60\.00$/ }).waitFor();
 

@@ -9,7 +9,7 @@ import {
   tokensOf,
   withToken,
 } from '../oauth/flow.ts';
-import { consoleTests } from './console.ts';
+import { consoleTests, findAccessibilityProblems } from './console.ts';
 
 const inConsole = consoleTests();
 
@@ -57,6 +57,7 @@ inConsole('finds, changes and deletes a customer', async ({ shop, page, goTo }) 
   await page.getByRole('link', { name: 'emile42' }).click();
   await page.getByRole('heading', { level: 1, name: 'emile42' }).waitFor();
   await page.getByRole('link', { name: String(placed), exact: true }).waitFor();
+  assert.deepEqual(await findAccessibilityProblems(page), []);
 
   await page.getByRole('button', { name: 'Make staff' }).click();
   await page.getByRole('dialog').getByRole('button', { name: 'Make staff' }).click();
@@ -81,6 +82,7 @@ inConsole('finds, changes and deletes a customer', async ({ shop, page, goTo }) 
   await page.getByRole('button', { name: 'Delete' }).click();
   const dialog = page.getByRole('dialog');
   await dialog.getByText(`cancels order ${placed}`).waitFor();
+  assert.deepEqual(await findAccessibilityProblems(page), []);
   const confirm = dialog.getByRole('button', { name: 'Delete' });
   assert.equal(await confirm.isDisabled(), true);
   await dialog.getByLabel('Type emile42 to confirm').fill('emile42');
@@ -109,6 +111,7 @@ inConsole('shows requests for admin as they come, and decides on them', async ({
   const scope = scopes.join(' ');
   await carol.authorize(queryOf(first, { scope }), { consent: undefined });
   await badge.waitFor();
+  assert.deepEqual(await findAccessibilityProblems(page), []);
   await page
     .getByRole('row', { name: /First.*carol.*pending/ })
     .getByRole('button', { name: 'Approve' })

@@ -6,7 +6,7 @@ import { testClock } from '../context.ts';
 import { openListeningShop, type ShopOptions } from '../helper.ts';
 import { password, register, rewrite, setRole } from '../oauth/flow.ts';
 import { closeChromium, openPage } from './chromium.ts';
-import { buildConsole, consoleLink } from './console.ts';
+import { buildConsole, consoleLink, findAccessibilityProblems } from './console.ts';
 
 after(closeChromium);
 
@@ -70,6 +70,7 @@ test('refuses customers, and shows staff the command until an operator approves 
   await allow();
   await page.getByText('request 1.').waitFor();
   await page.getByText('npx curd approvals approve 1').waitFor();
+  assert.deepEqual(await findAccessibilityProblems(page), []);
   await page.getByRole('button', { name: 'Open the catalogue only' }).click();
   await screen('Cheeses');
   assert.deepEqual(

@@ -132,7 +132,7 @@ export function Attention() {
           {items.map(({ key, text, href, link }) => (
             <List.Item key={key}>
               {text}{' '}
-              <Anchor component={Link} href={href} size="sm">
+              <Anchor component={Link} href={href} size="sm" underline="always">
                 {link}
               </Anchor>
             </List.Item>

@@ -70,7 +70,7 @@ export function LiveEvents() {
                     {href === null ? (
                       subject
                     ) : (
-                      <Anchor component={Link} href={href} size="sm">
+                      <Anchor component={Link} href={href} size="sm" underline="always">
                         {subject}
                       </Anchor>
                     )}{' '}
