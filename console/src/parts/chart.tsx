@@ -33,11 +33,17 @@ export function Chart({ caption, times, series, height = 180 }: Props) {
     }
     const text = scheme === 'dark' ? '#f3ecdf' : '#2b2418';
     const grid = { stroke: scheme === 'dark' ? '#3a3328' : '#ddd2bd', width: 1 };
+    // At rest, the legend has the values of the last step.
+    const showLast = (plot: UPlot) => plot.setLegend({ idx: times.length - 1 });
     const plot = new UPlot(
       {
         width: element.clientWidth,
         height,
         legend: { show: true },
+        hooks: {
+          ready: [showLast],
+          setCursor: [(current) => (current.cursor.idx == null ? showLast(current) : undefined)],
+        },
         cursor: { drag: { x: false, y: false } },
         axes: [
           { stroke: text, grid },
@@ -68,10 +74,6 @@ export function Chart({ caption, times, series, height = 180 }: Props) {
       [times.map((time) => Date.parse(time) / 1000), ...series.map(({ values }) => [...values])],
       element,
     );
-    // At rest, the legend has the values of the last step.
-    const showLast = () => plot.setLegend({ idx: times.length - 1 });
-    showLast();
-    plot.over.addEventListener('mouseleave', showLast);
     const observer = new ResizeObserver(() => plot.setSize({ width: element.clientWidth, height }));
     observer.observe(element);
     return () => {
