@@ -49,5 +49,6 @@ export function useApi<T>(
     queryKey: key,
     queryFn: async ({ signal }) => await read(curd, signal),
     refetchInterval: everyMs,
+    ...(everyMs === false ? {} : { staleTime: 0 }),
   });
 }

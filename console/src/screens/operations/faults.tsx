@@ -15,32 +15,30 @@ export function Faults({ faults }: Pick<Status, 'faults'>) {
           here, with the request id by which the log names them.
         </Text>
       ) : (
-        <Table.ScrollContainer minWidth={420}>
-          <Table aria-label="Failed requests">
-            <Table.Thead>
-              <Table.Tr>
-                <Table.Th>Time</Table.Th>
-                <Table.Th>Operation</Table.Th>
-                <Table.Th>Message</Table.Th>
-                <Table.Th>Request id</Table.Th>
+        <Table aria-label="Failed requests">
+          <Table.Thead>
+            <Table.Tr>
+              <Table.Th>Time</Table.Th>
+              <Table.Th>Operation</Table.Th>
+              <Table.Th>Message</Table.Th>
+              <Table.Th>Request id</Table.Th>
+            </Table.Tr>
+          </Table.Thead>
+          <Table.Tbody>
+            {faults.map(({ at, requestId, operationId, message }) => (
+              <Table.Tr key={requestId}>
+                <Table.Td>
+                  <Time at={at} />
+                </Table.Td>
+                <Table.Td>{operationId ?? 'a page'}</Table.Td>
+                <Table.Td>{message}</Table.Td>
+                <Table.Td>
+                  <Code style={{ overflowWrap: 'anywhere' }}>{requestId}</Code>
+                </Table.Td>
               </Table.Tr>
-            </Table.Thead>
-            <Table.Tbody>
-              {faults.map(({ at, requestId, operationId, message }) => (
-                <Table.Tr key={requestId}>
-                  <Table.Td>
-                    <Time at={at} />
-                  </Table.Td>
-                  <Table.Td>{operationId ?? 'a page'}</Table.Td>
-                  <Table.Td>{message}</Table.Td>
-                  <Table.Td>
-                    <Code>{requestId}</Code>
-                  </Table.Td>
-                </Table.Tr>
-              ))}
-            </Table.Tbody>
-          </Table>
-        </Table.ScrollContainer>
+            ))}
+          </Table.Tbody>
+        </Table>
       )}
     </section>
   );

@@ -1,5 +1,6 @@
 /** The figures of the server, and its instances. */
-import { Badge, Table, Title } from '@mantine/core';
+import { Badge, Group, Title } from '@mantine/core';
+import { type Column, DataTable } from '../../parts/data-table.tsx';
 import { showNumber } from '../../parts/format.ts';
 import { Time } from '../../parts/time.tsx';
 import type { Status } from './status.ts';
@@ -68,58 +69,52 @@ export function Figures({ status }: { readonly status: Status }) {
   );
 }
 
+type Instance = Status['instances'][number];
+
 export function Instances({ status }: { readonly status: Status }) {
-  const versions = new Set(status.instances.map(({ version }) => version));
+  const isSilent = ({ id, seenAt }: Instance) =>
+    id !== status.instance && Date.now() - Date.parse(seenAt) > silentMs;
+  const columns: Column<Instance>[] = [
+    {
+      title: 'Instance',
+      show: ({ id }) => (
+        <Group gap={6}>
+          {id}
+          {id === status.instance ? (
+            <Badge variant="outline" color="gray" size="sm">
+              this response
+            </Badge>
+          ) : null}
+        </Group>
+      ),
+    },
+    {
+      title: 'Health',
+      show: (instance) => (
+        <Badge variant="light" color={isSilent(instance) ? 'yellow' : 'green'}>
+          {isSilent(instance) ? 'silent' : 'running'}
+        </Badge>
+      ),
+    },
+    {
+      title: 'Version',
+      show: ({ version }) => (version === status.version ? version : `${version} (another version)`),
+    },
+    { title: 'Started', show: ({ startedAt }) => <Time at={startedAt} isRelative /> },
+    { title: 'Last seen', show: ({ seenAt }) => <Time at={seenAt} isRelative /> },
+  ];
   return (
     <section>
       <Title order={2} size="h4" mb="xs">
         Instances
       </Title>
-      <Table.ScrollContainer minWidth={420}>
-        <Table aria-label="Instances">
-          <Table.Thead>
-            <Table.Tr>
-              <Table.Th>Instance</Table.Th>
-              <Table.Th>Health</Table.Th>
-              <Table.Th>Version</Table.Th>
-              <Table.Th>Started</Table.Th>
-              <Table.Th>Last seen</Table.Th>
-            </Table.Tr>
-          </Table.Thead>
-          <Table.Tbody>
-            {status.instances.map(({ id, version, startedAt, seenAt }) => {
-              const isSilent = Date.now() - Date.parse(seenAt) > silentMs && id !== status.instance;
-              return (
-                <Table.Tr key={id}>
-                  <Table.Td>
-                    {id}{' '}
-                    {id === status.instance ? (
-                      <Badge variant="outline" color="gray" size="sm">
-                        this response
-                      </Badge>
-                    ) : null}
-                  </Table.Td>
-                  <Table.Td>
-                    <Badge variant="light" color={isSilent ? 'yellow' : 'green'}>
-                      {isSilent ? 'silent' : 'running'}
-                    </Badge>
-                  </Table.Td>
-                  <Table.Td>
-                    {version}
-                    {versions.size > 1 && version !== status.version ? ' (another version)' : null}
-                  </Table.Td>
-                  <Table.Td>
-                    <Time at={startedAt} isRelative />
-                  </Table.Td>
-                  <Table.Td>
-                    <Time at={seenAt} isRelative />
-                  </Table.Td>
-                </Table.Tr>
-              );
-            })}
-          </Table.Tbody>
-        </Table>
-      </Table.ScrollContainer>
+      <DataTable
+        label="Instances"
+        columns={columns}
+        rows={status.instances}
+        keyOf={({ id }) => id}
+        nameOf={({ id }) => id}
+      />
     </section>
   );
 }

@@ -21,36 +21,34 @@ export function Settings({ settings }: { readonly settings: Status['settings'] }
           onChange={(value) => setSearch(value === 'all' ? {} : { settings: value })}
         />
       </Group>
-      <Table.ScrollContainer minWidth={420}>
-        <Table aria-label="Settings" verticalSpacing={4}>
-          <Table.Thead>
-            <Table.Tr>
-              <Table.Th>Variable</Table.Th>
-              <Table.Th>Value</Table.Th>
-              <Table.Th>From</Table.Th>
+      <Table aria-label="Settings" verticalSpacing={4}>
+        <Table.Thead>
+          <Table.Tr>
+            <Table.Th>Variable</Table.Th>
+            <Table.Th>Value</Table.Th>
+            <Table.Th>From</Table.Th>
+          </Table.Tr>
+        </Table.Thead>
+        <Table.Tbody>
+          {shown.map(({ variable, value, origin }) => (
+            <Table.Tr key={variable}>
+              <Table.Td>
+                <Code style={{ overflowWrap: 'anywhere' }}>{variable}</Code>
+              </Table.Td>
+              <Table.Td style={{ overflowWrap: 'anywhere' }}>{value ?? 'not set'}</Table.Td>
+              <Table.Td>
+                {origin === 'default' ? (
+                  'default'
+                ) : (
+                  <Badge variant="light" color="rind">
+                    {origin}
+                  </Badge>
+                )}
+              </Table.Td>
             </Table.Tr>
-          </Table.Thead>
-          <Table.Tbody>
-            {shown.map(({ variable, value, origin }) => (
-              <Table.Tr key={variable}>
-                <Table.Td>
-                  <Code>{variable}</Code>
-                </Table.Td>
-                <Table.Td style={{ overflowWrap: 'anywhere' }}>{value ?? 'not set'}</Table.Td>
-                <Table.Td>
-                  {origin === 'default' ? (
-                    'default'
-                  ) : (
-                    <Badge variant="light" color="rind">
-                      {origin}
-                    </Badge>
-                  )}
-                </Table.Td>
-              </Table.Tr>
-            ))}
-          </Table.Tbody>
-        </Table>
-      </Table.ScrollContainer>
+          ))}
+        </Table.Tbody>
+      </Table>
     </section>
   );
 }
