@@ -56,7 +56,7 @@ export function Card({ order, isCurrent, isSelected, onFocus, onSelect, onTransi
       <Text size="sm" lineClamp={2} my={2}>
         {linesOf(order)}
       </Text>
-      <Group gap={6} justify="space-between" wrap="nowrap">
+      <Group gap={6} justify="space-between" wrap="wrap">
         <Group gap={6}>
           <Text size="sm" fw={600} className="figure">
             {showMoney(order.total)}
