@@ -96,6 +96,51 @@ async function writeFiles(result) {
   }
 }
 
+/**
+ * Imports each widget from its own file. A screen that imports the index of the package would add its widgets to the
+ * first load of all, because esbuild splits by the files that an entry reaches.
+ */
+const directImports = {
+  name: 'direct-imports',
+  setup({ onLoad }) {
+    const index = join(
+      dirname(fileURLToPath(import.meta.resolve('@mantine/core/styles.css'))),
+      'esm/index.mjs',
+    );
+    const files = new Map();
+    for (const [, names, path] of readFileSync(index, 'utf8').matchAll(
+      /import \{([^}]*)\} from "([^"]+)"/g,
+    )) {
+      for (const name of names.split(',')) {
+        const [exported, local = exported] = name.trim().split(' as ');
+        files.set(local, { exported, path: path.startsWith('.') ? join(dirname(index), path) : path });
+      }
+    }
+    onLoad(
+      { filter: /(console.src|@mantine.(notifications|spotlight|dropzone|dates)).*\.(tsx?|mjs)$/ },
+      ({ path }) => {
+        const text = readFileSync(path, 'utf8').replace(
+          /import \{([^}]*)\} from ['"]@mantine\/core['"]/g,
+          (_, names) =>
+            names
+              .split(',')
+              .map((name) => name.trim())
+              .filter((name) => name !== '' && !name.startsWith('type '))
+              .map((name) => {
+                const [imported, local = imported] = name.split(' as ');
+                const file = files.get(imported);
+                return file === undefined
+                  ? `import { ${name} } from '@mantine/core'`
+                  : `import { ${file.exported} as ${local} } from ${JSON.stringify(file.path)}`;
+              })
+              .join(';'),
+        );
+        return { contents: text, loader: path.endsWith('.tsx') ? 'tsx' : path.endsWith('.ts') ? 'ts' : 'js' };
+      },
+    );
+  },
+};
+
 /** For scripts and styles. */
 const common = {
   absWorkingDir: folder,
@@ -120,9 +165,10 @@ const options = {
   loader: { '.css': 'empty' },
   metafile: true,
   plugins: [
+    directImports,
     {
       name: 'write-files',
-      setup: ({ onEnd }) => onEnd((result) => result.outputFiles && writeFiles(result)),
+      setup: ({ onEnd }) => onEnd((result) => (result.errors.length === 0 ? writeFiles(result) : undefined)),
     },
   ],
 };

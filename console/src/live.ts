@@ -4,6 +4,7 @@
  */
 import type { QueryClient } from '@tanstack/react-query';
 import type { Curd, CurdEvent } from '../../client/src/index.ts';
+import { connection } from './connection.ts';
 
 const pollMs = 15_000;
 /** A list is read again at most twice a second. */
@@ -116,21 +117,27 @@ export function listen(curd: Curd, queries: QueryClient): () => void {
   async function stream(): Promise<void> {
     isReading = true;
     while (!signal.aborted) {
+      // The client waits longer after each lost connection: this page knows when the server is back.
+      const returned = new AbortController();
+      const stopWatching = connection.onReturn(() => returned.abort());
+      const either = AbortSignal.any([signal, returned.signal]);
       try {
-        position ??= (await curd.events.list({ since: 'latest', limit: 1 }, { signal })).next;
+        position ??= (await curd.events.list({ since: 'latest', limit: 1 }, { signal: either })).next;
         announce('live');
-        for await (const event of curd.events.stream({ since: position, signal })) {
+        for await (const event of curd.events.stream({ since: position, signal: either })) {
           receive(event);
           channel.postMessage({ event });
         }
       } catch {
-        if (!signal.aborted) {
+        if (!either.aborted) {
           // Events may be missed, or be gone from the log.
           position = undefined;
           announce('polling');
           await queries.invalidateQueries();
           await new Promise((resolve) => window.setTimeout(resolve, pollMs));
         }
+      } finally {
+        stopWatching();
       }
     }
   }

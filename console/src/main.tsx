@@ -9,6 +9,7 @@ import { QueryClientProvider } from '@tanstack/react-query';
 import { useSyncExternalStore } from 'react';
 import { createRoot } from 'react-dom/client';
 import { Router } from 'wouter';
+import { connection, watchRequests } from './connection.ts';
 import { styleNonce } from './environment.ts';
 import { Loading } from './parts/page.tsx';
 import { queryClient, SignedInContext } from './queries.ts';
@@ -45,6 +46,8 @@ const root = document.getElementById('root');
 if (root !== null) {
   session.onEnd(() => queryClient.clear());
   installNavigationKeys();
+  watchRequests();
+  connection.onReturn(() => void queryClient.invalidateQueries());
   createRoot(root).render(
     <MantineProvider theme={theme} defaultColorScheme="auto" getStyleNonce={styleNonce}>
       <Notifications position="bottom-right" />

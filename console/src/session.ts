@@ -3,11 +3,7 @@
  * with the tab. After 30 minutes without input the page is locked: tokens and data are deleted.
  */
 
-import {
-  type Session as OAuthSession,
-  SignInRequired,
-  signIn as signInByOAuth,
-} from '../../client/oauth/index.ts';
+import type { Session as OAuthSession } from '../../client/oauth/index.ts';
 import { Curd, isCurdError, type Result, type TokenSource } from '../../client/src/index.ts';
 import { oauthTokenKey, pendingSignInKey, tokenStorage } from './token-storage.ts';
 
@@ -206,6 +202,8 @@ export async function signInWithPassword(): Promise<void> {
     return;
   }
   try {
+    // Loaded when it is needed: a sign-in by link does without.
+    const { signIn: signInByOAuth } = await import('../../client/oauth/index.ts');
     oauthSession = await signInByOAuth({
       issuer: origin,
       clientId: 'console',
@@ -239,6 +237,9 @@ async function endTokens(): Promise<void> {
   }
 }
 
+/** By its name, because the class belongs to code that is loaded when it is needed. */
+const isSignInRequired = (error: unknown) => error instanceof Error && error.name === 'SignInRequired';
+
 /** A request was refused because the token or its approval has ended. */
 export function onRefused(error: unknown): void {
   const current = state;
@@ -246,8 +247,8 @@ export function onRefused(error: unknown): void {
     return;
   }
   const hasEnded =
-    error instanceof SignInRequired ||
-    (isCurdError(error) && (error.status === 401 || error.cause instanceof SignInRequired));
+    isSignInRequired(error) ||
+    (isCurdError(error) && (error.status === 401 || isSignInRequired(error.cause)));
   if (hasEnded) {
     end({ kind: 'signedOut', message: 'The sign-in has expired or was revoked. Sign in again.' });
   } else if (isCurdError(error, 'forbidden') && current.person.isAdmin) {

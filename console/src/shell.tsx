@@ -1,6 +1,7 @@
 /** The frame of all screens: environment, navigation, search, shortcuts. */
 import {
   ActionIcon,
+  Alert,
   Badge,
   Group,
   Kbd,
@@ -21,12 +22,13 @@ import {
   QuestionMarkIcon,
   SunIcon,
 } from '@radix-ui/react-icons';
-import { Suspense, useEffect, useState, useSyncExternalStore } from 'react';
+import { Component, type ReactNode, Suspense, useEffect, useState, useSyncExternalStore } from 'react';
 import { Link, Route, Switch, useLocation } from 'wouter';
+import { connection } from './connection.ts';
 import { shopEnvironment, shopName } from './environment.ts';
 import { listen, live } from './live.ts';
 import { openPalette, Palette } from './palette.tsx';
-import { Empty, Loading } from './parts/page.tsx';
+import { Empty, Loading, Problem } from './parts/page.tsx';
 import { queryClient, useSignedIn } from './queries.ts';
 import { screens } from './screens/list.ts';
 import { signOut } from './session.ts';
@@ -220,6 +222,34 @@ export function EnvironmentBar() {
   );
 }
 
+/** While the server does not respond. */
+function AwayBar() {
+  const isAway = useSyncExternalStore(connection.subscribe, connection.isAway);
+  return isAway ? (
+    <Alert color="red" variant="filled" className="away no-print" role="alert">
+      The server does not respond. What was read stays here; changes wait until it is back.
+    </Alert>
+  ) : null;
+}
+
+/** A screen whose code cannot be loaded or run does not take the others with it. */
+class ScreenBoundary extends Component<{ readonly children: ReactNode }, { readonly error: unknown }> {
+  override state = { error: null as unknown };
+
+  static getDerivedStateFromError(error: unknown) {
+    return { error };
+  }
+
+  override render() {
+    const { error } = this.state;
+    return error === null ? (
+      this.props.children
+    ) : (
+      <Problem error={error} retry={() => window.location.reload()} />
+    );
+  }
+}
+
 export function Shell() {
   const { curd } = useSignedIn();
   const [isHelpOpen, setHelpOpen] = useState(false);
@@ -240,20 +270,23 @@ export function Shell() {
         </aside>
         <main className="main">
           <Header onHelp={() => setHelpOpen(true)} />
-          <Suspense fallback={<Loading what="the screen" />}>
-            <Switch>
-              {visible.map(({ path, component: Component }) => (
-                <Route key={path} path={path === '' ? '/' : `/${path}/:id?`}>
-                  {(params) => <Component id={(params as { readonly id?: string }).id} />}
+          <AwayBar />
+          <ScreenBoundary key={location.split('/')[1]}>
+            <Suspense fallback={<Loading what="the screen" />}>
+              <Switch>
+                {visible.map(({ path, component: Component }) => (
+                  <Route key={path} path={path === '' ? '/' : `/${path}/:id?`}>
+                    {(params) => <Component id={(params as { readonly id?: string }).id} />}
+                  </Route>
+                ))}
+                <Route>
+                  <Empty title="There is no such screen">
+                    <Link href="/">Home</Link>
+                  </Empty>
                 </Route>
-              ))}
-              <Route>
-                <Empty title="There is no such screen">
-                  <Link href="/">Home</Link>
-                </Empty>
-              </Route>
-            </Switch>
-          </Suspense>
+              </Switch>
+            </Suspense>
+          </ScreenBoundary>
         </main>
       </div>
       <Tabs />

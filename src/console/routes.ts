@@ -1,5 +1,6 @@
 /** The page of the operator's console, its assets, and the sign-in by link. */
 import { readFile } from 'node:fs/promises';
+import type { IncomingHttpHeaders } from 'node:http';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { ConsoleLinks } from '../auth/oauth/console-links.ts';
@@ -16,6 +17,7 @@ import {
 } from '../http/error-responses.ts';
 import { immutable } from '../http/etag.ts';
 import { html } from '../http/pages/html.ts';
+import { acceptsHtml } from '../http/pages/landing-page.ts';
 import { type RouteResponse, TextBody } from '../http/response.ts';
 import { type Route, route } from '../http/route.ts';
 import { SignIn, SignInResult } from './schemas.ts';
@@ -53,12 +55,23 @@ export function consoleRoutes(dependencies: Dependencies): Route[] {
     }
   }
 
-  async function page(): Promise<RouteResponse> {
+  async function page({ headers }: { readonly headers: IncomingHttpHeaders }): Promise<RouteResponse> {
     const template = await read('index.html');
-    if (template === null) {
+    if (template !== null) {
+      return pageOf(template, dependencies);
+    }
+    if (!acceptsHtml(headers.accept)) {
       throw new AppError('unavailable', notBuilt);
     }
-    return pageOf(template, dependencies);
+    const text =
+      html`<!doctype html><html lang="en"><title>${dependencies.shopName}</title><p>${notBuilt}</p></html>`
+        .text;
+    const policy = "default-src 'none'; frame-ancestors 'none'";
+    return {
+      status: 503,
+      headers: { 'Content-Security-Policy': policy, 'Cache-Control': 'no-store' },
+      body: new TextBody(text),
+    };
   }
 
   async function asset(name: string): Promise<Asset> {

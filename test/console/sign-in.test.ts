@@ -125,7 +125,10 @@ suite('GET /console', () => {
     const { folder, page } = opened();
     await writeFile(join(folder, 'index.html'), '<p title="{{shop}}">{{title}}|{{nonce}}|{{environment}}');
     const show = async () =>
-      (await page?.handle({} as never)) as { headers: Record<string, string>; body: { text: string } };
+      (await page?.handle({ headers: {} } as never)) as {
+        headers: Record<string, string>;
+        body: { text: string };
+      };
     const [first, second] = [await show(), await show()];
     assert.match(
       first.body.text,
@@ -137,6 +140,26 @@ suite('GET /console', () => {
     assert.ok(policy.includes("img-src 'self' data: blob: https://images.example;"));
     assert.doesNotMatch(policy, /unsafe/);
     assert.notEqual(second.headers['Content-Security-Policy'], policy);
+  });
+
+  test('is 503 until the console is built: a page for browsers, an error for others', async (t) => {
+    const folder = await temporaryFolder(t);
+    const [page] = consoleRoutes({
+      links: {} as never,
+      clock: systemClock,
+      shopName: 'Shop',
+      environment: 'local',
+      version: '0.1.0',
+      imagesOrigin: null,
+      folder,
+    });
+    const open = async (accept: string) => page?.handle({ headers: { accept } } as never);
+    const shown = (await open('text/html')) as { status: number; body: { text: string } };
+    assert.equal(shown.status, 503);
+    assert.match(shown.body.text, /The console is not built: run &quot;npm run build&quot; in Curd/);
+    await assert.rejects(open('application/json'), { code: 'unavailable' });
+    await writeFile(join(folder, 'index.html'), '<p>built');
+    assert.equal(((await open('text/html')) as { status: number }).status, 200);
   });
 
   test('has its files for a year, and 404 for others', async () => {

@@ -34,13 +34,35 @@ export interface Screen {
   readonly badge?: ComponentType;
 }
 
+type Module = { readonly default: ComponentType<ScreenProps> };
+
+/**
+ * A screen whose code is loaded when it is opened. A page of an earlier version finds its code no more: then it is loaded
+ * again, once, at the same URL.
+ */
+function screen(load: () => Promise<Module>): ComponentType<ScreenProps> {
+  return lazy(async () => {
+    try {
+      return await load();
+    } catch (error) {
+      const [navigation] = performance.getEntriesByType('navigation') as PerformanceNavigationTiming[];
+      const page = await fetch(window.location.href, { method: 'HEAD' });
+      if (page.ok && navigation?.type !== 'reload') {
+        window.location.reload();
+        return await new Promise<never>(() => {});
+      }
+      throw error;
+    }
+  });
+}
+
 export const screens: readonly Screen[] = [
   {
     path: '',
     title: 'Home',
     key: 'h',
     icon: HomeIcon,
-    component: lazy(() => import('./home/home.tsx')),
+    component: screen(() => import('./home/home.tsx')),
     isForStaff: false,
   },
   {
@@ -48,7 +70,7 @@ export const screens: readonly Screen[] = [
     title: 'Orders',
     key: 'o',
     icon: ClipboardIcon,
-    component: lazy(() => import('./orders/orders.tsx')),
+    component: screen(() => import('./orders/orders.tsx')),
     isForStaff: false,
   },
   {
@@ -56,7 +78,7 @@ export const screens: readonly Screen[] = [
     title: 'Cheeses',
     key: 'c',
     icon: CubeIcon,
-    component: lazy(() => import('./cheeses/cheeses.tsx')),
+    component: screen(() => import('./cheeses/cheeses.tsx')),
     isForStaff: true,
   },
   {
@@ -64,7 +86,7 @@ export const screens: readonly Screen[] = [
     title: 'Stock',
     key: 's',
     icon: ArchiveIcon,
-    component: lazy(() => import('./stock/stock.tsx')),
+    component: screen(() => import('./stock/stock.tsx')),
     isForStaff: true,
   },
   {
@@ -72,7 +94,7 @@ export const screens: readonly Screen[] = [
     title: 'Import',
     key: 'i',
     icon: UploadIcon,
-    component: lazy(() => import('./import/import.tsx')),
+    component: screen(() => import('./import/import.tsx')),
     isForStaff: true,
   },
   {
@@ -80,7 +102,7 @@ export const screens: readonly Screen[] = [
     title: 'Customers',
     key: 'u',
     icon: PersonIcon,
-    component: lazy(() => import('./customers/customers.tsx')),
+    component: screen(() => import('./customers/customers.tsx')),
     isForStaff: false,
   },
   {
@@ -88,7 +110,7 @@ export const screens: readonly Screen[] = [
     title: 'Approvals',
     key: 'p',
     icon: BellIcon,
-    component: lazy(() => import('./approvals/approvals.tsx')),
+    component: screen(() => import('./approvals/approvals.tsx')),
     isForStaff: false,
     badge: PendingBadge,
   },
@@ -97,7 +119,7 @@ export const screens: readonly Screen[] = [
     title: 'Access',
     key: 'k',
     icon: LockClosedIcon,
-    component: lazy(() => import('./access/access.tsx')),
+    component: screen(() => import('./access/access.tsx')),
     isForStaff: false,
   },
   {
@@ -105,7 +127,7 @@ export const screens: readonly Screen[] = [
     title: 'Webhooks',
     key: 'w',
     icon: LightningBoltIcon,
-    component: lazy(() => import('./webhooks/webhooks.tsx')),
+    component: screen(() => import('./webhooks/webhooks.tsx')),
     isForStaff: false,
   },
   {
@@ -113,7 +135,7 @@ export const screens: readonly Screen[] = [
     title: 'Events',
     key: 'e',
     icon: ActivityLogIcon,
-    component: lazy(() => import('./events/events.tsx')),
+    component: screen(() => import('./events/events.tsx')),
     isForStaff: false,
   },
   {
@@ -121,7 +143,7 @@ export const screens: readonly Screen[] = [
     title: 'Limits',
     key: 'l',
     icon: DashboardIcon,
-    component: lazy(() => import('./limits/limits.tsx')),
+    component: screen(() => import('./limits/limits.tsx')),
     isForStaff: false,
   },
   {
@@ -129,7 +151,7 @@ export const screens: readonly Screen[] = [
     title: 'Operations',
     key: 'x',
     icon: GearIcon,
-    component: lazy(() => import('./operations/operations.tsx')),
+    component: screen(() => import('./operations/operations.tsx')),
     isForStaff: false,
   },
 ];

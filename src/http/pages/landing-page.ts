@@ -100,7 +100,7 @@ export function landingRoutes(dependencies: Dependencies): Route[] {
 }
 
 /** Browsers name text/html; many programs send only a wildcard. */
-function acceptsHtml(accept = ''): boolean {
+export function acceptsHtml(accept = ''): boolean {
   return (qualityOf(accept, 'text/html') ?? 0) > 0;
 }
 

@@ -1,0 +1,85 @@
+/** The build of the console: its bytes, and the sizes that a first visit and all screens load. */
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { suite, test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { gzipSync } from 'node:zlib';
+import { shared, temporaryFolder } from '../context.ts';
+
+const script = fileURLToPath(new URL('../../console/build.js', import.meta.url));
+
+async function build(folder: string): Promise<ReadonlyMap<string, Buffer>> {
+  await promisify(execFile)(process.execPath, [script, '--out', folder]);
+  const names = (await readdir(folder, { recursive: true })).filter((name) => /\.\w+$/.test(name)).sort();
+  return new Map(
+    await Promise.all(names.map(async (name) => [name, await readFile(join(folder, name))] as const)),
+  );
+}
+
+suite('npm run build', () => {
+  const opened = shared(async (t) => {
+    const [first, second] = [await temporaryFolder(t), await temporaryFolder(t)];
+    return Promise.all([build(first), build(second)]);
+  });
+
+  test('writes the same bytes twice', () => {
+    const [first, second] = opened();
+    assert.deepEqual(first, second);
+  });
+
+  test('writes scripts and styles within their limits', () => {
+    const [files] = opened();
+    const page = String(files.get('index.html'));
+    const sizes = { first: { js: 0, css: 0 }, all: { js: 0, css: 0 } };
+    const loaded = new Set<string>();
+    const load = (name: string) => {
+      if (!loaded.has(name)) {
+        loaded.add(name);
+        const text = String(files.get(join('assets', name)));
+        for (const [, imported = ''] of text.matchAll(/(?:from|import)"\.\/([^"]+)"/g)) {
+          load(imported);
+        }
+      }
+    };
+    for (const [, name = ''] of page.matchAll(/\/console\/assets\/([^"]+)"/g)) {
+      load(name);
+    }
+    // The first screen.
+    load(
+      [...files.keys()]
+        .map((name) => name.replace(/^assets./, ''))
+        .find((name) => /^home-\w+\.js$/.test(name)) ?? '',
+    );
+    for (const [name, bytes] of files) {
+      const kind = /\.(js|css)$/.exec(name)?.[1] as 'js' | 'css' | undefined;
+      if (kind !== undefined) {
+        const size = gzipSync(bytes, { level: 9 }).length;
+        sizes.all[kind] += size;
+        sizes.first[kind] += loaded.has(name.replace(/^assets./, '')) ? size : 0;
+      }
+    }
+    const text = JSON.stringify(sizes);
+    assert.ok(sizes.first.js > 50_000 && sizes.first.js <= 200_000, text);
+    assert.ok(sizes.first.css > 5_000 && sizes.first.css <= 30_000, text);
+    assert.ok(sizes.all.js <= 340_000 && sizes.all.css <= 45_000, text);
+  });
+
+  test('writes the styles of every widget in use', async () => {
+    const [files] = opened();
+    const textOf = (ending: string) =>
+      [...files]
+        .filter(([name]) => name.endsWith(ending))
+        .map(([, bytes]) => String(bytes))
+        .join('\n');
+    const [scripts, styles] = [textOf('.js'), textOf('.css')];
+    const all = await readFile(fileURLToPath(import.meta.resolve('@mantine/core/styles.css')), 'utf8');
+    const classes = new Set(all.match(/\.m_[\da-f]{6,8}\b/g));
+    const missing = [...classes].filter(
+      (name) => scripts.includes(`"${name.slice(1)}"`) && !styles.includes(name),
+    );
+    assert.deepEqual(missing, []);
+  });
+});
