@@ -7,7 +7,7 @@ import { importCheeses } from '../../src/cheeses/import/import-cheeses.ts';
 import { bern, temporaryFolder, until } from '../context.ts';
 import { writeCheeseFile } from './cheese-file.ts';
 import { screenshot } from './chromium.ts';
-import { consoleTests, findAccessibilityProblems, type OpenConsole } from './console.ts';
+import { consoleTests, findAccessibilityProblems, type OpenConsole, viewports } from './console.ts';
 
 const inConsole = consoleTests({ settings: { CURD_APPROVAL_DELAY: '1h' } });
 
@@ -278,7 +278,9 @@ inConsole('previews, maps and imports a file, and updates by it', async (opened,
   const { created, refused } = expected;
   assert.deepEqual([created, refused.length], [1449, 2]);
   await see('New1,449Changed0Unchanged0Refused2');
+  await page.setViewportSize(viewports.phone);
   assert.deepEqual(await findAccessibilityProblems(page), []);
+  await page.setViewportSize(viewports.wide);
   await page.getByRole('button', { name: 'Import 1,449 cheeses' }).click();
   await page.getByText('1,449 new, 0 changed, 0 unchanged, 2 refused.').waitFor();
 

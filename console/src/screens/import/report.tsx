@@ -116,7 +116,7 @@ export function Sample({ report }: { readonly report: ImportReport }) {
       <Title order={2} size="h5" mb="xs">
         First rows
       </Title>
-      <Table.ScrollContainer minWidth={720}>
+      <Table.ScrollContainer minWidth={720} scrollAreaProps={{ viewportProps: { tabIndex: 0 } }}>
         <Table verticalSpacing={6}>
           <Table.Thead>
             <Table.Tr>
