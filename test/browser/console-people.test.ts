@@ -57,6 +57,7 @@ inConsole('finds, changes and deletes a customer', async ({ shop, page, goTo }) 
   await page.getByRole('link', { name: 'emile42' }).click();
   await page.getByRole('heading', { level: 1, name: 'emile42' }).waitFor();
   await page.getByRole('link', { name: String(placed), exact: true }).waitFor();
+  await page.getByText('$1,400.00 of delivered orders to gold').waitFor();
   assert.deepEqual(await findAccessibilityProblems(page), []);
 
   await page.getByRole('button', { name: 'Make staff' }).click();
