@@ -5,7 +5,7 @@ import { Accounts, Approvals, OauthClients } from './areas/administration.ts';
 import { Categories, Cheeses, Inventory, Tags } from './areas/cheeses.ts';
 import { Customers } from './areas/customers.ts';
 import { Events } from './areas/events.ts';
-import { Statistics, Status } from './areas/operation.ts';
+import { Integrity, Statistics, Status } from './areas/operation.ts';
 import { Orders } from './areas/orders.ts';
 import { Stock } from './areas/stock.ts';
 import { WebhookDeliveries, WebhookEndpoints } from './areas/webhooks.ts';
@@ -57,6 +57,7 @@ export class Curd {
   readonly oauthClients: OauthClients;
   readonly orders: Orders;
   readonly statistics: Statistics;
+  readonly integrity: Integrity;
   readonly status: Status;
   readonly stock: Stock;
   readonly webhookDeliveries: WebhookDeliveries;
@@ -89,6 +90,7 @@ export class Curd {
     this.oauthClients = new OauthClients(api);
     this.orders = new Orders(api);
     this.statistics = new Statistics(api);
+    this.integrity = new Integrity(api);
     this.status = new Status(api);
     this.stock = new Stock(api);
     this.webhookDeliveries = new WebhookDeliveries(api);

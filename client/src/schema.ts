@@ -1012,6 +1012,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v2/integrity": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the results of consistency checks, newest first
+         * @description Each run of `curd doctor` stores its result, unless it runs with `--no-record`; the last 30 are kept. The server does not run the checks itself, because they read the whole database.
+         */
+        get: operations["listIntegrity"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v2/events": {
         parameters: {
             query?: never;
@@ -6230,6 +6250,88 @@ export interface components {
             lastAt: string;
         };
         /**
+         * DoctorRun
+         * @description The result of one `curd doctor`
+         * @example {
+         *       "at": "2026-01-15T02:00:00.000Z",
+         *       "seconds": 12,
+         *       "faults": 1,
+         *       "checks": [
+         *         {
+         *           "check": "orders",
+         *           "findings": []
+         *         },
+         *         {
+         *           "check": "pictures",
+         *           "findings": [
+         *             {
+         *               "fault": "images with missing files",
+         *               "count": 1,
+         *               "examples": [
+         *                 "1f0c9d7a.jpg"
+         *               ],
+         *               "remedy": "restore the files from a backup, or remove the URLs from the cheeses",
+         *               "isNote": false
+         *             }
+         *           ]
+         *         }
+         *       ]
+         *     }
+         */
+        DoctorRun: {
+            /**
+             * Format: date-time
+             * @description When the run began
+             * @example 2026-01-15T09:30:00.000Z
+             */
+            at: string;
+            /** @description How long it ran */
+            seconds: number;
+            /** @description Findings that are errors */
+            faults: number;
+            checks: {
+                /** @description Such as `catalogue` or `orders` */
+                check: string;
+                findings: components["schemas"]["Finding"][];
+            }[];
+        };
+        /**
+         * DoctorRuns
+         * @example {
+         *       "items": [
+         *         {
+         *           "at": "2026-01-15T02:00:00.000Z",
+         *           "seconds": 12,
+         *           "faults": 1,
+         *           "checks": [
+         *             {
+         *               "check": "orders",
+         *               "findings": []
+         *             },
+         *             {
+         *               "check": "pictures",
+         *               "findings": [
+         *                 {
+         *                   "fault": "images with missing files",
+         *                   "count": 1,
+         *                   "examples": [
+         *                     "1f0c9d7a.jpg"
+         *                   ],
+         *                   "remedy": "restore the files from a backup, or remove the URLs from the cheeses",
+         *                   "isNote": false
+         *                 }
+         *               ]
+         *             }
+         *           ]
+         *         }
+         *       ]
+         *     }
+         */
+        DoctorRuns: {
+            /** @description The last 30, newest first */
+            items: components["schemas"]["DoctorRun"][];
+        };
+        /**
          * DryRunResult
          * @description What a request would have done, in response to `Dry-Run: effects`
          * @example {
@@ -8566,6 +8668,29 @@ export interface components {
             operationId: string | null;
             /** @description What the client was told, and the kind of the cause */
             message: string;
+        };
+        /**
+         * Finding
+         * @description An inconsistency or unsafe setting, or information
+         * @example {
+         *       "fault": "images with missing files",
+         *       "count": 1,
+         *       "examples": [
+         *         "1f0c9d7a.jpg"
+         *       ],
+         *       "remedy": "restore the files from a backup, or remove the URLs from the cheeses",
+         *       "isNote": false
+         *     }
+         */
+        Finding: {
+            fault: string;
+            count: number;
+            /** @description At most five */
+            examples: string[];
+            /** @description What to do */
+            remedy: string;
+            /** @description true: information, not an error */
+            isNote: boolean;
         };
         /**
          * IdempotentResponseList
@@ -21673,6 +21798,137 @@ export interface operations {
                      *     }
                      */
                     "application/json": components["schemas"]["ShopStatus"];
+                };
+            };
+            /** @description A parameter or header is not valid */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": 400,
+                     *       "type": "bad_request",
+                     *       "message": "A parameter or header of the request is not valid."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description No valid credential */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": 401,
+                     *       "type": "unauthorized",
+                     *       "message": "A valid credential is needed here."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The credential is valid but does not permit this */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": 403,
+                     *       "type": "forbidden",
+                     *       "message": "The credential does not permit this."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Too many requests. Wait as long as Retry-After says */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": 429,
+                     *       "type": "rate_limit_exceeded",
+                     *       "message": "Too many requests: wait as long as Retry-After says."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The server is overloaded: wait as long as Retry-After says */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": 503,
+                     *       "type": "unavailable",
+                     *       "message": "The server cannot process the request right now. Try again shortly."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    listIntegrity: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The results */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "items": [
+                     *         {
+                     *           "at": "2026-01-15T02:00:00.000Z",
+                     *           "seconds": 12,
+                     *           "faults": 1,
+                     *           "checks": [
+                     *             {
+                     *               "check": "orders",
+                     *               "findings": []
+                     *             },
+                     *             {
+                     *               "check": "pictures",
+                     *               "findings": [
+                     *                 {
+                     *                   "fault": "images with missing files",
+                     *                   "count": 1,
+                     *                   "examples": [
+                     *                     "1f0c9d7a.jpg"
+                     *                   ],
+                     *                   "remedy": "restore the files from a backup, or remove the URLs from the cheeses",
+                     *                   "isNote": false
+                     *                 }
+                     *               ]
+                     *             }
+                     *           ]
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["DoctorRuns"];
                 };
             };
             /** @description A parameter or header is not valid */

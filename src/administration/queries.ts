@@ -9,6 +9,13 @@ export interface InstanceRow {
   readonly seen_at: string;
 }
 
+export interface DoctorRunRow {
+  readonly at: string;
+  readonly seconds: number;
+  /** JSON. */
+  readonly result: string;
+}
+
 export const administrationQueries = queriesOn((tx) => ({
   upsertInstance: ({ id, version, started_at, seen_at }: InstanceRow) =>
     tx.run(sql`
@@ -26,4 +33,21 @@ export const administrationQueries = queriesOn((tx) => ({
     tx.all<InstanceRow>(sql`
       select id, version, started_at, seen_at from instance where seen_at >= ${since}
       order by started_at, id limit ${limit}`),
+
+  insertDoctorRun: ({ at, seconds, result }: DoctorRunRow) =>
+    tx.run(sql`insert into doctor_run (at, seconds, result) values (${at}, ${seconds}, ${result})`),
+
+  /** Deletes all but the newest. */
+  deleteDoctorRuns: (keep: number) =>
+    tx.run(
+      deleteUnlocked(
+        'doctor_run',
+        'id',
+        sql`id not in (select id from doctor_run order by id desc limit ${keep})`,
+      ),
+    ),
+
+  /** Newest first. */
+  listDoctorRuns: (limit: number) =>
+    tx.all<DoctorRunRow>(sql`select at, seconds, result from doctor_run order by id desc limit ${limit}`),
 }));

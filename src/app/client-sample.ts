@@ -16,6 +16,7 @@ const areas: Readonly<Record<string, string>> = {
   Credential: 'credential',
   Customer: 'customers',
   Event: 'events',
+  Integrity: 'integrity',
   Inventory: 'inventory',
   Limit: 'limits',
   OauthClient: 'oauthClients',

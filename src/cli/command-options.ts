@@ -164,6 +164,7 @@ export const changeEnvironmentOptions = {
 
 export const doctorOptions = {
   repair: booleanOption('first rebuild the search index and counters from the cheeses'),
+  noRecord: booleanOption('do not store the result, which GET /v2/integrity lists'),
 };
 
 export const resetOptions = {

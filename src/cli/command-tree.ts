@@ -71,6 +71,8 @@ function toCommanderOption(
     `--${flagName(name)}${placeholder === null ? '' : ` <${placeholder}>`}`,
     help,
   ).makeOptionMandatory(isRequired);
+  // Otherwise commander stores --no-record as false in `record`.
+  option.negate = false;
   if (isRepeatable) {
     option.argParser((value: string, previous: string[] = []) => [...previous, value]);
   }

@@ -256,7 +256,7 @@ export const commands: readonly CommandDefinition[] = [
   command({
     name: 'doctor',
     summary: 'check settings, database, counters, orders and images, and print what to do',
-    help: 'Exit status 2: a check failed. The server may run meanwhile; with --repair, changes wait for it and are refused after ten seconds.',
+    help: 'Exit status 2: a check failed. The server may run meanwhile; with --repair, changes wait for it and are refused after ten seconds.\nThe result is stored: GET /v2/integrity and the console show the last 30.',
     options: doctorOptions,
     load: async () => (await import('./doctor.ts')).runDoctor,
   }),

@@ -1,3 +1,4 @@
+import { type CheckResult, storeDoctorRun } from '../administration/integrity.ts';
 import { openServices } from '../app/services.ts';
 import { checkCatalogue } from '../cheeses/consistency-check.ts';
 import { inspectImageUrls } from '../cheeses/image-urls.ts';
@@ -16,6 +17,7 @@ import { publicImageUrl } from '../settings/urls.ts';
 import { checkStatistics } from '../statistics/consistency-check.ts';
 import { beginCounting, countAll } from '../statistics/counting.ts';
 import { checkStock, recountStock } from '../stock/consistency-check.ts';
+import { reasonOf } from '../system-errors.ts';
 import { checkWebhooks } from '../webhooks/consistency-check.ts';
 import { createEndpointSecrets } from '../webhooks/secrets.ts';
 import type { doctorOptions } from './command-options.ts';
@@ -35,6 +37,7 @@ interface Check {
 
 /** Checks a shop and prints what to do about each finding. A server may run meanwhile. */
 export async function runDoctor(options: OptionsOf<typeof doctorOptions>): Promise<void> {
+  const startedAt = systemClock.now();
   requireDatabaseFile(
     databaseLocation(options),
     (file) => `There is no database at ${file}. Start the server first, or set --data-dir or --database.`,
@@ -42,6 +45,7 @@ export async function runDoctor(options: OptionsOf<typeof doctorOptions>): Promi
   const config = await configForExistingShop(options);
   const broken = await checkDatabaseFile(config);
   if (broken.length > 0) {
+    // Not stored: writing to a damaged file can damage it further.
     report(options, [{ check: 'database', findings: broken }]);
     return;
   }
@@ -81,31 +85,40 @@ export async function runDoctor(options: OptionsOf<typeof doctorOptions>): Promi
     ];
     // One snapshot for all checks, because a running server changes the data between them.
     const results = await database.snapshot(async (snapshot) => {
-      const found: Result[] = [];
+      const found: CheckResult[] = [];
       for (const { name, run } of checks) {
         found.push({ check: name, findings: await run(snapshot) });
       }
       return found;
     });
     report(options, results);
+    if (!options.noRecord) {
+      await record(database, startedAt, results);
+    }
   } finally {
     await services.close();
   }
 }
 
-interface Result {
-  readonly check: string;
-  readonly findings: readonly Finding[];
+/** Stores the result. The exit status stays that of the checks, also if the database can only be read. */
+async function record(database: Database, startedAt: number, results: readonly CheckResult[]): Promise<void> {
+  try {
+    await storeDoctorRun(database, systemClock, startedAt, results);
+  } catch (error) {
+    process.stderr.write(
+      `The result was not stored, and GET /v2/integrity does not list it: ${reasonOf(error)}. Use --no-record where the database must not be written.\n`,
+    );
+  }
 }
 
-function report(options: CommandOptions, results: readonly Result[]): void {
+function report(options: CommandOptions, results: readonly CheckResult[]): void {
   printResult(options, results, results.map(reportText).join('\n'));
   if (results.some(({ findings }) => findings.some(({ isNote }) => !isNote))) {
     process.exitCode = failedExitCode;
   }
 }
 
-function reportText({ check, findings }: Result): string {
+function reportText({ check, findings }: CheckResult): string {
   const ok = findings.every(({ isNote }) => isNote) ? [`${colored('green', 'ok')}      ${check}`] : [];
   const found = findings.map(
     ({ fault, count, examples, remedy, isNote }) =>

@@ -68,6 +68,7 @@ const table: Readonly<Record<string, string>> = {
   'POST /customers/:customerId/role': 'admin',
   'DELETE /customers/:customerId/sessions': 'admin',
   'POST /customers/:customerId/password-reset': 'admin',
+  'GET /integrity': 'admin',
   'GET /status': 'admin',
   'GET /statistics/series': 'admin',
   'GET /statistics/best-sellers': 'admin',

@@ -1,5 +1,7 @@
 /** Limits and operations in the console: who uses how much, and whether the shop is well. */
 import assert from 'node:assert/strict';
+import { storeDoctorRun } from '../../src/administration/integrity.ts';
+import { systemClock } from '../../src/clock.ts';
 import { consoleTests } from './console.ts';
 
 const marker = 'MARKERthatmustneverbeshown';
@@ -68,3 +70,22 @@ inConsole(
     assert.equal((await page.content()).includes(marker), false);
   },
 );
+
+inConsole('shows the last result of doctor with its remedies', async ({ page, shop, goTo }) => {
+  await goTo('/operations');
+  await page.getByText('Never checked').waitFor();
+  const { database } = shop.app.services;
+  const finding = { fault: 'orders whose total differs', count: 2, examples: ['order 7', 'order 9'] };
+  await storeDoctorRun(database, systemClock, systemClock.now() - 12_000, [
+    { check: 'catalogue', findings: [] },
+    { check: 'orders', findings: [{ ...finding, remedy: 'restore a backup', isNote: false }] },
+  ]);
+  await goTo('/events');
+  await page.reload();
+  await goTo('/operations');
+  await page.getByText('orders whose total differs (2)').waitFor();
+  await page.getByText('restore a backup').waitFor();
+  await page.getByText('orders: order 7, order 9').waitFor();
+  await page.getByText('1 fault', { exact: true }).waitFor();
+  await page.getByText(/2 checks in 12 s/).waitFor();
+});

@@ -11,6 +11,14 @@ export class Status extends Area {
   }
 }
 
+/** Consistency checks of the shop. */
+export class Integrity extends Area {
+  /** Lists the last results of `curd doctor`, newest first. */
+  list(options?: CallOptions): ListOf<'listIntegrity'> {
+    return this.api.listAll('/v2/integrity', {}, options);
+  }
+}
+
 /** Figures of the shop, counted from the event log. */
 export class Statistics extends Area {
   /** Returns how many orders, customers and cheeses there were in each hour, day or week. */

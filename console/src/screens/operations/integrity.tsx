@@ -23,10 +23,7 @@ function Findings({ run }: { readonly run: DoctorRun }) {
       <Text size="sm">{remedy}</Text>
       {examples.length === 0 ? null : (
         <Text size="xs" c="dimmed">
-          {check}:{' '}
-          {examples
-            .map((example) => (typeof example === 'string' ? example : JSON.stringify(example)))
-            .join(', ')}
+          {check}: {examples.join(', ')}
         </Text>
       )}
     </Alert>
@@ -45,7 +42,11 @@ export function Integrity() {
         </Title>
         {run === undefined || run === null ? null : (
           <Badge variant="light" color={run.faults > 0 ? 'red' : isOld ? 'yellow' : 'green'}>
-            {run.faults === 0 ? 'no faults' : `${showNumber(run.faults)} faults`}
+            {run.faults === 0
+              ? 'no faults'
+              : run.faults === 1
+                ? '1 fault'
+                : `${showNumber(run.faults)} faults`}
           </Badge>
         )}
       </Group>

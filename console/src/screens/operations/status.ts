@@ -3,21 +3,7 @@ import type { Curd, Result } from '../../../../client/src/index.ts';
 
 export type Status = Result<'getStatus'>;
 
-export interface DoctorRun {
-  readonly at: string;
-  readonly seconds: number;
-  readonly faults: number;
-  readonly checks: readonly {
-    readonly check: string;
-    readonly findings: readonly {
-      readonly fault: string;
-      readonly count: number;
-      readonly examples: readonly unknown[];
-      readonly remedy: string;
-      readonly isNote: boolean;
-    }[];
-  }[];
-}
+export type DoctorRun = Result<'listIntegrity'>['items'][number];
 
 /** Figures change without an event. */
 export const statusRefreshMs = 5000;
@@ -26,11 +12,9 @@ export async function readStatus(curd: Curd, signal: AbortSignal): Promise<Statu
   return await curd.status.get({ signal });
 }
 
-/** For an operation without a verb in the client. */
-type Get = (path: string, input: object, options: { readonly signal: AbortSignal }) => Promise<unknown>;
-
 export async function readLastDoctorRun(curd: Curd, signal: AbortSignal): Promise<DoctorRun | null> {
-  const http = curd.http as unknown as { readonly get: Get };
-  const { items } = (await http.get('/v2/integrity', {}, { signal })) as { readonly items: DoctorRun[] };
-  return items[0] ?? null;
+  for await (const run of curd.integrity.list({ signal })) {
+    return run;
+  }
+  return null;
 }
