@@ -1,6 +1,8 @@
 /** A long lock on PostgreSQL: changes that need it are refused after a while, and reads still work. */
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
+import type { Sql } from '../../src/database/database.ts';
+import { Effects, rollingBack } from '../../src/database/dry-run.ts';
 import { createSlots } from '../../src/database/slots.ts';
 import { sql } from '../../src/database/sql.ts';
 import { assertError, bern, openShop, type Shop } from '../helper.ts';
@@ -73,6 +75,26 @@ suite('While another instance holds a lock', () => {
       assertError(await shop.request('PUT', '/v2/customer/ada', { headers, body }), 503, 'unavailable');
     });
     assert.equal((await shop.request('DELETE', '/v2/customer/ada', { headers })).status, 204);
+  });
+
+  test('a dry run is 503, and waits less than a real change would', async (t) => {
+    const shop = await openShop(t, { engine: 'postgres' });
+    const other = await shop.another();
+    const { database } = shop.app.services;
+    const dryRun = (headers: Readonly<Record<string, string>>) =>
+      shop.request('POST', '/v2/cheeses', { as: shop.writer, headers, body: { name: 'Dry' } });
+    await holding(other, sql`update catalogue set version = version`, async () => {
+      const refused = await dryRun({ 'dry-run': 'effects' });
+      assertError(refused, 503, 'unavailable');
+      assert.equal(refused.headers['dry-run'], 'effects');
+      assert.ok(Number(refused.headers['retry-after']) > 0);
+    });
+    assert.equal((await dryRun({ 'dry-run': 'true' })).status, 201);
+    const lockTimeout = async (tx: Sql) =>
+      (await tx.get<{ value: string }>(sql`select current_setting('lock_timeout') as value`))?.value;
+    const dryTransaction = rollingBack(database.transaction, new Effects(), shop.clock);
+    assert.equal(await dryTransaction(lockTimeout), '2s');
+    assert.equal(await database.transaction(lockTimeout), '2500ms', 'only of the transaction of the dry run');
   });
 
   test('commands that change whole tables wait for it', async (t) => {
