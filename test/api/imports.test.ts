@@ -235,6 +235,8 @@ suite('POST /imports', () => {
       [{}, 'Title\nBrie\n', 'map', /no column "name"\. It has: Title/],
       [{}, `name\n${'Brie\n'.repeat(400)}"Feta\n`, 'file', /not valid CSV.*line 402/],
       [{}, `name\n"${'x'.repeat(1_100_000)}"\n`, 'file', /not valid CSV/],
+      [{}, `name\nBrie${','.repeat(2_000_000)}\n`, 'file', /not valid CSV: a line is longer than 1 MiB/],
+      [{}, `name${','.repeat(1_000_000)}\nBrie\n`, 'file', /more than 1000 columns/],
       [{}, `name\n${'x\n'.repeat(100_001)}`, 'file', /more than 100000 rows/],
       [
         {},

@@ -1,5 +1,5 @@
 /** Reads and writes files of cheeses as streams. The extension decides the format: CSV, NDJSON or JSON. */
-import { createReadStream } from 'node:fs';
+import { createReadStream, type ReadStream } from 'node:fs';
 import type { Readable } from 'node:stream';
 import { CsvError, parse } from 'csv-parse';
 import type { Cheese } from '../schemas.ts';
@@ -8,6 +8,9 @@ import { escapeFormula, unescapeFormula } from './csv-cells.ts';
 import { ImportError } from './import-error.ts';
 import { type ImportRow, rowBytesMax } from './import-row.ts';
 import { readJson, readNdjson } from './json-rows.ts';
+
+/** Cells of a header. The parser handles all of them in one piece. */
+const headerCellsMax = 10 * columnsMax;
 
 export type Format = 'csv' | 'ndjson' | 'json';
 
@@ -40,7 +43,12 @@ async function* readCsv(file: string): AsyncGenerator<ImportRow> {
   const records = source.pipe(
     parse({
       bom: true,
-      cast: (cell, { header }) => (header ? cell : unescapeFormula(cell)),
+      cast: (cell, { header, index }) => {
+        if (header && index >= headerCellsMax) {
+          throw new ImportError('file', `The file has more than ${columnsMax} columns.`);
+        }
+        return header ? cell : unescapeFormula(cell);
+      },
       // More columns than an import accepts are cut off: rows with very many members would be slow.
       columns: (names: string[]) => names.map((name, at) => (at > columnsMax ? false : name)),
       info: true,
@@ -50,6 +58,7 @@ async function* readCsv(file: string): AsyncGenerator<ImportRow> {
     }),
   );
   source.on('error', (error) => records.destroy(error));
+  refuseLongLines(source);
   try {
     for await (const { record, info } of records as AsyncIterable<{
       record: Readonly<Record<string, string>>;
@@ -67,6 +76,18 @@ async function* readCsv(file: string): AsyncGenerator<ImportRow> {
       ? new ImportError('file', `The file is not valid CSV: ${error.message}.`, { cause: error })
       : error;
   }
+}
+
+/** Delimiters do not count for `max_record_size`, and a line of ten million commas would block the server. */
+function refuseLongLines(source: ReadStream): void {
+  let length = 0;
+  source.on('data', (chunk) => {
+    const end = Math.max(chunk.lastIndexOf('\n'), chunk.lastIndexOf('\r'));
+    length = end === -1 ? length + chunk.length : chunk.length - end - 1;
+    if (length > rowBytesMax) {
+      source.destroy(new ImportError('file', 'The file is not valid CSV: a line is longer than 1 MiB.'));
+    }
+  });
 }
 
 function countLineFeeds(cells: readonly string[]): number {
