@@ -1,4 +1,4 @@
-/** The command palette: screens, actions, and cheeses and orders by id or name. */
+/** The command palette: screens, actions, and cheeses, orders and customers by id or name. */
 import { Spotlight, type SpotlightActionData, spotlight } from '@mantine/spotlight';
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
@@ -21,12 +21,18 @@ export function Palette() {
     enabled: query.length > 0,
     queryFn: async (): Promise<SpotlightActionData[]> => {
       const isId = /^\d{1,15}$/.test(query);
-      const [cheeses, order] = await Promise.all([
+      const [cheeses, order, customers] = await Promise.all([
         curd.cheeses.list({ q: query, limit: foundMax }).then(
           ({ items }) => items,
           () => [],
         ),
         isId && person.isAdmin ? curd.orders.get(Number(query)).catch(() => null) : Promise.resolve(null),
+        person.isAdmin
+          ? curd.customers.list({ q: query, limit: foundMax }).then(
+              ({ items }) => items,
+              () => [],
+            )
+          : [],
       ]);
       return [
         ...(order === null
@@ -44,6 +50,12 @@ export function Palette() {
           label: name,
           description: category?.name ?? 'Cheese',
           onClick: () => navigate(`/cheeses/${id}`),
+        })),
+        ...customers.map(({ customer }) => ({
+          id: `customer ${customer.id}`,
+          label: customer.username,
+          description: customer.email,
+          onClick: () => navigate(`/customers/${customer.id}`),
         })),
       ];
     },
@@ -67,17 +79,27 @@ export function Palette() {
     },
   ].filter(({ label }) => label.toLowerCase().includes(query.toLowerCase()));
 
+  const shown = [...actions, ...found];
+  const [first] = shown;
+
   return (
     <Spotlight.Root shortcut="mod + K" query={text} onQueryChange={setText} scrollable maxHeight={420}>
       <Spotlight.Search
         placeholder="A screen, an action, a cheese, an order, a customer"
         aria-label="Search and do"
+        onKeyDown={({ key, currentTarget }) => {
+          const isChosen = currentTarget.closest('[role=dialog]')?.querySelector('[data-selected]') !== null;
+          if (key === 'Enter' && !isChosen && first !== undefined) {
+            first.onClick?.({} as never);
+            spotlight.close();
+          }
+        }}
       />
       <Spotlight.ActionsList>
-        {[...actions, ...found].map((action) => (
+        {shown.map((action) => (
           <Spotlight.Action key={action.id} {...action} />
         ))}
-        {actions.length + found.length === 0 ? <Spotlight.Empty>Nothing was found</Spotlight.Empty> : null}
+        {shown.length === 0 ? <Spotlight.Empty>Nothing was found</Spotlight.Empty> : null}
       </Spotlight.ActionsList>
     </Spotlight.Root>
   );

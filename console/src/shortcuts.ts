@@ -11,6 +11,8 @@ export const shortcutHelp: readonly (readonly [keys: string, text: string])[] = 
   ['Enter', 'Open'],
   ['Space', 'Select'],
   ['Ctrl S', 'Save'],
+  ['a s d x', 'Approve, ship, deliver or cancel an order'],
+  ['1 2 3', 'Make a cheese available, pending or sold'],
   ['?', 'This list'],
 ];
 

@@ -1,0 +1,41 @@
+/** The command palette of the console. */
+import { consoleTests } from './console.ts';
+
+const inConsole = consoleTests();
+
+inConsole(
+  'opens an order by id, a cheese by a word without accents and a customer by e-mail, and runs an action',
+  async ({ shop, page, goTo }) => {
+    const write = { as: shop.admin };
+    const cheese = await shop.request('POST', '/v2/cheeses', {
+      ...write,
+      body: { name: 'Vieux Gruyère', pricePerKg: 30 },
+    });
+    const order = await shop.request('POST', '/v2/store/order', {
+      ...write,
+      body: {
+        items: [{ cheeseId: cheese.json.id, quantity: 1 }],
+        shippingAddress: { street: 'Kramgasse 1', city: 'Bern', country: 'CH' },
+      },
+    });
+    const customer = await shop.request('POST', '/v2/customer', {
+      ...write,
+      body: { username: 'zoe', email: 'zoe@fromage.example', password: 'correct horse battery' },
+    });
+    await goTo('/events');
+    for (const [text, option, path] of [
+      [String(order.json.id), `Order ${order.json.id}`, `/orders/${order.json.id}`],
+      ['gruyere', 'Vieux Gruyère', `/cheeses/${cheese.json.id}`],
+      ['zoe@fromage', 'zoe', `/customers/${customer.json.id}`],
+      ['new che', 'New cheese', '/cheeses/new'],
+    ] as const) {
+      await page.keyboard.press('Control+k');
+      await page.getByPlaceholder('A screen, an action').fill(text);
+      await page.getByRole('button', { name: option }).first().waitFor();
+      await page.keyboard.press('Enter');
+      await page.waitForURL(`**/console${path}`);
+      // It closes with a transition, and then forgets the text.
+      await page.getByPlaceholder('A screen, an action').waitFor({ state: 'detached' });
+    }
+  },
+);
