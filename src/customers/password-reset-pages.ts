@@ -169,7 +169,7 @@ function endedPage(page: PageLayout): string {
   return page(
     'This link does not work',
     html`<h1>This link does not work</h1>
-<p>It was used already, it is older than 30 minutes, or a newer link has replaced it.</p>
+<p>It was used already, it is older than 30 minutes, a newer link has replaced it, or the password was changed.</p>
 <p>Ask the shop for a new link.</p>`,
   );
 }

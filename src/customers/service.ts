@@ -234,6 +234,7 @@ export function createCustomerService(dependencies: Dependencies): CustomerServi
           if (row.password !== password) {
             await sessions.endAll(tx, context, row.id, principal.sessionHash);
             await grants.revokeAll(tx, context, row.id);
+            await customerQueries(tx).deleteResetOf(row.id);
           }
           await record(tx, context, customerEvents.updated.of(`customer:${row.id}`, { id: row.id }));
           return toCustomer(changed, favourite);

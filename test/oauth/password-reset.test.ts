@@ -101,7 +101,7 @@ onBothEngines('A link for a new password', (engine) => {
     assert.ok(!stored.includes(secret));
   });
 
-  test('ends after 30 minutes, when a newer one is made, and with the customer', async (t) => {
+  test('ends after 30 minutes, with a newer link or password, and with the customer', async (t) => {
     const clock = testClock(Date.now());
     const { shop, id, makeLink, get } = await open(t, { engine, clock });
     const [older, newer] = [await makeLink(), await makeLink()];
@@ -117,8 +117,16 @@ onBothEngines('A link for a new password', (engine) => {
     const stored = await database.all<{ token_hash: string }>(sql`select token_hash from password_reset`);
     assert.match(stored[0]?.token_hash ?? '', /^[0-9a-f]{64}$/);
     const session = await newSession(shop, id);
+    const headers = { authorization: `Bearer ${session}` };
+    const profile = { username: 'ada', email: 'ada@example.com', password };
+    await shop.request('PUT', '/v2/customer/ada', { headers, body: { ...profile, phone: '1' } });
+    assert.equal((await get(last.url)).status, 200, 'after a change that keeps the password');
+    const body = { ...profile, password: 'chosen without the link' };
+    assert.equal((await shop.request('PUT', '/v2/customer/ada', { headers, body })).status, 200);
+    assert.equal((await get(last.url)).status, 404, 'after a new password');
+    const ofDeleted = await makeLink();
     assert.equal((await withToken(shop, session, 'DELETE', '/v2/customer/ada')).status, 204);
-    assert.equal((await get(last.url)).status, 404);
+    assert.equal((await get(ofDeleted.url)).status, 404);
     assertError(
       await shop.request('POST', `/v2/customers/${id}/password-reset`, { as: shop.admin }),
       404,
