@@ -98,9 +98,11 @@ export const statisticsQueries = queriesOn((tx) => ({
   /** The names of cheeses on the last day before another one. */
   listNames: (cheeseIds: readonly number[], before: string) =>
     tx.all<{ cheese_id: number; name: string }>(sql`
-      select s.cheese_id, s.name from statistic_cheese s
-      where s.cheese_id in (${valueList(cheeseIds)}) and s.day = (
-        select max(l.day) from statistic_cheese l where l.cheese_id = s.cheese_id and l.day < ${before})`),
+      select s.cheese_id, s.name
+      from (
+        select cheese_id, max(day) as day from statistic_cheese
+        where cheese_id in (${valueList(cheeseIds)}) and day < ${before} group by cheese_id) l
+      join statistic_cheese s on s.cheese_id = l.cheese_id and s.day = l.day`),
 
   /** For the consistency check: the next figures in the order of the key. */
   listFigures: (after: readonly [measure: string, quarter: string], limit: number) =>
