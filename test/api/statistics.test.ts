@@ -326,6 +326,23 @@ suite('GET /statistics', () => {
     assert.deepEqual(await rows('&to=2999-01-01'), [tilsiter, vacherin]);
     const past = await get(shop(), 'best-sellers?from=2020-01-01&to=2020-02-01');
     assert.deepEqual(past.json.items, []);
+
+    for (const [day, name] of [
+      ['2020-01-15', 'Young Vacherin'],
+      ['2020-01-20', 'Vacherin of Fribourg'],
+    ] as const) {
+      await shop().app.services.database.run(sql`
+        insert into statistic_cheese (day, cheese_id, name, orders, kilograms, cents)
+        values (${day}, ${two}, ${name}, 1, 1, 3000)`);
+    }
+    for (const [to, name] of [
+      ['2020-01-20', 'Young Vacherin'],
+      ['2020-01-21', 'Vacherin of Fribourg'],
+    ]) {
+      const { json } = await get(shop(), `best-sellers?from=2020-01-01&to=${to}`);
+      assert.deepEqual([json.items.length, json.items[0].cheeseName], [1, name]);
+    }
+    assert.deepEqual(await rows(''), [tilsiter, vacherin]);
   });
 
   test('is never stored by caches', async () => {
