@@ -1,11 +1,11 @@
 /** Every kind of credential at every route: which are accepted, and the challenge of the others (RFC 6750, section 3). */
 import assert from 'node:assert/strict';
-import { type TestContext, test } from 'node:test';
+import { suite, type TestContext, test } from 'node:test';
 import { type Scope, scopes } from '../../src/auth/access.ts';
 import { makeKey } from '../../src/auth/keys/format.ts';
 import { systemClock } from '../../src/clock.ts';
 import { fullPath } from '../../src/http/route.ts';
-import { assertError, bern, onBothEngines, openShop, type Shop, type TestResponse } from '../helper.ts';
+import { assertError, bern, openShop, type Shop, type TestResponse } from '../helper.ts';
 import { approve, newClient, newCustomer, newSession, newToken, type Token } from './holders.ts';
 
 /** Any one word suffices; in challenges, scopes stand in this order. A new route needs a line here. */
@@ -162,9 +162,10 @@ function refusalOf(words: readonly string[], { kind, scopes: held }: Holder): [n
   return kind === 'nobody' ? [401, challenge] : [403, `${challenge}, error="insufficient_scope"${list}`];
 }
 
-onBothEngines('Credentials', (engine) => {
+/** On one engine: a refusal comes before the first statement of a route. */
+suite('Credentials', () => {
   test('open exactly the routes that name what they are worth, and 401 and 403 say what is missing', async (t) => {
-    const shop = await openShop(t, { engine });
+    const shop = await openShop(t);
     const holders = await holdersOf(shop);
     const routes = shop.app.routes.filter(({ access }) => access !== 'operational');
     const names = routes.map(({ method, path }) => `${method} ${path}`);

@@ -22,10 +22,10 @@ for (const [environment, color] of Object.entries(colors)) {
       return;
     }
     const { page, goTo, complaints } = opened;
-    const bar = page.locator('header').filter({ hasText: environment });
+    const bar = page.locator('.environment');
     assert.equal(await bar.innerText(), environment);
     assert.equal(
-      await page.evaluate<string>("getComputedStyle(document.querySelector('header')).backgroundColor"),
+      await page.evaluate<string>("getComputedStyle(document.querySelector('.environment')).backgroundColor"),
       color,
     );
     await goTo('/limits');
