@@ -137,12 +137,13 @@ onBothEngines('Test orders', (engine) => {
       orders: await rows(sql`select * from orders order by id`),
       events: await rows(sql`select * from event where subject like 'order:%' order by id`),
     });
-    // A row that is written with the same values has another version on PostgreSQL.
+    // A row that is written with the same values has another version on PostgreSQL. A pass may number other events.
     const versions = () =>
       engine === 'sqlite'
         ? database.all(sql`select total_changes() as changes`)
         : database.all(sql`
-            select xmin::text from orders union all select xmin::text from event union all
+            select xmin::text from orders union all
+            select xmin::text from event where subject like 'order:%' union all
             select pg_sequence_last_value('event_id_seq')::text`);
     const before = await stored();
     const versionsBefore = await versions();
