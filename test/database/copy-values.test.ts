@@ -256,6 +256,25 @@ async function fill(database: Database): Promise<void> {
     'id cheese_id image_name thumbnail_name size caption created_at',
     ({ id, text, other, nothing, number }) => [id, id, text, other, number, nothing, text],
   );
+  await insert('statistic', 'measure quarter value', ({ text, other, number }) => [text, other, number]);
+  await insert(
+    'statistic_cheese',
+    'day cheese_id name orders kilograms cents',
+    ({ id, text, other, number }) => [text, id, other, id, number, number],
+  );
+  await insert(
+    'statistic_position',
+    'id sequence history_id customers_from',
+    ({ text, number }) => [1, number, null, text],
+    rows.slice(0, 1),
+  );
+  await insert('instance', 'id version started_at seen_at', ({ text, other }) => [text, other, text, other]);
+  await insert('doctor_run', 'id at seconds result', ({ id, text, other, number }) => [
+    id,
+    text,
+    number,
+    other,
+  ]);
   await insert('cheese_tombstone', 'cheese_id changed_in deleted_at', ({ id, text, number }) => [
     id + 1000,
     number,
