@@ -87,11 +87,12 @@ export function createApprovalService(database: Database, clock: Clock): Approva
         if (!isAllowedFrom(approval.status)) {
           throw new AppError('conflict', `Request ${id} is ${approval.status} and cannot become ${status}.`);
         }
+        const decidedMs = clock.now();
         await queries.updateApproval(id, {
           status,
-          decidedAt: now(),
+          decidedAt: timestamp(decidedMs),
           decidedBy: context.origin.actor,
-          expiresAt: status === 'approved' ? timestamp(clock.now() + lifetimeMs) : null,
+          expiresAt: status === 'approved' ? timestamp(decidedMs + lifetimeMs) : null,
         });
         await afterwards(tx, approval);
         await record(tx, context.origin, approval, status);
