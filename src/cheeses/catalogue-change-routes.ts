@@ -34,32 +34,27 @@ export function catalogueChangeRoutes(changes: CatalogueChanges, connections: Li
         ...goneResponse('Start without `since`, and delete the cheeses that do not come'),
       },
       handle: async ({ query: { since, limit, wait }, headers, principal, openConnection }) => {
-        const release = wait > 0 ? connections.open('longPoll', principal) : () => {};
-        const connection = wait > 0 ? openConnection() : null;
-        try {
-          const page = await changes.waitForChanges({
+        const read = (signal?: AbortSignal) =>
+          changes.waitForChanges({
             since,
             limit,
             waitMs: wait * 1000,
             isKnown: ifNoneMatch(headers),
-            signal: connection?.closed,
+            signal,
           });
-          await connection?.recheckCredential();
-          if ('unchanged' in page) {
-            return notModified(page);
-          }
-          const { items, next, hasMore, version } = page;
-          const link = hasMore
-            ? { Link: nextLink('/v2/cheeses/changes', { since: next, limit: String(limit) }) }
-            : {};
-          return {
-            status: 200,
-            headers: { ETag: weakTag(version), ...link },
-            body: new TextBody(`{"items":[${items}],"next":"${next}","hasMore":${hasMore}}`),
-          };
-        } finally {
-          release();
+        const page = wait > 0 ? await connections.longPoll(principal, openConnection, read) : await read();
+        if ('unchanged' in page) {
+          return notModified(page);
         }
+        const { items, next, hasMore, version } = page;
+        const link = hasMore
+          ? { Link: nextLink('/v2/cheeses/changes', { since: next, limit: String(limit) }) }
+          : {};
+        return {
+          status: 200,
+          headers: { ETag: weakTag(version), ...link },
+          body: new TextBody(`{"items":[${items}],"next":"${next}","hasMore":${hasMore}}`),
+        };
       },
     }),
   ];

@@ -1,6 +1,7 @@
 /** Bounds requests that stay open: streams, and long polls that wait for events. */
 import type { Principal } from '../auth/principal.ts';
 import { AppError } from '../errors.ts';
+import type { OpenConnection } from '../http/route.ts';
 
 /** Long polls of an instance. */
 export const longPollsMax = 100;
@@ -10,6 +11,15 @@ type Kind = 'stream' | 'longPoll';
 export interface LiveConnections {
   /** Counts an open request until the returned function is called. @throws AppError rateLimited */
   open(kind: Kind, principal: Principal): () => void;
+  /**
+   * Runs a long poll: counts it, ends its wait when the client is gone, and checks the credential again after the wait.
+   * @throws AppError rateLimited, unauthorized, and what `wait` throws
+   */
+  longPoll<T>(
+    principal: Principal,
+    openConnection: () => OpenConnection,
+    wait: (signal: AbortSignal) => Promise<T>,
+  ): Promise<T>;
   /** Open requests by kind. */
   count(kind: Kind): number;
 }
@@ -20,37 +30,52 @@ export interface LiveConnections {
  */
 export function createLiveConnections(streamsMax: number, perAccountMax: number): LiveConnections {
   const max = { stream: streamsMax, longPoll: longPollsMax };
-  const open = { stream: 0, longPoll: 0 };
+  const counts = { stream: 0, longPoll: 0 };
   const accounts = new Map<string, number>();
 
-  return {
-    open(kind, principal) {
-      const account = principal.accountId === null ? principal.id : `account:${principal.accountId}`;
-      const own = accounts.get(account) ?? 0;
-      if (own >= perAccountMax || open[kind] >= max[kind]) {
-        const what = own >= perAccountMax ? `${own} of this account` : `${open[kind]} on this server`;
-        throw new AppError(
-          'rateLimited',
-          `Too many streams and long polls are open: ${what}, which is the limit. Close one, or try again shortly.`,
-          { details: { retryAfterMs: 1000 } },
-        );
-      }
-      open[kind] += 1;
-      accounts.set(account, own + 1);
-      let isOpen = true;
-      return () => {
-        if (isOpen) {
-          isOpen = false;
-          open[kind] -= 1;
-          const left = (accounts.get(account) ?? 1) - 1;
-          if (left === 0) {
-            accounts.delete(account);
-          } else {
-            accounts.set(account, left);
-          }
+  function open(kind: Kind, principal: Principal): () => void {
+    const account = principal.accountId === null ? principal.id : `account:${principal.accountId}`;
+    const own = accounts.get(account) ?? 0;
+    if (own >= perAccountMax || counts[kind] >= max[kind]) {
+      const what = own >= perAccountMax ? `${own} of this account` : `${counts[kind]} on this server`;
+      throw new AppError(
+        'rateLimited',
+        `Too many streams and long polls are open: ${what}, which is the limit. Close one, or try again shortly.`,
+        { details: { retryAfterMs: 1000 } },
+      );
+    }
+    counts[kind] += 1;
+    accounts.set(account, own + 1);
+    let isOpen = true;
+    return () => {
+      if (isOpen) {
+        isOpen = false;
+        counts[kind] -= 1;
+        const left = (accounts.get(account) ?? 1) - 1;
+        if (left === 0) {
+          accounts.delete(account);
+        } else {
+          accounts.set(account, left);
         }
-      };
+      }
+    };
+  }
+
+  return {
+    open,
+
+    async longPoll(principal, openConnection, wait) {
+      const release = open('longPoll', principal);
+      try {
+        const { closed, recheckCredential } = openConnection();
+        const result = await wait(closed);
+        await recheckCredential();
+        return result;
+      } finally {
+        release();
+      }
     },
-    count: (kind) => open[kind],
+
+    count: (kind) => counts[kind],
   };
 }

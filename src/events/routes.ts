@@ -45,25 +45,18 @@ export function eventRoutes({ events, hub, connections, times = streamTimes }: D
       handle: async ({ query, principal, openConnection }) => {
         const filter = filterOf(query, seesAllEvents(principal));
         const after = await events.resolve(query.since);
-        const isWaiting = query.wait > 0;
-        const release = isWaiting ? connections.open('longPoll', principal) : () => {};
-        try {
-          const connection = isWaiting ? openConnection() : null;
-          const waitMs = query.wait * 1000;
-          const page = await events.waitForEvents(after, filter, query.limit, waitMs, connection?.closed);
-          // The credential may have ended meanwhile.
-          await connection?.recheckCredential();
-          const { items, next, hasMore } = page;
-          const texts = items.map(({ text }) => text);
-          const body = `{"items":[${texts}],"next":"${next}","hasMore":${hasMore}}`;
-          return {
-            status: 200,
-            headers: { 'Cache-Control': 'no-store', ...(hasMore ? { Link: nextLinkOf(query, next) } : {}) },
-            body: new TextBody(body),
-          };
-        } finally {
-          release();
-        }
+        const read = (signal?: AbortSignal) =>
+          events.waitForEvents(after, filter, query.limit, query.wait * 1000, signal);
+        const page =
+          query.wait > 0 ? await connections.longPoll(principal, openConnection, read) : await read();
+        const { items, next, hasMore } = page;
+        const texts = items.map(({ text }) => text);
+        const body = `{"items":[${texts}],"next":"${next}","hasMore":${hasMore}}`;
+        return {
+          status: 200,
+          headers: { 'Cache-Control': 'no-store', ...(hasMore ? { Link: nextLinkOf(query, next) } : {}) },
+          body: new TextBody(body),
+        };
       },
     }),
     route({

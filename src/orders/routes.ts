@@ -19,6 +19,7 @@ import {
 import { entityResponse, etagHeader, ifMatchFor, matchesIfNoneMatch, preconditionOf } from '../http/etag.ts';
 import { parsePathId } from '../http/path-id.ts';
 import { type Route, route } from '../http/route.ts';
+import type { Versioned } from '../versioned.ts';
 import { requestOf, shownPage, storeListQuery } from './list-query.ts';
 import type { OrderReader } from './order-reader.ts';
 import { waitForOrder } from './order-wait.ts';
@@ -114,21 +115,11 @@ export function storeRoutes(dependencies: Dependencies): Route[] {
         if (wait === 0 || known === undefined) {
           return entityResponse(await read(), 200);
         }
-        const release = connections.open('longPoll', principal);
-        try {
-          const { closed, recheckCredential } = openConnection();
-          const order = await waitForOrder(events, {
-            id,
-            waitMs: wait * 1000,
-            read,
-            isKnown: (order) => matchesIfNoneMatch(known, etagHeader(order).ETag),
-            signal: closed,
-          });
-          await recheckCredential();
-          return entityResponse(order, 200);
-        } finally {
-          release();
-        }
+        const isKnown = (order: Versioned) => matchesIfNoneMatch(known, etagHeader(order).ETag);
+        const order = await connections.longPoll(principal, openConnection, (signal) =>
+          waitForOrder(events, { id, waitMs: wait * 1000, read, isKnown, signal }),
+        );
+        return entityResponse(order, 200);
       },
     }),
     route({
