@@ -1,12 +1,12 @@
 /** Changes of the stock of one cheese: adjust, count, begin and end tracking. */
-import { Alert, Button, Group, Modal, NumberInput, Select, Stack, Text } from '@mantine/core';
+import { NumberInput, Select, Text } from '@mantine/core';
 import { useQueryClient } from '@tanstack/react-query';
 import { type ReactNode, useState } from 'react';
 import { type Body, type Curd, etagOf, isCurdError, type Stock } from '../../../../client/src/index.ts';
 import { Confirm } from '../../parts/confirm.tsx';
+import { FormDialog } from '../../parts/form-dialog.tsx';
 import { showKilograms } from '../../parts/format.ts';
 import { useCurd } from '../../queries.ts';
-import { messageOf } from '../../session.ts';
 
 export type StockAction = 'adjust' | 'count' | 'begin' | 'end';
 
@@ -62,56 +62,32 @@ interface FormProps {
 export function StockForm({ title, action, isReady, onSubmit, onClose, children }: FormProps) {
   const curd = useCurd();
   const refresh = useStockRefresh();
-  const [isRunning, setRunning] = useState(false);
-  const [failure, setFailure] = useState<unknown>(null);
 
-  async function run(): Promise<void> {
-    setRunning(true);
-    setFailure(null);
+  async function submit(): Promise<void> {
     try {
       await onSubmit(curd);
-      void refresh();
       onClose();
     } catch (error) {
+      throw withSentence(error);
+    } finally {
       void refresh();
-      setFailure(error);
-      setRunning(false);
     }
   }
 
   return (
-    <Modal opened onClose={onClose} title={title}>
-      <form
-        onSubmit={(event) => {
-          event.preventDefault();
-          if (isReady && !isRunning) {
-            void run();
-          }
-        }}
-      >
-        <Stack gap="sm">
-          {children}
-          {failure === null ? null : <Alert color="red">{sentenceOf(failure)}</Alert>}
-          <Group justify="flex-end">
-            <Button variant="default" onClick={onClose}>
-              Cancel
-            </Button>
-            <Button type="submit" loading={isRunning} disabled={!isReady}>
-              {action}
-            </Button>
-          </Group>
-        </Stack>
-      </form>
-    </Modal>
+    <FormDialog title={title} action={action} isDisabled={!isReady} onSubmit={submit} onClose={onClose}>
+      {children}
+    </FormDialog>
   );
 }
 
-/** The sentence of the field, where the server names one. */
-function sentenceOf(failure: unknown): string {
-  if (isCurdError(failure, 'precondition_failed')) {
-    return 'The stock was changed at the same moment. Look at the numbers, and save again.';
+/** An error with the sentence of the field, where the server names one. */
+function withSentence(error: unknown): unknown {
+  if (isCurdError(error, 'precondition_failed')) {
+    return new Error('The stock was changed at the same moment. Look at the numbers, and save again.');
   }
-  return (isCurdError(failure) ? failure.errors[0]?.message : undefined) ?? messageOf(failure);
+  const sentence = isCurdError(error) ? error.errors[0]?.message : undefined;
+  return sentence === undefined ? error : new Error(sentence);
 }
 
 function Adjust({ cheeseId, name, stock, onClose }: Props) {

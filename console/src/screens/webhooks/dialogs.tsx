@@ -1,56 +1,10 @@
 /** Dialogs that ask before an endpoint is enabled, replayed, or gets a new secret. */
-import { Alert, Button, Group, Modal, Radio, Select, Stack, Text, TextInput } from '@mantine/core';
-import { type ReactNode, useState } from 'react';
+import { Radio, Select, Stack, Text, TextInput } from '@mantine/core';
+import { useState } from 'react';
 import type { WebhookEndpoint } from '../../../../client/src/index.ts';
+import { FormDialog } from '../../parts/form-dialog.tsx';
 import { showNumber } from '../../parts/format.ts';
 import { useCurd } from '../../queries.ts';
-import { messageOf } from '../../session.ts';
-
-interface DialogProps {
-  readonly title: string;
-  readonly action: string;
-  readonly isReady?: boolean;
-  readonly run: () => Promise<unknown>;
-  readonly onClose: () => void;
-  readonly children: ReactNode;
-}
-
-/** A small form that closes when its request has succeeded, and shows why it failed. */
-function Dialog({ title, action, isReady = true, run, onClose, children }: DialogProps) {
-  const [isRunning, setRunning] = useState(false);
-  const [failure, setFailure] = useState<string | null>(null);
-  return (
-    <Modal opened onClose={onClose} title={title}>
-      <form
-        onSubmit={async (event) => {
-          event.preventDefault();
-          setRunning(true);
-          setFailure(null);
-          try {
-            await run();
-            onClose();
-          } catch (error) {
-            setFailure(messageOf(error));
-            setRunning(false);
-          }
-        }}
-      >
-        <Stack gap="sm">
-          {children}
-          {failure === null ? null : <Alert color="red">{failure}</Alert>}
-          <Group justify="flex-end">
-            <Button variant="default" onClick={onClose}>
-              Cancel
-            </Button>
-            <Button type="submit" loading={isRunning} disabled={!isReady}>
-              {action}
-            </Button>
-          </Group>
-        </Stack>
-      </form>
-    </Modal>
-  );
-}
 
 interface Props {
   readonly endpoint: WebhookEndpoint;
@@ -62,11 +16,14 @@ export function EnableDialog({ endpoint, onClose }: Props) {
   const isExpired = endpoint.disabledReason === 'events_expired';
   const [from, setFrom] = useState(isExpired ? 'now' : 'position');
   return (
-    <Dialog
+    <FormDialog
       title="Enable webhook"
       action="Enable"
       onClose={onClose}
-      run={() => curd.webhookEndpoints.enable(endpoint.id, { skip: from === 'now' })}
+      onSubmit={async () => {
+        await curd.webhookEndpoints.enable(endpoint.id, { skip: from === 'now' });
+        onClose();
+      }}
     >
       <Radio.Group label="Continue" value={from} onChange={setFrom}>
         <Stack gap={6} mt={4}>
@@ -78,7 +35,7 @@ export function EnableDialog({ endpoint, onClose }: Props) {
           <Radio value="now" label="from now on: what it missed is not sent" />
         </Stack>
       </Radio.Group>
-    </Dialog>
+    </FormDialog>
   );
 }
 
@@ -97,13 +54,14 @@ export function RotateDialog({ endpoint, onSecret, onClose }: RotateProps) {
   const curd = useCurd();
   const [overlap, setOverlap] = useState('24h');
   return (
-    <Dialog
+    <FormDialog
       title="Rotate secret"
       action="Rotate"
       onClose={onClose}
-      run={async () => {
+      onSubmit={async () => {
         const { secret } = await curd.webhookEndpoints.rotateSecret(endpoint.id, { overlap });
         onSecret(secret);
+        onClose();
       }}
     >
       <Text size="sm">
@@ -116,7 +74,7 @@ export function RotateDialog({ endpoint, onSecret, onClose }: RotateProps) {
         allowDeselect={false}
         onChange={(value) => setOverlap(value ?? '24h')}
       />
-    </Dialog>
+    </FormDialog>
   );
 }
 
@@ -128,16 +86,17 @@ export function ReplayDialog({ endpoint, onDone, onClose }: ReplayProps) {
   const curd = useCurd();
   const [since, setSince] = useState('');
   return (
-    <Dialog
+    <FormDialog
       title="Replay events"
       action="Replay"
-      isReady={since !== ''}
+      isDisabled={since === ''}
       onClose={onClose}
-      run={async () => {
+      onSubmit={async () => {
         const { deliveries } = await curd.webhookEndpoints.replay(endpoint.id, {
           since: new Date(since).toISOString(),
         });
         onDone(`${showNumber(deliveries)} ${deliveries === 1 ? 'delivery was' : 'deliveries were'} queued.`);
+        onClose();
       }}
     >
       <Text size="sm">
@@ -153,6 +112,6 @@ export function ReplayDialog({ endpoint, onDone, onClose }: ReplayProps) {
         value={since}
         onChange={({ currentTarget }) => setSince(currentTarget.value)}
       />
-    </Dialog>
+    </FormDialog>
   );
 }
