@@ -18,6 +18,8 @@ import { parseCheese } from './schemas.ts';
 const pageBytesMax = 4 * 1024 * 1024;
 /** Tombstones that one transaction deletes while other changes of the catalogue wait. */
 const tombstonesOfASlice = 500;
+/** Of one run: the other tasks of the maintenance, and a server that stops, wait for it. */
+const purgeMs = 5000;
 const cheeseEvents = { types: ['cheese.*'], subject: null, isAdmin: false };
 
 /** What a token says. */
@@ -56,7 +58,7 @@ export interface CatalogueChanges {
    * @throws AppError badRequest, logRewound, eventsExpired
    */
   waitForChanges(request: ChangeRequest): Promise<ChangePage | Unchanged>;
-  /** Deletes tombstones that are older than the retention, in slices. */
+  /** Deletes tombstones that are older than the retention: for some seconds, the rest next time. */
   purge(): Promise<void>;
 }
 
@@ -165,6 +167,7 @@ export function createCatalogueChanges(dependencies: Dependencies): CatalogueCha
 
     async purge() {
       const before = timestamp(clock.now() - retentionMs);
+      const until = performance.now() + purgeMs;
       for (;;) {
         const deleted = await database.transaction(async (tx) => {
           await cheeseQueries(tx).lockCatalogue();
@@ -176,7 +179,7 @@ export function createCatalogueChanges(dependencies: Dependencies): CatalogueCha
           }
           return rows.length;
         });
-        if (deleted < tombstonesOfASlice) {
+        if (deleted < tombstonesOfASlice || performance.now() >= until) {
           return;
         }
         // Other changes come between two slices.

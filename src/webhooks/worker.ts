@@ -10,6 +10,8 @@ import { webhookQueries } from './queries.ts';
 
 /** On SQLite, a block takes some milliseconds. */
 const purgedOfABlock = 500;
+/** Of one run: the other tasks of the maintenance, and a server that stops, wait for it. */
+const purgeMs = 5000;
 
 export interface WebhookWorker {
   /** Sends webhooks from now on. */
@@ -18,7 +20,7 @@ export interface WebhookWorker {
   wake(endpointId: number): void;
   /** Every minute: finds endpoints of other instances, and deliveries without a job. */
   maintain(): Promise<void>;
-  /** Deletes deliveries that ended long ago, and those of deleted endpoints. */
+  /** Deletes deliveries that ended long ago, and those of deleted endpoints: for some seconds, the rest next time. */
   purge(): Promise<void>;
   /** Queues and sends all that is due now: for tests. */
   run(): Promise<void>;
@@ -83,12 +85,16 @@ export function createWebhookWorker(dependencies: WebhookDependencies): WebhookW
     },
     async purge() {
       const before = timestamp(clock.now() - config.deliveryRetentionMs);
+      const until = performance.now() + purgeMs;
       for (const list of [
         () => queries.listEnded(before, purgedOfABlock),
         () => queries.listOrphans(purgedOfABlock),
       ]) {
         for (let ids = await list(); ids.length > 0; ids = await list()) {
           await database.transaction((tx) => webhookQueries(tx).deleteDeliveries(ids.map(({ id }) => id)));
+          if (isStopped || performance.now() >= until) {
+            return;
+          }
         }
       }
     },
