@@ -64,7 +64,7 @@ export async function readEvents(
   tx: Sql,
   sequences: readonly number[],
 ): Promise<ReadonlyMap<number, LogEventRow>> {
-  const { first } = await readLogState(tx);
+  const { first = 1 } = (await eventLogQueries(tx).findLog()) ?? {};
   const rows = sequences.length === 0 ? [] : await eventLogQueries(tx).listEvents(sequences);
   return new Map(rows.filter(({ sequence }) => sequence >= first).map((row) => [row.sequence, row]));
 }

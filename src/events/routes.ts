@@ -12,7 +12,7 @@ import type { LiveConnections } from './live-connections.ts';
 import type { EventFilter } from './pages.ts';
 import { type EventService, seesAllEvents } from './service.ts';
 import { createEventStream, type StreamTimes, streamTimes } from './stream.ts';
-import { eventTypes } from './types.ts';
+import { eventTypes, isKnownType } from './types.ts';
 
 const tag = 'Events';
 const access = anyOf(apiKey, oauth('admin'));
@@ -130,11 +130,7 @@ type FilterQuery = { readonly types?: readonly string[]; readonly subject?: stri
 
 /** @throws AppError badRequest for a type that does not exist */
 function filterOf({ types, subject }: FilterQuery, isAdmin: boolean): EventFilter {
-  const unknown = types?.find((type) =>
-    type.endsWith('.*')
-      ? !eventTypes.some((one) => one.startsWith(type.slice(0, -1)))
-      : !eventTypes.includes(type),
-  );
+  const unknown = types?.find((type) => !isKnownType(type));
   if (unknown !== undefined) {
     throw new AppError(
       'badRequest',

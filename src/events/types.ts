@@ -38,3 +38,10 @@ export const eventDefinitions: readonly EventDefinition[] = [
 
 /** The names of all types. */
 export const eventTypes: readonly string[] = eventDefinitions.map(({ type }) => type);
+
+/** Whether a filter is the name of a type, or `cheese.*` for an existing kind. */
+export function isKnownType(type: string): boolean {
+  return type.endsWith('.*')
+    ? eventTypes.some((one) => one.startsWith(type.slice(0, -1)))
+    : eventTypes.includes(type);
+}

@@ -1,7 +1,7 @@
 /** Webhook endpoints as responses show them. */
 import { AppError, type FieldError, validationError } from '../errors.ts';
 import type { EventService } from '../events/service.ts';
-import { eventTypes } from '../events/types.ts';
+import { eventTypes, isKnownType } from '../events/types.ts';
 import type { Versioned } from '../versioned.ts';
 import type { EndpointRow } from './queries.ts';
 import { activeSecrets, parseSecrets } from './secrets.ts';
@@ -53,10 +53,7 @@ export function requireFound(row: EndpointRow | undefined): EndpointRow {
 export function requireKnownTypes(types: readonly string[] | null): void {
   const errors: FieldError[] = [];
   for (const [index, type] of (types ?? []).entries()) {
-    const isKnown = type.endsWith('.*')
-      ? eventTypes.some((one) => one.startsWith(type.slice(0, -1)))
-      : eventTypes.includes(type);
-    if (!isKnown) {
+    if (!isKnownType(type)) {
       errors.push({
         field: `types[${index}]`,
         message: `there is no such type. Types are ${eventTypes.join(', ')}; order.* and the like stand for all of a kind`,

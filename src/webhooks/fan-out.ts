@@ -7,7 +7,8 @@ import { matcherOf } from '../events/pages.ts';
 import { positionAt } from '../events/positions.ts';
 import { disableEndpoint } from './disable.ts';
 import { openMax, queueDeliveries } from './lines.ts';
-import { type EndpointRow, type NewDelivery, webhookQueries } from './queries.ts';
+import { type NewDelivery, webhookQueries } from './queries.ts';
+import { filterOfTypes } from './replays.ts';
 
 /** In one transaction. It keeps the lock of the endpoint, which results of its deliveries wait for. */
 const examinedMax = 1000;
@@ -45,7 +46,7 @@ export function fanOut(
       await disableEndpoint(tx, origin, endpointId, 'events_expired', now);
       return { ...nothing, isExpired: true };
     }
-    const matches = matcher(endpoint);
+    const matches = matcherOf(filterOfTypes(endpoint.types === null ? null : JSON.parse(endpoint.types)));
     const deliveries: Omit<NewDelivery, 'endpoint_id' | 'created_at'>[] = [];
     let { position, last_event_id: previous } = endpoint;
     for (const { sequence, type, subject } of heads) {
@@ -66,10 +67,4 @@ export function fanOut(
     const hasMore = heads.length === examinedMax && deliveries.length < room;
     return { ...nothing, queued: deliveries.length, hasMore };
   });
-}
-
-/** Without a list of types, an endpoint gets what every API key sees. */
-function matcher({ types }: EndpointRow): (type: string, subject: string) => boolean {
-  const list: readonly string[] | null = types === null ? null : JSON.parse(types);
-  return matcherOf({ types: list, subject: null, isAdmin: list !== null });
 }

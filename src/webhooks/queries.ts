@@ -82,7 +82,7 @@ export const endpointColumns = sql`
 export const deliveryColumns = sql`
   id, endpoint_id, sequence, event_id, type, subject, previous_id, kind, status, attempts, last_status, last_error,
   created_at, ended_at`;
-export const attemptColumns = sql`delivery_id, number, at, duration_ms, status, error, response`;
+const attemptColumns = sql`delivery_id, number, at, duration_ms, status, error, response`;
 
 const newDeliveryColumns = [
   'endpoint_id',
@@ -182,9 +182,6 @@ export const webhookQueries = queriesOn((tx: Sql) => ({
   listDeliveries: (ids: readonly number[]) =>
     tx.all<DeliveryRow>(sql`
       select ${deliveryColumns} from webhook_delivery where id in (${valueList(ids)}) order by id`),
-
-  findDelivery: (id: number) =>
-    tx.get<DeliveryRow>(sql`select ${deliveryColumns} from webhook_delivery where id = ${id}`),
 
   /** Begins an attempt of each of these deliveries. */
   markSending: (ids: readonly number[]) =>

@@ -22,6 +22,10 @@ export interface NewSecret {
   readonly stored: StoredSecret;
 }
 
+/** The remedy where CURD_SECRET was changed. */
+export const secretUnreadable =
+  'CURD_SECRET was changed, and the secret of the endpoint cannot be read any more. Rotate it: POST /v2/webhook-endpoints/{endpointId}/rotate-secret or "curd webhooks rotate-secret <id>".';
+
 export interface EndpointSecrets {
   create(endpointId: number): NewSecret;
   /** Whether CURD_SECRET is still the one with which the secret was encrypted. */

@@ -90,7 +90,7 @@ const publicLookup: LookupFunction = (hostname, options, callback) => {
   });
 };
 
-function hostOf({ hostname }: URL): string {
+export function hostOf({ hostname }: URL): string {
   return hostname.startsWith('[') ? hostname.slice(1, -1) : hostname;
 }
 

@@ -17,7 +17,7 @@ import { endpointQueries } from './endpoint-queries.ts';
 import { webhookEvents } from './event-types.ts';
 import { type EndpointRow, webhookQueries } from './queries.ts';
 import type { WebhookEndpointChange, WebhookEndpointInput } from './schemas.ts';
-import { activeSecrets, type EndpointSecrets, parseSecrets } from './secrets.ts';
+import { activeSecrets, type EndpointSecrets, parseSecrets, secretUnreadable } from './secrets.ts';
 import type { WebhookTargets } from './sender.ts';
 
 /** Of an account. */
@@ -94,9 +94,9 @@ export function createEndpointService(dependencies: Dependencies): EndpointServi
 
   /**
    * Changes a locked endpoint. `work` returns the changed row, or null where there is nothing to change.
+   * @param complete adds to the result inside the transaction, in which the response is stored
    * @throws AppError notFound, preconditionFailed
    */
-  /** @param complete adds to the result inside the transaction, in which the response is stored */
   async function change<T extends Versioned = Versioned>(
     context: Context,
     id: number,
@@ -245,10 +245,7 @@ export function createEndpointService(dependencies: Dependencies): EndpointServi
         }
         const readable = activeSecrets(parseSecrets(row.secrets), clock.now());
         if (!readable.every((one) => secrets.isReadable(id, one))) {
-          throw new AppError(
-            'conflict',
-            'CURD_SECRET was changed, and the secret of the endpoint cannot be read any more. Rotate it: POST /v2/webhook-endpoints/{endpointId}/rotate-secret or "curd webhooks rotate-secret <id>".',
-          );
+          throw new AppError('conflict', secretUnreadable);
         }
         if (latest === null && row.position < first - 1) {
           throw new AppError(

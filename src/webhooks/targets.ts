@@ -2,7 +2,7 @@
 import { lookup } from 'node:dns';
 import { isIP } from 'node:net';
 import { validationError } from '../errors.ts';
-import { isPublicAddress, targetError, type WebhookTargets } from './sender.ts';
+import { hostOf, isPublicAddress, targetError, type WebhookTargets } from './sender.ts';
 
 const lookupTimeoutMs = 5000;
 
@@ -14,9 +14,10 @@ export async function requireTarget(url: string, targets: WebhookTargets): Promi
   }
 }
 
-async function hostError({ hostname }: URL): Promise<string | null> {
+async function hostError(url: URL): Promise<string | null> {
+  const { hostname } = url;
   // targetError has checked literal IP addresses.
-  if (isIP(hostname.replace(/^\[|\]$/g, '')) !== 0) {
+  if (isIP(hostOf(url)) !== 0) {
     return null;
   }
   const addresses = await resolve(hostname);

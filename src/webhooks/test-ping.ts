@@ -8,7 +8,7 @@ import { requireFound } from './endpoint.ts';
 import { endpointQueries } from './endpoint-queries.ts';
 import { type EndpointRow, webhookQueries } from './queries.ts';
 import { toRequest } from './request.ts';
-import { type EndpointSecrets, parseSecrets } from './secrets.ts';
+import { type EndpointSecrets, parseSecrets, secretUnreadable } from './secrets.ts';
 import type { WebhookTargets } from './sender.ts';
 
 /** Of an endpoint. */
@@ -62,7 +62,7 @@ export function createTestPing({ database, clock, secrets, targets }: Dependenci
     const now = clock.now();
     const keys = secrets.signingKeys(endpointId, parseSecrets(row.secrets), now);
     if (keys === null) {
-      throw new AppError('conflict', unreadable);
+      throw new AppError('conflict', secretUnreadable);
     }
     const id = `evt_test_${Array.from(clock.random(12), (byte) => base62[byte % 62]).join('')}`;
     const body = JSON.stringify({
@@ -93,6 +93,3 @@ export function createTestPing({ database, clock, secrets, targets }: Dependenci
 function statusError(status: number | null): string | null {
   return status !== null && status >= 200 && status < 300 ? null : `the response has status ${status}`;
 }
-
-export const unreadable =
-  'CURD_SECRET was changed, and the secret of the endpoint cannot be read any more. Rotate it: POST /v2/webhook-endpoints/{endpointId}/rotate-secret or "curd webhooks rotate-secret <id>".';
