@@ -6,7 +6,7 @@ import { administrationQueries, type InstanceRow } from './queries.ts';
 
 /** After this time without a sign, an instance is not listed. */
 const seenWithinMs = 180_000;
-/** More instances than a shop has, in case of rows that nobody deletes. */
+/** More instances than a shop has, in case rows of killed processes were not deleted. */
 const listedMax = 100;
 
 export interface Instance {

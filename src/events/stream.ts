@@ -73,7 +73,7 @@ async function* blocksOf(options: StreamOptions): AsyncGenerator<string> {
   let checkedAt = performance.now();
   let sentAt = checkedAt;
 
-  /** Whether the stream goes on. Nothing is sent after the credential was found invalid. */
+  /** Whether the stream may continue. Nothing is sent after the credential was found invalid. */
   async function isOpen(): Promise<boolean> {
     if (performance.now() - checkedAt >= times.recheckMs) {
       try {
