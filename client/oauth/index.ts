@@ -17,12 +17,16 @@ export interface ClientCredentialsOptions {
 export function clientCredentials(options: ClientCredentialsOptions): (refused?: string) => Promise<string> {
   let current: Promise<Tokens> | undefined;
   return async (refused) => {
-    const known = await current;
-    if (known === undefined || !isUsable(known, refused)) {
-      // All requests that need a token now wait for this one.
-      current = requestTokens(options);
-      current.catch(() => {
-        current = undefined;
+    const earlier = current;
+    const known = await earlier;
+    // Another caller may have begun a request meanwhile: then all wait for that one.
+    if (current === earlier && (known === undefined || !isUsable(known, refused))) {
+      const next = requestTokens(options);
+      current = next;
+      next.catch(() => {
+        if (current === next) {
+          current = undefined;
+        }
       });
     }
     return ((await current) as Tokens).accessToken;

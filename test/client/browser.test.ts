@@ -133,10 +133,13 @@ suite('Sign-in', () => {
       scope: 'read:cheeses',
     });
     const curd = new Curd({ baseUrl: proxy.url, token });
+    const [first = '', ...others] = await Promise.all(Array.from({ length: 5 }, () => token()));
+    assert.deepEqual(new Set(others), new Set([first]));
     await Promise.all([curd.cheeses.list(), curd.cheeses.list()]);
-    const first = await token();
     assert.equal(await token(), first);
-    assert.notEqual(await token(first), first);
+    const [second, third] = await Promise.all([token(first), token(first)]);
+    assert.notEqual(second, first);
+    assert.equal(third, second);
     const wrong = clientCredentials({
       issuer: shop.url,
       clientId,
