@@ -61,6 +61,8 @@ export class Http {
     for (let attempts = 1; ; attempts += 1) {
       signal?.throwIfAborted();
       const bearer = typeof token === 'function' ? await token(refusedToken) : token;
+      // It may have aborted meanwhile, and a listener that is added later is not called.
+      signal?.throwIfAborted();
       if (bearer !== undefined) {
         headers.authorization = `Bearer ${bearer}`;
       }
