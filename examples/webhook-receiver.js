@@ -53,9 +53,27 @@ function statusFor({ url, headers }, body) {
   return 204;
 }
 
+/** Larger than any event: a cheese with 100 photo URLs has less. */
+const bodyBytesMax = 1024 * 1024;
+
 const server = createServer(async (request, response) => {
-  const body = Buffer.concat(await Array.fromAsync(request)).toString('utf8');
-  response.writeHead(statusFor(request, body)).end();
+  try {
+    const chunks = [];
+    let bytes = 0;
+    for await (const chunk of request) {
+      bytes += chunk.length;
+      if (bytes > bodyBytesMax) {
+        response.writeHead(413, { Connection: 'close' }).end();
+        return;
+      }
+      chunks.push(chunk);
+    }
+    response.writeHead(statusFor(request, Buffer.concat(chunks).toString('utf8'))).end();
+  } catch (error) {
+    // The sender is gone, or its body is no event.
+    console.error(`A request was not processed: ${error.message}`);
+    response.destroy();
+  }
 });
 server.listen(Number(RECEIVER_PORT), '127.0.0.1', () => {
   console.log(`Waiting for webhooks at http://127.0.0.1:${server.address().port}/`);
