@@ -100,7 +100,10 @@ export function listen(curd: Curd, queries: QueryClient): () => void {
       }
     } else if (data.state !== undefined) {
       setState(data.state);
-      position = data.position ?? position;
+      position = data.position;
+      if (data.state === 'polling') {
+        void queries.invalidateQueries();
+      }
     } else {
       receive(data.event);
     }
