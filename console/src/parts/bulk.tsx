@@ -1,7 +1,7 @@
 /** One action on many objects: eight requests at once, with progress, and a summary of what failed. */
 import { Alert, Button, List, Modal, Progress, Stack, Text } from '@mantine/core';
 import { useEffect, useRef, useState } from 'react';
-import { messageOf } from '../session.ts';
+import { messageOf, onRefused } from '../session.ts';
 
 const atOnce = 8;
 
@@ -36,6 +36,7 @@ export function Bulk<Item>({ title, items, nameOf, run, onClose }: Props<Item>) 
         try {
           await run(item);
         } catch (error) {
+          onRefused(error);
           setFailures((known) => [...known, { name, reason: messageOf(error) }]);
         }
         setDone((count) => count + 1);

@@ -5,7 +5,7 @@
 import { Alert, Button, Group, List, Modal, Stack, Text, TextInput } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
-import { messageOf } from '../session.ts';
+import { messageOf, onRefused } from '../session.ts';
 import { locale, showNumber } from './format.ts';
 
 /** An entry of the response to a dry run. */
@@ -80,6 +80,7 @@ export function Confirm(props: Props) {
       await onConfirm();
       onClose();
     } catch (error) {
+      onRefused(error);
       setFailure(messageOf(error));
       setRunning(false);
     }

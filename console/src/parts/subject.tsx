@@ -9,12 +9,13 @@ const screens: Readonly<Record<string, string>> = {
   customer: 'customers',
   webhook_endpoint: 'webhooks',
   approval: 'approvals',
+  account: 'access',
 };
 
 /** The path of the screen; null where a subject has none. */
 export function pathOfSubject(subject: string): string | null {
   const [kind = '', id = ''] = subject.split(':');
-  if (['api_key', 'account', 'oauth_client'].includes(kind)) {
+  if (['api_key', 'oauth_client'].includes(kind)) {
     return '/access';
   }
   const screen = screens[kind];

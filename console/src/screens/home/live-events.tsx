@@ -5,6 +5,7 @@ import { Link } from 'wouter';
 import type { Curd, CurdEvent } from '../../../../client/src/index.ts';
 import { live } from '../../live.ts';
 import { showClock } from '../../parts/format.ts';
+import { nameSubject, pathOfSubject } from '../../parts/subject.tsx';
 import { useApi } from '../../queries.ts';
 
 const shownMax = 12;
@@ -16,23 +17,6 @@ async function readLast(curd: Curd): Promise<readonly CurdEvent[]> {
   const begin = Number(next.slice(cut)) - shownMax;
   const since = begin > 0 ? `${next.slice(0, cut)}${begin}` : 'earliest';
   return (await curd.events.list({ since, limit: shownMax })).items;
-}
-
-const screens: Readonly<Record<string, string>> = {
-  order: '/orders/',
-  cheese: '/cheeses/',
-  stock: '/stock/',
-  customer: '/customers/',
-  webhook_endpoint: '/webhooks/',
-  account: '/access/',
-  approval: '/approvals?request=',
-};
-
-/** The screen of what the event happened to; deleted objects have none. */
-function hrefOf({ type, subject }: CurdEvent): string | null {
-  const [kind = '', id = ''] = subject.split(':');
-  const screen = screens[kind];
-  return screen === undefined || type.endsWith('.deleted') ? null : screen + id;
 }
 
 export function LiveEvents() {
@@ -57,8 +41,9 @@ export function LiveEvents() {
         <Table verticalSpacing={3} horizontalSpacing={4} withRowBorders={false}>
           <Table.Tbody aria-live="polite" aria-relevant="additions">
             {events.map((event) => {
-              const href = hrefOf(event);
-              const subject = event.subject.replace(':', ' ').replaceAll('_', ' ');
+              // Deleted objects have no screen.
+              const href = event.type.endsWith('.deleted') ? null : pathOfSubject(event.subject);
+              const subject = nameSubject(event.subject);
               return (
                 <Table.Tr key={event.id}>
                   <Table.Td className="figure" style={{ whiteSpace: 'nowrap' }} c="dimmed">

@@ -4,7 +4,7 @@ import { useQueryClient } from '@tanstack/react-query';
 import type { Curd, Order } from '../../../../client/src/index.ts';
 import { live } from '../../live.ts';
 import { useCurd } from '../../queries.ts';
-import { messageOf } from '../../session.ts';
+import { messageOf, onRefused } from '../../session.ts';
 import { beginMove, confirmMove, undoMove } from './moves.ts';
 
 export type Status = Order['status'];
@@ -89,6 +89,7 @@ export function useTransition(): (transition: Transition, order: Order) => Promi
         await readAgain(order.id);
       }
     } catch (error) {
+      onRefused(error);
       undoMove(order.id);
       notifications.show({
         color: 'red',

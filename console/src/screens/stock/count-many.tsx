@@ -1,11 +1,12 @@
 /** Counts several cheeses at once, as on a walk through the storeroom. */
 import { Button, Group, Modal, NumberInput, Stack, Table, Text } from '@mantine/core';
 import { useState } from 'react';
+import { invalidate } from '../../parts/action.ts';
 import { Bulk } from '../../parts/bulk.tsx';
 import { showKilograms } from '../../parts/format.ts';
 import { useCurd } from '../../queries.ts';
 import type { StockRow } from './stock.tsx';
-import { countStock, kilogramsMax, useStockRefresh } from './stock-dialogs.tsx';
+import { countStock, kilogramsMax } from './stock-dialogs.tsx';
 
 interface Props {
   readonly rows: readonly StockRow[];
@@ -14,7 +15,6 @@ interface Props {
 
 export function CountMany({ rows, onClose }: Props) {
   const curd = useCurd();
-  const refresh = useStockRefresh();
   // What was on hand when the count began.
   const [items] = useState(rows);
   const [counted, setCounted] = useState<ReadonlyMap<number, number | string>>(new Map());
@@ -31,7 +31,7 @@ export function CountMany({ rows, onClose }: Props) {
           countStock(curd, row.cheeseId, row, { onHand: Number(counted.get(row.cheeseId)), lowAt: row.lowAt })
         }
         onClose={() => {
-          void refresh();
+          void invalidate('stock');
           onClose();
         }}
       />

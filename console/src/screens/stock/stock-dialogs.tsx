@@ -1,8 +1,8 @@
 /** Changes of the stock of one cheese: adjust, count, begin and end tracking. */
 import { NumberInput, Select, Text } from '@mantine/core';
-import { useQueryClient } from '@tanstack/react-query';
 import { type ReactNode, useState } from 'react';
 import { type Body, type Curd, etagOf, isCurdError, type Stock } from '../../../../client/src/index.ts';
+import { invalidate } from '../../parts/action.ts';
 import { Confirm } from '../../parts/confirm.tsx';
 import { FormDialog } from '../../parts/form-dialog.tsx';
 import { showKilograms } from '../../parts/format.ts';
@@ -43,12 +43,6 @@ export function StockDialog(props: Props) {
   }
 }
 
-/** Reads all stock again after a change. The first part of the key is that which events make stale. */
-export function useStockRefresh() {
-  const client = useQueryClient();
-  return () => client.invalidateQueries({ queryKey: ['stock'] });
-}
-
 interface FormProps {
   readonly title: string;
   readonly action: string;
@@ -61,7 +55,6 @@ interface FormProps {
 /** A dialog with one action, whose refusal is shown in words. */
 export function StockForm({ title, action, isReady, onSubmit, onClose, children }: FormProps) {
   const curd = useCurd();
-  const refresh = useStockRefresh();
 
   async function submit(): Promise<void> {
     try {
@@ -70,7 +63,7 @@ export function StockForm({ title, action, isReady, onSubmit, onClose, children 
     } catch (error) {
       throw withSentence(error);
     } finally {
-      void refresh();
+      void invalidate('stock');
     }
   }
 
@@ -220,7 +213,6 @@ export function KilogramFields({ onHand, lowAt, onOnHand, onLowAt }: KilogramPro
 
 function EndTracking({ cheeseId, name, onClose }: Props) {
   const curd = useCurd();
-  const refresh = useStockRefresh();
   return (
     <Confirm
       title={`End tracking of ${name}`}
@@ -233,7 +225,7 @@ function EndTracking({ cheeseId, name, onClose }: Props) {
       }}
       onConfirm={async () => {
         await curd.stock.delete(cheeseId);
-        void refresh();
+        void invalidate('stock');
       }}
       onClose={onClose}
     />
