@@ -1,5 +1,5 @@
 /** Keyboard shortcuts of the whole page and of screens. They are ignored while somebody types. */
-import { useEffect, useRef } from 'react';
+import { useEffect, useLayoutEffect, useRef } from 'react';
 import { navigate } from 'wouter/use-browser-location';
 import { screens } from './screens/list.ts';
 
@@ -39,19 +39,28 @@ function isForControl({ key, target }: KeyboardEvent): boolean {
   return isUsed && target instanceof Element && target.closest(selector) !== null;
 }
 
+/** Keys that may be kept down. A key that changes something is pressed for each change. */
+const movingKeys = ['j', 'k', 'ArrowLeft', 'ArrowRight'];
+
 /** Handlers by `KeyboardEvent.key`, while the component is shown and no dialog is open. */
 export function useShortcuts(shortcuts: Shortcuts): void {
   const current = useRef(shortcuts);
-  current.current = shortcuts;
+  // A key acts on what is shown, not on a rendering that is still under way.
+  useLayoutEffect(() => {
+    current.current = shortcuts;
+  });
   useEffect(() => {
     const onKey = (event: KeyboardEvent) => {
+      const isOnce = !event.repeat || movingKeys.includes(event.key);
       const isPlain = !event.ctrlKey && !event.metaKey && !event.altKey;
       const isDialogOpen = document.querySelector('[role=dialog]') !== null;
       const handler = current.current[event.key];
       const isOurs = isPlain && !isDialogOpen && !isTyping(event.target) && !isForControl(event);
       if (handler !== undefined && isOurs && !isInSequence()) {
         event.preventDefault();
-        handler(event);
+        if (isOnce) {
+          handler(event);
+        }
       }
     };
     window.addEventListener('keydown', onKey);

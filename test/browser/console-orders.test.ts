@@ -13,7 +13,7 @@ let cheeses = 0;
 async function placeOrders(
   { shop }: OpenConsole,
   count: number,
-  { price = 20, approve = false, notes = '' } = {},
+  { price = 20, approve = false, ship = false, notes = '', as = shop.admin } = {},
 ) {
   cheeses += 1;
   const cheese = await shop.request('POST', '/v2/cheeses', {
@@ -29,7 +29,7 @@ async function placeOrders(
   const ids: number[] = [];
   for (let index = 0; index < count; index += 1) {
     const placed = await shop.request('POST', '/v2/store/order', {
-      as: shop.admin,
+      as,
       body: {
         items: [{ cheeseId: cheese.json.id, quantity: 1 + (index % 5) }],
         shippingAddress: bern,
@@ -38,8 +38,8 @@ async function placeOrders(
     });
     assert.equal(placed.status, 201, placed.text);
     ids.push(placed.json.id);
-    if (approve) {
-      await shop.request('POST', `/v2/store/order/${placed.json.id}/approve`, { as: shop.admin });
+    for (const transition of [...(approve ? ['approve'] : []), ...(ship ? ['ship'] : [])]) {
+      await shop.request('POST', `/v2/store/order/${placed.json.id}/${transition}`, { as: shop.admin });
     }
   }
   return ids;
@@ -47,6 +47,17 @@ async function placeOrders(
 
 const card = ({ page }: OpenConsole, column: string, id: number) =>
   page.locator(`section[aria-label="${column}"] [data-order="${id}"]`);
+
+/** Waits until a card is the one that keys act on. */
+const isSelected = ({ page }: OpenConsole, id: number) =>
+  page.locator(`[data-order="${id}"][data-current]`).waitFor();
+
+/** A key that nobody else places orders with, and its name in the filters. */
+async function newActor({ shop }: OpenConsole): Promise<{ readonly key: string; readonly actor: string }> {
+  const key = await shop.createKey({ scopes: ['write:orders'] });
+  const { json } = await shop.request('GET', '/v2/whoami', { as: key });
+  return { key, actor: json.id };
+}
 
 /** The number in the heading of a column. */
 async function countOf({ page }: OpenConsole, column: string): Promise<number> {
@@ -68,6 +79,7 @@ suite('orders', () => {
     assert.equal(await countOf(opened, 'placed'), 10);
     await page.keyboard.press('j');
     for (const id of ids) {
+      await isSelected(opened, id);
       await page.keyboard.press('a');
       await card(opened, 'approved', id).waitFor();
     }
@@ -77,30 +89,81 @@ suite('orders', () => {
       await shop.request('DELETE', `/v2/store/order/${last}`, { as: shop.admin });
       await route.continue();
     });
-    for (const id of ids.slice(0, -1)) {
+    for (const id of ids) {
+      await isSelected(opened, id);
       await page.keyboard.press('s');
-      await card(opened, 'shipped', id).waitFor();
+      await (id === last
+        ? page.getByRole('alert').getByText('The order is cancelled').waitFor()
+        : card(opened, 'shipped', id).waitFor());
     }
-    await page.keyboard.press('s');
-    await page.getByRole('alert').getByText('The order is cancelled').waitFor();
     await card(opened, 'cancelled', last).waitFor();
     await page.keyboard.press('ArrowRight');
     for (const id of ids.slice(0, -1)) {
+      await isSelected(opened, id);
       await page.keyboard.press('d');
       await card(opened, 'delivered', id).waitFor();
     }
-    for (const [status, count] of Object.entries({
-      placed: 0,
-      approved: 0,
-      shipped: 0,
-      delivered: 9,
-      cancelled: 1,
-    })) {
+    const counts = { placed: 0, approved: 0, shipped: 0, delivered: 9, cancelled: 1 };
+    for (const [status, count] of Object.entries(counts)) {
       await until(async () => (await countOf(opened, status)) === count, `${status} is not ${count}`);
     }
     const { json } = await shop.request('GET', '/v2/store/orders?status=delivered', { as: shop.admin });
     assert.equal(json.total, 9);
     assert.deepEqual(await findAccessibilityProblems(page), []);
+  });
+
+  inConsole('keeps a card selected while others come and go', async (opened) => {
+    const { page, shop, goTo } = opened;
+    const [first = 0, second = 0, third = 0] = await placeOrders(opened, 3);
+    await goTo('/orders');
+    await card(opened, 'placed', first).getByRole('link').focus();
+    await page.keyboard.press('j');
+    await isSelected(opened, second);
+    // Another client takes the card above it.
+    await shop.request('POST', `/v2/store/order/${first}/approve`, { as: shop.admin });
+    await card(opened, 'approved', first).waitFor();
+    // The request waits while two more keys are pressed: each acts on what is shown, in its order.
+    const { promise: released, resolve: release } = Promise.withResolvers<void>();
+    await page.route(`**/order/${second}/approve`, async (route) => {
+      await released;
+      await route.continue();
+    });
+    await page.keyboard.press('a');
+    await card(opened, 'approved', second).waitFor();
+    await isSelected(opened, third);
+    await card(opened, 'approved', second).getByRole('link').focus();
+    await page.keyboard.press('s');
+    await card(opened, 'shipped', second).waitFor();
+    release();
+    await until(async () => {
+      const { json } = await shop.request('GET', `/v2/store/order/${second}`, { as: shop.admin });
+      return json.status === 'shipped';
+    });
+    assert.equal(
+      await page
+        .getByRole('alert')
+        .filter({ hasText: `order ${second}` })
+        .count(),
+      0,
+    );
+
+    // Refused after a key has moved on: the card returns, and the selection stays.
+    const refusal = Promise.withResolvers<void>();
+    await page.route(`**/order/${third}/approve`, async (route) => {
+      await refusal.promise;
+      await shop.request('DELETE', `/v2/store/order/${third}`, { as: shop.admin });
+      await route.continue();
+    });
+    await card(opened, 'placed', third).getByRole('link').focus();
+    await page.keyboard.press('a');
+    await page.locator('[data-current]').waitFor({ state: 'detached' });
+    await page.keyboard.press('ArrowRight');
+    await isSelected(opened, first);
+    refusal.resolve();
+    await page.getByRole('alert').getByText(`Approve order ${third}`).waitFor();
+    await isSelected(opened, first);
+    await page.keyboard.press('s');
+    await card(opened, 'shipped', first).waitFor();
   });
 
   inConsole('asks before it cancels, and cancels by keys alone', async (opened) => {
@@ -119,8 +182,9 @@ suite('orders', () => {
 
   inConsole('ships fifty selected orders, and names the three that cannot be shipped', async (opened) => {
     const { page, shop, goTo } = opened;
-    const ids = await placeOrders(opened, 50, { approve: true, notes: '=1+1' });
-    await goTo('/orders?view=list&status=approved');
+    const { key, actor } = await newActor(opened);
+    const ids = await placeOrders(opened, 50, { approve: true, notes: '=1+1', as: key });
+    await goTo(`/orders?view=list&status=approved&placedBy=${actor}`);
     await page.getByText('50 orders').waitFor();
     const [file] = await Promise.all([
       page.waitForEvent('download'),
@@ -151,13 +215,16 @@ suite('orders', () => {
 
   inConsole('prints a packing slip on a page for each order, without prices', async (opened) => {
     const { page, goTo } = opened;
-    await goTo('/orders?view=list&status=shipped');
+    const { key, actor } = await newActor(opened);
+    await placeOrders(opened, 7, { approve: true, ship: true, as: key });
+    await goTo(`/orders?view=list&status=shipped&placedBy=${actor}`);
+    await page.getByText('7 orders', { exact: true }).waitFor();
     await page.getByRole('checkbox', { name: 'Select all' }).check();
-    await page.getByText('47 selected').waitFor();
+    await page.getByText('7 selected').waitFor();
     await page.getByRole('link', { name: 'Packing slips' }).click();
     const slips = page.getByRole('article');
-    await page.getByRole('button', { name: 'Print 47' }).and(page.locator(':enabled')).waitFor();
-    assert.equal(await slips.count(), 47);
+    await page.getByRole('button', { name: 'Print 7' }).and(page.locator(':enabled')).waitFor();
+    assert.equal(await slips.count(), 7);
     for (const text of await slips.allInnerTexts()) {
       const weights = [...text.matchAll(/(\d+) kg/g)].map(([, weight]) => Number(weight));
       assert.equal(
@@ -168,7 +235,7 @@ suite('orders', () => {
     }
     await page.emulateMedia({ media: 'print' });
     const pdf = (await page.pdf()).toString('latin1');
-    assert.equal(pdf.match(/\/Type\s*\/Page\b/g)?.length, 47);
+    assert.equal(pdf.match(/\/Type\s*\/Page\b/g)?.length, 7);
     await page.emulateMedia({ media: null });
   });
 

@@ -12,6 +12,7 @@ import { useShortcuts } from '../../shortcuts.ts';
 import { type Requested, TransitionDialog } from './ask.tsx';
 import { Card } from './card.tsx';
 import { useMoves } from './moves.ts';
+import { usePosition } from './position.ts';
 import { SelectionBar } from './selection.tsx';
 import {
   cancel,
@@ -63,14 +64,8 @@ function useColumns() {
   });
 }
 
-interface Position {
-  readonly column: number;
-  readonly row: number;
-}
-
 export function Board() {
   const columns = useColumns();
-  const [position, setPosition] = useState<Position>({ column: 0, row: -1 });
   const [selected, setSelected] = useState<ReadonlySet<number>>(new Set());
   const [requested, setRequested] = useState<Requested | null>(null);
   const [search, setSearch] = useSearchParams();
@@ -78,24 +73,9 @@ export function Board() {
   const isPhone = useMediaQuery('(max-width: 48em)') ?? false;
   const make = useTransition();
 
-  const cardsOf = (column: number): readonly Order[] => columns[column]?.items ?? [];
-  const row = Math.min(position.row, cardsOf(position.column).length - 1);
-  const current = cardsOf(position.column)[row];
-  const all = columns.flatMap((_, column) => cardsOf(column));
-  const chosen = all.filter(({ id }) => selected.has(id));
+  const { current, select, moveRow, moveColumn } = usePosition(columns.map(({ items }) => items ?? []));
+  const chosen = columns.flatMap(({ items = [] }) => items).filter(({ id }) => selected.has(id));
 
-  const moveRow = (by: number) => {
-    const last = cardsOf(position.column).length - 1;
-    setPosition({ ...position, row: Math.max(0, Math.min(last, row + by)) });
-  };
-  const moveColumn = (by: number) => {
-    const filled = columns.map((_, column) => column).filter((column) => cardsOf(column).length > 0);
-    const next =
-      by > 0 ? filled.find((one) => one > position.column) : filled.findLast((one) => one < position.column);
-    if (next !== undefined) {
-      setPosition({ column: next, row: Math.max(0, row) });
-    }
-  };
   const toggle = (id: number) => {
     const next = new Set(selected);
     if (!next.delete(id)) {
@@ -173,7 +153,7 @@ export function Board() {
                       order={order}
                       isCurrent={current?.id === order.id}
                       isSelected={selected.has(order.id)}
-                      onFocus={() => setPosition({ column, row: index })}
+                      onFocus={() => select(column, index)}
                       onSelect={() => toggle(order.id)}
                       onTransition={(transition) =>
                         transition === cancel

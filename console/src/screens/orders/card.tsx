@@ -1,6 +1,6 @@
 /** A card of the board. */
 import { Button, Checkbox, Group, Text } from '@mantine/core';
-import { useEffect, useRef } from 'react';
+import { useLayoutEffect, useRef } from 'react';
 import { Link } from 'wouter';
 import type { Order } from '../../../../client/src/index.ts';
 import { showMoney } from '../../parts/format.ts';
@@ -22,8 +22,12 @@ export function Card({ order, isCurrent, isSelected, onFocus, onSelect, onTransi
   const next = nextOf(order.status);
   const isUrgent = isWaiting(order) || (order.status === 'placed' && hasNoPrice(order));
 
-  useEffect(() => {
-    if (isCurrent && document.querySelector('[role=dialog]') === null) {
+  // Before the next key is handled: a late focus would select this card again after a key has moved on.
+  useLayoutEffect(() => {
+    const { activeElement } = document;
+    const isFree =
+      activeElement === null || activeElement === document.body || activeElement.closest('.board') !== null;
+    if (isCurrent && isFree && document.querySelector('[role=dialog]') === null) {
       link.current?.focus({ preventScroll: true });
       link.current?.scrollIntoView({ block: 'nearest' });
     }

@@ -66,7 +66,13 @@ export function nextOf(status: Status): Transition | undefined {
 /** The key of a column of the board. */
 export const columnKey = (status: Status) => ['orders', 'board', status];
 
-/** Makes a transition: shown at once, and undone with the reason where the server refuses. */
+/** The last transition of each order whose request is under way, and whether it succeeds. */
+const running = new Map<number, Promise<boolean>>();
+
+/**
+ * Makes a transition: shown at once, and undone with the reason where the server refuses. Transitions of one order are
+ * sent one after the other; after a refusal, those that wait are not sent.
+ */
 export function useTransition(): (transition: Transition, order: Order) => Promise<void> {
   const curd = useCurd();
   const queries = useQueryClient();
@@ -74,6 +80,39 @@ export function useTransition(): (transition: Transition, order: Order) => Promi
     queries.invalidateQueries({
       predicate: ({ queryKey: [first] }) => first === 'orders' || first === `order ${id}`,
     });
+
+  async function send(
+    transition: Transition,
+    { id }: Order,
+    previous: Promise<boolean> | undefined,
+    isLast: () => boolean,
+  ): Promise<boolean> {
+    if (previous !== undefined && !(await previous)) {
+      return false;
+    }
+    try {
+      const moved = await transition.send(curd, id);
+      if (isLast()) {
+        confirmMove(moved);
+      }
+      if (live.get() !== 'live') {
+        void readAgain(id);
+      }
+      return true;
+    } catch (error) {
+      onRefused(error);
+      undoMove(id);
+      notifications.show({
+        color: 'red',
+        title: `${transition.verb} order ${id}`,
+        message: messageOf(error),
+        autoClose: 15_000,
+      });
+      void readAgain(id);
+      return false;
+    }
+  }
+
   return async (transition, order) => {
     if (!transition.from.includes(order.status)) {
       notifications.show({
@@ -83,21 +122,12 @@ export function useTransition(): (transition: Transition, order: Order) => Promi
       return;
     }
     beginMove(order, transition.to);
-    try {
-      confirmMove(await transition.send(curd, order.id));
-      if (live.get() !== 'live') {
-        await readAgain(order.id);
-      }
-    } catch (error) {
-      onRefused(error);
-      undoMove(order.id);
-      notifications.show({
-        color: 'red',
-        title: `${transition.verb} order ${order.id}`,
-        message: messageOf(error),
-        autoClose: 15_000,
-      });
-      await readAgain(order.id);
+    const isLast = () => running.get(order.id) === result;
+    const result = send(transition, order, running.get(order.id), isLast);
+    running.set(order.id, result);
+    await result;
+    if (isLast()) {
+      running.delete(order.id);
     }
   };
 }
