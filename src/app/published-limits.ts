@@ -9,7 +9,6 @@ import { customerBatchMax } from '../customers/schemas.ts';
 import { errorsMax } from '../errors.ts';
 import { formFieldsMax } from '../http/body.ts';
 import { keyLengthMax } from '../http/idempotency-key.ts';
-import { depthMax } from '../http/json-body.ts';
 import { bodyBytesMax, headerBytesMax } from '../http/server.ts';
 import { uploadsMax, uploadsOfPrincipalMax } from '../http/uploads.ts';
 import { idempotencyHours } from '../idempotency/store.ts';
@@ -17,6 +16,7 @@ import { pixelsMax } from '../images/renderer.ts';
 import { imageBytesMax } from '../images/routes.ts';
 import { imagesMax } from '../images/service.ts';
 import { OrderInput, quantity } from '../orders/schemas.ts';
+import { depthMax, valuesMax } from '../schema/json-bounds.ts';
 import type { Config } from '../settings/config.ts';
 import { openMax } from '../webhooks/lines.ts';
 import { urlCharactersMax } from '../webhooks/schemas.ts';
@@ -65,6 +65,7 @@ export function publishedLimits({
     authorizationBytes: authorizeQueryBytesMax,
     bodyBytes: bodyBytesMax,
     bodyDepth: depthMax,
+    bodyValues: valuesMax,
     formFields: formFieldsMax,
     validationErrorsInAResponse: errorsMax,
     headerBytes: headerBytesMax,

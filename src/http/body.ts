@@ -27,20 +27,26 @@ export function requireMediaType(route: Route, headers: IncomingHttpHeaders): vo
     return;
   }
   const isJson = contentType === undefined || /^application\/([\w.+-]+\+)?json\s*(;|$)/i.test(contentType);
-  if (!isJson && !(route.takesForms && isForm(contentType))) {
+  if (!(isJson || (route.takesForms && isForm(contentType))) || !isUtf8(contentType)) {
     const accepts = route.takesForms ? [...jsonTypes, ...formTypes] : jsonTypes;
-    throw new AppError('unsupportedMediaType', `Send the body as one of ${accepts.join(', ')}.`, {
+    throw new AppError('unsupportedMediaType', `Send the body as one of ${accepts.join(', ')}, in UTF-8.`, {
       details: { accepts },
     });
   }
   refuseContentEncoding(headers);
 }
 
+/** Whether a body is declared as UTF-8, or not declared: the same bytes in another charset are another text. */
+export function isUtf8(contentType = ''): boolean {
+  const charset = /;\s*charset\s*=\s*"?([^";\s]*)/i.exec(contentType)?.[1];
+  return charset === undefined || /^(utf-?8|us-ascii)$/i.test(charset);
+}
+
 /** A patch names the types in Accept-Patch (RFC 5789). */
 function requireOneOf(types: readonly string[], contentType: string | undefined): void {
   const given = contentType?.split(';', 1)[0]?.trim().toLowerCase();
-  if (given !== undefined && !types.includes(given)) {
-    throw new AppError('unsupportedMediaType', `Send the patch as one of ${types.join(', ')}.`, {
+  if ((given !== undefined && !types.includes(given)) || !isUtf8(contentType)) {
+    throw new AppError('unsupportedMediaType', `Send the patch as one of ${types.join(', ')}, in UTF-8.`, {
       details: { acceptsPatch: types },
     });
   }

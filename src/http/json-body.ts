@@ -1,8 +1,8 @@
 /** Parses JSON bodies. Every error is 422 with a position: the contract has no 400 for bodies. */
 import { validationError } from '../errors.ts';
+import { endOfString, findExcess } from '../schema/json-bounds.ts';
 import { isWellFormed } from '../schema/well-formed.ts';
 
-export const depthMax = 64;
 const decoder = new TextDecoder('utf-8', { fatal: true });
 
 /**
@@ -14,8 +14,9 @@ export function parseJson(bytes: Uint8Array): unknown {
   if (text.trim() === '') {
     throw validationError([{ field: '', message: 'a JSON body is required here, and this one is empty' }]);
   }
-  if (isDeeperThan(text, depthMax)) {
-    throw validationError([{ field: '', message: `the JSON is nested deeper than ${depthMax} levels` }]);
+  const excess = findExcess(text);
+  if (excess !== null) {
+    throw validationError([{ field: '', message: `the JSON ${excess}` }]);
   }
   let value: unknown;
   try {
@@ -40,37 +41,6 @@ function decode(bytes: Uint8Array): string {
   } catch {
     throw validationError([{ field: '', message: 'the body is not valid UTF-8' }]);
   }
-}
-
-/** Counts open brackets outside of strings. */
-function isDeeperThan(text: string, max: number): boolean {
-  let depth = 0;
-  for (let index = 0; index < text.length; index += 1) {
-    const char = text[index];
-    if (char === '"') {
-      index = endOfString(text, index);
-    } else if (char === '{' || char === '[') {
-      depth += 1;
-      if (depth > max) {
-        return true;
-      }
-    } else if (char === '}' || char === ']') {
-      depth -= 1;
-    }
-  }
-  return false;
-}
-
-function endOfString(text: string, start: number): number {
-  for (let index = start + 1; index < text.length; index += 1) {
-    const char = text[index];
-    if (char === '\\') {
-      index += 1;
-    } else if (char === '"') {
-      return index;
-    }
-  }
-  return text.length;
 }
 
 /**

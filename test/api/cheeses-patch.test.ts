@@ -125,7 +125,12 @@ suite('PATCH /cheeses/{cheeseId}', () => {
   test('takes two media types; any other is 415 with Accept-Patch', async () => {
     const { url, patch } = await add(open(), 'Typed');
     const types = 'application/merge-patch+json, application/json';
-    for (const type of ['text/plain', 'application/json-patch+json', 'application/x-www-form-urlencoded']) {
+    for (const type of [
+      'text/plain',
+      'application/json-patch+json',
+      'application/x-www-form-urlencoded',
+      'application/merge-patch+json; charset=utf-16',
+    ]) {
       const refused = await patch({ name: 'X' }, { 'content-type': type });
       assertError(refused, 415, 'unsupported_media_type');
       assert.deepEqual([refused.headers['accept-patch'], refused.headers.accept], [types, undefined]);

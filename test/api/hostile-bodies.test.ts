@@ -154,6 +154,14 @@ onBothEngines('A body', (engine) => {
     assert.equal((await send(brackets)).status, 201);
   });
 
+  test('is 422 when it has more than 10,000 values', async (t) => {
+    const { send, everywhere } = await openWithCheese(t, engine);
+    // The body, its name, the array, and what is in it.
+    const holding = (values: number) => `{"name": "A", "x": [${'{"a,":"["},'.repeat(values / 2)}0]}`;
+    await everywhere(holding(9998), {}, (response) => assertWhole(response, '10000'));
+    assert.equal((await send(holding(9996))).status, 201);
+  });
+
   test('is 413 from one byte above 1 MiB, with any content', async (t) => {
     const { shop, send, everywhere } = await openWithCheese(t, engine);
     const padded = (bytes: number) => '{"name": "A"}'.padEnd(bytes, ' ');
@@ -200,6 +208,8 @@ onBothEngines('The media type of a body', (engine) => {
       'application/octet-stream',
       'application/+json',
       'image/svg+json',
+      'application/json; charset=utf-16',
+      'application/json;CHARSET="iso-8859-1"',
       'x'.repeat(500),
     ]) {
       await everywhere(body, { 'content-type': type }, (response) => {
@@ -212,6 +222,8 @@ onBothEngines('The media type of a body', (engine) => {
         assertError(await send('name=A', { 'content-type': type }, method), 415, 'unsupported_media_type');
       }
     }
+    const utf7 = { 'content-type': 'application/x-www-form-urlencoded; charset=utf-7' };
+    assertError(await send('name=B', utf7, 'POST', url), 415, 'unsupported_media_type');
     const form = await send(body, { 'content-type': 'text/plain' }, 'POST', url);
     assert.match(form.headers.accept ?? '', /multipart\/form-data/);
     // Credentials are checked first, then the media type, then the body.

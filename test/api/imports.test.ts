@@ -264,16 +264,18 @@ suite('POST /imports', () => {
     const shop = await shopOf();
     const large = JSON.stringify({ name: 'Large', photoUrls: ['x'.repeat(1_100_000)] });
     const deep = `{"name":"Deep","x":${'['.repeat(1000)}${']'.repeat(1000)}}`;
+    const many = `{"name":"Many","x":[0${',0'.repeat(10_000)}]}`;
     const { rows, refused } = (
-      await send(shop, [large, deep, '{"name":"Fits"}'].join('\n'), {
+      await send(shop, [large, deep, many, '{"name":"Fits"}'].join('\n'), {
         name: 'blob',
         type: 'application/x-ndjson',
       })
     ).json;
-    assert.equal(rows, 3);
+    assert.equal(rows, 4);
     assert.deepEqual(refused, [
-      { line: 1, reason: 'larger than 1 MiB' },
-      { line: 2, reason: 'larger than 1 MiB' },
+      { line: 1, reason: 'is larger than 1 MiB' },
+      { line: 2, reason: 'is nested deeper than 64 levels' },
+      { line: 3, reason: 'has more than 10000 values' },
     ]);
     const latin1 = Buffer.from('name\nGruy\u00e8re\nEmmentaler\n', 'latin1');
     const { json } = await send(shop, latin1, { name: 'blob', type: 'text/csv' });

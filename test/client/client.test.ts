@@ -144,7 +144,7 @@ suite('The client', () => {
   test('reaches every path with http, with its credentials, retries and errors', async (t) => {
     const refuse = { status: 503, headers: { 'Retry-After': '0' } };
     const proxy = await openProxy(t, shop().url, (number) => (number % 2 === 1 ? { refuse } : undefined));
-    const { http } = new Curd({ baseUrl: proxy.url, apiKey: shop().writer });
+    const { http, idempotency } = new Curd({ baseUrl: proxy.url, apiKey: shop().writer });
     const page = await http.get('/v2/cheeses', {
       query: { status: ['sold', 'pending'], q: undefined, limit: 1 },
     });
@@ -158,6 +158,9 @@ suite('The client', () => {
     const path = { cheeseId: 4711 };
     assert.equal((await rejection(http.get('/v2/cheeses/{cheeseId}', { path }))).type, 'not_found');
     assert.equal(proxy.requests.length, 10);
+    // A path segment that clients would remove.
+    await http.post('/v2/cheeses', { body: { name: 'Dots' } }, { idempotencyKey: '..' });
+    assert.equal((await idempotency.get('..')).items[0]?.status, 201);
   });
 
   test('says that a server without a path may be older', async (t) => {

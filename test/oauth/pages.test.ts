@@ -231,7 +231,11 @@ test('A form is refused when it is too large, has another media type, or repeats
   const { action, token } = formOf(page);
   const body = String(new URLSearchParams({ token, ...right }));
   assertPage(await submit(page, { ...right, more: 'x'.repeat(16 * 1024) }), 413, failed);
-  for (const type of ['application/json', 'text/plain', 'multipart/form-data', `${form['content-type']}x`]) {
+  const urlEncoded = form['content-type'];
+  for (const type of [
+    ...['application/json', 'text/plain', 'multipart/form-data', `${urlEncoded}x`],
+    `${urlEncoded}; charset=utf-16`,
+  ]) {
     assertPage(await send('POST', action, { origin, 'content-type': type }, body), 415, failed);
   }
   for (const twice of ['token=x', `token=${token}`, 'do=cancel', 'username=bob', 'password=x']) {

@@ -4,7 +4,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { suite, test } from 'node:test';
 import fc from 'fast-check';
-import { identityMapping, toCheeseInput } from '../../src/cheeses/import/column-mapping.ts';
+import { identityMapping, parseMapping, toCheeseInput } from '../../src/cheeses/import/column-mapping.ts';
 import { readImportRows, writerFor } from '../../src/cheeses/import/file-formats.ts';
 import { type Cheese, CheeseInput } from '../../src/cheeses/schemas.ts';
 import { validate } from '../../src/schema/validate.ts';
@@ -70,4 +70,45 @@ suite('A file of cheeses', () => {
       );
     });
   }
+
+  test('in CSV has the lines of an editor, with any line breaks', async (t) => {
+    const file = join(await temporaryFolder(t), 'lines.csv');
+    const breaks = ['\n', '\r\n', '\r'] as const;
+    const cells = fc.constantFrom('Brie', '"x"', '"two\nlines"', '"three\r\nline\rbreaks"', '"\r\n"', '');
+    await fc.assert(
+      fc.asyncProperty(
+        fc.constantFrom(...breaks),
+        fc.array(cells),
+        fc.nat({ max: 2 ** 16 }),
+        async (lineBreak, rows, padding) => {
+          // Some files are longer than a chunk, which can end between CR and LF.
+          const head = `name,${'x'.repeat(padding)}`;
+          writeFileSync(
+            file,
+            [head, ...rows.flatMap((row) => (row === '' ? [''] : [`${row},`]))].join(lineBreak),
+          );
+          const lines: number[] = [];
+          for await (const { line } of readImportRows(file)) {
+            lines.push(line);
+          }
+          const expected: number[] = [];
+          let next = 2;
+          for (const row of rows) {
+            if (row !== '') {
+              expected.push(next);
+            }
+            next += 1 + (row.match(/\r\n|\r|\n/g)?.length ?? 0);
+          }
+          assert.deepEqual(lines, expected);
+        },
+      ),
+      { numRuns: 100 },
+    );
+  });
+});
+
+test('A column that a mapping names many times is read once', () => {
+  const mapping = parseMapping(['name=n', 'tags=t,t,u,t', 'tags=u']);
+  const { input } = toCheeseInput({ n: 'Brie', t: 'cow', u: 'raw' }, mapping);
+  assert.deepEqual(input.tags, [{ name: 'cow' }, { name: 'raw' }]);
 });

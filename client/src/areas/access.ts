@@ -60,7 +60,9 @@ export class Console extends Area {
 export class Idempotency extends Area {
   /** Returns what was done under an idempotency key. */
   get(key: string, options?: CallOptions): Promise<Result<'getIdempotentResponse'>> {
-    return this.api.get('/v2/idempotency/{key}', { path: { key } }, options);
+    // fetch removes the path segments "." and "..". In quotes, they are the same keys.
+    const segment = key === '.' || key === '..' ? `"${key}"` : key;
+    return this.api.get('/v2/idempotency/{key}', { path: { key: segment } }, options);
   }
 }
 

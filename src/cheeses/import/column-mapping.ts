@@ -91,7 +91,8 @@ function toMapping(
         `The mapping "${shown}" is not valid: ${remedy}. The field is one of ${importFields.join(', ')}.`,
       );
     }
-    mapping.set(known, [...(mapping.get(known) ?? []), ...names]);
+    // A column counts once: tags are read from all columns, and a repeated name would multiply them.
+    mapping.set(known, [...new Set([...(mapping.get(known) ?? []), ...names])]);
   }
   if (!mapping.has('name')) {
     throw new ImportError('map', 'The mapping has no column for the name.');

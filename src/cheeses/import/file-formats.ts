@@ -65,7 +65,7 @@ async function* readCsv(file: string): AsyncGenerator<ImportRow> {
       info: { bytes: number };
     }>) {
       const cells = Object.values(record);
-      const line = lineAt(info.bytes - 1) - countLineFeeds(cells);
+      const line = lineAt(info.bytes - 1) - countLineBreaks(cells);
       const read = cells.some((cell) => cell.includes('\uFFFD'))
         ? { row: null, reason: 'contains bytes that are not UTF-8: save the file as UTF-8' }
         : { row: record };
@@ -90,11 +90,20 @@ function refuseLongLines(source: ReadStream): void {
   });
 }
 
-function countLineFeeds(cells: readonly string[]): number {
+/** Line breaks are LF, CR LF and CR. */
+function isAfterLineBreak(before: number, at: number): boolean {
+  return before === lineFeed || (before === carriageReturn && at !== lineFeed);
+}
+
+const [lineFeed, carriageReturn] = [0x0a, 0x0d];
+
+function countLineBreaks(cells: readonly string[]): number {
   let count = 0;
   for (const cell of cells) {
-    for (let at = cell.indexOf('\n'); at !== -1; at = cell.indexOf('\n', at + 1)) {
-      count += 1;
+    if (/[\r\n]/.test(cell)) {
+      for (let at = 1; at <= cell.length; at += 1) {
+        count += isAfterLineBreak(cell.charCodeAt(at - 1), cell.charCodeAt(at)) ? 1 : 0;
+      }
     }
   }
   return count;
@@ -106,28 +115,25 @@ function countLineFeeds(cells: readonly string[]): number {
  */
 function lineCounter(source: Readable): (byte: number) => number {
   const chunks: Buffer[] = [];
-  /** The first byte of the first chunk, and where in it to search for the next line feed. */
+  /** The first byte of the first chunk, and where in it to continue. */
   let start = 0;
-  let from = 0;
+  let at = 0;
   let line = 1;
+  let before = 0;
   source.on('data', (chunk: Buffer) => chunks.push(chunk));
   return (byte) => {
     for (let chunk = chunks[0]; chunk !== undefined; chunk = chunks[0]) {
-      const at = chunk.indexOf(10, from);
-      if (at !== -1 && start + at >= byte) {
+      for (; at < chunk.length && start + at <= byte; at += 1) {
+        const current = chunk[at] as number;
+        line += isAfterLineBreak(before, current) ? 1 : 0;
+        before = current;
+      }
+      if (at < chunk.length) {
         break;
       }
-      if (at === -1) {
-        if (start + chunk.length > byte) {
-          break;
-        }
-        start += chunk.length;
-        from = 0;
-        chunks.shift();
-      } else {
-        from = at + 1;
-        line += 1;
-      }
+      start += chunk.length;
+      at = 0;
+      chunks.shift();
     }
     return line;
   };

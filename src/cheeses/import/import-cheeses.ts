@@ -3,7 +3,6 @@
  * exist are not changed. Their stock is changed only with `setStock`, because an old file must not overwrite a quantity
  * that orders have changed.
  */
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Clock } from '../../clock.ts';
 import type { Context } from '../../database/context.ts';
 import type { Sql } from '../../database/database.ts';
@@ -13,20 +12,12 @@ import { uniqueKey } from '../drafts.ts';
 import { type ImportOutcome, refusedRow } from '../import-comparison.ts';
 import { type Cheese, parseCheese } from '../schemas.ts';
 import type { CheeseService } from '../service.ts';
-import {
-  type ImportedCheese,
-  identityMapping,
-  type Mapping,
-  requireColumns,
-  toCheeseInput,
-} from './column-mapping.ts';
-import { type Format, fileFormatOf, readImportRows } from './file-formats.ts';
-import { ImportError } from './import-error.ts';
+import { type ImportedCheese, identityMapping, type Mapping, toCheeseInput } from './column-mapping.ts';
+import type { Format } from './file-formats.ts';
 import type { ImportRow } from './import-row.ts';
+import { readMappedRows } from './mapped-rows.ts';
 
 const batchSize = 250;
-/** Other requests are processed at least this often while rows are parsed. */
-const sliceMs = 10;
 /** How many rows a report shows as they would be stored. */
 export const sampleSize = 20;
 
@@ -94,7 +85,7 @@ export async function importCheeses(
   file: string,
   options: ImportOptions = {},
 ): Promise<ImportResult> {
-  const { mapping = identityMapping, format = fileFormatOf(file) } = options;
+  const { mapping = identityMapping } = options;
   const { listedMax = Number.POSITIVE_INFINITY, mode = 'create', preview = false } = options;
   const report: ImportResult = {
     preview,
@@ -112,7 +103,6 @@ export async function importCheeses(
   };
   const seen = new Set<number | string>();
   let batch: ParsedRow[] = [];
-  const pause = createPause();
 
   async function flush(): Promise<void> {
     const outcomes = await importBatch(services, context, batch, seen, { ...options, mode, preview });
@@ -126,60 +116,19 @@ export async function importCheeses(
     batch = [];
   }
 
-  let isFirst = true;
-  for await (const read of readImportRows(file, format)) {
-    if (isFirst && read.row !== null) {
-      const columns = Object.keys(read.row);
-      requireColumns(mapping, columns, { isTable: format === 'csv', isNameOptional: preview });
-      report.columns = columns;
-      report.mapping = shownMapping(mapping, columns);
-      isFirst = false;
-    }
+  const noteColumns = (columns: readonly string[]) => {
+    report.columns = columns;
+    report.mapping = shownMapping(mapping, columns);
+  };
+  for await (const read of readMappedRows(file, options, noteColumns)) {
     batch.push(parseRow(read, mapping));
     if (batch.length === batchSize) {
       await flush();
       options.onProgress?.(read.bytesRead, report);
     }
-    await pause();
   }
   await flush();
   return report;
-}
-
-/**
- * Reads a whole file without importing anything, so that a file that is broken at its end is refused before its beginning
- * is imported. @throws ImportError
- */
-export async function checkImportFile(
-  file: string,
-  { mapping = identityMapping, format, preview = false }: ImportOptions,
-  rowsMax: number,
-): Promise<void> {
-  const pause = createPause();
-  let rows = 0;
-  let isFirst = true;
-  for await (const { row } of readImportRows(file, format)) {
-    rows += 1;
-    if (rows > rowsMax) {
-      throw new ImportError('file', `The file has more than ${rowsMax} rows.`);
-    }
-    if (isFirst && row !== null) {
-      requireColumns(mapping, Object.keys(row), { isTable: format === 'csv', isNameOptional: preview });
-      isFirst = false;
-    }
-    await pause();
-  }
-}
-
-/** Returns a function that waits for the next turn of the event loop when this turn was long. */
-function createPause(): () => Promise<void> | undefined {
-  let startedAt = performance.now();
-  return () =>
-    performance.now() - startedAt < sliceMs
-      ? undefined
-      : nextTurn().then(() => {
-          startedAt = performance.now();
-        });
 }
 
 /** Without columns that the file does not have. */

@@ -1,11 +1,10 @@
 /** Reads rows from JSON, as streams: a JSON array, or NDJSON. */
 import { createReadStream } from 'node:fs';
+import { findExcess } from '../../schema/json-bounds.ts';
 import { isWellFormed } from '../../schema/well-formed.ts';
 import type { SourceRow } from './column-mapping.ts';
 import { ImportError } from './import-error.ts';
 import { type ImportRow, rowBytesMax } from './import-row.ts';
-
-const rowTooLarge = 'larger than 1 MiB';
 
 /** The lines of a file, each with a JSON object. */
 export async function* readNdjson(file: string): AsyncGenerator<ImportRow> {
@@ -42,7 +41,11 @@ async function* linesOf(source: AsyncIterable<string>): AsyncGenerator<{ text: s
 
 function parseText(text: string): { row: SourceRow | null; reason?: string } {
   if (text.length > rowBytesMax) {
-    return { row: null, reason: rowTooLarge };
+    return { row: null, reason: 'is larger than 1 MiB' };
+  }
+  const excess = findExcess(text);
+  if (excess !== null) {
+    return { row: null, reason: excess };
   }
   try {
     return asRow(JSON.parse(text.replace(/^\uFEFF/, '')));
@@ -141,29 +144,7 @@ function asRow(value: unknown): { row: SourceRow | null; reason?: string } {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
     return { row: null, reason: 'not an object' };
   }
-  if (!isSmall(value)) {
-    return { row: null, reason: rowTooLarge };
-  }
   return isWellFormed(value)
     ? { row: value as SourceRow }
     : { row: null, reason: 'contains half of a surrogate pair, which is not valid Unicode' };
-}
-
-/** Texts of at most a megabyte together, few values, and few levels: whatever reads the value is fast. */
-function isSmall(value: object): boolean {
-  let left = rowBytesMax;
-  const sizeOf = (one: unknown) => (typeof one === 'string' ? one.length + 50 : 50);
-  function fits(one: object, levels: number): boolean {
-    for (const [key, member] of Array.isArray(one) ? one.entries() : Object.entries(one)) {
-      left -= sizeOf(key) + sizeOf(member);
-      if (
-        left < 0 ||
-        (typeof member === 'object' && member !== null && (levels === 0 || !fits(member, levels - 1)))
-      ) {
-        return false;
-      }
-    }
-    return true;
-  }
-  return fits(value, 20);
 }

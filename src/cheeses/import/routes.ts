@@ -14,8 +14,9 @@ import type { StockService } from '../../stock/service.ts';
 import type { CheeseService } from '../service.ts';
 import { type Mapping, parseJsonMapping } from './column-mapping.ts';
 import type { Format } from './file-formats.ts';
-import { checkImportFile, type ImportResult, importCheeses, importModes } from './import-cheeses.ts';
+import { type ImportResult, importCheeses, importModes } from './import-cheeses.ts';
 import { ImportError } from './import-error.ts';
+import { checkImportFile } from './mapped-rows.ts';
 import { ImportReport, listedRowsMax } from './schemas.ts';
 
 /** The command imports larger files. */

@@ -1,15 +1,17 @@
 /** Reads the fields that the form of a page submits. */
 import type { IncomingMessage } from 'node:http';
 import { AppError } from '../../errors.ts';
+import { isUtf8 } from '../body.ts';
 
 const formBytesMax = 16 * 1024;
 
 /** Each field may occur once. @throws AppError unsupportedMediaType, payloadTooLarge, badRequest */
 export async function readForm(request: IncomingMessage): Promise<URLSearchParams> {
-  if (!/^application\/x-www-form-urlencoded\s*(;|$)/i.test(request.headers['content-type'] ?? '')) {
+  const { 'content-type': contentType = '' } = request.headers;
+  if (!/^application\/x-www-form-urlencoded\s*(;|$)/i.test(contentType) || !isUtf8(contentType)) {
     throw new AppError(
       'unsupportedMediaType',
-      'Send the fields of the form as application/x-www-form-urlencoded.',
+      'Send the fields of the form as application/x-www-form-urlencoded, in UTF-8.',
       {
         details: { accepts: ['application/x-www-form-urlencoded'] },
       },

@@ -1,0 +1,64 @@
+/** The rows of an imported file that has the mapped columns. */
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { identityMapping, type Mapping, requireColumns } from './column-mapping.ts';
+import { type Format, fileFormatOf, readImportRows } from './file-formats.ts';
+import { ImportError } from './import-error.ts';
+import type { ImportRow } from './import-row.ts';
+
+/** Other requests are processed at least this often while rows are parsed. */
+const sliceMs = 10;
+
+interface MappedFile {
+  readonly mapping?: Mapping | undefined;
+  readonly format?: Format | undefined;
+  readonly preview?: boolean;
+}
+
+/**
+ * Reads a whole file without importing anything, so that a file that is broken at its end is refused before its beginning
+ * is imported. @throws ImportError
+ */
+export async function checkImportFile(file: string, options: MappedFile, rowsMax: number): Promise<void> {
+  let rows = 0;
+  for await (const _ of readMappedRows(file, options)) {
+    rows += 1;
+    if (rows > rowsMax) {
+      throw new ImportError('file', `The file has more than ${rowsMax} rows.`);
+    }
+  }
+}
+
+/**
+ * The rows of a file whose first row has the mapped columns. Lets other requests run in between.
+ * @param noteColumns called with the columns of the first row
+ * @throws ImportError
+ */
+export async function* readMappedRows(
+  file: string,
+  { mapping = identityMapping, format = fileFormatOf(file), preview = false }: MappedFile,
+  noteColumns: (columns: readonly string[]) => void = () => {},
+): AsyncGenerator<ImportRow> {
+  const pause = createPause();
+  let isFirst = true;
+  for await (const read of readImportRows(file, format)) {
+    if (isFirst && read.row !== null) {
+      const columns = Object.keys(read.row);
+      requireColumns(mapping, columns, { isTable: format === 'csv', isNameOptional: preview });
+      noteColumns(columns);
+      isFirst = false;
+    }
+    yield read;
+    await pause();
+  }
+}
+
+/** Returns a function that waits for the next turn of the event loop when this turn was long. */
+function createPause(): () => Promise<void> | undefined {
+  let startedAt = performance.now();
+  return () =>
+    performance.now() - startedAt < sliceMs
+      ? undefined
+      : nextTurn().then(() => {
+          startedAt = performance.now();
+        });
+}
