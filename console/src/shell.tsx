@@ -28,7 +28,7 @@ import { connection } from './connection.ts';
 import { shopEnvironment, shopName } from './environment.ts';
 import { listen, live } from './live.ts';
 import { openPalette, Palette } from './palette.tsx';
-import { Empty, Loading, Problem } from './parts/page.tsx';
+import { Empty, Loading, PageTitle, Problem } from './parts/page.tsx';
 import { queryClient, useSignedIn } from './queries.ts';
 import { screens } from './screens/list.ts';
 import { signOut } from './session.ts';
@@ -280,9 +280,8 @@ export function Shell() {
                   </Route>
                 ))}
                 <Route>
-                  <Empty title="There is no such screen">
-                    <Link href="/">Home</Link>
-                  </Empty>
+                  <PageTitle title="Not found" />
+                  <Empty title="There is no such screen">Choose another one in the navigation.</Empty>
                 </Route>
               </Switch>
             </Suspense>

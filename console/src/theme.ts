@@ -19,6 +19,33 @@ const rind: MantineColorsTuple = [
   '#6f4200',
 ];
 
+/** The neutral colors of widgets, as warm as those of the pages. */
+const gray: MantineColorsTuple = [
+  '#faf7f0',
+  '#f4efe4',
+  '#ebe4d6',
+  '#ddd2bd',
+  '#cdc2ac',
+  '#aca08a',
+  '#857a67',
+  '#4d4537',
+  '#363025',
+  '#231e15',
+];
+
+const dark: MantineColorsTuple = [
+  '#d6cdbe',
+  '#c4baa8',
+  '#8f8572',
+  '#736a5a',
+  '#4a4234',
+  '#3f382c',
+  '#2c271f',
+  '#221e17',
+  '#1c1812',
+  '#120f0b',
+];
+
 const red: MantineColorsTuple = [
   '#fff0ee',
   '#ffdfdb',
@@ -49,7 +76,7 @@ export const theme: MantineThemeOverride = createTheme({
       ? { ...colors, color: 'var(--mantine-color-text)' }
       : colors;
   },
-  colors: { rind, red },
+  colors: { rind, gray, dark, red },
   fontFamily: 'system-ui, -apple-system, "Segoe UI", sans-serif',
   fontFamilyMonospace: 'ui-monospace, SFMono-Regular, Menlo, Consolas, monospace',
   defaultRadius: 'md',

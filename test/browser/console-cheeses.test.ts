@@ -58,7 +58,7 @@ inConsole('creates a cheese and uploads images by drop', async (opened) => {
   await page.getByRole('combobox', { name: 'Category' }).fill('Alpine');
   await page.getByRole('combobox', { name: 'Tags' }).fill('raw milk');
   await page.keyboard.press('Enter');
-  await page.getByLabel('Price per kilogram').fill('38.5');
+  await page.getByLabel('Price per kg').fill('38.5');
   await page.keyboard.press('Control+s');
   await page.waitForURL(/\/console\/cheeses\/\d+$/);
   const id = Number(page.url().split('/').at(-1));

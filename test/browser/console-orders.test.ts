@@ -270,7 +270,7 @@ suite('orders that need attention', () => {
     const [recent = 0] = await placeOrders(opened, 1);
     // The first sign-in has expired.
     await page.goto(await consoleLink(shop, '/orders'));
-    await card(opened, 'approved', overdue).getByText('approved 8 days ago').waitFor();
+    await card(opened, 'approved', overdue).getByText('approved 8d ago').waitFor();
     assert.equal(await card(opened, 'approved', overdue).getAttribute('data-urgent'), 'true');
     assert.equal(await card(opened, 'placed', recent).getAttribute('data-urgent'), null);
     await card(opened, 'placed', unpriced).getByText('no price').waitFor();

@@ -78,10 +78,12 @@ export function DataTable<Row>(props: Props<Row>) {
     return () => observer.disconnect();
   }, []);
 
+  // The heading of a card.
+  const heading = columns.find(({ isWideOnly }) => !isWideOnly);
   const isAllSelected = rows.length > 0 && rows.every((one) => selected?.has(keyOf(one)));
   return (
     <Box className="data-table">
-      <Table highlightOnHover verticalSpacing={6} aria-label={label}>
+      <Table highlightOnHover verticalSpacing={6} horizontalSpacing={8} aria-label={label}>
         <Table.Thead>
           <Table.Tr>
             {selected === undefined ? null : (
@@ -96,7 +98,7 @@ export function DataTable<Row>(props: Props<Row>) {
               </Table.Th>
             )}
             {columns.map(({ title, isNumber }) => (
-              <Table.Th key={title} ta={isNumber ? 'right' : undefined}>
+              <Table.Th key={title} ta={isNumber ? 'right' : undefined} className="column-title">
                 {title}
               </Table.Th>
             ))}
@@ -120,19 +122,23 @@ export function DataTable<Row>(props: Props<Row>) {
                   />
                 </Table.Td>
               )}
-              {columns.map(({ title, show, isNumber, isWideOnly }) => (
-                <Table.Td
-                  key={title}
-                  ta={isNumber ? 'right' : undefined}
-                  className={isNumber ? 'figure' : undefined}
-                  data-wide={isWideOnly || undefined}
-                >
-                  <Text component="span" className="card-label" size="xs" c="dimmed">
-                    {title}
-                  </Text>
-                  {show(one)}
-                </Table.Td>
-              ))}
+              {columns.map((column) => {
+                const { title, show, isNumber, isWideOnly } = column;
+                return (
+                  <Table.Td
+                    key={title}
+                    data-heading={column === heading || undefined}
+                    ta={isNumber ? 'right' : undefined}
+                    className={isNumber ? 'figure' : undefined}
+                    data-wide={isWideOnly || undefined}
+                  >
+                    <Text component="span" className="card-label" size="xs" c="dimmed">
+                      {title}
+                    </Text>
+                    {show(one)}
+                  </Table.Td>
+                );
+              })}
             </Table.Tr>
           ))}
         </Table.Tbody>

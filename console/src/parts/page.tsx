@@ -1,6 +1,7 @@
 /** What every screen begins with, and what it shows while it has no data. */
 import { Alert, Button, Group, Loader, Stack, Text, Title } from '@mantine/core';
 import { type ReactNode, useEffect } from 'react';
+import { isCurdError } from '../../../client/src/index.ts';
 import { shopEnvironment, shopName } from '../environment.ts';
 import { messageOf } from '../session.ts';
 
@@ -32,6 +33,10 @@ export function Loading({ what }: { readonly what: string }) {
 
 /** Instead of data that could not be loaded. */
 export function Problem({ error, retry }: { readonly error: unknown; readonly retry?: () => unknown }) {
+  if (isCurdError(error) && (error.status === 404 || error.status === 403)) {
+    // Another attempt would not help.
+    return <Empty title={error.status === 404 ? 'Not found' : 'Not allowed'}>{messageOf(error)}</Empty>;
+  }
   return (
     <Alert color="red" variant="light" title="This could not be loaded" my="sm">
       <Stack gap="xs" align="start">

@@ -1,16 +1,18 @@
 /** A time in the local zone; UTC on hover. */
 import { Tooltip } from '@mantine/core';
 import { useEffect, useState } from 'react';
-import { showAge, showTime } from './format.ts';
+import { showAge, showShortTime, showTime } from './format.ts';
 
 interface Props {
   /** ISO 8601. */
   readonly at: string;
-  /** Shows "2 minutes ago" and keeps it current. */
+  /** Shows "2min ago" and keeps it current. */
   readonly isRelative?: boolean;
+  /** With seconds, for what is ordered by time. */
+  readonly isExact?: boolean;
 }
 
-export function Time({ at, isRelative = false }: Props) {
+export function Time({ at, isRelative = false, isExact = false }: Props) {
   const [, setTick] = useState(0);
   useEffect(() => {
     if (!isRelative) {
@@ -20,8 +22,10 @@ export function Time({ at, isRelative = false }: Props) {
     return () => window.clearInterval(timer);
   }, [isRelative]);
   return (
-    <Tooltip label={isRelative ? `${showTime(at)} (${at})` : at}>
-      <time dateTime={at}>{isRelative ? showAge(at) : showTime(at)}</time>
+    <Tooltip label={`${showTime(at)} (${at})`}>
+      <time dateTime={at} className="time">
+        {isRelative ? showAge(at) : isExact ? showTime(at) : showShortTime(at)}
+      </time>
     </Tooltip>
   );
 }

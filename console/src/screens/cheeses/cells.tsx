@@ -100,7 +100,7 @@ export function StatusCell({ cheese, onChange }: StatusProps) {
   return (
     <NativeSelect
       size="xs"
-      w={112}
+      w={100}
       className={`status-${cheese.status}`}
       aria-label={`Status of ${cheese.name}`}
       data={[...statuses]}

@@ -91,7 +91,7 @@ export function CheeseForm({ values, errors, onChange, isReadOnly }: Props) {
         </div>
         <Group grow align="start">
           <NumberInput
-            label="Price per kilogram"
+            label="Price per kg"
             prefix="$ "
             min={0}
             max={1_000_000}

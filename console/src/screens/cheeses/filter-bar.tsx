@@ -1,6 +1,6 @@
 /** Search, filters and sort of the list of cheeses. */
 import { Button, Group, NumberInput, SegmentedControl, Select, TextInput } from '@mantine/core';
-import { useDebouncedCallback } from '@mantine/hooks';
+import { useDebouncedCallback, useMediaQuery } from '@mantine/hooks';
 import { Cross2Icon, MagnifyingGlassIcon } from '@radix-ui/react-icons';
 import { useEffect, useState } from 'react';
 import type { Result } from '../../../../client/src/index.ts';
@@ -21,6 +21,8 @@ interface Props {
 }
 
 export function FilterBar({ filters, facets, onChange }: Props) {
+  const isPhone = useMediaQuery('(max-width: 48em)') ?? false;
+  const [isOpen, setOpen] = useState(false);
   const missing = useMissingCounts(filters);
   const isAll = filters.tagsAll !== undefined;
   const tags = (isAll ? filters.tagsAll : filters.tags) ?? [];
@@ -29,9 +31,20 @@ export function FilterBar({ filters, facets, onChange }: Props) {
   const setTags = (chosen: readonly string[], all: boolean) =>
     onChange({ tags: all ? null : chosen, tagsAll: all ? chosen : null });
 
+  const search = <Search key={filters.q ?? ''} text={filters.q ?? ''} onChange={(q) => onChange({ q })} />;
+  if (isPhone && !isOpen && countFilters(filters) === 0) {
+    return (
+      <Group gap="xs" mb="sm" wrap="nowrap">
+        {search}
+        <Button size="xs" variant="default" onClick={() => setOpen(true)}>
+          Filters
+        </Button>
+      </Group>
+    );
+  }
   return (
     <Group gap="xs" mb="sm" align="center">
-      <Search key={filters.q ?? ''} text={filters.q ?? ''} onChange={(q) => onChange({ q })} />
+      {search}
       <FilterMenu
         label="Status"
         {...facet('status')}
@@ -120,6 +133,7 @@ function Search({
     <TextInput
       size="xs"
       w={220}
+      flex="0 1 auto"
       maxLength={100}
       data-screen-search
       type="search"

@@ -80,7 +80,7 @@ export function EventDrawer({ id, onClose }: { readonly id: string; readonly onC
         <Stack gap="md">
           <Group gap="md">
             <Text size="sm">
-              <Time at={event.data.timestamp} />
+              <Time at={event.data.timestamp} isExact />
             </Text>
             <Subject subject={event.data.subject} />
             <Text size="sm">by {event.data.actor}</Text>

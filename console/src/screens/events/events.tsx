@@ -24,7 +24,7 @@ interface TableProps {
 
 function EventTable({ events, onOpen, onEnd }: TableProps) {
   const columns: Column<CurdEvent>[] = [
-    { title: 'Time', show: ({ timestamp }) => <Time at={timestamp} /> },
+    { title: 'Time', show: ({ timestamp }) => <Time at={timestamp} isExact /> },
     {
       title: 'Type',
       show: (event) => (

@@ -112,7 +112,7 @@ function Steps({ has, mark }: ReturnType<typeof useMarks>) {
       how: isOnPostgres ? (
         <Text size="sm">With the tools of PostgreSQL, for example pg_dump.</Text>
       ) : (
-        <Code block>npx curd backup</Code>
+        <Code block>npx curd backup shop.tar</Code>
       ),
       ...(isOnPostgres ? { onTick: () => mark('backup') } : {}),
     },
@@ -123,7 +123,7 @@ function Steps({ has, mark }: ReturnType<typeof useMarks>) {
   }
   return (
     <section className="card" aria-label="First steps">
-      <Group justify="space-between" mb="xs">
+      <Group justify="space-between" mb="xs" wrap="nowrap">
         <Text fw={600}>
           First steps: {steps.length - open} of {steps.length} done
         </Text>

@@ -28,7 +28,7 @@ export function Faults({ faults }: Pick<Status, 'faults'>) {
             {faults.map(({ at, requestId, operationId, message }) => (
               <Table.Tr key={requestId}>
                 <Table.Td>
-                  <Time at={at} />
+                  <Time at={at} isExact />
                 </Table.Td>
                 <Table.Td>{operationId ?? 'a page'}</Table.Td>
                 <Table.Td>{message}</Table.Td>

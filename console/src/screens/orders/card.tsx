@@ -1,5 +1,6 @@
 /** A card of the board. */
-import { Button, Checkbox, Group, Text } from '@mantine/core';
+import { ActionIcon, Button, Checkbox, Group, Text } from '@mantine/core';
+import { Cross2Icon } from '@radix-ui/react-icons';
 import { useLayoutEffect, useRef } from 'react';
 import { Link } from 'wouter';
 import type { Order } from '../../../../client/src/index.ts';
@@ -69,15 +70,16 @@ export function Card({ order, isCurrent, isSelected, onFocus, onSelect, onTransi
         </Group>
         <Group gap={4} wrap="nowrap">
           {cancel.from.includes(order.status) ? (
-            <Button
-              size="compact-xs"
+            <ActionIcon
+              size="sm"
               variant="subtle"
               color="gray"
               aria-label={`Cancel order ${order.id}`}
+              title="Cancel"
               onClick={() => onTransition(cancel)}
             >
-              Cancel
-            </Button>
+              <Cross2Icon aria-hidden="true" />
+            </ActionIcon>
           ) : null}
           {next === undefined ? null : (
             <Button

@@ -72,7 +72,14 @@ const columns: readonly Column<Order>[] = [
   },
   { title: 'Placed', show: ({ createdAt }) => <Time at={createdAt} /> },
   { title: 'Cheeses', show: (order) => linesOf(order) },
-  { title: 'To', show: ({ shippingAddress }) => `${shippingAddress.city}, ${shippingAddress.country}` },
+  {
+    title: 'To',
+    show: ({ shippingAddress: { city, country } }) => (
+      <span className="place">
+        {city}, {country}
+      </span>
+    ),
+  },
   { title: 'Total', isNumber: true, show: ({ total }) => showMoney(total) },
 ];
 

@@ -68,7 +68,9 @@ export function OrderDetail({ id }: { readonly id: number }) {
               <Table.Tr>
                 <Table.Th>Cheese</Table.Th>
                 <Table.Th ta="right">Weight</Table.Th>
-                <Table.Th ta="right">Price per kg</Table.Th>
+                <Table.Th ta="right" visibleFrom="sm">
+                  Price per kg
+                </Table.Th>
                 <Table.Th ta="right">Price</Table.Th>
               </Table.Tr>
             </Table.Thead>
@@ -76,14 +78,14 @@ export function OrderDetail({ id }: { readonly id: number }) {
               {order.items.map(({ cheeseId, cheeseName, quantity, pricePerKg }) => (
                 <Table.Tr key={cheeseId}>
                   <Table.Td>
-                    <Anchor component={Link} href={`/cheeses/${cheeseId}`} size="sm">
+                    <Anchor component={Link} href={`/cheeses/${cheeseId}`} size="sm" className="row-name">
                       {cheeseName}
                     </Anchor>
                   </Table.Td>
                   <Table.Td ta="right" className="figure">
                     {showKilograms(quantity)}
                   </Table.Td>
-                  <Table.Td ta="right" className="figure">
+                  <Table.Td ta="right" className="figure" visibleFrom="sm">
                     {pricePerKg === 0 ? 'no price' : showMoney(pricePerKg)}
                   </Table.Td>
                   <Table.Td ta="right" className="figure">
@@ -98,7 +100,7 @@ export function OrderDetail({ id }: { readonly id: number }) {
                 <Table.Th ta="right" className="figure">
                   {showKilograms(weight)}
                 </Table.Th>
-                <Table.Td />
+                <Table.Td visibleFrom="sm" />
                 <Table.Th ta="right" className="figure">
                   {showMoney(order.total)}
                 </Table.Th>
@@ -175,7 +177,7 @@ function Fact({ title, children }: { readonly title: string; readonly children: 
       <Text size="xs" c="dimmed">
         {title}
       </Text>
-      <Text size="sm" component="div">
+      <Text size="sm" component="div" className="fact">
         {children}
       </Text>
     </div>

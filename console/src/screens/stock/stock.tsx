@@ -174,7 +174,7 @@ function columnsOf(
     {
       title: 'Actions',
       show: (row) => (
-        <Group gap={4} wrap="wrap">
+        <Group gap={4} className="actions">
           {(['adjust', 'count', 'end'] as const).map((action) => (
             <Button
               key={action}

@@ -39,7 +39,7 @@ export function Deliveries({ endpointId }: { readonly endpointId: number }) {
   });
   const rows = list.data?.pages.flatMap(({ items }) => items) ?? [];
   const columns: Column<Delivery>[] = [
-    { title: 'Time', show: ({ createdAt }) => <Time at={createdAt} /> },
+    { title: 'Time', show: ({ createdAt }) => <Time at={createdAt} isExact /> },
     {
       title: 'Event',
       show: (delivery) => (

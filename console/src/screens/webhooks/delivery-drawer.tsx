@@ -28,7 +28,7 @@ function Attempts({ attempts }: Pick<WebhookDelivery, 'attempts'>) {
           Attempt {number}
         </Text>
         <Text size="sm">
-          <Time at={at} />
+          <Time at={at} isExact />
         </Text>
         <Text size="sm">{durationMs === null ? 'is running' : `${showNumber(durationMs)} ms`}</Text>
         {status === null ? null : (
