@@ -44,8 +44,8 @@ import { createOverloadGuard } from '../limits/overload.ts';
 import { createPostgresCounter } from '../limits/postgres-counter.ts';
 import { createRateLimits } from '../limits/rate-limits.ts';
 import { createLog, type Log } from '../log.ts';
-import { createApprovalHandler } from '../orders/approval-job.ts';
 import { customerOrderRoutes } from '../orders/customer-routes.ts';
+import { createApprovalHandler } from '../orders/order-approvals.ts';
 import { storeRoutes } from '../orders/routes.ts';
 import type { Config } from '../settings/config.ts';
 import { publicBaseUrl, publicImageUrl } from '../settings/urls.ts';
@@ -119,7 +119,7 @@ export async function buildApp(
 
   const system = services.contextOf('system');
   const handlers = [
-    createApprovalHandler((tx, orderId) => orders.approveDue(tx, system, orderId)),
+    createApprovalHandler(services.orderApprovals, system),
     createStatusHandler(cheeses, system),
   ];
   hub.warnTo(log);

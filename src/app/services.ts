@@ -37,6 +37,7 @@ import { createImageService, type ImageService } from '../images/service.ts';
 import { createOrderOnDelete } from '../orders/on-delete.ts';
 import { openOrders } from '../orders/open-orders.ts';
 import { firstIdIn } from '../orders/order.ts';
+import { createOrderApprovals, type OrderApprovals } from '../orders/order-approvals.ts';
 import { createOrderReader, type OrderReader } from '../orders/order-reader.ts';
 import { createOrderService, type OrderService } from '../orders/service.ts';
 import { hasTestOrders } from '../orders/test-orders.ts';
@@ -91,6 +92,7 @@ export interface Services extends WorkerPools {
   readonly customerAdministration: CustomerAdministration;
   readonly customerSearch: CustomerSearch;
   readonly orders: OrderService;
+  readonly orderApprovals: OrderApprovals;
   readonly orderReader: OrderReader;
   readonly hub: EventHub;
   readonly events: EventService;
@@ -183,12 +185,14 @@ export async function openServices(
     tiers,
     beforeDelete: release.onCustomerDelete,
   });
+  const orderApprovals = createOrderApprovals({ clock, cheeses, stock: reservations, transitions });
   const orders = createOrderService({
     database,
     clock,
     cheeses,
     customers,
     transitions,
+    approvals: orderApprovals,
     stock: reservations,
     settings: config,
     firstId,
@@ -252,6 +256,7 @@ export async function openServices(
     statistics: createStatisticsService(database, clock),
     stockReader: createStockReader(database, cheeses, createCursors(secret, 'stock')),
     orders,
+    orderApprovals,
     passwords,
     imageRenderer,
     hub,

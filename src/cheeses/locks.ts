@@ -17,6 +17,22 @@ export async function lockCheese(tx: Sql, id: number): Promise<Status | undefine
   return row === undefined ? undefined : parseCheese(row.body).status;
 }
 
+/**
+ * The statuses of cheeses that no other transaction changes until the end of this one, which does not wait for them.
+ * null: another transaction changes the cheese now. Cheeses that do not exist are missing.
+ */
+export async function tryLockForShare(tx: Sql, ids: readonly number[]): Promise<Map<number, Status | null>> {
+  const statuses = new Map<number, Status | null>();
+  for (const { id, status } of await cheeseQueries(tx).lockUnlocked(ids)) {
+    statuses.set(id, status);
+  }
+  const others = ids.filter((id) => !statuses.has(id));
+  for (const { id } of others.length > 0 ? await cheeseQueries(tx).listStatuses(others) : []) {
+    statuses.set(id, null);
+  }
+  return statuses;
+}
+
 /** Stores in the rows of cheeses whether their stock is tracked. The rows are locked. */
 export async function setTracked(tx: Sql, ids: readonly number[], isTracked: boolean): Promise<void> {
   await cheeseQueries(tx).updateTracked(ids, isTracked ? 1 : 0);

@@ -1,7 +1,15 @@
 /** Statements on cheeses, terms, postings and counters. listing-queries.ts contains those that read pages. */
 import { queriesOn } from '../database/database.ts';
 import { isDryRun, nextDryId } from '../database/dry-run.ts';
-import { forShare, forUpdate, rowsFromJson, type Statement, sql, valueList } from '../database/sql.ts';
+import {
+  forShare,
+  forUpdate,
+  rowsFromJson,
+  type Statement,
+  sharingUnlocked,
+  sql,
+  valueList,
+} from '../database/sql.ts';
 import type { Status } from './schemas.ts';
 import { foldedName, type Term, type TermKind } from './search-terms.ts';
 
@@ -15,6 +23,11 @@ export interface CheeseRow {
 export interface LockedCheeseRow extends CheeseRow {
   /** 1 where the stock of the cheese is tracked. */
   readonly tracked: 0 | 1;
+}
+
+export interface CheeseStatus {
+  readonly id: number;
+  readonly status: Status;
 }
 
 export interface CatalogueRow {
@@ -76,6 +89,9 @@ export const versionLookup = {
   keyOf: (_row: { version: number }): string => 'catalogue',
 };
 
+const statusesIn = (ids: readonly number[]) => sql`
+  select id, status from cheese where id in (select cast(value->>0 as bigint) from ${rowsFromJson(ids.map((id) => [id]))})`;
+
 const termRows = (terms: readonly Term[]) => rowsFromJson(terms.map(([kind, name]) => [kind, name]));
 
 export const cheeseQueries = queriesOn((tx) => ({
@@ -104,6 +120,11 @@ export const cheeseQueries = queriesOn((tx) => ({
   lockForShare: (ids: readonly number[]) =>
     tx.all<LockedCheeseRow>(sql`
       select id, version, body, tracked from cheese where id in (${valueList(ids)}) order by id${forShare}`),
+
+  /** Locks cheeses, except those that another transaction has locked. */
+  lockUnlocked: (ids: readonly number[]) => tx.all<CheeseStatus>(sql`${statusesIn(ids)}${sharingUnlocked}`),
+
+  listStatuses: (ids: readonly number[]) => tx.all<CheeseStatus>(statusesIn(ids)),
 
   updateTracked: (ids: readonly number[], tracked: 0 | 1) =>
     tx.run(sql`update cheese set tracked = ${tracked} where id in (${valueList(ids)})`),

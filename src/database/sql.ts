@@ -124,6 +124,9 @@ export function advisoryLock(name: string): Statement {
 /** Locks like `forUpdate`, but skips rows that another transaction has locked. */
 export const skippingLocked: Statement = sql`${new DialectText({ sqlite: '', postgres: ' for update skip locked' })}`;
 
+/** Locks like `forShare`, but skips rows that another transaction has locked. */
+export const sharingUnlocked: Statement = sql`${new DialectText({ sqlite: '', postgres: ' for share skip locked' })}`;
+
 /**
  * Deletes rows in the order of their key, so that two statements that delete the same rows cannot deadlock. Names of
  * tables and columns are constants, never input.

@@ -1,6 +1,6 @@
 /** Statements on the table `background_job`. */
 import { queriesOn } from '../database/database.ts';
-import { deleteInOrder, rowsFromJson, skippingLocked, sql, valueList } from '../database/sql.ts';
+import { deleteInOrder, rowsFromJson, type Statement, skippingLocked, sql } from '../database/sql.ts';
 
 /** A job that is due. */
 export interface Job {
@@ -8,6 +8,11 @@ export interface Job {
   readonly key: string;
   /** How often it has failed. */
   readonly attempts: number;
+}
+
+/** A job in the order in which due jobs run. */
+export interface DueJob extends Job {
+  readonly due_at: string;
 }
 
 /** A lane with due jobs. */
@@ -22,6 +27,21 @@ export interface JobFailure {
   readonly error: string;
   /** Not null for a job that is not tried again. */
   readonly parkedAt: string | null;
+}
+
+/** After which due jobs follow. */
+export type DuePosition = Pick<DueJob, 'due_at' | 'key'>;
+
+/** Before the first due job. */
+export const firstDue: DuePosition = { due_at: '', key: '' };
+
+/** Jobs without a lane. The condition `due_at >=` lets the statement start at its position in the index. */
+function dueAfter(kind: string, now: string, after: DuePosition, limit: number): Statement {
+  return sql`
+    select key, attempts, due_at from background_job
+    where kind = ${kind} and lane = '' and due_at <= ${now} and parked_at is null
+      and due_at >= ${after.due_at} and (due_at, key) > (${after.due_at}, ${after.key})
+    order by due_at, key limit ${limit}`;
 }
 
 export const jobQueries = queriesOn((tx) => ({
@@ -50,19 +70,18 @@ export const jobQueries = queriesOn((tx) => ({
       ),
     ),
 
-  /** Jobs without a lane. The condition lets the statement read the index in the order of due_at. */
-  listDue: (kind: string, now: string, limit: number) =>
-    tx.all<Job>(sql`
-      select key, attempts from background_job
-      where kind = ${kind} and lane = '' and due_at <= ${now} and parked_at is null order by due_at limit ${limit}`),
+  listDue: (kind: string, now: string, after: DuePosition, limit: number) =>
+    tx.all<DueJob>(dueAfter(kind, now, after, limit)),
 
-  /** Deletes due jobs, except those that another transaction has locked, and returns what it deleted. */
-  claim: (kind: string, keys: readonly string[], now: string) =>
-    tx.all<{ key: string }>(sql`
+  /** The same jobs without those that another transaction has locked. Locks them. */
+  lockDue: (kind: string, now: string, after: DuePosition, limit: number) =>
+    tx.all<DueJob>(sql`${dueAfter(kind, now, after, limit)}${skippingLocked}`),
+
+  /** Deletes a job, unless it is not due or another transaction has locked it. */
+  claim: (kind: string, key: string, now: string) =>
+    tx.run(sql`
       delete from background_job where kind = ${kind} and key in (
-        select key from background_job
-        where kind = ${kind} and key in (${valueList(keys)}) and due_at <= ${now}${skippingLocked})
-      returning key`),
+        select key from background_job where kind = ${kind} and key = ${key} and due_at <= ${now}${skippingLocked})`),
 
   /** Does nothing when another worker has recorded a failure of the same attempt. */
   recordFailure: (kind: string, { key, attempts }: Job, { dueAt, error, parkedAt }: JobFailure) =>

@@ -35,16 +35,11 @@ export function deleteJobs(tx: Sql, kind: string, keys: readonly string[]): Prom
 }
 
 /**
- * Deletes jobs that are due, to do their work in the same transaction, and returns their keys. Another worker may have
- * deleted or locked the others.
+ * Deletes a job that is due, to do its work in the same transaction. Returns false where another worker has deleted or
+ * locked it.
  */
-export async function claimJobs(
-  tx: Sql,
-  kind: string,
-  keys: readonly string[],
-  now: string,
-): Promise<string[]> {
-  return (await jobQueries(tx).claim(kind, keys, now)).map(({ key }) => key);
+export async function claimJob(tx: Sql, kind: string, key: string, now: string): Promise<boolean> {
+  return (await jobQueries(tx).claim(kind, key, now)) === 1;
 }
 
 /** How many jobs of all kinds are due, and how long the oldest of them has been. */

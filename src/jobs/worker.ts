@@ -1,15 +1,16 @@
 /**
- * Runs background jobs whose work is done in the database, when they are due. A handler deletes its jobs and does their work in one transaction, so a crash
- * at any point neither loses a job nor runs it twice, and two workers never run the same one.
+ * Runs background jobs whose work is done in the database, when they are due. A handler deletes its jobs and does their
+ * work in one transaction, so a crash at any point neither loses a job nor runs it twice, and two workers never run the
+ * same one.
  */
 import { type Clock, timestamp } from '../clock.ts';
 import type { Database, Sql } from '../database/database.ts';
 import type { Log } from '../log.ts';
-import { type Job, jobQueries } from './queries.ts';
+import { type DueJob, type DuePosition, firstDue, type Job, jobQueries } from './queries.ts';
 
 const pollMs = 250;
-/** Most jobs of a kind that run at once. */
-const runningMax = 64;
+/** Most jobs in one transaction, and most jobs of a kind that run at once where each has its own. */
+const batchMax = 64;
 const retryMs = 1000;
 const retryMsMax = 60_000;
 const errorLengthMax = 200;
@@ -17,12 +18,16 @@ const errorLengthMax = 200;
 /** How the jobs of one kind are run. */
 export interface JobHandler {
   readonly kind: string;
-  /** Most jobs in one transaction. If it fails, each of them is run alone. */
-  readonly batchMax: number;
   /** A job that has failed so often is parked: it is kept with its error and not tried again. */
   readonly attemptsMax: number;
-  /** Claims jobs with `claimJobs`, after locking rows that come first in the lock order, and does their work. */
-  run(tx: Sql, jobs: readonly Job[]): Promise<void>;
+  /** Claims a job with `claimJob`, after locking rows that come first in the lock order, and does its work. */
+  run(tx: Sql, job: Job): Promise<void>;
+  /**
+   * Does the work of many jobs in one transaction, which has locked them, and deletes them. It never waits for a row,
+   * so the lock order does not concern it: it leaves jobs whose rows others have locked, and these are tried again a
+   * moment later. Returns the jobs that must run alone. If it fails, all jobs run alone.
+   */
+  runBatch?(tx: Sql, jobs: readonly Job[]): Promise<readonly Job[]>;
 }
 
 export interface JobWorker {
@@ -46,16 +51,40 @@ export function createJobWorker({ database, clock, log, handlers }: Dependencies
   let timer: NodeJS.Timeout | undefined;
   let isStopped = false;
 
-  async function runBatch(handler: JobHandler, jobs: readonly Job[]): Promise<void> {
+  async function runAlone(handler: JobHandler, job: Job): Promise<void> {
     try {
-      await database.transaction((tx) => handler.run(tx, jobs));
+      await database.transaction((tx) => handler.run(tx, job));
     } catch (error) {
-      const [job] = jobs;
-      if (job !== undefined && jobs.length === 1) {
-        await recordFailure(handler, job, error);
-      } else {
-        await Promise.all(jobs.map((one) => runBatch(handler, [one])));
+      await recordFailure(handler, job, error);
+    }
+  }
+
+  /** Runs the first due jobs after a position. Returns them, and those that must run alone. */
+  async function runTogether(
+    { kind, runBatch }: JobHandler,
+    after: DuePosition,
+  ): Promise<{ due: readonly DueJob[]; alone: readonly Job[] }> {
+    const now = timestamp(clock.now());
+    if (runBatch === undefined) {
+      const due = await jobQueries(database).listDue(kind, now, after, batchMax);
+      return { due, alone: due };
+    }
+    let due: readonly DueJob[] = [];
+    try {
+      return await database.transaction(async (tx) => {
+        due = [];
+        due = await jobQueries(tx).lockDue(kind, now, after, batchMax);
+        // A job that failed would probably fail its batch.
+        const failed = due.filter(({ attempts }) => attempts > 0);
+        const others = due.filter(({ attempts }) => attempts === 0);
+        return { due, alone: [...failed, ...(others.length > 0 ? await runBatch(tx, others) : [])] };
+      });
+    } catch (error) {
+      if (due.length === 0) {
+        throw error;
       }
+      log.warn({ err: error, kind, jobs: due.length }, 'a batch of jobs failed; each of them is run alone');
+      return { due, alone: due };
     }
   }
 
@@ -80,17 +109,16 @@ export function createJobWorker({ database, clock, log, handlers }: Dependencies
   }
 
   async function runKind(handler: JobHandler): Promise<void> {
-    for (;;) {
-      const due = await jobQueries(database).listDue(handler.kind, timestamp(clock.now()), runningMax);
-      const batches: Job[][] = [];
-      for (let first = 0; first < due.length; first += handler.batchMax) {
-        batches.push(due.slice(first, first + handler.batchMax));
-      }
+    const { kind } = handler;
+    // Most of the times nothing is due: then no transaction is needed.
+    const [first] = await jobQueries(database).listDue(kind, timestamp(clock.now()), firstDue, 1);
+    let last: DuePosition | undefined = first === undefined ? undefined : firstDue;
+    while (last !== undefined && !isStopped) {
+      const { due, alone } = await runTogether(handler, last);
       // In parallel: on SQLite the transactions share a commit.
-      await Promise.all(batches.map((jobs) => runBatch(handler, jobs)));
-      if (due.length < runningMax || isStopped) {
-        return;
-      }
+      await Promise.all(alone.map((job) => runAlone(handler, job)));
+      // Jobs that were left do not come again in this run, however many they are.
+      last = due.length === batchMax ? due.at(-1) : undefined;
     }
   }
 

@@ -1,7 +1,6 @@
 /** The background job that approves an order after CURD_APPROVAL_DELAY: one for each placed order with prices. */
 import type { Sql } from '../database/database.ts';
-import { addJob, claimJobs, deleteJob, deleteJobs } from '../jobs/queue.ts';
-import type { JobHandler } from '../jobs/worker.ts';
+import { addJob, claimJob, deleteJob, deleteJobs } from '../jobs/queue.ts';
 
 export const approvalKind = 'order.approval';
 
@@ -20,23 +19,6 @@ export function deleteApprovalJobs(tx: Sql, orderIds: readonly number[]): Promis
 }
 
 /** Deletes the job if it is due and no other worker has it. Returns whether it did. */
-export async function claimApprovalJob(tx: Sql, orderId: number, now: string): Promise<boolean> {
-  return (await claimJobs(tx, approvalKind, [String(orderId)], now)).length === 1;
-}
-
-/**
- * One order in a transaction: an order that fails or waits for a lock delays no other. The last of 20 attempts is about
- * 15 minutes after the first.
- */
-export function createApprovalHandler(approveDue: (tx: Sql, orderId: number) => Promise<void>): JobHandler {
-  return {
-    kind: approvalKind,
-    batchMax: 1,
-    attemptsMax: 20,
-    async run(tx, jobs) {
-      for (const { key } of jobs) {
-        await approveDue(tx, Number(key));
-      }
-    },
-  };
+export function claimApprovalJob(tx: Sql, orderId: number, now: string): Promise<boolean> {
+  return claimJob(tx, approvalKind, String(orderId), now);
 }

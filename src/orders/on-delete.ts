@@ -42,7 +42,7 @@ export function createOrderOnDelete(clock: Clock, transitions: Transitions): Ord
           `The cheese is in active orders: ${some.join(', ')}${more}. Deliver or cancel them first.`,
         );
       }
-      // None has been approved meanwhile: an approval locks the cheeses first, and this transaction has locked this one.
+      // None has been approved meanwhile: an approval locks the cheeses too, and this transaction has locked this one.
       await transitions.tryTransitions(
         tx,
         context,

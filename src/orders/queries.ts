@@ -7,6 +7,7 @@ import {
   joinAnd,
   rowsFromJson,
   type Statement,
+  skippingLocked,
   sql,
   valueList,
 } from '../database/sql.ts';
@@ -32,6 +33,8 @@ export interface OrderRow {
   readonly created_at: string;
   readonly updated_at: string;
 }
+
+export type PlacedOrder = Pick<OrderRow, 'id' | 'items' | 'total_cents'>;
 
 export type NewOrderRow = Omit<OrderRow, 'id' | 'version' | 'ship_date' | 'updated_at' | 'status'>;
 
@@ -72,6 +75,12 @@ export interface OrderFilters {
 
 const columns = sql`id, status, placed_by, customer_id, items, address, notes, total_cents, ship_date, version,
   created_at, updated_at`;
+
+const idsIn = (ids: readonly number[]) =>
+  sql`(select cast(value->>0 as bigint) from ${rowsFromJson(ids.map((id) => [id]))})`;
+
+const placedIn = (ids: readonly number[]) =>
+  sql`select id, items, total_cents from orders where id in ${idsIn(ids)} and status = 'placed'`;
 
 export const orderQueries = queriesOn((tx) => ({
   /** Only the id comes from the database: the other columns are known. */
@@ -118,6 +127,17 @@ export const orderQueries = queriesOn((tx) => ({
       } returning ${columns}`),
 
   /** @param next the id from which the page continues; null for the first page */
+  /** Locks orders that are placed, except those that another transaction has locked. */
+  lockPlaced: (ids: readonly number[]) => tx.all<PlacedOrder>(sql`${placedIn(ids)}${skippingLocked}`),
+
+  listPlaced: (ids: readonly number[]) => tx.all<PlacedOrder>(placedIn(ids)),
+
+  /** Approves orders that are locked and placed. */
+  approveLocked: (ids: readonly number[], shipDate: string, now: string) =>
+    tx.run(sql`
+      update orders set status = 'approved', ship_date = ${shipDate}, version = version + 1, updated_at = ${now}
+      where id in ${idsIn(ids)}`),
+
   list: (
     owner: Owner,
     filters: OrderFilters,
@@ -179,10 +199,11 @@ export const orderQueries = queriesOn((tx) => ({
         select cast(value->>0 as bigint), cast(value->>1 as bigint) from ${rowsFromJson(rows)})
       returning cheese_id, reserved_kg`),
 
-  listReservations: (orderId: number, cheeseIds: readonly number[]) =>
-    tx.all<Reservation>(sql`
-      select cheese_id, reserved_kg from open_order_cheese
-      where order_id = ${orderId} and cheese_id in (${valueList(cheeseIds)}) and reserved_kg > 0`),
+  listReservations: (rows: readonly (readonly [cheeseId: number, orderId: number])[]) =>
+    tx.all<Reservation & { order_id: number }>(sql`
+      select cheese_id, order_id, reserved_kg from open_order_cheese
+      where reserved_kg > 0 and (cheese_id, order_id) in (
+        select cast(value->>0 as bigint), cast(value->>1 as bigint) from ${rowsFromJson(rows)})`),
 
   /** The order is locked. */
   updateReserved: (rows: readonly (readonly [cheeseId: number, orderId: number, kilograms: number])[]) =>

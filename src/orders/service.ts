@@ -5,7 +5,6 @@
  * job, the order, the stock.
  */
 import type { Principal } from '../auth/principal.ts';
-import { parseCheese } from '../cheeses/schemas.ts';
 import type { CheeseService } from '../cheeses/service.ts';
 import { type Clock, timestamp } from '../clock.ts';
 import type { CustomerService } from '../customers/service.ts';
@@ -14,12 +13,13 @@ import type { Database, Sql } from '../database/database.ts';
 import { AppError, invalidCredential } from '../errors.ts';
 import type { StockReservations } from '../stock/reservations.ts';
 import type { Precondition, Versioned } from '../versioned.ts';
-import { addApprovalJob, claimApprovalJob } from './approval-job.ts';
+import { addApprovalJob } from './approval-job.ts';
 import { totalCents } from './money.ts';
 import { cheesesOf, findRow, requireOwner, toOrder } from './order.ts';
+import type { OrderApprovals } from './order-approvals.ts';
 import { priceLines, reserveLines } from './order-lines.ts';
-import { firstRealId, type OrderRow, orderQueries } from './queries.ts';
-import type { OrderInput, OrderItem, ShippingAddress } from './schemas.ts';
+import { type OrderRow, orderQueries } from './queries.ts';
+import type { OrderInput, ShippingAddress } from './schemas.ts';
 import type { Transition, Transitions } from './transitions.ts';
 
 const hourMs = 60 * 60_000;
@@ -45,8 +45,6 @@ export interface OrderService {
   ship(context: Context, id: number, precondition?: Precondition): Promise<Versioned>;
   /** The customer's tier may rise. @throws AppError notFound, preconditionFailed, conflict */
   deliver(context: Context, id: number, precondition?: Precondition): Promise<Versioned>;
-  /** Approves an order whose job is due, or cancels it when a cheese is no longer available. */
-  approveDue(tx: Sql, context: Context, id: number): Promise<void>;
 }
 
 interface Dependencies {
@@ -55,6 +53,7 @@ interface Dependencies {
   readonly cheeses: CheeseService;
   readonly customers: CustomerService;
   readonly transitions: Transitions;
+  readonly approvals: OrderApprovals;
   readonly stock: StockReservations;
   readonly settings: {
     readonly approvalDelayMs: number;
@@ -66,7 +65,8 @@ interface Dependencies {
 }
 
 export function createOrderService(dependencies: Dependencies): OrderService {
-  const { database, clock, cheeses, customers, transitions, stock, settings, firstId } = dependencies;
+  const { database, clock, cheeses, customers, transitions, approvals, stock, settings, firstId } =
+    dependencies;
 
   /** @throws AppError rateLimited */
   async function requireVelocity(tx: Sql, placedBy: string): Promise<void> {
@@ -86,32 +86,6 @@ export function createOrderService(dependencies: Dependencies): OrderService {
         { details: { retryAfterMs } },
       );
     }
-  }
-
-  /**
-   * Names of cheeses of an order that are not available now. A cheese that is sold because its stock is depleted is
-   * available to the orders that have reserved it. The cheeses of test orders do not exist.
-   */
-  async function missingOf(tx: Sql, { id, items }: OrderRow): Promise<string[]> {
-    if (id < firstRealId) {
-      return [];
-    }
-    const lines = JSON.parse(items) as OrderItem[];
-    const rows = await cheeses.lockForShare(tx, cheesesOf(lines));
-    const missing = lines.filter(({ cheeseId }) => {
-      const row = rows.get(cheeseId);
-      return row === undefined || parseCheese(row.body).status !== 'available';
-    });
-    if (missing.length === 0) {
-      return [];
-    }
-    const reserved = await orderQueries(tx).listReservations(id, cheesesOf(missing));
-    const kept = await stock.soldByRule(
-      tx,
-      reserved.map(({ cheese_id }) => cheese_id),
-    );
-    const names = missing.filter(({ cheeseId }) => !kept.has(cheeseId)).map(({ cheeseName }) => cheeseName);
-    return [...new Set(names)];
   }
 
   /**
@@ -199,7 +173,7 @@ export function createOrderService(dependencies: Dependencies): OrderService {
       context.transaction(async (tx) => {
         const known = await findRow(tx, id, firstId);
         precondition?.(known.version);
-        const missing = await missingOf(tx, known);
+        const missing = await approvals.lockCheeses(tx, known);
         if (known.status === 'placed' && missing.length > 0) {
           throw new AppError(
             'conflict',
@@ -226,17 +200,6 @@ export function createOrderService(dependencies: Dependencies): OrderService {
         }
         return toOrder(row);
       }),
-
-    async approveDue(tx, context, id) {
-      const missing = await missingOf(tx, await findRow(tx, id, firstId));
-      if (await claimApprovalJob(tx, id, timestamp(clock.now()))) {
-        const transition =
-          missing.length === 0
-            ? transitions.approval()
-            : transitions.cancellation(`no longer available: ${missing.join(', ')}`);
-        await transitions.changeStatus(tx, context, id, transition);
-      }
-    },
   };
 }
 

@@ -14,25 +14,22 @@ import { stockQueries } from './queries.ts';
 export function createStatusHandler(cheeses: CheeseService, context: Context): JobHandler {
   return {
     kind: statusKind,
-    batchMax: 1,
     attemptsMax: 20,
-    async run(tx, jobs) {
-      for (const { key } of jobs) {
-        const id = Number(key);
-        await lockCatalogue(tx);
-        const status = await lockCheese(tx, id);
-        const stock = await stockQueries(tx).lock(id);
-        if (stock !== undefined) {
-          if (status === 'available' && isDepleted(stock)) {
-            await cheeses.updateIn(tx, context, id, { status: 'sold' });
-            await stockQueries(tx).updateSetSold(id, 1);
-          } else if (status === 'sold' && stock.set_sold === 1 && !isDepleted(stock)) {
-            // The change of the status clears set_sold.
-            await cheeses.updateIn(tx, context, id, { status: 'available' });
-          }
+    async run(tx, { key }) {
+      const id = Number(key);
+      await lockCatalogue(tx);
+      const status = await lockCheese(tx, id);
+      const stock = await stockQueries(tx).lock(id);
+      if (stock !== undefined) {
+        if (status === 'available' && isDepleted(stock)) {
+          await cheeses.updateIn(tx, context, id, { status: 'sold' });
+          await stockQueries(tx).updateSetSold(id, 1);
+        } else if (status === 'sold' && stock.set_sold === 1 && !isDepleted(stock)) {
+          // The change of the status clears set_sold.
+          await cheeses.updateIn(tx, context, id, { status: 'available' });
         }
-        await deleteJob(tx, statusKind, key);
       }
+      await deleteJob(tx, statusKind, key);
     },
   };
 }

@@ -5,33 +5,47 @@ import { type Clock, timestamp } from '../../src/clock.ts';
 import type { Database, Sql } from '../../src/database/database.ts';
 import { migrate } from '../../src/database/migrate.ts';
 import { type Engine, sql } from '../../src/database/sql.ts';
-import { addJob, claimJobs, deleteJob } from '../../src/jobs/queue.ts';
-import { createJobWorker, type JobWorker } from '../../src/jobs/worker.ts';
+import { addJob, claimJob, deleteJob, scheduleJobs } from '../../src/jobs/queue.ts';
+import { createJobWorker, type JobHandler, type JobWorker } from '../../src/jobs/worker.ts';
 import { createLog } from '../../src/log.ts';
 import { onBothEngines, testClock } from '../context.ts';
 import { freshConfig, open } from './notes.ts';
 
 const kind = 'note.test';
 
-/** A worker whose jobs write a row each, three in a transaction. Jobs named `bad` fail. */
+/**
+ * A worker whose jobs write a row each. Jobs named `bad` fail. A batch leaves jobs named `left...`, and lets `alone` run
+ * alone.
+ */
 async function openWorker(t: TestContext, engine: Engine, clock: Clock) {
   const database = await open(t, await freshConfig(t, engine));
   await migrate(database);
   await database.exclusiveTransaction((_tx, run) => run('create table done (key text not null)'));
-  const batches: number[] = [];
-  const handler = {
+  const batches: string[] = [];
+  const ranAlone: string[] = [];
+  async function work(tx: Sql, key: string) {
+    await tx.run(sql`insert into done (key) values (${key})`);
+    if (key === 'bad') {
+      throw new Error('a reason '.repeat(100));
+    }
+  }
+  const handler: JobHandler = {
     kind,
-    batchMax: 3,
     attemptsMax: 2,
-    async run(tx: Sql, jobs: readonly { key: string }[]) {
-      batches.push(jobs.length);
-      const keys = jobs.map(({ key }) => key);
-      for (const key of await claimJobs(tx, kind, keys, timestamp(clock.now()))) {
-        await tx.run(sql`insert into done (key) values (${key})`);
-        if (key === 'bad') {
-          throw new Error('a reason '.repeat(100));
-        }
+    async run(tx, { key }) {
+      if (await claimJob(tx, kind, key, timestamp(clock.now()))) {
+        ranAlone.push(key);
+        await work(tx, key);
       }
+    },
+    async runBatch(tx, jobs) {
+      batches.push(jobs.map(({ key }) => key).join(' '));
+      const some = jobs.filter(({ key }) => key !== 'alone' && !key.startsWith('left'));
+      for (const { key } of some) {
+        await deleteJob(tx, kind, key);
+        await work(tx, key);
+      }
+      return jobs.filter(({ key }) => key === 'alone');
     },
   };
   const worker: JobWorker = createJobWorker({
@@ -40,7 +54,7 @@ async function openWorker(t: TestContext, engine: Engine, clock: Clock) {
     log: createLog('silent'),
     handlers: [handler],
   });
-  return { database, worker, batches };
+  return { database, worker, batches, ranAlone };
 }
 
 async function addAll(database: Database, clock: Clock, keys: readonly string[]): Promise<void> {
@@ -59,26 +73,26 @@ async function keysIn(database: Database, table: 'done' | 'background_job'): Pro
 }
 
 onBothEngines('Background jobs', (engine) => {
-  test('run in batches when they are due, and not before', async (t) => {
+  test('run in one transaction when they are due, and not before', async (t) => {
     const clock = testClock();
-    const { database, worker, batches } = await openWorker(t, engine, clock);
-    await addAll(database, clock, ['a', 'b', 'c', 'd', 'e']);
+    const { database, worker, batches, ranAlone } = await openWorker(t, engine, clock);
+    await addAll(database, clock, ['a', 'b', 'c', 'alone', 'e']);
     await database.transaction((tx) => deleteJob(tx, kind, 'b'));
     clock.advance(3);
     await worker.run();
-    assert.deepEqual(await keysIn(database, 'done'), ['a', 'c', 'd']);
+    assert.deepEqual(await keysIn(database, 'done'), ['a', 'alone', 'c']);
     assert.deepEqual(await keysIn(database, 'background_job'), ['e']);
-    assert.deepEqual(batches, [3]);
+    assert.deepEqual([batches, ranAlone], [['a c alone'], ['alone']]);
     clock.advance(1);
     await worker.run();
-    assert.deepEqual(await keysIn(database, 'done'), ['a', 'c', 'd', 'e']);
+    assert.deepEqual(await keysIn(database, 'done'), ['a', 'alone', 'c', 'e']);
     const others = await database.all(sql`select key from background_job`);
     assert.equal(others.length, 1, 'a job of another kind was run');
   });
 
   test('run alone when their batch failed, and the one that fails is parked with its error', async (t) => {
     const clock = testClock();
-    const { database, worker } = await openWorker(t, engine, clock);
+    const { database, worker, batches } = await openWorker(t, engine, clock);
     await addAll(database, clock, ['a', 'bad', 'c']);
     clock.advance(10);
     await worker.run();
@@ -94,8 +108,23 @@ onBothEngines('Background jobs', (engine) => {
     clock.advance(1000);
     await worker.run();
     assert.deepEqual([(await stored())?.attempts, (await stored())?.parked_at], [2, timestamp(clock.now())]);
+    assert.deepEqual(batches, ['a bad c'], 'a job that had failed was in another batch');
     clock.advance(60_000);
     await worker.run();
     assert.equal((await stored())?.attempts, 2, 'a parked job was run');
+  });
+
+  test('run behind any number of jobs that batches leave', async (t) => {
+    const clock = testClock();
+    const { database, worker, batches } = await openWorker(t, engine, clock);
+    const left = Array.from({ length: 150 }, (_, index) => `left ${String(index).padStart(3, '0')}`);
+    await database.transaction(async (tx) => {
+      await scheduleJobs(tx, kind, left, timestamp(clock.now()));
+      await addJob(tx, kind, 'last', timestamp(clock.now()));
+    });
+    await worker.run();
+    assert.deepEqual(await keysIn(database, 'done'), ['last']);
+    assert.deepEqual(await keysIn(database, 'background_job'), left);
+    assert.equal(batches.length, 3, 'jobs came again in one run');
   });
 });

@@ -1,15 +1,19 @@
 /** Workers that approve orders: several at once, approvals that fail, and a worker that is stopped. */
 import assert from 'node:assert/strict';
-import { type TestContext, test } from 'node:test';
+import { suite, type TestContext, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { forEachBlock } from '../../src/blocks.ts';
 import { type Clock, systemClock } from '../../src/clock.ts';
-import type { Database } from '../../src/database/database.ts';
+import type { Database, Sql } from '../../src/database/database.ts';
 import { type Engine, sql } from '../../src/database/sql.ts';
 import { checkOrders } from '../../src/orders/consistency-check.ts';
 import type { OrderStatus } from '../../src/orders/order-status.ts';
 import { bern, onBothEngines, openShop, type Shop, testClock, until } from '../helper.ts';
 import { open } from './notes.ts';
 
+/** CURD_TEST_APPROVALS=5000: ten servers. */
+const orders = Number(process.env.CURD_TEST_APPROVALS ?? 60);
+const servers = orders > 60 ? 10 : 2;
 const delayMs = 1000;
 const minuteMs = 60_000;
 
@@ -20,18 +24,24 @@ interface Job {
 }
 
 onBothEngines('The worker', (engine) => {
-  test('of two servers approves each of 60 orders once', { timeout: 60_000 }, async (t) => {
+  test(`of ${servers} servers approves each of ${orders} orders once`, async (t) => {
     const clock = testClock();
     const shop = await shopWithDelay(t, engine, clock);
-    const { app } = await shop.another();
-    const ids = await place(shop, 60);
+    const workers = [shop.app.worker];
+    while (workers.length < servers) {
+      workers.push((await shop.another()).app.worker);
+    }
+    const ids = await place(shop, orders);
     clock.advance(delayMs);
-    shop.app.worker.start();
-    app.worker.start();
-    // Both look four times a second. These calls run concurrently with them and with each other.
-    await Promise.all([shop.app.worker.run(), app.worker.run(), shop.app.worker.run(), app.worker.run()]);
-    await until(async () => (await jobs(shop)).length === 0);
-    await Promise.all([shop.app.worker.stop(), app.worker.stop()]);
+    const startedAt = performance.now();
+    for (const worker of workers) {
+      worker.start();
+    }
+    // All look four times a second. These calls run concurrently with them and with each other.
+    await Promise.all([...workers, ...workers].map((worker) => worker.run()));
+    await until(async () => (await jobs(shop)).length === 0, 'orders wait', 60_000);
+    t.diagnostic(`${orders} orders in ${Math.round(performance.now() - startedAt)} ms`);
+    await Promise.all(workers.map((worker) => worker.stop()));
 
     const { database } = shop.app.services;
     const rows = await database.all<{ id: number; status: OrderStatus; version: number }>(
@@ -42,19 +52,25 @@ onBothEngines('The worker', (engine) => {
       ids.map((id) => ({ id, status: 'approved', version: 2 })),
     );
     assert.deepEqual(await approvals(shop), ids);
+    if (engine === 'postgres') {
+      const [row] = await database.all<{ transactions: number }>(
+        sql`select count(distinct cast(xmin as text)) as transactions from orders`,
+      );
+      assert.ok((row?.transactions ?? 0) <= orders / 10, `${row?.transactions} transactions`);
+    }
   });
 
   test('retries a failed approval later, and runs the others meanwhile', { timeout: 60_000 }, async (t) => {
     const clock = testClock();
     const shop = await shopWithDelay(t, engine, clock);
     const { worker } = shop.app;
-    const ids = await place(shop, 3);
-    const [first, failing = 0, last] = ids;
+    const ids = await place(shop, 64);
+    const [failing = 0] = ids.splice(30, 1);
     const repair = await failAt(shop, engine, `old.id = ${failing}`);
     clock.advance(delayMs);
 
     await worker.run();
-    assert.deepEqual(await approvals(shop), [first, last]);
+    assert.deepEqual(await approvals(shop), ids);
     assert.deepEqual(await jobs(shop), [jobAt(failing, clock.now() + 1000, 1)]);
     assert.equal(await statusOf(shop, failing), 'placed');
 
@@ -76,7 +92,7 @@ onBothEngines('The worker', (engine) => {
     await repair();
     clock.advance(minuteMs);
     await worker.run();
-    assert.deepEqual(await approvals(shop), ids);
+    assert.deepEqual(await approvals(shop), [...ids, failing].sort(ascending));
     assert.deepEqual(await jobs(shop), []);
   });
 
@@ -156,11 +172,12 @@ onBothEngines('The worker', (engine) => {
     const { worker } = shop.app;
     const [id = 0] = await place(shop, 1);
     const other = await open(t, shop.config);
-    const lock = lockOrder(other, id);
+    const lock = lockEvents(other);
     await lock.isLocked;
     looks = 0;
     worker.start();
-    await until(async () => looks > 0);
+    // Once for each kind of jobs, and once for the batch.
+    await until(async () => looks > 2);
 
     let isStopped = false;
     const stopping = worker.stop().then(() => {
@@ -182,6 +199,60 @@ onBothEngines('The worker', (engine) => {
   });
 });
 
+suite('The worker on PostgreSQL', () => {
+  test('leaves orders that others change, and orders of cheeses that others change', async (t) => {
+    const clock = testClock();
+    const shop = await shopWithDelay(t, 'postgres', clock);
+    const some = await place(shop, 3);
+    const others = await place(shop, 3);
+    const { database } = shop.app.services;
+    const [cheese] = await database.all<{ id: number }>(sql`select min(id) as id from cheese`);
+    const other = await open(t, shop.config);
+    const locks = [
+      hold(other, (tx) => tx.run(sql`update orders set version = version where id = ${others[1] ?? 0}`)),
+      hold(other, (tx) => tx.run(sql`update cheese set version = version where id = ${cheese?.id ?? 0}`)),
+    ];
+    await Promise.all(locks.map(({ isLocked }) => isLocked));
+    clock.advance(delayMs);
+    await shop.app.worker.run();
+    assert.deepEqual(await approvals(shop), [others[0], others[2]]);
+    const left = [...some, others[1] ?? 0];
+    assert.deepEqual(
+      (await jobs(shop)).map(({ key, attempts }) => [Number(key), attempts]),
+      left.map((id) => [id, 0]),
+    );
+    await Promise.all(locks.map((lock) => lock.release()));
+    await shop.app.worker.run();
+    assert.deepEqual(await approvals(shop), [...some, ...others]);
+  });
+
+  test('loses no order of a batch whose connection ends, and approves none twice', async (t) => {
+    const clock = testClock();
+    const shop = await shopWithDelay(t, 'postgres', clock);
+    const ids = await place(shop, 20);
+    const other = await open(t, shop.config);
+    const lock = lockEvents(other);
+    await lock.isLocked;
+    clock.advance(delayMs);
+    const running = shop.app.worker.run();
+    // The batch has locked its jobs and orders, and records its events.
+    await until(async () => {
+      const ended = await other.all(sql`
+        select pg_terminate_backend(pid) from pg_stat_activity
+        where datname = current_database() and wait_event_type = 'Lock' and query like '%insert into event%'`);
+      return ended.length > 0;
+    });
+    await lock.release();
+    await running.catch(() => {});
+    await until(async () => {
+      clock.advance(minuteMs);
+      await shop.app.worker.run().catch(() => {});
+      return (await jobs(shop)).length === 0;
+    });
+    assert.deepEqual(await approvals(shop), ids);
+  });
+});
+
 function shopWithDelay(t: TestContext, engine: Engine, clock: Clock, delay = `${delayMs}ms`): Promise<Shop> {
   return openShop(t, { engine, clock, settings: { CURD_APPROVAL_DELAY: delay } });
 }
@@ -195,10 +266,14 @@ async function place(shop: Shop, howMany: number): Promise<number[]> {
     items: [{ cheeseId: json.id, quantity: 1 }],
     shippingAddress: bern,
   };
-  const responses = await Promise.all(
-    Array.from({ length: howMany }, () => shop.request('POST', '/v2/store/order', { as, body })),
-  );
-  return responses.map((response) => Number(response.json.id)).sort(ascending);
+  const ids: number[] = [];
+  await forEachBlock(Array.from({ length: howMany }), 150, async (block) => {
+    const responses = await Promise.all(
+      block.map(() => shop.request('POST', '/v2/store/order', { as, body })),
+    );
+    ids.push(...responses.map((response) => Number(response.json.id)));
+  });
+  return ids.sort(ascending);
 }
 
 const ascending = (a: number, b: number) => a - b;
@@ -252,12 +327,28 @@ async function failAt({ app }: Shop, engine: Engine, condition: string): Promise
   return () => database.exclusiveTransaction((_sql, run) => run(drop));
 }
 
-/** Locks an order from another connection until `release` is called. */
-function lockOrder(database: Database, id: number): { isLocked: Promise<void>; release(): Promise<void> } {
+/** Lets no other connection record events until `release` is called. SQLite has one writer at a time. */
+function lockEvents(database: Database): Lock {
+  return hold(database, (tx) =>
+    tx.run(
+      database.engine === 'postgres'
+        ? sql`lock table event in share mode`
+        : sql`update catalogue set version = version`,
+    ),
+  );
+}
+
+interface Lock {
+  readonly isLocked: Promise<void>;
+  release(): Promise<void>;
+}
+
+/** Keeps the locks of a statement until `release` is called. */
+function hold(database: Database, lock: (tx: Sql) => Promise<unknown>): Lock {
   const locked = Promise.withResolvers<void>();
   const release = Promise.withResolvers<void>();
   const done = database.transaction(async (tx) => {
-    await tx.run(sql`update orders set version = version where id = ${id}`);
+    await lock(tx);
     locked.resolve();
     await release.promise;
   });

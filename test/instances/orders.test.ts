@@ -1,6 +1,7 @@
 /** Transitions of orders on several instances at the same time: each is made once, and counted once. */
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { sql, valueList } from '../../src/database/sql.ts';
 import { assertError, type Scope, shared, testClock, until } from '../helper.ts';
 import {
@@ -16,6 +17,8 @@ import {
 } from './instances.ts';
 
 const rounds = 10;
+/** Of cheeses whose orders are due. */
+const deletions = Number(process.env.CURD_TEST_DELETIONS ?? 3);
 
 /** Instances without automatic approval, and a cheese to order. */
 async function openStore(t: Scope, settings: Record<string, string> = {}) {
@@ -170,7 +173,7 @@ suite('An order', () => {
   });
 });
 
-suite('The job workers of three instances', () => {
+suite('The job workers of several instances', () => {
   test('approve each order once, while other orders are cancelled and cheeses deleted', async (t) => {
     const clock = testClock();
     const shops = await openInstances(t, 3, { clock, settings: { CURD_APPROVAL_DELAY: '1s' } });
@@ -219,5 +222,35 @@ suite('The job workers of three instances', () => {
     );
     await assertWhole(shops);
     t.diagnostic(`${[...ways].map(([way, times]) => `${times} ${way}`).join(', ')}`);
+  });
+
+  test('approve 64 orders in a batch while their cheese is deleted', async (t) => {
+    const clock = testClock();
+    const shops = await openInstances(t, 2, { clock, settings: { CURD_APPROVAL_DELAY: '1s' } });
+    const { database } = shops.all[0].app.services;
+    const tallies = new Map<string, number>();
+    for (let round = 0; round < deletions; round += 1) {
+      const { id } = await newCheese(shops);
+      await shops.atOnce(64, (shop) => place(shop, shops.admin, id));
+      clock.advance(1000);
+      const working = Promise.all(shops.all.map(({ app }) => app.worker.run()));
+      await sleep(round % 8);
+      const deleted = await deleteCheese(shops.next(), shops.writer, id);
+      await working;
+      await Promise.all(shops.all.map(({ app }) => app.worker.run()));
+      assert.ok([204, 409].includes(deleted.status), deleted.text);
+      const rows = await database.all<{ status: string; orders: number }>(sql`
+        select status, count(*) as orders from orders where id in (
+          select id from orders order by id desc limit 64) group by status`);
+      const whole = rows.map(({ status, orders }) => `${orders} ${status}`).join(', ');
+      assert.equal(whole, deleted.status === 204 ? '64 cancelled' : '64 approved');
+      tallies.set(whole, (tallies.get(whole) ?? 0) + 1);
+    }
+    const [row] = await database.all<{ deadlocks: number }>(
+      sql`select deadlocks from pg_stat_database where datname = current_database()`,
+    );
+    assert.equal(row?.deadlocks, 0);
+    await assertWhole(shops);
+    t.diagnostic([...tallies].map(([what, times]) => `${times} x ${what}`).join(', '));
   });
 });
