@@ -15,11 +15,16 @@ export interface Maintenance {
 /** Runs the tasks every minute; a run that takes longer delays the next. @param report is called every minute */
 export function startMaintenance(log: Log, tasks: readonly Task[], report: () => void): Maintenance {
   let current: Promise<void> | null = null;
+  let isStopped = false;
+  // A purge may take seconds, and a server that stops waits for one task only.
+  const unlessStopped = tasks.map((task) => async () => isStopped || task());
 
   function run(): Promise<void> {
-    current ??= runAll(log, 'maintenance failed; it is tried again in a minute', tasks).finally(() => {
-      current = null;
-    });
+    current ??= runAll(log, 'maintenance failed; it is tried again in a minute', unlessStopped).finally(
+      () => {
+        current = null;
+      },
+    );
     return current;
   }
 
@@ -31,6 +36,7 @@ export function startMaintenance(log: Log, tasks: readonly Task[], report: () =>
   return {
     run,
     async stop() {
+      isStopped = true;
       clearInterval(timer);
       await current;
     },

@@ -3,10 +3,10 @@
  * deleted. A client that follows the list has a mirror of the catalogue. Versions of the catalogue are given under a
  * lock that is kept to the commit, so a reader that saw a version has seen every change of the lower ones.
  */
-import { setTimeout as sleep } from 'node:timers/promises';
 import { type Clock, timestamp } from '../clock.ts';
 import type { Cursors } from '../cursor.ts';
 import type { Database } from '../database/database.ts';
+import { purgeInSlices } from '../database/purge.ts';
 import { AppError } from '../errors.ts';
 import type { EventService } from '../events/service.ts';
 import { type ChangePlace, type ChangeRow, changeQueries } from './change-queries.ts';
@@ -18,8 +18,6 @@ import { parseCheese } from './schemas.ts';
 const pageBytesMax = 4 * 1024 * 1024;
 /** Tombstones that one transaction deletes while other changes of the catalogue wait. */
 const tombstonesOfASlice = 500;
-/** Of one run: the other tasks of the maintenance, and a server that stops, wait for it. */
-const purgeMs = 5000;
 const cheeseEvents = { types: ['cheese.*'], subject: null, isAdmin: false };
 
 /** What a token says. */
@@ -167,11 +165,10 @@ export function createCatalogueChanges(dependencies: Dependencies): CatalogueCha
 
     async purge() {
       const before = timestamp(clock.now() - retentionMs);
-      const until = performance.now() + purgeMs;
-      for (;;) {
-        const deleted = await database.transaction(async (tx) => {
+      const deleteOldest = (limit: number) =>
+        database.transaction(async (tx) => {
           await cheeseQueries(tx).lockCatalogue();
-          const rows = await changeQueries(tx).listTombstonesBefore(before, tombstonesOfASlice);
+          const rows = await changeQueries(tx).listTombstonesBefore(before, limit);
           const newest = rows.at(-1);
           if (newest !== undefined) {
             await changeQueries(tx).deleteTombstones(rows.map(({ cheese_id }) => cheese_id));
@@ -179,12 +176,7 @@ export function createCatalogueChanges(dependencies: Dependencies): CatalogueCha
           }
           return rows.length;
         });
-        if (deleted < tombstonesOfASlice || performance.now() >= until) {
-          return;
-        }
-        // Other changes come between two slices.
-        await sleep(10);
-      }
+      await purgeInSlices(database, deleteOldest, tombstonesOfASlice);
     },
   };
 }

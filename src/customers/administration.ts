@@ -6,6 +6,7 @@ import type { Sessions } from '../auth/sessions/service.ts';
 import { type Clock, timestamp } from '../clock.ts';
 import type { Context } from '../database/context.ts';
 import type { Database, Sql } from '../database/database.ts';
+import { purgeInSlices } from '../database/purge.ts';
 import { AppError } from '../errors.ts';
 import type { NewEvent } from '../events/define.ts';
 import { recordEvents } from '../events/record.ts';
@@ -149,7 +150,7 @@ export function createCustomerAdministration(dependencies: Dependencies): Custom
     },
 
     async purge() {
-      await customerQueries(database).deletePastResets(now());
+      await purgeInSlices(database, (limit) => customerQueries(database).deletePastResets(now(), limit));
     },
   };
 }

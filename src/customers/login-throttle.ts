@@ -11,6 +11,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { type Clock, timestamp } from '../clock.ts';
 import { batchCalls } from '../database/batch-calls.ts';
 import type { Database, Sql } from '../database/database.ts';
+import { purgeInSlices } from '../database/purge.ts';
 import { advisoryLock, asynchronousCommit } from '../database/sql.ts';
 import { AppError } from '../errors.ts';
 import type { LoginLimits } from '../settings/config.ts';
@@ -203,11 +204,13 @@ export function createLoginThrottle({ database, clock, limits, secret }: Depende
     },
 
     purge: () =>
-      database.transaction(async (tx) => {
-        await lock(tx);
-        const now = clock.now();
-        await customerQueries(tx).deletePastFailures(timestamp(now), timestamp(now + hourMs));
-      }),
+      purgeInSlices(database, (limit) =>
+        database.transaction(async (tx) => {
+          await lock(tx);
+          const now = clock.now();
+          return customerQueries(tx).deletePastFailures(timestamp(now), timestamp(now + hourMs), limit);
+        }),
+      ),
   };
 }
 

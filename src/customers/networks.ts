@@ -6,6 +6,7 @@ import { createHmac } from 'node:crypto';
 import { isIPv4 } from 'node:net';
 import { type Clock, timestamp } from '../clock.ts';
 import type { Database, Sql } from '../database/database.ts';
+import { purgeInSlices } from '../database/purge.ts';
 import { customerQueries } from './queries.ts';
 
 const keptMs = 30 * 24 * 60 * 60_000;
@@ -49,7 +50,7 @@ export function createKnownNetworks({ database, clock, secret }: Dependencies): 
     },
 
     async purge() {
-      await customerQueries(database).deletePastNetworks(oldest());
+      await purgeInSlices(database, (limit) => customerQueries(database).deletePastNetworks(oldest(), limit));
     },
   };
 }

@@ -4,7 +4,7 @@ import { queriesOn } from '../database/database.ts';
 import { newId } from '../database/dry-run.ts';
 import {
   advisoryLock,
-  deleteUnlocked,
+  deleteSlice,
   forShare,
   forUpdate,
   joinAnd,
@@ -213,8 +213,8 @@ export const customerQueries = queriesOn((tx) => ({
   deleteResetOf: (customerId: number) =>
     tx.run(sql`delete from password_reset where customer_id = ${customerId}`),
 
-  deletePastResets: (now: string) =>
-    tx.run(deleteUnlocked('password_reset', 'customer_id', sql`expires_at <= ${now}`)),
+  deletePastResets: (now: string, limit: number) =>
+    tx.run(deleteSlice('password_reset', 'customer_id', 'expires_at', sql`expires_at <= ${now}`, limit)),
 
   deleteFailures: (ids: readonly string[]) =>
     tx.run(sql`delete from login_failure where id in (${valueList(ids)})`),
@@ -234,8 +234,12 @@ export const customerQueries = queriesOn((tx) => ({
         running = excluded.running, running_until = excluded.running_until, next_at = excluded.next_at`),
 
   /** @param latest rows that end after it were written while the clock was ahead */
-  deletePastFailures: (now: string, latest: string) =>
-    tx.run(sql`delete from login_failure where ends_at <= ${now} or ends_at > ${latest}`),
+  deletePastFailures: async (now: string, latest: string, limit: number) => {
+    const past = sql`ends_at <= ${now}`;
+    const ahead = sql`ends_at > ${latest}`;
+    const deleted = await tx.run(deleteSlice('login_failure', 'id', 'ends_at', past, limit));
+    return deleted + (await tx.run(deleteSlice('login_failure', 'id', 'ends_at', ahead, limit)));
+  },
 
   findNetwork: (customerId: number, network: string, since: string) =>
     tx.get<{ network: string }>(sql`
@@ -258,6 +262,6 @@ export const customerQueries = queriesOn((tx) => ({
     tx.run(sql`delete from login_network where customer_id = ${customerId}`),
 
   /** Skips rows that a login has locked. */
-  deletePastNetworks: (oldest: string) =>
-    tx.run(deleteUnlocked('login_network', 'customer_id, network', sql`seen_at <= ${oldest}`)),
+  deletePastNetworks: (oldest: string, limit: number) =>
+    tx.run(deleteSlice('login_network', 'customer_id, network', 'seen_at', sql`seen_at <= ${oldest}`, limit)),
 }));

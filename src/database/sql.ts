@@ -142,6 +142,17 @@ export function deleteUnlocked(table: string, key: string, condition: Statement)
   return sql`delete from ${rawSql(table)} where (${rawSql(key)}) in (${unlocked})`;
 }
 
+/** Deletes up to `limit` rows in the order of a column with an index, except those that another transaction has locked. */
+export function deleteSlice(
+  table: string,
+  key: string,
+  column: string,
+  condition: Statement,
+  limit: number,
+): Statement {
+  return deleteUnlocked(table, key, sql`${condition} order by ${rawSql(column)} limit ${limit}`);
+}
+
 /** In the place of a value, for a column whose ids the database generates. */
 export const generatedId: Statement = sql`${new DialectText({ sqlite: 'null', postgres: 'default' })}`;
 

@@ -1,13 +1,11 @@
 /** Removes old events from the beginning of the log. */
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import { type Clock, timestamp } from '../clock.ts';
 import type { Database, Sql } from '../database/database.ts';
+import { purgeInSlices } from '../database/purge.ts';
 import { eventLogQueries } from './log-queries.ts';
 
 /** One transaction. */
 const blockSize = 1000;
-/** Of one run: the other tasks of the maintenance wait meanwhile. */
-const blocksMax = 100;
 
 /**
  * Removes events that are older than the retention, but never the newest one. Rows of orders and cheeses stay, for the
@@ -23,13 +21,14 @@ export async function removeExpiredEvents(
     return;
   }
   const before = timestamp(clock.now() - retentionMs);
-  for (let blocks = 0; blocks < blocksMax; blocks += 1) {
-    if ((await expiredBlock(database, before)).count === 0) {
-      return;
+  const removeNext = async () => {
+    const { count } = await expiredBlock(database, before);
+    if (count > 0) {
+      await database.transaction((tx) => removeBlock(tx, before));
     }
-    await database.transaction((tx) => removeBlock(tx, before));
-    await nextTurn();
-  }
+    return count;
+  };
+  await purgeInSlices(database, removeNext, blockSize);
 }
 
 /** The next block: where the log begins, and how many events from there on are too old. */

@@ -1,6 +1,6 @@
 /** Statements on stored responses to requests with an idempotency key. Times are RFC 3339. */
 import { queriesOn } from '../database/database.ts';
-import { skippingLocked, sql, valueList } from '../database/sql.ts';
+import { deleteSlice, sql, valueList } from '../database/sql.ts';
 
 export interface IdempotentResponseRow {
   readonly fingerprint: string;
@@ -49,8 +49,5 @@ export const idempotencyQueries = queriesOn((tx) => ({
 
   /** Deletes up to `limit` expired rows, except those that another transaction has locked. Returns how many. */
   deleteExpired: (now: string, limit: number) =>
-    tx.run(sql`
-      delete from idempotent_answer where id in (
-        select id from idempotent_answer where expires_at <= ${now}
-        order by expires_at limit ${limit}${skippingLocked})`),
+    tx.run(deleteSlice('idempotent_answer', 'id', 'expires_at', sql`expires_at <= ${now}`, limit)),
 }));

@@ -16,14 +16,12 @@ import {
 } from 'node:crypto';
 import { type Clock, timestamp } from '../clock.ts';
 import type { Database, Sql, Transaction } from '../database/database.ts';
+import { purgeInSlices } from '../database/purge.ts';
 import { AppError, validationError } from '../errors.ts';
 import { idempotencyQueries } from './queries.ts';
 
 export const idempotencyHours = 24;
 const lifetimeMs = idempotencyHours * 60 * 60 * 1000;
-/** A purge runs every minute, and other changes run between its slices. */
-const purgeMs = 5000;
-const purgedAtOnce = { sqlite: 500, postgres: 2000 };
 
 /** A response in a form that can be stored. */
 export interface StoredResponse {
@@ -269,12 +267,9 @@ export function createIdempotencyStore(database: Database, clock: Clock, secret:
     },
 
     async purge() {
-      const limit = purgedAtOnce[database.engine];
-      const until = performance.now() + purgeMs;
-      let deleted = limit;
-      while (deleted === limit && performance.now() < until) {
-        deleted = await idempotencyQueries(database).deleteExpired(timestamp(clock.now()), limit);
-      }
+      await purgeInSlices(database, (limit) =>
+        idempotencyQueries(database).deleteExpired(timestamp(clock.now()), limit),
+      );
     },
   };
 }

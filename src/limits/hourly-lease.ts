@@ -8,6 +8,7 @@
  */
 import { type Clock, timestamp } from '../clock.ts';
 import type { Database } from '../database/database.ts';
+import { purgeInSlices } from '../database/purge.ts';
 import type { LimitState } from '../errors.ts';
 import type { MaybePromise } from '../maybe-promise.ts';
 import { createGenerationalCache } from './generational-cache.ts';
@@ -147,7 +148,9 @@ export function createHourlyLeases(database: Database, clock: Clock): HourlyLeas
     async purge() {
       const now = clock.now();
       const latest = timestamp(now + 2 * minutesCounted * minuteMs);
-      await sqliteQuotaQueries(database).deletePast(timestamp(now), latest);
+      await purgeInSlices(database, (limit) =>
+        sqliteQuotaQueries(database).deletePast(timestamp(now), latest, limit),
+      );
     },
   };
 }

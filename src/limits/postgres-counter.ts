@@ -5,6 +5,7 @@
 import type { Clock } from '../clock.ts';
 import { batchCalls } from '../database/batch-calls.ts';
 import type { Database } from '../database/database.ts';
+import { purgeInSlices } from '../database/purge.ts';
 import type { LimitState } from '../errors.ts';
 import type { PlanLimits } from '../settings/config.ts';
 import { type CountRow, postgresQuotaQueries } from './queries.ts';
@@ -12,6 +13,8 @@ import { burstState, type CountedUse, hourState, type UsageCounter } from './usa
 
 /** Twice as long as requests count: no clock is wrong by more than that. */
 const keptMs = 2 * 60 * 60 * 1000;
+/** A purge reads the whole table, which has no index on time: one would change with every request. */
+const purgeIntervalMs = 10 * 60 * 1000;
 
 /** A request to count or to refund, or a question about what remains. */
 interface Entry {
@@ -35,6 +38,9 @@ interface Group {
 export function createPostgresCounter(database: Database, clock: Clock): UsageCounter {
   const queries = postgresQuotaQueries(database);
   const enter = batchCalls(count);
+  /** Where the purge continues; empty for the beginning of the table. */
+  let position = '';
+  let nextPurgeAt = 0;
 
   async function count(entries: readonly Entry[]): Promise<CountedUse[]> {
     const groups = new Map<string, Group>();
@@ -77,7 +83,16 @@ export function createPostgresCounter(database: Database, clock: Clock): UsageCo
     count: (subject, limits) => enter({ subject, limits, refundOf: null }),
     close: async () => {},
     async purge() {
-      await queries.deleteUnused(clock.now() - keptMs, clock.now() + keptMs);
+      if (position === '' && performance.now() < nextPurgeAt) {
+        return;
+      }
+      nextPurgeAt = performance.now() + purgeIntervalMs;
+      await purgeInSlices(database, async (limit) => {
+        const { rows, last } = await queries.findSlice(position, limit);
+        await queries.deleteUnused(position, last, clock.now() - keptMs, clock.now() + keptMs);
+        position = rows < limit ? '' : last;
+        return rows;
+      });
     },
   };
 }

@@ -1,6 +1,6 @@
 /** Statements on the table `quota`, which has other columns on each engine. */
 import { queriesOn } from '../database/database.ts';
-import { deleteUnlocked, sql } from '../database/sql.ts';
+import { deleteSlice, deleteUnlocked, sql } from '../database/sql.ts';
 
 /** Requests of each minute as JSON: `{"<minute since the epoch>": <requests>}`. */
 export const sqliteQuotaQueries = queriesOn((tx) => ({
@@ -16,8 +16,11 @@ export const sqliteQuotaQueries = queriesOn((tx) => ({
     tx.run(sql`update quota set uses = ${uses}, ends_at = ${endsAt} where subject = ${subject}`),
 
   /** @param latest rows that end later were written while the clock was ahead */
-  deletePast: (now: string, latest: string) =>
-    tx.run(sql`delete from quota where ends_at <= ${now} or ends_at > ${latest}`),
+  deletePast: async (now: string, latest: string, limit: number) => {
+    const deleted = await tx.run(deleteSlice('quota', 'subject', 'ends_at', sql`ends_at <= ${now}`, limit));
+    const ahead = sql`ends_at > ${latest}`;
+    return deleted + (await tx.run(deleteSlice('quota', 'subject', 'ends_at', ahead, limit)));
+  },
 }));
 
 /** Requests of one subject under the same limits, in the order that the function `count_calls` expects. */
@@ -52,13 +55,25 @@ export const postgresQuotaQueries = queriesOn((tx) => ({
       select passed, now_ms, minute_ends, in_second, second_until, in_hour, hour_until
       from count_calls(${JSON.stringify(groups)}::text::jsonb, ${now}) order by place`),
 
-  /** Deletes subjects whose last request is outside of these times, in milliseconds since the epoch. */
-  deleteUnused: (since: number, until: number) =>
+  /** The next subjects in the order of the key: how many, and the last one. */
+  findSlice: async (after: string, limit: number) => {
+    const row = await tx.get<{ rows: number; last: string | null }>(sql`
+      select count(*) as rows, max(subject) as last
+      from (select subject from quota where subject > ${after} order by subject limit ${limit}) as slice`);
+    return { rows: row?.rows ?? 0, last: row?.last ?? '' };
+  },
+
+  /**
+   * Deletes subjects after `first` up to `last` whose last request is outside of these times, in milliseconds since the
+   * epoch.
+   */
+  deleteUnused: (first: string, last: string, since: number, until: number) =>
     tx.run(
       deleteUnlocked(
         'quota',
         'subject',
-        sql`coalesce(hour_times[cardinality(hour_times)], 0) not between ${since} and ${until}
+        sql`subject > ${first} and subject <= ${last}
+        and coalesce(hour_times[cardinality(hour_times)], 0) not between ${since} and ${until}
         and coalesce(second_times[cardinality(second_times)], 0) not between ${since} and ${until}`,
       ),
     ),

@@ -3,6 +3,7 @@
  * timer and no connection for it.
  */
 import { timestamp } from '../clock.ts';
+import { purgeInSlices } from '../database/purge.ts';
 import { listDueLanes } from '../jobs/leases.ts';
 import type { WebhookDependencies, WebhookEngine } from './engine.ts';
 import { deliveryKind } from './lines.ts';
@@ -10,8 +11,6 @@ import { webhookQueries } from './queries.ts';
 
 /** On SQLite, a block takes some milliseconds. */
 const purgedOfABlock = 500;
-/** Of one run: the other tasks of the maintenance, and a server that stops, wait for it. */
-const purgeMs = 5000;
 
 export interface WebhookWorker {
   /** Sends webhooks from now on. */
@@ -85,18 +84,17 @@ export function createWebhookWorker(dependencies: WebhookDependencies): WebhookW
     },
     async purge() {
       const before = timestamp(clock.now() - config.deliveryRetentionMs);
-      const until = performance.now() + purgeMs;
-      for (const list of [
-        () => queries.listEnded(before, purgedOfABlock),
-        () => queries.listOrphans(purgedOfABlock),
-      ]) {
-        for (let ids = await list(); ids.length > 0; ids = await list()) {
-          await database.transaction((tx) => webhookQueries(tx).deleteDeliveries(ids.map(({ id }) => id)));
-          if (isStopped || performance.now() >= until) {
-            return;
-          }
+      const deleteListed = async (list: (limit: number) => Promise<{ id: number }[]>, limit: number) => {
+        const ids = isStopped ? [] : (await list(limit)).map(({ id }) => id);
+        if (ids.length > 0) {
+          await database.transaction((tx) => webhookQueries(tx).deleteDeliveries(ids));
         }
-      }
+        return ids.length;
+      };
+      const deleteSome = async (limit: number) =>
+        (await deleteListed((most) => queries.listEnded(before, most), limit)) +
+        (await deleteListed(queries.listOrphans, limit));
+      await purgeInSlices(database, deleteSome, purgedOfABlock);
     },
     run: async () => (await load()).run(),
     async stop() {

@@ -2,6 +2,7 @@
 import { type Clock, timestamp } from '../../clock.ts';
 import type { Context } from '../../database/context.ts';
 import type { Database, Sql } from '../../database/database.ts';
+import { purgeInSlices } from '../../database/purge.ts';
 import { oauthQueries, tokenById } from './queries.ts';
 
 export interface OAuthGrants {
@@ -37,7 +38,9 @@ export function createGrants(database: Database, clock: Clock): OAuthGrants {
     },
 
     async purge() {
-      await oauthQueries(database).deleteExpiredObjects(timestamp(clock.now()));
+      await purgeInSlices(database, (limit) =>
+        oauthQueries(database).deleteExpiredObjects(timestamp(clock.now()), limit),
+      );
     },
   };
   return grants;

@@ -2,7 +2,7 @@
 import { queriesOn, type Sql } from '../../database/database.ts';
 import {
   deleteInOrder,
-  deleteUnlocked,
+  deleteSlice,
   forShare,
   forUpdate,
   rowsFromJson,
@@ -178,8 +178,8 @@ export const oauthQueries = queriesOn((tx) => ({
   deleteObjectsOfPair: (clientId: string, customerId: number | null) =>
     deleteObjects(tx, sql`client_id = ${clientId} and coalesce(customer_id, 0) = ${customerId ?? 0}`),
 
-  deleteExpiredObjects: (now: string) =>
-    tx.run(deleteUnlocked('oauth_object', 'model, id', sql`expires_at <= ${now}`)),
+  deleteExpiredObjects: (now: string, limit: number) =>
+    tx.run(deleteSlice('oauth_object', 'model, id', 'expires_at', sql`expires_at <= ${now}`, limit)),
 
   /** Records a request for approval. A decision is not changed, except an approval that has expired. */
   upsertRequest: (clientId: string, customerId: number, now: string) =>

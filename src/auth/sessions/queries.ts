@@ -1,6 +1,6 @@
 /** Statements on the sessions of customers. */
 import { queriesOn } from '../../database/database.ts';
-import { deleteUnlocked, forShare, rowsFromJson, type Statement, sql } from '../../database/sql.ts';
+import { deleteSlice, forShare, rowsFromJson, type Statement, sql } from '../../database/sql.ts';
 
 export interface SessionRow {
   readonly token_hash: string;
@@ -41,5 +41,6 @@ export const sessionQueries = queriesOn((tx) => ({
   deleteOfCustomer: (customerId: number, except: string | null) =>
     tx.run(sql`delete from session where customer_id = ${customerId} and token_hash <> ${except ?? ''}`),
 
-  deleteExpired: (now: string) => tx.run(deleteUnlocked('session', 'token_hash', sql`expires_at <= ${now}`)),
+  deleteExpired: (now: string, limit: number) =>
+    tx.run(deleteSlice('session', 'token_hash', 'expires_at', sql`expires_at <= ${now}`, limit)),
 }));

@@ -7,6 +7,7 @@ import { type Clock, timestamp } from '../../clock.ts';
 import type { Context } from '../../database/context.ts';
 import type { Database, Sql } from '../../database/database.ts';
 import { createLookup } from '../../database/lookup.ts';
+import { purgeInSlices } from '../../database/purge.ts';
 import { chain } from '../../maybe-promise.ts';
 import type { Config } from '../../settings/config.ts';
 import type { Resolution, Resolver } from '../guard.ts';
@@ -119,7 +120,9 @@ export function createSessions({ database, clock, config }: Dependencies): Sessi
     },
 
     async purge() {
-      await sessionQueries(database).deleteExpired(timestamp(clock.now()));
+      await purgeInSlices(database, (limit) =>
+        sessionQueries(database).deleteExpired(timestamp(clock.now()), limit),
+      );
     },
   };
 }

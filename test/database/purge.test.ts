@@ -1,0 +1,89 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { purgeInSlices } from '../../src/database/purge.ts';
+import { rawSql, sql, type Value } from '../../src/database/sql.ts';
+import { onBothEngines, openShop, shared, testClock } from '../helper.ts';
+
+const past = '2026-05-31T00:00:00.000Z';
+const future = '2026-06-01T12:30:00.000Z';
+/** More than two slices. */
+const rows = { sqlite: 1001, postgres: 4001 };
+
+onBothEngines('A purge', (engine) => {
+  const open = shared((t) => openShop(t, { engine, clock: testClock() }));
+
+  test('deletes expired rows in slices, and keeps the others', async () => {
+    const { app } = open();
+    const { database } = app.services;
+    const quota: [columns: string[], old: Value[], current: Value[]] =
+      engine === 'sqlite'
+        ? [
+            ['uses', 'ends_at'],
+            ['{}', past],
+            ['{}', future],
+          ]
+        : [['hour_times'], [`{${Date.parse(past)}}`], [`{${Date.parse(future)}}`]];
+    const tables: [table: string, key: string, columns: string[], old: Value[], current: Value[]][] = [
+      [
+        'oauth_object',
+        'id',
+        ['model', 'payload', 'expires_at'],
+        ['Code', '{}', past],
+        ['Code', '{}', future],
+      ],
+      ['login_failure', 'id', ['failures', 'ends_at'], [1, past], [1, future]],
+      ['quota', 'subject', ...quota],
+    ];
+    for (const [table, key, columns, old, current] of tables) {
+      const names = Array.from({ length: rows[engine] }, (_, index) => `row ${index}`);
+      await database.insert(
+        table,
+        [key, ...columns],
+        [
+          ...names.map((name) => [name, ...old]),
+          // In the last slice by the key, and in the first one.
+          ['zzz', ...current],
+          ['aaa', ...current],
+        ],
+      );
+    }
+    await app.maintenance.run();
+    for (const [table, key] of tables) {
+      const [name, from] = [rawSql(key), rawSql(table)];
+      const left = await database.all<{ name: string }>(
+        sql`select ${name} as name from ${from} where ${name} in ('zzz', 'aaa') or ${name} like 'row %' order by ${name}`,
+      );
+      assert.deepEqual(
+        left.map(({ name }) => name),
+        ['aaa', 'zzz'],
+        table,
+      );
+    }
+  });
+
+  test('lets other changes run between its slices', async () => {
+    const { database } = open().app.services;
+    const order: string[] = [];
+    let slices = 0;
+    const purge = purgeInSlices(
+      database,
+      async () => {
+        await database.run(sql`update login_failure set failures = failures where id = 'aaa'`);
+        order.push('slice');
+        slices += 1;
+        return slices < 3 ? 10 : 9;
+      },
+      10,
+    );
+    while (slices < 3) {
+      await nextTurn();
+      await database.run(sql`update login_failure set failures = failures where id = 'zzz'`);
+      order.push('other');
+    }
+    await purge;
+    assert.equal(slices, 3);
+    const between = order.slice(order.indexOf('slice') + 1, order.lastIndexOf('slice'));
+    assert.ok(between.includes('other'), order.join());
+  });
+});
