@@ -26,6 +26,7 @@ import type { Schema } from '../src/schema/schema.ts';
 import { validate } from '../src/schema/validate.ts';
 import { type Config, loadConfig, type RawSettings } from '../src/settings/config.ts';
 import { cleanUp, createDatabase, type Scope, secret, temporaryFolder } from './context.ts';
+import { migrateToFuture } from './upgrade/newer-schema.ts';
 
 export {
   bern,
@@ -83,11 +84,14 @@ export interface ShopOptions {
   readonly settings?: RawSettings;
   /** Shorter intervals of streams. */
   readonly streamTimes?: StreamTimes;
+  /** Whether a newer version has migrated the database. With CURD_TEST_NEWER_SCHEMA=1, all shops are so. */
+  readonly isSchemaNewer?: boolean;
 }
 
 /** Opens a shop, which is closed after the test. */
 export async function openShop(t: Scope, options: ShopOptions = {}): Promise<Shop> {
   const { engine = 'sqlite', clock = systemClock, settings = {}, streamTimes } = options;
+  const { isSchemaNewer = process.env.CURD_TEST_NEWER_SCHEMA !== undefined } = options;
   const dataDir = await temporaryFolder(t);
   const database = engine === 'postgres' ? { CURD_DATABASE: await createDatabase(t, 'template_curd') } : {};
   const config = loadConfig({
@@ -99,6 +103,9 @@ export async function openShop(t: Scope, options: ShopOptions = {}): Promise<Sho
     ...database,
     ...settings,
   });
+  if (isSchemaNewer) {
+    await migrateToFuture(config);
+  }
   return shopOn(t, config, clock, streamTimes);
 }
 

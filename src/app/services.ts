@@ -26,7 +26,7 @@ import type { Context } from '../database/context.ts';
 import { hasUnfinishedCopy } from '../database/copy-tables.ts';
 import { type Database, openDatabase } from '../database/database.ts';
 import { requireEnvironment } from '../database/environment.ts';
-import { migrate } from '../database/migrate.ts';
+import { findNewerSchema, migrate, type SchemaVersions } from '../database/migrate.ts';
 import { AppError } from '../errors.ts';
 import { createEventHub, type EventHub } from '../events/hub.ts';
 import { beginFirstEpoch } from '../events/numbering.ts';
@@ -69,6 +69,8 @@ export interface Services extends WorkerPools {
   readonly config: Config;
   readonly clock: Clock;
   readonly database: Database;
+  /** Not null where a newer version has migrated the database. */
+  readonly newerSchema: SchemaVersions | null;
   readonly keys: KeyService;
   readonly sessions: Sessions;
   readonly clients: ClientService;
@@ -121,13 +123,18 @@ export async function openServices(
   onRebuild?: ShowProgress,
 ): Promise<Services> {
   const database = await openDatabase(config);
+  let newerSchema: SchemaVersions | null;
   try {
     await migrate(database);
-    await fillSearchNames(database);
+    newerSchema = await findNewerSchema(database);
     if (await hasUnfinishedCopy(database)) {
       throw new ConfigError('A copy into this database has not finished: run the same "curd copy" again.');
     }
-    await rebuildStaleIndex(database, timestamp(clock.now()), onRebuild);
+    // The newer version fills the columns of a newer schema, perhaps in another way.
+    if (newerSchema === null) {
+      await fillSearchNames(database);
+      await rebuildStaleIndex(database, timestamp(clock.now()), onRebuild);
+    }
     if (!isChangingEnvironment) {
       await requireEnvironment(database, config.environment, hasTestOrders);
     }
@@ -216,6 +223,7 @@ export async function openServices(
     config,
     clock,
     database,
+    newerSchema,
     keys,
     sessions,
     clients: createClientService(database, clock),

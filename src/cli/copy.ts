@@ -9,7 +9,7 @@ import {
   type TableCopyResult,
 } from '../database/copy-tables.ts';
 import { type Database, openDatabase, type Sql } from '../database/database.ts';
-import { migrate } from '../database/migrate.ts';
+import { migrate, requireOwnSchema } from '../database/migrate.ts';
 import { beginEpochOf } from '../events/numbering.ts';
 import { type CopiedFiles, copyFiles } from '../files/copy-files.ts';
 import { openFiles } from '../files/files.ts';
@@ -52,10 +52,12 @@ export async function runCopy(options: CopyOptions): Promise<void> {
     const target = await openDatabase(to);
     try {
       await migrate(source);
+      await requireOwnSchema(source, 'copy');
       if (await hasUnfinishedCopy(source)) {
         throw new ConfigError('The source is itself a copy that has not finished. Finish that copy first.');
       }
       await migrate(target);
+      await requireOwnSchema(target, 'copy');
       await prepare(target, nameOf(from.database), options.overwrite);
       if (await isSameDatabase(source)) {
         await endCopy(target);

@@ -6,6 +6,7 @@ import { rebuildSearchIndex } from '../cheeses/index-rebuild.ts';
 import { systemClock, timestamp } from '../clock.ts';
 import type { Database, Sql } from '../database/database.ts';
 import { type Finding, Findings } from '../database/findings.ts';
+import { requireOwnSchema } from '../database/migrate.ts';
 import { isTlsForgotten } from '../database/postgres-tls.ts';
 import { sql } from '../database/sql.ts';
 import { checkEventLog } from '../events/consistency-check.ts';
@@ -53,6 +54,7 @@ export async function runDoctor(options: OptionsOf<typeof doctorOptions>): Promi
   const { database } = services;
   try {
     if (options.repair) {
+      await requireOwnSchema(database, 'doctor --repair');
       const bar = rebuildBar();
       await rebuildSearchIndex(database, timestamp(systemClock.now()), bar.show).finally(bar.clear);
       await database.transaction(recountStock);

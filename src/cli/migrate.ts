@@ -2,7 +2,7 @@ import { rebuildStaleIndex } from '../cheeses/index-rebuild.ts';
 import { systemClock, timestamp } from '../clock.ts';
 import { fillSearchNames } from '../customers/search.ts';
 import { openDatabase } from '../database/database.ts';
-import { migrate } from '../database/migrate.ts';
+import { findNewerSchema, migrate, type SchemaVersions } from '../database/migrate.ts';
 import type { CommandOptions } from './options.ts';
 import { printResult } from './output.ts';
 import { rebuildBar } from './progress.ts';
@@ -12,12 +12,21 @@ export async function runMigrate(options: CommandOptions): Promise<void> {
   const database = await openDatabase(await configForExistingShop(options));
   try {
     const applied = await migrate(database);
-    const bar = rebuildBar();
-    await rebuildStaleIndex(database, timestamp(systemClock.now()), bar.show).finally(bar.clear);
-    await fillSearchNames(database);
-    const text = applied.length === 0 ? 'The database is up to date.' : `Applied: ${applied.join(', ')}.`;
-    printResult(options, { applied }, text);
+    const newer = await findNewerSchema(database);
+    if (newer === null) {
+      const bar = rebuildBar();
+      await rebuildStaleIndex(database, timestamp(systemClock.now()), bar.show).finally(bar.clear);
+      await fillSearchNames(database);
+    }
+    printResult(options, { applied }, resultText(applied, newer));
   } finally {
     await database.close();
   }
+}
+
+function resultText(applied: readonly string[], newer: SchemaVersions | null): string {
+  if (newer !== null) {
+    return `The database is at migration ${newer.database}, newer than this version of Curd, which knows ${newer.program} and can use it.`;
+  }
+  return applied.length === 0 ? 'The database is up to date.' : `Applied: ${applied.join(', ')}.`;
 }

@@ -1,5 +1,6 @@
 import { fillDemoCatalogue, seedDemoImages } from '../app/demo/demo.ts';
 import { systemClock, timestamp } from '../clock.ts';
+import { requireOwnSchema } from '../database/migrate.ts';
 import { rawSql, sql } from '../database/sql.ts';
 import { listTables, lockTables } from '../database/tables.ts';
 import { emptyLog } from '../events/numbering.ts';
@@ -47,6 +48,7 @@ export function runReset(options: OptionsOf<typeof resetOptions>): Promise<void>
           `This deletes all cheeses, orders and customers of this shop (${config.environment}). Add --yes to confirm.`,
         );
       }
+      await requireOwnSchema(database, 'reset');
       const now = timestamp(systemClock.now());
       const tables = await listTables(database, database.engine);
       const { origin } = contextOf('cli');

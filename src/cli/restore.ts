@@ -4,7 +4,7 @@ import { dirname, join, resolve } from 'node:path';
 import { extract, list } from 'tar';
 import { systemClock, timestamp } from '../clock.ts';
 import { openDatabase } from '../database/database.ts';
-import { migrate } from '../database/migrate.ts';
+import { migrate, requireOwnSchema } from '../database/migrate.ts';
 import { environmentIn, integrityErrors, isInUse, replaceDatabaseFile } from '../database/sqlite-file.ts';
 import { beginEpochOf } from '../events/numbering.ts';
 import { copyFiles, type StoredFile } from '../files/copy-files.ts';
@@ -169,6 +169,7 @@ async function prepareRestored(file: string): Promise<{ stored: StoredFile[]; di
   const database = await openDatabase({ database: { engine: 'sqlite', file } });
   try {
     await migrate(database);
+    await requireOwnSchema(database, 'restore');
     await beginEpochOf(database, systemClock, 'restored');
     const disabledEndpoints = await disableAllEndpoints(database, systemClock);
     return { stored: await storedFiles(database), disabledEndpoints };

@@ -49,6 +49,10 @@ async function run(app: App, options: CommandOptions, unlock: () => void): Promi
   for (const variable of unknownVariables()) {
     app.log.warn(`${variable} is not a setting of Curd. Check the spelling.`);
   }
+  const { newerSchema } = app.services;
+  if (newerSchema !== null) {
+    app.log.warn(newerSchema, 'a newer version of Curd has migrated the database; replace this version soon');
+  }
   const stopping = new AbortController();
   const started = start(app, options, stopping.signal);
   // Installed before the start writes anything, because signals arrive in a later turn of the event loop.

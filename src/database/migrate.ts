@@ -1,10 +1,13 @@
 /**
  * Migrates a database to the schema of this version: numbered pairs of SQL files, forward only, each applied once. Two
- * processes may start at once: the second waits and then has nothing to apply. A newer schema is refused.
+ * processes may start at once: the second waits and then has nothing to apply. A newer schema is used as it is, unless
+ * one of its migrations is breaking: so instances of two versions work beside each other during an upgrade.
  */
 import { readdirSync, readFileSync } from 'node:fs';
-import type { Database } from './database.ts';
+import { ConfigError } from '../settings/parsers.ts';
+import type { Database, Sql } from './database.ts';
 import { type Engine, sql } from './sql.ts';
+import { listTables } from './tables.ts';
 
 const folder = new URL('../../migrations/', import.meta.url);
 
@@ -16,40 +19,106 @@ export interface Migration {
 
 /** All migrations for one engine, in order. */
 export function listMigrations(engine: Engine): Migration[] {
+  return filesFor(engine).map((file) => ({
+    number: numberOf(file),
+    name: file.slice(5, -`.${engine}.sql`.length),
+    script: readFileSync(new URL(file, folder), 'utf8'),
+  }));
+}
+
+function filesFor(engine: Engine): string[] {
   return readdirSync(folder)
     .filter((file) => file.endsWith(`.${engine}.sql`))
-    .sort()
-    .map((file) => ({
-      number: Number(file.slice(0, 4)),
-      name: file.slice(5, -`.${engine}.sql`.length),
-      script: readFileSync(new URL(file, folder), 'utf8'),
-    }));
+    .sort();
+}
+
+function numberOf(file: string): number {
+  return Number(file.slice(0, 4));
+}
+
+/** Whether programs that do not know the migration may not use the database after it. */
+export function isBreaking({ script }: Pick<Migration, 'script'>): boolean {
+  return /^-- breaking\b/.test(script);
+}
+
+/** The newest migration of a database, and the newest that this version knows. */
+export interface SchemaVersions {
+  readonly database: number;
+  readonly program: number;
 }
 
 /**
  * Applies the missing migrations and returns their names.
- * @throws Error when the database was migrated by a newer version of Curd
+ * @throws ConfigError when a migration that this version does not know is breaking
  */
 export async function migrate(
   database: Database,
   migrations = listMigrations(database.engine),
 ): Promise<string[]> {
-  const newest = migrations.at(-1)?.number ?? 0;
   return database.exclusiveTransaction(async (tx, runScript) => {
-    const applied: string[] = [];
-    await runScript('create table if not exists migration (number integer primary key, name text not null)');
-    const row = await tx.get<{ number: number | null }>(sql`select max(number) as number from migration`);
-    const current = row?.number ?? 0;
-    if (current > newest) {
-      throw new Error(
-        `The database is at migration ${current} and this version of Curd knows only ${newest}: start the newer version.`,
-      );
+    await runScript(
+      'create table if not exists migration (number integer primary key, name text not null, breaking integer not null default 0)',
+    );
+    const current = await newestIn(tx);
+    const newest = migrations.at(-1)?.number ?? 0;
+    if (current === newest) {
+      return [];
     }
+    await addBreakingColumn(tx, runScript);
+    await requireCompatible(tx, { database: current, program: newest });
+    const applied: string[] = [];
     for (const migration of migrations.filter(({ number }) => number > current)) {
-      await runScript(migration.script);
-      await tx.run(sql`insert into migration (number, name) values (${migration.number}, ${migration.name})`);
-      applied.push(migration.name);
+      const { number, name, script } = migration;
+      await runScript(script);
+      await tx.run(sql`
+        insert into migration (number, name, breaking) values (${number}, ${name}, ${isBreaking(migration) ? 1 : 0})`);
+      applied.push(name);
     }
     return applied;
   });
+}
+
+/** The versions of a migrated database where its schema is newer than this version, otherwise null. */
+export async function findNewerSchema(database: Database): Promise<SchemaVersions | null> {
+  const versions = {
+    database: await newestIn(database),
+    program: numberOf(filesFor(database.engine).at(-1) ?? '0000'),
+  };
+  return versions.database > versions.program ? versions : null;
+}
+
+/**
+ * For commands that treat all tables alike: they do not know what a newer table contains.
+ * @throws ConfigError when the schema is newer than this version
+ */
+export async function requireOwnSchema(database: Database, command: string): Promise<void> {
+  const newer = await findNewerSchema(database);
+  if (newer !== null) {
+    throw new ConfigError(
+      `The database is at migration ${newer.database} and this version of Curd knows only ${newer.program}: run "curd ${command}" of the newer version.`,
+    );
+  }
+}
+
+async function newestIn(database: Sql): Promise<number> {
+  const row = await database.get<{ number: number | null }>(sql`select max(number) as number from migration`);
+  return row?.number ?? 0;
+}
+
+/** Version 0.1 created the table without it. */
+async function addBreakingColumn(tx: Sql, runScript: (script: string) => Promise<void>): Promise<void> {
+  const table = (await listTables(tx, tx.engine)).find(({ name }) => name === 'migration');
+  if (!table?.columns.includes('breaking')) {
+    await runScript('alter table migration add column breaking integer not null default 0');
+  }
+}
+
+async function requireCompatible(tx: Sql, { database, program }: SchemaVersions): Promise<void> {
+  const row = await tx.get<Pick<Migration, 'number' | 'name'>>(sql`
+    select number, name from migration where number > ${program} and breaking = 1 order by number desc limit 1`);
+  if (row !== undefined) {
+    throw new ConfigError(
+      `The database is at migration ${database}, this version of Curd knows only ${program}, and it cannot use a database after migration ${row.number} (${row.name}): start the newer version of Curd, which has that migration.`,
+    );
+  }
 }

@@ -1,10 +1,17 @@
-/** Migrations: once, in order, together or one by one, and never from a newer schema. */
+/** Migrations: once, in order, together or one by one, and beside newer versions. */
 import assert from 'node:assert/strict';
 import { readdirSync } from 'node:fs';
 import { suite, test } from 'node:test';
 import type { Database } from '../../src/database/database.ts';
-import { listMigrations, type Migration, migrate } from '../../src/database/migrate.ts';
+import {
+  findNewerSchema,
+  listMigrations,
+  type Migration,
+  migrate,
+  requireOwnSchema,
+} from '../../src/database/migrate.ts';
 import { sql } from '../../src/database/sql.ts';
+import { ConfigError } from '../../src/settings/parsers.ts';
 import { engines, onBothEngines } from '../context.ts';
 import { freshConfig, open } from './notes.ts';
 
@@ -93,18 +100,56 @@ onBothEngines('migrate', (engine) => {
     assert.deepEqual(applied.flat(), namesOf(all));
   });
 
-  test('refuses a schema that is newer than the program, says what to do, and changes nothing', async (t) => {
+  test('uses a newer schema, unless it has a breaking migration, and changes nothing in it', async (t) => {
     const database = await open(t, await freshConfig(t, engine));
-    await migrate(database);
-    await database.run(sql`insert into migration (number, name) values (9999, 'of the future')`);
+    const change = (number: number, name: string, ...lines: string[]) => {
+      const script = [...lines, `create table ${name} (id bigint primary key);`].join('\n');
+      return { number, name, script };
+    };
+    const newer = [...all, change(9997, 'one'), change(9998, 'two', '-- about two')];
+    await migrate(database, newer);
     const schema = await schemaOf(database);
+    assert.deepEqual(await migrate(database), []);
+    const versions = { database: 9998, program: all.length };
+    assert.deepEqual(await findNewerSchema(database), versions);
+    await assert.rejects(requireOwnSchema(database, 'copy'), /9998.*run "curd copy" of the newer version/);
+    assert.deepEqual(await schemaOf(database), schema);
+
+    const breaking = [...newer, change(9999, 'three', '-- breaking: two and three'), change(10_000, 'four')];
+    assert.deepEqual(await migrate(database, breaking), ['three', 'four']);
     await assert.rejects(migrate(database), (error) => {
-      assert.ok(error instanceof Error);
-      assert.match(error.message, /9999/);
-      assert.match(error.message, /start the newer version/);
+      assert.ok(error instanceof ConfigError);
+      assert.match(
+        error.message,
+        /at migration 10000, .*after migration 9999 \(three\): start the newer version/,
+      );
       return true;
     });
-    assert.deepEqual(await schemaOf(database), schema);
+    await assert.rejects(migrate(database, newer), /9999/);
+    assert.deepEqual(await migrate(database, breaking.slice(0, -1)), [], 'knows the breaking migration');
+  });
+
+  test('takes the migrations of version 0.1, which has no column for it, as compatible', async (t) => {
+    const database = await open(t, await freshConfig(t, engine));
+    await database.exclusiveTransaction(async (tx, runScript) => {
+      await runScript('create table migration (number integer primary key, name text not null)');
+      await tx.run(sql`insert into migration (number, name) values (1, 'one')`);
+    });
+    const one = [{ number: 1, name: 'one', script: '' }];
+    assert.deepEqual(await migrate(database, []), []);
+    assert.deepEqual(await migrate(database, [...one, { number: 2, name: 'two', script: '-- breaking\n' }]), [
+      'two',
+    ]);
+    const rows = await database.all<{ number: number; breaking: number }>(
+      sql`select number, breaking from migration order by number`,
+    );
+    assert.deepEqual(
+      rows.map(({ number, breaking }) => [number, breaking]),
+      [
+        [1, 0],
+        [2, 1],
+      ],
+    );
   });
 
   test('leads to the same schema one by one as all at once', async (t) => {
@@ -182,15 +227,6 @@ suite('The migrations', () => {
       listMigrations('sqlite').map(({ number }) => number),
       sqlite.map((_, index) => index + 1),
     );
-  });
-
-  test('only add, so that servers of the previous version keep working beside newer ones', () => {
-    // No version supports servers of 0.1 beside newer ones, so these may drop tables that 0.1 used.
-    const exceptions = ['background-jobs', 'navigation', 'stored-responses'];
-    const names = engines.flatMap(listMigrations).filter(({ name }) => !exceptions.includes(name));
-    for (const { name, script } of names) {
-      assert.doesNotMatch(script.replace(/^--.*$/gm, ''), /\b(drop|rename|alter column)\b/i, name);
-    }
   });
 
   test('define the same tables, columns and indexes on both engines, except for the table quota', async (t) => {
