@@ -9,6 +9,7 @@ import { type Finding, Findings } from '../database/findings.ts';
 import { requireOwnSchema } from '../database/migrate.ts';
 import { isTlsForgotten } from '../database/postgres-tls.ts';
 import { sql } from '../database/sql.ts';
+import { checkTransactionIds } from '../database/transaction-ids.ts';
 import { checkEventLog } from '../events/consistency-check.ts';
 import { openFiles } from '../files/files.ts';
 import { checkImages } from '../images/consistency-check.ts';
@@ -65,7 +66,7 @@ export async function runDoctor(options: OptionsOf<typeof doctorOptions>): Promi
     const checks: Check[] = [
       { name: 'settings', run: async () => checkSettings(config) },
       { name: 'clock', run: () => checkClock(database) },
-      { name: 'database', run: async () => broken },
+      { name: 'database', run: checkTransactionIds },
       { name: 'catalogue', run: checkCatalogue },
       { name: 'orders', run: checkOrders },
       { name: 'stock', run: checkStock },

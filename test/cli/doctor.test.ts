@@ -12,6 +12,7 @@ import { systemClock } from '../../src/clock.ts';
 import type { Database } from '../../src/database/database.ts';
 import type { Finding } from '../../src/database/findings.ts';
 import { type Statement, sql } from '../../src/database/sql.ts';
+import { checkTransactionIds } from '../../src/database/transaction-ids.ts';
 import { checkEventLog } from '../../src/events/consistency-check.ts';
 import { openFiles } from '../../src/files/files.ts';
 import { checkImages } from '../../src/images/consistency-check.ts';
@@ -224,6 +225,19 @@ for (const engine of engines) {
       for (const [fault, example, remedy] of faultsOf(filled)) {
         const found = await findingsAfter(database, filled, fault);
         assertFound(found, example, remedy, fault.render('sqlite').text);
+      }
+    });
+
+    await look.test('gets a note where transaction ids are not freed', async () => {
+      assert.deepEqual(await database.snapshot((tx) => checkTransactionIds(tx)), []);
+      const found = await database.snapshot((tx) => checkTransactionIds(tx, 2));
+      assert.deepEqual(
+        found.map(({ isNote, examples }) => [isNote, examples.length]),
+        engine === 'postgres' ? [[true, 1]] : [],
+      );
+      for (const { examples, remedy } of found) {
+        assert.match(examples.join(), /^the oldest transaction id is \d+ million ids old; at 2100 million, /);
+        assert.match(remedy, /docs\/operations\.md/);
       }
     });
 
