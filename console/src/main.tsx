@@ -16,7 +16,7 @@ import { queryClient, SignedInContext } from './queries.ts';
 import { session, start } from './session.ts';
 import { Shell } from './shell.tsx';
 import { installNavigationKeys } from './shortcuts.ts';
-import { SignIn, WaitForApproval } from './sign-in.tsx';
+import { HandedOver, SignIn, SignInAgain, WaitForApproval } from './sign-in.tsx';
 import { theme } from './theme.ts';
 
 // The scroll lock of dialogs reads the nonce from this variable.
@@ -28,15 +28,17 @@ function Console() {
     case 'starting':
       return <Loading what="the console" />;
     case 'signedOut':
-      return <SignIn message={state.message} isLocked={false} />;
     case 'locked':
-      return <SignIn message={null} isLocked />;
+      return <SignIn message={state.message} isLocked={state.kind === 'locked'} />;
+    case 'handedOver':
+      return <HandedOver />;
     case 'waiting':
       return <WaitForApproval person={state.person} />;
     case 'signedIn':
       return (
         <SignedInContext value={state}>
-          <Shell />
+          <Shell key={state.person.id} />
+          {state.expired === null ? null : <SignInAgain message={state.expired} />}
         </SignedInContext>
       );
   }

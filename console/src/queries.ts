@@ -2,7 +2,8 @@
 import { QueryClient, useQuery } from '@tanstack/react-query';
 import { createContext, useContext } from 'react';
 import type { Curd } from '../../client/src/index.ts';
-import { onRefused, type Person } from './session.ts';
+import type { Person } from './person.ts';
+import { onRefused } from './session.ts';
 
 export interface SignedIn {
   readonly curd: Curd;
@@ -26,13 +27,13 @@ export function useCurd(): Curd {
 
 /** The client retries by itself. Data is current until an event says otherwise. */
 export const queryClient = new QueryClient({
-  defaultOptions: {
-    queries: { retry: false, staleTime: 60_000, refetchOnWindowFocus: true },
-    mutations: { retry: false },
-  },
+  defaultOptions: { queries: { retry: false, staleTime: 60_000, refetchOnWindowFocus: true } },
 });
-queryClient.getQueryCache().subscribe(({ query }) => onRefused(query.state.error));
-queryClient.getMutationCache().subscribe(({ mutation }) => onRefused(mutation?.state.error));
+queryClient.getQueryCache().subscribe((event) => {
+  if (event.type === 'updated' && event.action.type === 'error') {
+    onRefused(event.action.error);
+  }
+});
 
 /**
  * Reads something by the API.

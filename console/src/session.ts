@@ -1,43 +1,39 @@
 /**
  * Who is signed in, and the client of the API with their rights. Tokens live in memory and in `sessionStorage`, which ends
- * with the tab. After 30 minutes without input the page is locked: tokens and data are deleted.
+ * with the tab. When they end, the screens stay and a dialog asks to sign in again. After 30 minutes without input the
+ * page is locked: tokens and data are deleted.
  */
+import { Curd, isCurdError } from '../../client/src/index.ts';
+import { Credentials, isSignInRequired, type Tokens } from './credentials.ts';
+import { keepDraftsOf } from './drafts.ts';
+import { watchInput } from './idle.ts';
+import { needsApproval, type Person, readPerson } from './person.ts';
+import { exchangeLink, forgetLink, linkInUrl, storedTokens } from './sign-in-link.ts';
+import { forgetTokens, isSigningIn, receiveTokens, signInByOAuth } from './sign-in-oauth.ts';
+import { openSignInWindow } from './sign-in-window.ts';
 
-import type { Session as OAuthSession } from '../../client/oauth/index.ts';
-import { Curd, isCurdError, type Result, type TokenSource } from '../../client/src/index.ts';
-import { oauthTokenKey, pendingSignInKey, tokenStorage } from './token-storage.ts';
-
-const lockAfterMs = 30 * 60_000;
-const tokenKey = 'curd.console.token';
-const scopes = 'read:cheeses write:cheeses read:orders write:orders read:profile write:profile admin';
-
-/** A token of a sign-in by link. */
-interface LinkToken {
-  readonly accessToken: string;
-  readonly expiresAt: string;
-}
-
-export interface Person {
-  /** The actor in events: `client:console`, or with the customer. */
-  readonly id: string;
-  /** The username; null for a sign-in by link. */
-  readonly username: string | null;
-  readonly isAdmin: boolean;
-  readonly mayWriteCheeses: boolean;
-  /** The request for the scope admin of a sign-in with a password. */
-  readonly approval: Result<'explainCredential'>['approval'];
-}
+const origin = window.location.origin;
+const expiredText = 'The sign-in has expired or was revoked. Sign in again.';
 
 export type SessionState =
   | { readonly kind: 'starting' }
   | { readonly kind: 'signedOut'; readonly message: string | null }
-  | { readonly kind: 'locked' }
+  /** @param message why the last sign-in failed */
+  | { readonly kind: 'locked'; readonly message: string | null }
+  /** A window for a sign-in, which has done its work. */
+  | { readonly kind: 'handedOver' }
   /** Staff whose scope admin an operator must approve. */
   | { readonly kind: 'waiting'; readonly curd: Curd; readonly person: Person }
-  | { readonly kind: 'signedIn'; readonly curd: Curd; readonly person: Person };
+  | {
+      readonly kind: 'signedIn';
+      readonly curd: Curd;
+      readonly person: Person;
+      /** Why the person must sign in again; null while the tokens are valid. */
+      readonly expired: string | null;
+    };
 
 let state: SessionState = { kind: 'starting' };
-let oauthSession: OAuthSession | null = null;
+let credentials: Credentials | null = null;
 const listeners = new Set<() => void>();
 const endings = new Set<() => void>();
 
@@ -60,53 +56,77 @@ function set(next: SessionState): void {
   }
 }
 
-function end(next: SessionState): void {
-  sessionStorage.clear();
-  tokenStorage.removeItem(oauthTokenKey);
-  leave(next);
+function end(message: string | null): void {
+  forgetTokens();
+  keepDraftsOf(null);
+  leave({ kind: 'signedOut', message });
 }
 
 /** Deletes the data of the session. */
 function leave(next: SessionState): void {
-  oauthSession = null;
+  credentials?.close();
+  credentials = null;
   for (const ending of endings) {
     ending();
   }
   set(next);
 }
 
-const origin = window.location.origin;
+/** The tokens have ended: the screens stay. Returns whether requests wait for the next sign-in. */
+function expire(): boolean {
+  if (state.kind !== 'signedIn') {
+    return false;
+  }
+  if (state.expired === null) {
+    forgetTokens();
+    set({ ...state, expired: expiredText });
+  }
+  return true;
+}
 
-async function enter(token: TokenSource): Promise<void> {
-  const curd = new Curd({ baseUrl: origin, token });
-  try {
-    await admit(curd, await readPerson(curd));
-  } catch (error) {
-    end({ kind: 'signedOut', message: messageOf(error) });
+/** Shows why a sign-in failed. */
+function fail(error: unknown): void {
+  const message = messageOf(error);
+  if (state.kind === 'locked') {
+    set({ kind: 'locked', message });
+  } else if (state.kind === 'signedIn' && state.expired !== null) {
+    set({ ...state, expired: message });
+  } else {
+    end(message);
   }
 }
 
-/** Shows the screens, or what is missing. */
-async function admit(curd: Curd, person: Person): Promise<void> {
+/** Continues the session of the same person, or begins another one. */
+async function enter(tokens: Tokens): Promise<void> {
+  const person = await readPerson(new Curd({ baseUrl: origin, token: tokens.current }));
   if (!person.mayWriteCheeses) {
-    await endTokens();
-    end({ kind: 'signedOut', message: 'Only staff of the shop can sign in to the console.' });
+    await new Credentials(tokens, () => false).end();
+    throw new Error('Only staff of the shop can sign in to the console.');
+  }
+  if (state.kind === 'signedIn' && isSame(state.person, person)) {
+    credentials?.replace(tokens);
+    set({ ...state, person, expired: null });
     return;
   }
-  const isWaiting = !person.isAdmin && person.approval !== null && person.approval.status !== 'approved';
-  set({ kind: isWaiting ? 'waiting' : 'signedIn', curd, person });
+  if (state.kind === 'signedIn') {
+    leave({ kind: 'starting' });
+  }
+  keepDraftsOf(person.id);
+  credentials = new Credentials(tokens, expire);
+  admit(new Curd({ baseUrl: origin, token: credentials.token }), person);
 }
 
-async function readPerson(curd: Curd): Promise<Person> {
-  const who = await curd.credential.explain();
-  const isAdmin = who.scopes.includes('admin');
-  return {
-    id: who.id,
-    username: who.customer,
-    isAdmin,
-    mayWriteCheeses: isAdmin || who.scopes.includes('write:cheeses'),
-    approval: who.approval,
-  };
+/** Staff who entered without the scope admin may wait for it still. */
+const isSame = (one: Person, other: Person) =>
+  one.id === other.id && needsApproval(one) === needsApproval(other);
+
+/** Shows the screens, or what is missing. */
+function admit(curd: Curd, person: Person): void {
+  set(
+    needsApproval(person)
+      ? { kind: 'waiting', curd, person }
+      : { kind: 'signedIn', curd, person, expired: null },
+  );
 }
 
 /** Asks whether the request for the scope admin was decided. */
@@ -117,8 +137,14 @@ export async function checkApproval(): Promise<void> {
   }
   try {
     const person = await readPerson(current.curd);
-    if (state === current) {
-      await admit(current.curd, person);
+    if (state !== current) {
+      return;
+    }
+    if (person.mayWriteCheeses) {
+      admit(current.curd, person);
+    } else {
+      await credentials?.end();
+      end('Only staff of the shop can sign in to the console.');
     }
   } catch (error) {
     // While the server is away, the page keeps waiting.
@@ -129,7 +155,7 @@ export async function checkApproval(): Promise<void> {
 /** Opens the screens of staff without the scope admin. */
 export function enterWithoutAdmin(): void {
   if (state.kind === 'waiting') {
-    set({ ...state, kind: 'signedIn' });
+    set({ ...state, kind: 'signedIn', expired: null });
   }
 }
 
@@ -146,99 +172,73 @@ export function messageOf(error: unknown): string {
   return description === undefined ? error.message : `The sign-in was refused: ${description}.`;
 }
 
-/** Takes the link from the URL at once, so that it is not bookmarked or sent. */
-function linkInUrl(): string | null {
-  const link = /^#link=([\w-]+)$/.exec(window.location.hash)?.[1];
-  if (link === undefined) {
-    return null;
-  }
-  window.history.replaceState(null, '', window.location.pathname + window.location.search);
-  return link;
-}
-
-async function signInByLink(link: string): Promise<void> {
+/** @param text what `npx curd console` prints */
+export async function signInByLink(text: string): Promise<void> {
   try {
-    const token = await new Curd({ baseUrl: origin, maxRetries: 0 }).console.signIn({ link });
-    sessionStorage.setItem(tokenKey, JSON.stringify(token));
-    await enter(() => token.accessToken);
+    await enter(await exchangeLink(text));
   } catch (error) {
-    end({ kind: 'signedOut', message: messageOf(error) });
+    fail(error);
   }
 }
 
 /** Continues an earlier sign-in of this tab, or completes the one that begins with this page. */
 export async function start(): Promise<void> {
-  watchInput();
+  watchInput(lock);
+  window.addEventListener('hashchange', () => {
+    const link = linkInUrl();
+    if (link !== null && !(state.kind === 'signedIn' && state.expired === null)) {
+      void signInByLink(link);
+    }
+  });
   const link = linkInUrl();
+  const stored = storedTokens();
   if (link !== null) {
     await signInByLink(link);
-    return;
+  } else if (stored !== null) {
+    await enter(stored).catch(fail);
+  } else if (isSigningIn()) {
+    await enterByOAuth();
+  } else {
+    set({ kind: 'signedOut', message: null });
   }
-  const stored = sessionStorage.getItem(tokenKey);
-  if (stored !== null) {
-    const { accessToken } = JSON.parse(stored) as LinkToken;
-    await enter(() => accessToken);
-    return;
-  }
-  const { searchParams } = new URL(window.location.href);
-  const isReturning =
-    sessionStorage.getItem(pendingSignInKey) !== null &&
-    (searchParams.has('code') || searchParams.has('error'));
-  const hasTokens = sessionStorage.getItem(oauthTokenKey) !== null;
-  if (isReturning || hasTokens) {
-    await signInWithPassword();
-    return;
-  }
-  set({ kind: 'signedOut', message: null });
 }
 
-/** Leaves the page for the login of the shop, and returns to the same URL. */
-export async function signInWithPassword(): Promise<void> {
+/** Opens the login of the shop: in a window where this page has something to keep, else in place of the page. */
+export function signInWithPassword(): void {
   if (!window.isSecureContext) {
-    set({
-      kind: 'signedOut',
-      message: 'This needs https, or this machine. Use a link: npx curd console',
+    fail(new Error('This needs https, or this machine. Use a link: npx curd console'));
+  } else if (state.kind === 'signedOut') {
+    void enterByOAuth();
+  } else {
+    const isOpen = openSignInWindow((tokens) => {
+      receiveTokens(tokens);
+      void enterByOAuth();
     });
-    return;
+    if (!isOpen) {
+      fail(new Error('The browser has blocked the window. Allow windows of this page, or use a link.'));
+    }
   }
+}
+
+async function enterByOAuth(): Promise<void> {
   try {
-    // Loaded when it is needed: a sign-in by link does without.
-    const { signIn: signInByOAuth } = await import('../../client/oauth/index.ts');
-    oauthSession = await signInByOAuth({
-      issuer: origin,
-      clientId: 'console',
-      redirectUri: `${origin}/console/`,
-      scope: scopes,
-      storage: tokenStorage,
-    });
-    await enter(oauthSession.token);
+    const tokens = await signInByOAuth();
+    if (tokens === null) {
+      set({ kind: 'handedOver' });
+      window.close();
+    } else {
+      await enter(tokens);
+    }
   } catch (error) {
-    end({ kind: 'signedOut', message: messageOf(error) });
+    fail(error);
   }
 }
 
 /** Ends the tokens at the server and in this tab. */
 export async function signOut(): Promise<void> {
-  await endTokens();
-  end({ kind: 'signedOut', message: null });
+  await credentials?.end();
+  end(null);
 }
-
-async function endTokens(): Promise<void> {
-  const current = state;
-  const oauth = oauthSession;
-  try {
-    if (oauth !== null) {
-      await oauth.signOut();
-    } else if (current.kind === 'signedIn' || current.kind === 'waiting') {
-      await current.curd.console.signOut();
-    }
-  } catch {
-    // The token has ended already, or the server is away: it ends by itself.
-  }
-}
-
-/** By its name, because the class belongs to code that is loaded when it is needed. */
-const isSignInRequired = (error: unknown) => error instanceof Error && error.name === 'SignInRequired';
 
 /** A request was refused because the token or its approval has ended. */
 export function onRefused(error: unknown): void {
@@ -250,7 +250,10 @@ export function onRefused(error: unknown): void {
     isSignInRequired(error) ||
     (isCurdError(error) && (error.status === 401 || isSignInRequired(error.cause)));
   if (hasEnded) {
-    end({ kind: 'signedOut', message: 'The sign-in has expired or was revoked. Sign in again.' });
+    credentials?.suspend();
+    if (!expire()) {
+      end(expiredText);
+    }
   } else if (isCurdError(error, 'forbidden') && current.person.isAdmin) {
     void leaveWithoutAdmin(current.curd);
   }
@@ -260,39 +263,19 @@ export function onRefused(error: unknown): void {
 async function leaveWithoutAdmin(curd: Curd): Promise<void> {
   try {
     if (!(await readPerson(curd)).isAdmin) {
-      await endTokens();
-      end({ kind: 'signedOut', message: 'The approval has ended. Sign in again to request another one.' });
+      await credentials?.end();
+      end('The approval has ended. Sign in again to request another one.');
     }
   } catch (error) {
     onRefused(error);
   }
 }
 
-function watchInput(): void {
-  let lastInput = Date.now();
-  let timer: number | undefined;
-
-  function lock(): void {
-    if (state.kind === 'signedIn' || state.kind === 'waiting') {
-      // Without waiting for the server. It removes the tokens of OAuth from this tab, too.
-      void endTokens();
-      sessionStorage.removeItem(tokenKey);
-      leave({ kind: 'locked' });
-    }
+function lock(): void {
+  if (state.kind === 'signedIn' || state.kind === 'waiting') {
+    // Without waiting for the server. It removes the tokens of OAuth from this tab, too.
+    void credentials?.end();
+    forgetLink();
+    leave({ kind: 'locked', message: null });
   }
-
-  function restart(): void {
-    // A computer that slept may not have run the timer yet.
-    if (Date.now() - lastInput >= lockAfterMs) {
-      lock();
-    }
-    lastInput = Date.now();
-    window.clearTimeout(timer);
-    timer = window.setTimeout(lock, lockAfterMs);
-  }
-
-  for (const type of ['pointerdown', 'keydown', 'scroll']) {
-    window.addEventListener(type, restart, { passive: true, capture: true });
-  }
-  restart();
 }

@@ -76,7 +76,8 @@ export function installNavigationKeys(): void {
   window.addEventListener(
     'keydown',
     (event) => {
-      if (event.ctrlKey || event.metaKey || event.altKey || isTyping(event.target)) {
+      const isDialogOpen = document.querySelector('[role=dialog]') !== null;
+      if (event.ctrlKey || event.metaKey || event.altKey || isTyping(event.target) || isDialogOpen) {
         return;
       }
       const screen = isInSequence() ? screens.find(({ key }) => key === event.key) : undefined;

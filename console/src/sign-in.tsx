@@ -1,12 +1,30 @@
-/** The page of a visitor who is not signed in, and of staff who wait for the approval of an operator. */
-import { Alert, Anchor, Button, Code, CopyButton, Group, Loader, Stack, Text, Title } from '@mantine/core';
-import { type ReactNode, useEffect } from 'react';
+/** Sign-in, as a page or as a dialog over the screens, and the page of staff who wait for the approval of an operator. */
+import {
+  Alert,
+  Anchor,
+  Button,
+  Code,
+  CopyButton,
+  Group,
+  Loader,
+  Modal,
+  Stack,
+  Text,
+  TextInput,
+  Title,
+} from '@mantine/core';
+import { type FormEvent, type ReactNode, useEffect, useState } from 'react';
 import { shopName } from './environment.ts';
-import { checkApproval, enterWithoutAdmin, type Person, signInWithPassword, signOut } from './session.ts';
+import type { Person } from './person.ts';
+import { checkApproval, enterWithoutAdmin, signInByLink, signInWithPassword, signOut } from './session.ts';
 import { EnvironmentBar } from './shell.tsx';
 
 /** How often the page asks whether an operator has decided. */
 const checkMs = 5000;
+/** Higher than dialogs, drawers and notifications. */
+const aboveDialogs = 500;
+/** Escape, pressed in the dialog for the sign-in, must not close a dialog below it. */
+const keepsDialogs = { 'data-mantine-stop-propagation': 'true' };
 
 function Page({ children }: { readonly children: ReactNode }) {
   return (
@@ -41,6 +59,58 @@ function Command({ text }: { readonly text: string }) {
   );
 }
 
+/** The two ways to sign in. */
+function Ways({ message }: { readonly message: string | null }) {
+  const [link, setLink] = useState('');
+  const [isRunning, setRunning] = useState(false);
+
+  async function enter(event: FormEvent): Promise<void> {
+    event.preventDefault();
+    setRunning(true);
+    await signInByLink(link);
+    setRunning(false);
+  }
+
+  return (
+    <Stack>
+      {message === null ? null : (
+        <Alert color="red" variant="light" role="alert">
+          {message}
+        </Alert>
+      )}
+      <Button onClick={signInWithPassword} {...keepsDialogs}>
+        Sign in
+      </Button>
+      <Text size="sm" c="dimmed">
+        Or run this command where the shop runs, and open the link that it prints, or paste it here:
+      </Text>
+      <Command text="npx curd console" />
+      <form onSubmit={(event) => void enter(event)}>
+        <Group gap="xs" wrap="nowrap" align="end">
+          <TextInput
+            label="Link"
+            placeholder={`${window.location.origin}/console#link=...`}
+            autoComplete="off"
+            style={{ flex: 1 }}
+            value={link}
+            onChange={({ currentTarget }) => setLink(currentTarget.value)}
+            {...keepsDialogs}
+          />
+          <Button
+            type="submit"
+            variant="default"
+            loading={isRunning}
+            disabled={link.trim() === ''}
+            {...keepsDialogs}
+          >
+            Use the link
+          </Button>
+        </Group>
+      </form>
+    </Stack>
+  );
+}
+
 interface Props {
   readonly message: string | null;
   readonly isLocked: boolean;
@@ -54,16 +124,43 @@ export function SignIn({ message, isLocked }: Props) {
           ? 'The page is locked, because it was not used for 30 minutes.'
           : 'The console for operators.'}
       </Text>
-      {message === null ? null : (
-        <Alert color="red" variant="light" role="alert">
-          {message}
-        </Alert>
-      )}
-      <Button onClick={() => void signInWithPassword()}>Sign in</Button>
-      <Text size="sm" c="dimmed">
-        Or run this command where the shop runs, and open the link that it prints:
-      </Text>
-      <Command text="npx curd console" />
+      <Ways message={message} />
+    </Page>
+  );
+}
+
+/** Over the screens, whose forms keep what was written. Requests wait, and continue after the sign-in. */
+export function SignInAgain({ message }: { readonly message: string }) {
+  return (
+    <Modal
+      opened
+      onClose={() => {}}
+      title="Sign in again"
+      withCloseButton={false}
+      closeOnEscape={false}
+      closeOnClickOutside={false}
+      zIndex={aboveDialogs}
+    >
+      <Stack>
+        <Ways message={message} />
+        <Group justify="space-between" wrap="nowrap">
+          <Text size="sm" c="dimmed">
+            What you wrote on this page is kept.
+          </Text>
+          <Anchor component="button" size="sm" onClick={() => void signOut()} {...keepsDialogs}>
+            Sign out
+          </Anchor>
+        </Group>
+      </Stack>
+    </Modal>
+  );
+}
+
+/** A window that was opened to sign in, where the browser does not let it close itself. */
+export function HandedOver() {
+  return (
+    <Page>
+      <Text role="status">You are signed in. Close this window, and continue in the one before.</Text>
     </Page>
   );
 }

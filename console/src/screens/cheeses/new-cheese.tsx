@@ -1,8 +1,9 @@
 /** The form of a cheese that does not exist yet. */
 import { Alert, Button, Kbd, SimpleGrid, Stack, Text } from '@mantine/core';
-import { useState } from 'react';
+import { useEffect, useState } from 'react';
 import { useLocation } from 'wouter';
 import type { Body } from '../../../../client/src/index.ts';
+import { keepDraft, readDraft } from '../../drafts.ts';
 import { PageTitle } from '../../parts/page.tsx';
 import { useSignedIn } from '../../queries.ts';
 import { CheeseForm } from './cheese-form.tsx';
@@ -11,16 +12,19 @@ import { Preview } from './preview.tsx';
 import { sentencesOf } from './use-cheese-form.ts';
 import { useSaveKey, useUnsavedWarning } from './use-save-key.ts';
 
+const draftKey = 'new cheese';
+
 export function NewCheese() {
   const { curd, person } = useSignedIn();
   const [, navigate] = useLocation();
-  const [values, setValues] = useState<FormValues>(emptyValues);
+  const [values, setValues] = useState(() => readDraft<FormValues>(draftKey) ?? emptyValues);
   const [isSaving, setSaving] = useState(false);
   const [failure, setFailure] = useState<unknown>(null);
   const { fields, general } = failure === null ? { fields: {}, general: null } : sentencesOf(failure);
   const isChanged = Object.keys(changedValues(values, emptyValues)).length > 0;
   useSaveKey(() => void save());
   useUnsavedWarning(isChanged && !isSaving);
+  useEffect(() => keepDraft(draftKey, isChanged ? values : null), [isChanged, values]);
 
   async function save(): Promise<void> {
     if (isSaving) {
@@ -31,6 +35,7 @@ export function NewCheese() {
     try {
       const given = toChanges({ ...changedValues(values, emptyValues), name: values.name });
       const { id } = await curd.cheeses.create(given as Body<'createCheese'>);
+      keepDraft(draftKey, null);
       navigate(`/cheeses/${id}`);
     } catch (error) {
       setFailure(error);
@@ -41,6 +46,11 @@ export function NewCheese() {
   return (
     <>
       <PageTitle title="New cheese">
+        {isChanged ? (
+          <Button size="xs" variant="default" onClick={() => setValues(emptyValues)}>
+            Discard
+          </Button>
+        ) : null}
         <Button
           size="xs"
           loading={isSaving}

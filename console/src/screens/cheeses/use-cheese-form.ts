@@ -5,6 +5,7 @@
 import { useQueryClient } from '@tanstack/react-query';
 import { useEffect, useState } from 'react';
 import { type CurdError, etagOf, isCurdError } from '../../../../client/src/index.ts';
+import { keepDraft, readDraft } from '../../drafts.ts';
 import { useCurd } from '../../queries.ts';
 import { messageOf } from '../../session.ts';
 import {
@@ -41,8 +42,8 @@ export function sentencesOf(error: unknown): { fields: Record<string, string>; g
 export function useCheeseForm(server: VersionedCheese) {
   const curd = useCurd();
   const client = useQueryClient();
-  const draftKey = ['draft', server.cheese.id];
-  const [draft] = useState(() => client.getQueryData<Draft>(draftKey));
+  const draftKey = `cheese ${server.cheese.id}`;
+  const [draft] = useState(() => readDraft<Draft>(draftKey));
   const [base, setBase] = useState(draft?.base ?? server);
   const [edits, setEdits] = useState(draft?.edits ?? {});
   const [isSaving, setSaving] = useState(false);
@@ -67,11 +68,10 @@ export function useCheeseForm(server: VersionedCheese) {
     }
   }, [server]);
 
-  // The cache is emptied when the session ends.
-  // biome-ignore lint/correctness/useExhaustiveDependencies: the key never changes.
+  const isEdited = Object.keys(edits).length > 0;
   useEffect(() => {
-    client.setQueryData<Draft>(draftKey, { base, edits });
-  }, [client, base, edits]);
+    keepDraft(draftKey, isEdited ? { base, edits } : null);
+  }, [draftKey, isEdited, base, edits]);
 
   async function save(version = base, wanted = changes): Promise<void> {
     if (Object.keys(wanted).length === 0 || isSaving) {
