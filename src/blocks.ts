@@ -16,14 +16,18 @@ export async function forEachBlock<Item>(
   }
 }
 
-/** Reads rows in blocks, in the order of their ids. @param read returns the first rows after an id */
+/**
+ * Reads rows in blocks.
+ * @param read returns the first rows after an id, in the order of their ids; or after the last row of the block before,
+ * in another order
+ */
 export async function* readBlocks<Row extends { readonly id: number }>(
-  read: (after: number) => Promise<Row[]>,
+  read: (after: number, last: Row | null) => Promise<Row[]>,
 ): AsyncGenerator<Row[]> {
-  for (let after: number | undefined = 0; after !== undefined; ) {
-    const rows = await read(after);
-    after = rows.at(-1)?.id;
-    if (after !== undefined) {
+  for (let last: Row | null | undefined = null; last !== undefined; ) {
+    const rows: Row[] = await read(last?.id ?? 0, last);
+    last = rows.at(-1);
+    if (last !== undefined) {
       yield rows;
       await nextTurn();
     }

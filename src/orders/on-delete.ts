@@ -53,7 +53,8 @@ export function createOrderOnDelete(clock: Clock, transitions: Transitions): Ord
 
     async onCustomerDelete(tx, context, customerId) {
       const queries = orderQueries(tx);
-      const list = (after: number) => queries.listOfCustomer(customerId, after, blockSize);
+      const list = (_: number, last: Pick<OrderRow, 'created_at' | 'id'> | null) =>
+        queries.listOfCustomer(customerId, last, blockSize);
       const unshipped: number[] = [];
       for await (const orders of readBlocks(list)) {
         const some = orders.filter(({ status }) => allowedFrom('cancelled').includes(status));
@@ -62,7 +63,8 @@ export function createOrderOnDelete(clock: Clock, transitions: Transitions): Ord
       await transitions.tryTransitions(
         tx,
         context,
-        unshipped,
+        // By the lock order: the list is in the order of creation times.
+        unshipped.sort((a, b) => a - b),
         transitions.cancellation('the customer was deleted'),
       );
       for await (const orders of readBlocks(list)) {

@@ -6,9 +6,10 @@ import { type Cursors, canonicalFilters, requireSameQuery } from '../cursor.ts';
 import type { Database } from '../database/database.ts';
 import { AppError } from '../errors.ts';
 import { listEvents } from '../events/history.ts';
+import { type OrderFilters, type OrderPlace, orderListQueries } from './list-queries.ts';
 import { findRow, ownerOf, requireOwner, toOrder } from './order.ts';
 import { type OrderStatus, orderStatuses } from './order-status.ts';
-import { type OrderFilters, orderQueries } from './queries.ts';
+import { orderQueries } from './queries.ts';
 
 export interface OrderPage {
   /** JSON of the orders, separated by commas, without the brackets of an array. */
@@ -57,8 +58,12 @@ type ListFilters = Omit<OrderRequest, 'cursor' | 'limit'>;
 /** The position that a cursor contains. */
 interface Position {
   readonly filters: ListFilters;
-  /** The id of the last order of the page before; null for the first page. */
-  readonly before: number | null;
+  /**
+   * The id of the last order of the page before. Instances of a version that sorts by the id alone continue from it, and
+   * cursors that they made have nothing else.
+   */
+  readonly before: number;
+  readonly createdAt?: string;
 }
 
 /** @param firstId see `firstIdIn` */
@@ -69,19 +74,24 @@ export function createOrderReader(
   firstId: number,
 ): OrderReader {
   const queries = orderQueries(database);
+  const lists = orderListQueries(database);
 
-  function positionOf(cursor: string | undefined, requested: ListFilters): Position {
+  /** The filters of a list, and the order after which it continues. */
+  async function positionOf(
+    cursor: string | undefined,
+    requested: ListFilters,
+  ): Promise<{ filters: ListFilters; after: OrderPlace | null }> {
     if (cursor === undefined) {
-      return { filters: requested, before: null };
+      return { filters: requested, after: null };
     }
-    const position = cursors.decode(cursor) as Position;
-    requireSameQuery(position.filters, requested, { statuses: 'status' });
-    return position;
+    const { filters, before: id, createdAt } = cursors.decode(cursor) as Position;
+    requireSameQuery(filters, requested, { statuses: 'status' });
+    return { filters, after: { id, createdAt: createdAt ?? (await lists.createdAt(id)) ?? '' } };
   }
 
   const reader: OrderReader = {
     async list(principal, { cursor, limit, ...rest }) {
-      const { filters, before } = positionOf(cursor, canonicalFilters(rest));
+      const { filters, after } = await positionOf(cursor, canonicalFilters(rest));
       const owner = ownerOf(principal);
       if (owner !== null && (filters.customerId !== undefined || filters.placedBy !== undefined)) {
         throw new AppError(
@@ -90,17 +100,20 @@ export function createOrderReader(
         );
       }
       const now = timestamp(clock.now());
-      const place = { next: before, isAscending: filters.sort === 'createdAt' };
+      const owned = { ...filters, ...owner };
+      const isAscending = filters.sort === 'createdAt';
       const [rows, total] = await Promise.all([
-        queries.list(owner, filters, now, place, limit + 1),
-        queries.count(owner, filters, now),
+        lists.list({ filters: owned, now, after, isAscending, limit: limit + 1 }),
+        lists.count(owned, now),
       ]);
       const page = rows.slice(0, limit);
       const last = rows.length > limit ? page.at(-1) : undefined;
       return {
         items: page.map((row) => toOrder(row).body).join(','),
         nextCursor:
-          last === undefined ? null : cursors.encode({ filters, before: last.id } satisfies Position),
+          last === undefined
+            ? null
+            : cursors.encode({ filters, before: last.id, createdAt: last.created_at } satisfies Position),
         hasMore: last !== undefined,
         total,
       };

@@ -1,16 +1,7 @@
 /** Statements on orders and on the cheeses of open orders. */
 import { queriesOn } from '../database/database.ts';
 import { newId } from '../database/dry-run.ts';
-import {
-  advisoryLock,
-  forUpdate,
-  joinAnd,
-  rowsFromJson,
-  type Statement,
-  skippingLocked,
-  sql,
-  valueList,
-} from '../database/sql.ts';
+import { advisoryLock, forUpdate, rowsFromJson, skippingLocked, sql, valueList } from '../database/sql.ts';
 import type { OrderStatus } from './order-status.ts';
 
 /** Orders with lower ids are test orders. */
@@ -59,21 +50,8 @@ export interface StatusChange {
   readonly now: string;
 }
 
-export interface OrderFilters {
-  readonly statuses?: readonly OrderStatus[] | undefined;
-  /** Created at or after. */
-  readonly createdFrom?: string | undefined;
-  /** Created before. */
-  readonly createdBefore?: string | undefined;
-  readonly customerId?: number | undefined;
-  readonly placedBy?: string | undefined;
-  /** Placed, and waiting for an operator, because a cheese has no price. */
-  readonly needsApproval?: boolean | undefined;
-  /** Approved, and not shipped at the estimated date. */
-  readonly late?: boolean | undefined;
-}
-
-const columns = sql`id, status, placed_by, customer_id, items, address, notes, total_cents, ship_date, version,
+/** The columns of an `OrderRow`. */
+export const orderColumns = sql`id, status, placed_by, customer_id, items, address, notes, total_cents, ship_date, version,
   created_at, updated_at`;
 
 const idsIn = (ids: readonly number[]) =>
@@ -101,7 +79,7 @@ export const orderQueries = queriesOn((tx) => ({
     };
   },
 
-  find: (id: number) => tx.get<OrderRow>(sql`select ${columns} from orders where id = ${id}`),
+  find: (id: number) => tx.get<OrderRow>(sql`select ${orderColumns} from orders where id = ${id}`),
 
   listValues: (ids: readonly number[]) =>
     tx.all<Pick<OrderRow, 'id' | 'items' | 'total_cents' | 'created_at'>>(sql`
@@ -124,9 +102,8 @@ export const orderQueries = queriesOn((tx) => ({
               where id in (select cast(value->>0 as bigint) from ${rowsFromJson(ids.map((id) => [id]))})
                 and status in (${valueList(from)})
               order by id${forUpdate})`
-      } returning ${columns}`),
+      } returning ${orderColumns}`),
 
-  /** @param next the id from which the page continues; null for the first page */
   /** Locks orders that are placed, except those that another transaction has locked. */
   lockPlaced: (ids: readonly number[]) => tx.all<PlacedOrder>(sql`${placedIn(ids)}${skippingLocked}`),
 
@@ -137,26 +114,6 @@ export const orderQueries = queriesOn((tx) => ({
     tx.run(sql`
       update orders set status = 'approved', ship_date = ${shipDate}, version = version + 1, updated_at = ${now}
       where id in ${idsIn(ids)}`),
-
-  list: (
-    owner: Owner,
-    filters: OrderFilters,
-    now: string,
-    { next, isAscending }: { readonly next: number | null; readonly isAscending: boolean },
-    limit: number,
-  ) => {
-    const position = next === null ? [] : [isAscending ? sql`id > ${next}` : sql`id < ${next}`];
-    return tx.all<OrderRow>(sql`
-      select ${columns} from orders where ${joinAnd([...conditionsOf(owner, filters, now), ...position])}
-      ${isAscending ? sql`order by id` : sql`order by id desc`} limit ${limit}`);
-  },
-
-  count: async (owner: Owner, filters: OrderFilters, now: string) => {
-    const row = await tx.get<{ total: number }>(
-      sql`select count(*) as total from orders where ${joinAnd(conditionsOf(owner, filters, now))}`,
-    );
-    return row?.total ?? 0;
-  },
 
   countByStatus: () =>
     tx.all<{ status: OrderStatus; orders: number }>(sql`
@@ -169,13 +126,14 @@ export const orderQueries = queriesOn((tx) => ({
   listRecent: (placedBy: string, since: string, until: string) =>
     tx.all<{ created_at: string }>(sql`
       select created_at from orders
-      where placed_by = ${placedBy} and created_at > ${since} and created_at <= ${until} order by id`),
+      where placed_by = ${placedBy} and created_at > ${since} and created_at <= ${until} order by created_at, id`),
 
-  /** The first orders of a customer after an id. */
-  listOfCustomer: (customerId: number, after: number, limit: number) =>
-    tx.all<Pick<OrderRow, 'id' | 'status' | 'address'>>(sql`
-      select id, status, address from orders where customer_id = ${customerId} and id > ${after}
-      order by id limit ${limit}`),
+  /** The first orders of a customer after another one, by their creation. */
+  listOfCustomer: (customerId: number, after: Pick<OrderRow, 'created_at' | 'id'> | null, limit: number) =>
+    tx.all<Pick<OrderRow, 'id' | 'status' | 'address' | 'created_at'>>(sql`
+      select id, status, address, created_at from orders
+      where customer_id = ${customerId} and (created_at, id) > (${after?.created_at ?? ''}, ${after?.id ?? 0})
+      order by created_at, id limit ${limit}`),
 
   /** Removes the customer and personal data from orders. */
   updateAnonymous: (orders: readonly (readonly [id: number, address: string])[], now: string) =>
@@ -229,7 +187,7 @@ export const orderQueries = queriesOn((tx) => ({
   /** Locks the restore of test orders until the transaction ends. */
   lockTestOrders: () => tx.get(advisoryLock('test orders')),
 
-  listTestOrders: () => tx.all<OrderRow>(sql`select ${columns} from orders where id < ${firstRealId}`),
+  listTestOrders: () => tx.all<OrderRow>(sql`select ${orderColumns} from orders where id < ${firstRealId}`),
 
   hasTestOrders: async () =>
     (await tx.get(sql`select id from orders where id < ${firstRealId} limit 1`)) !== undefined,
@@ -248,23 +206,3 @@ export const orderQueries = queriesOn((tx) => ({
         items = excluded.items, address = excluded.address, total_cents = excluded.total_cents,
         version = orders.version + 1, updated_at = excluded.updated_at`),
 }));
-
-function conditionsOf(owner: Owner, filters: OrderFilters, now: string): Statement[] {
-  const { statuses, createdFrom, createdBefore, customerId, placedBy, needsApproval, late } = filters;
-  return [
-    sql`id >= ${firstRealId}`,
-    ...(owner === null
-      ? []
-      : 'customerId' in owner
-        ? [sql`customer_id = ${owner.customerId}`]
-        : [sql`placed_by = ${owner.placedBy}`]),
-    ...(statuses === undefined ? [] : [sql`status in (${valueList(statuses)})`]),
-    ...(createdFrom === undefined ? [] : [sql`created_at >= ${createdFrom}`]),
-    ...(createdBefore === undefined ? [] : [sql`created_at < ${createdBefore}`]),
-    ...(customerId === undefined ? [] : [sql`customer_id = ${customerId}`]),
-    ...(placedBy === undefined ? [] : [sql`placed_by = ${placedBy}`]),
-    // Literals, as in the conditions of the indexes.
-    ...(needsApproval ? [sql`needs_approval = 1 and status = 'placed'`] : []),
-    ...(late ? [sql`status = 'approved' and ship_date < ${now}`] : []),
-  ];
-}

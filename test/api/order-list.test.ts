@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Scope } from '../../src/auth/access.ts';
 import type { Principal } from '../../src/auth/principal.ts';
+import { createCursors } from '../../src/cursor.ts';
 import { AppError } from '../../src/errors.ts';
 import { restoreTestOrders } from '../../src/orders/test-orders.ts';
 import { assertError, bern, onBothEngines, openShop, type Shop, testClock } from '../helper.ts';
@@ -196,6 +197,36 @@ onBothEngines('GET /store/orders', (engine) => {
       ['createdBefore=2999-01-01T00:00:00Z', 'createdBefore'],
     ] as const) {
       await assertRefused(shop, `cursor=${cursor}&${changed}`, named);
+    }
+  });
+
+  test('sorts by creation time, then id, and continues cursors that have an id alone', async (t) => {
+    const clock = testClock();
+    const shop = await openShop(t, { engine, clock });
+    const cheeseId = await cheese(shop);
+    const ids: number[] = [];
+    // Two orders each at 0, -1, 5 and 4 minutes: the clock is set back twice.
+    for (const minutes of [0, 0, -1, 0, 6, 0, -1, 0]) {
+      clock.advance(minutes * 60_000);
+      ids.push(await place(shop, cheeseId));
+    }
+    const [a = 0, b = 0, c = 0, d = 0, e = 0, f = 0, g = 0, h = 0] = ids;
+    const ascending = [c, d, a, b, g, h, e, f];
+    const cursors = createCursors(shop.config.secret, 'orders');
+    for (const [sort, expected] of [
+      ['createdAt', ascending],
+      ['-createdAt', ascending.toReversed()],
+    ] as const) {
+      assert.deepEqual((await page(shop, `?sort=${sort}`)).ids, expected);
+      for (const [index, before] of expected.entries()) {
+        // As the versions before made it.
+        const cursor = cursors.encode({ filters: { sort }, before });
+        assert.deepEqual((await page(shop, `?cursor=${cursor}`)).ids, expected.slice(index + 1), `${before}`);
+      }
+      const { cursor } = await page(shop, `?sort=${sort}&limit=3`);
+      assert.deepEqual((await page(shop, `?cursor=${cursor}`)).ids, expected.slice(3));
+      const { before } = cursors.decode(cursor ?? '') as { before: number };
+      assert.equal(before, expected[2], 'for instances of the version before');
     }
   });
 
