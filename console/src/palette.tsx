@@ -83,7 +83,15 @@ export function Palette() {
   const [first] = shown;
 
   return (
-    <Spotlight.Root shortcut="mod + K" query={text} onQueryChange={setText} scrollable maxHeight={420}>
+    <Spotlight.Root
+      transitionProps={{ duration: 0 }}
+      overlayProps={{ blur: 0 }}
+      shortcut="mod + K"
+      query={text}
+      onQueryChange={setText}
+      scrollable
+      maxHeight={420}
+    >
       <Spotlight.Search
         placeholder="A screen, an action, a cheese, an order, a customer"
         aria-label="Search and do"

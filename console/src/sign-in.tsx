@@ -79,7 +79,7 @@ function Ways({ message }: { readonly message: string | null }) {
         </Alert>
       )}
       <Button onClick={signInWithPassword} {...keepsDialogs}>
-        Sign in
+        Sign in with a password
       </Button>
       <Text size="sm" c="dimmed">
         Or run this command where the shop runs, and open the link that it prints, or paste it here:

@@ -38,5 +38,9 @@ suite('columns of a file', () => {
     });
     assert.deepEqual(guessMapping(['title', 'name']), { name: ['name'] });
     assert.deepEqual(guessMapping(['Vendor']), {});
+    assert.deepEqual(guessMapping(['CheeseNameEn', 'CheeseNameFr', 'CategoryTypeEn', 'CategoryTypeFr']), {
+      name: ['CheeseNameEn', 'CheeseNameFr'],
+      category: ['CategoryTypeEn'],
+    });
   });
 });

@@ -71,7 +71,7 @@ function Profile({ details: { customer } }: { readonly details: Details }) {
     ['E-mail', email],
     ['Phone', phone ?? '-'],
     ['Favourite cheese', favouriteCheese?.name ?? '-'],
-    ['Customer', id],
+    ['Id', id],
     ['Since', <Time key="since" at={createdAt} />],
   ] as const;
   return (

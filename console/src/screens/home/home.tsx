@@ -28,6 +28,8 @@ function useFreshFigures(): void {
         timer ??= window.setTimeout(refresh, countedMs);
       }
     });
+    // What happened just before this screen was opened may not be counted yet.
+    timer = window.setTimeout(refresh, countedMs);
     const interval = window.setInterval(() => void invalidate('statistics', 'orders'), refreshMs);
     return () => {
       stop();

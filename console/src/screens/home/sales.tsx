@@ -27,7 +27,7 @@ export function Trend() {
     const sum = (all: readonly number[]) => all.reduce((total, one) => total + one, 0);
     return {
       times: timesOf(placed),
-      caption: `${showNumber(sum(counts))} orders, ${showMoney(sum(values))} in 30 days`,
+      caption: `${showNumber(sum(counts))} ${sum(counts) === 1 ? 'order' : 'orders'}, ${showMoney(sum(values))} in 30 days`,
       series: [
         { label: 'Orders', values: counts, show: showNumber },
         { label: 'Value', values, show: showMoney },

@@ -46,6 +46,17 @@ const words: readonly (readonly [field: ImportField, words: readonly string[]])[
 
 const bare = (text: string): string => text.toLowerCase().replace(/[^\p{L}\p{N}]/gu, '');
 
+/** "CheeseName" of "CheeseNameEn" and "cheese name" of "cheese name fr". */
+const stemOf = (column: string): string | undefined =>
+  /^(.+[\p{Ll}\p{N}])(?:\p{Lu}\p{Ll}|[ _-]\p{L}{2})$/u.exec(column)?.[1];
+
+/** A column and those of the same name in other languages, whose values stand in for missing ones. */
+function withTranslations(column: string, columns: readonly string[]): string[] {
+  const stem = stemOf(column);
+  const others = columns.filter((other) => other !== column && stemOf(other) === stem);
+  return stem === undefined ? [column] : [column, ...others];
+}
+
 export function guessMapping(columns: readonly string[]): Mapping {
   const guessed = words.map(([field, known]) => {
     const exact = columns.filter((column) => column === field);
@@ -53,7 +64,12 @@ export function guessMapping(columns: readonly string[]): Mapping {
       .filter((column) => known.includes(bare(column)))
       .sort((one, other) => known.indexOf(bare(one)) - known.indexOf(bare(other)));
     const found = exact.length > 0 ? exact : field === 'tags' ? similar : similar.slice(0, 1);
-    return [field, found] as const;
+    const [first] = found;
+    // A row without a name is refused.
+    return [
+      field,
+      field === 'name' && first !== undefined ? withTranslations(first, columns) : found,
+    ] as const;
   });
   return Object.fromEntries(guessed.filter(([, found]) => found.length > 0));
 }
