@@ -10,7 +10,7 @@ import { withServices } from './run-command.ts';
 export type ChangeOptions = OptionsOf<typeof changeOptions>;
 
 /** What a command prints after its change. */
-interface ChangeResult {
+export interface ChangeResult {
   /** With --json. */
   readonly value: unknown;
   readonly text: string;

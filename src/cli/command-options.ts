@@ -146,7 +146,12 @@ export const listStockOptions = {
   low: booleanOption('only cheeses whose available kilograms are at their --low-at or below'),
 };
 
+export const changeOptions = {
+  dryRun: booleanOption('print what the command would change, and change nothing'),
+};
+
 export const setStockOptions = {
+  ...changeOptions,
   lowAt: option(
     'kg',
     'warn at this number of available kilograms or below; none: no warning (default: unchanged)',
@@ -155,6 +160,7 @@ export const setStockOptions = {
 };
 
 export const adjustStockOptions = {
+  ...changeOptions,
   reason: requiredOption('reason', adjustmentReasons.join(', '), parseEnum(adjustmentReasons)),
 };
 
@@ -250,10 +256,6 @@ export const listEventsOptions = {
 };
 
 export const tailEventsOptions = { types };
-
-export const changeOptions = {
-  dryRun: booleanOption('print what the command would change, and change nothing'),
-};
 
 const parseHttpUrl: Parser<string> = (text, name) => {
   if (!/^https?:\/\/[^/?#]/.test(text)) {

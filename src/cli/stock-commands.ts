@@ -2,6 +2,7 @@
 import { type CommandDefinition, command } from './command-definition.ts';
 import {
   adjustStockOptions,
+  changeOptions,
   listStockOptions,
   parseDelta,
   parseId,
@@ -42,6 +43,7 @@ export const stockCommands: readonly CommandDefinition[] = [
     name: 'stock untrack',
     summary: 'stop tracking the stock of a cheese, which is sold without limit from then on',
     arguments: [cheeseId],
+    options: changeOptions,
     load: async () => (await import('./stock.ts')).untrackStock,
   }),
 ];

@@ -1,8 +1,9 @@
 import type { XStatic } from 'typebox/schema';
 import type { Stock, StockList } from '../stock/schemas.ts';
 import type { Versioned } from '../versioned.ts';
+import { type ChangeOptions, type ChangeResult, makeChange } from './change.ts';
 import type { adjustStockOptions, listStockOptions, setStockOptions } from './command-options.ts';
-import type { CommandOptions, OptionsOf } from './options.ts';
+import type { OptionsOf } from './options.ts';
 import { formatTable, printResult } from './output.ts';
 import { withServices } from './run-command.ts';
 
@@ -40,10 +41,10 @@ export function setStock(
   onHand: number,
   options: OptionsOf<typeof setStockOptions>,
 ): Promise<void> {
-  return withServices(options, async ({ stock, contextOf }) => {
+  return makeChange(options, async ({ stock }, context) => {
     const { lowAt } = options;
     const input = { onHand, ...(lowAt === undefined ? {} : { lowAt }) };
-    printStock(options, cheeseId, (await stock.replace(contextOf('cli'), cheeseId, input)).stock);
+    return shownStock(cheeseId, (await stock.replace(context, cheeseId, input)).stock);
   });
 }
 
@@ -53,31 +54,29 @@ export function adjustStock(
   deltaKg: number,
   options: OptionsOf<typeof adjustStockOptions>,
 ): Promise<void> {
-  return withServices(options, async ({ stock, contextOf }) => {
+  return makeChange(options, async ({ stock }, context) => {
     const { reason } = options;
-    printStock(options, cheeseId, await stock.adjust(contextOf('cli'), cheeseId, { deltaKg, reason }));
+    return shownStock(cheeseId, await stock.adjust(context, cheeseId, { deltaKg, reason }));
   });
 }
 
 /** Stops tracking the stock of a cheese. */
-export function untrackStock(cheeseId: number, options: CommandOptions): Promise<void> {
-  return withServices(options, async ({ stock, contextOf }) => {
-    await stock.untrack(contextOf('cli'), cheeseId);
-    printResult(
-      options,
-      { cheeseId, tracked: false },
-      `The stock of cheese ${cheeseId} is not tracked any more.`,
-    );
+export function untrackStock(cheeseId: number, options: ChangeOptions): Promise<void> {
+  return makeChange(options, async ({ stock }, context) => {
+    await stock.untrack(context, cheeseId);
+    return {
+      value: { cheeseId, tracked: false },
+      text: `The stock of cheese ${cheeseId} is not tracked any more.`,
+    };
   });
 }
 
-function printStock(options: CommandOptions, cheeseId: number, { body }: Versioned): void {
+function shownStock(cheeseId: number, { body }: Versioned): ChangeResult {
   const levels = JSON.parse(body) as XStatic<typeof Stock>;
   const { onHand, reserved, available, lowAt } = levels;
   const warning = lowAt === null ? '' : `, low at ${lowAt} kg`;
-  printResult(
-    options,
-    { cheeseId, ...levels },
-    `Cheese ${cheeseId}: ${onHand} kg on hand, ${reserved} kg reserved, ${available} kg available${warning}.`,
-  );
+  return {
+    value: { cheeseId, ...levels },
+    text: `Cheese ${cheeseId}: ${onHand} kg on hand, ${reserved} kg reserved, ${available} kg available${warning}.`,
+  };
 }

@@ -96,6 +96,15 @@ test('curd', async (suite) => {
     const set = await run('stock set', [id, '20'], { lowAt: '5' });
     assert.deepEqual([set.cheeseId, set.onHand, set.lowAt], [brie?.cheeseId, 20, 5]);
     assert.equal((await run('stock set', [id, '30'])).lowAt, 5);
+    for (const [name, args, options] of [
+      ['stock set', [id, '0'], {}],
+      ['stock adjust', [id, '-30'], { reason: 'spoiled' }],
+      ['stock untrack', [id], {}],
+    ] as const) {
+      const { dryRun, effects } = await run(name, args, { ...options, dryRun: true });
+      assert.deepEqual([dryRun, effects[0].type, effects[0].data.deltaKg], [true, 'stock.adjusted', -30]);
+    }
+    assert.equal((await list())[0]?.onHand, 30);
     assert.equal(
       await textOf('stock adjust', [id, '-26'], { reason: 'spoiled' }),
       `Cheese ${id}: 4 kg on hand, 0 kg reserved, 4 kg available, low at 5 kg.\n`,
