@@ -1,44 +1,44 @@
 /** GET /cheeses: filters by origin, organic, price, age and missing fields, and sorts by price and age. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Cheese, CheeseInput } from '../../src/cheeses/schemas.ts';
+import { checkCatalogue } from '../../src/cheeses/consistency-check.ts';
+import type { Cheese } from '../../src/cheeses/schemas.ts';
 import { assertError, onBothEngines, openShop, type Shop, shared } from '../helper.ts';
 import {
   createRandom,
-  matches,
   type Query,
+  type Random,
   randomCheeses,
   randomQuery,
-  sorted,
   sorts,
 } from './navigation-model.ts';
+import { assertListed, fill, idsOf, list, pages } from './navigation-requests.ts';
 
 /** Random queries on SQLite. With more, the test takes longer and finds more. */
 const rounds = Number(process.env.CURD_TEST_ROUNDS ?? 60);
+/** Random writes, `CURD_TEST_WRITES=2000` for more. */
+const writes = Number(process.env.CURD_TEST_WRITES ?? 60);
 const size = 160;
 
-function fill(shop: Shop, inputs: readonly CheeseInput[]) {
-  return shop.app.services.cheeses.import(shop.app.services.contextOf('test'), inputs, new Set());
+/** Changes the catalogue in one of all ways. */
+function randomWrite(shop: Shop, { next, pick, ...random }: Random, id: number, index: number) {
+  const [input] = randomCheeses({ next, pick, ...random }, 1, 10_000 + index);
+  const send = (method: string, url: string, body?: object) =>
+    shop.request(method, url, { as: shop.writer, body, headers: { 'x-confirm-delete': 'true' } });
+  const url = `/v2/cheeses/${id}`;
+  return pick([
+    () => send('POST', '/v2/cheeses', input),
+    () => send('PUT', '/v2/cheeses', { ...input, id }),
+    () =>
+      send(
+        'PATCH',
+        url,
+        pick([{ pricePerKg: null }, { origin: null, ageMonths: next(8) }, { tags: input?.tags }]),
+      ),
+    () => send('POST', url, { status: input?.status }),
+    () => send('DELETE', url),
+  ])();
 }
-
-function list(shop: Shop, query: Query) {
-  return shop.request('GET', `/v2/cheeses?${new URLSearchParams(query)}`, { as: shop.reader });
-}
-
-/** All cheeses of a list, read by cursors. Every page must have the same total. */
-async function pages(shop: Shop, query: Query): Promise<Cheese[]> {
-  const found: Cheese[] = [];
-  for (let next: Query | null = query; next !== null; ) {
-    const { status, json, text } = await list(shop, next);
-    assert.equal(status, 200, text);
-    found.push(...json.items);
-    assert.equal(json.hasMore, found.length < json.total, `${JSON.stringify(query)}: total ${json.total}`);
-    next = json.hasMore ? { cursor: json.nextCursor, limit: query.limit ?? '20' } : null;
-  }
-  return found;
-}
-
-const idsOf = (cheeses: readonly { readonly id: number }[]) => cheeses.map(({ id }) => id);
 
 onBothEngines('GET /cheeses with filters and sorts', (engine) => {
   const opened = shared(async (t) => {
@@ -55,12 +55,8 @@ onBothEngines('GET /cheeses with filters and sorts', (engine) => {
     let found = 0;
     for (let round = 0; round < count; round += 1) {
       const query = randomQuery(random, random.pick([3, 6, 12]));
-      const expected = cheeses.filter((cheese) => matches(cheese, query));
-      found += expected.length;
       for (const sort of round % 8 === 0 ? sorts : [random.pick(sorts)]) {
-        const text = `${JSON.stringify(query)} ${sort}`;
-        const read = await pages(shop, { ...query, sort, limit: random.pick(['3', '20', '100']) });
-        assert.deepEqual(idsOf(read), idsOf(sorted(expected, sort)), text);
+        found += await assertListed(shop, cheeses, query, sort, random.pick(['3', '20', '100']));
       }
     }
     assert.ok(found > count, `${found} matches are too few to test anything`);
@@ -95,6 +91,21 @@ onBothEngines('GET /cheeses with filters and sorts', (engine) => {
         sort,
       );
     }
+  });
+
+  test('has right counters, price bands and postings after random writes', { timeout: 600_000 }, async () => {
+    const { shop } = opened();
+    const random = createRandom(19);
+    for (let done = 0; done < writes; done += 20) {
+      const ids = idsOf(await pages(shop, { limit: '100' }));
+      await Promise.all(
+        Array.from({ length: 20 }, async (_, index) => {
+          const { status, text } = await randomWrite(shop, random, random.pick(ids), done + index);
+          assert.ok([200, 201, 204, 404].includes(status), text);
+        }),
+      );
+    }
+    assert.deepEqual(await shop.app.services.database.snapshot(checkCatalogue), []);
   });
 });
 

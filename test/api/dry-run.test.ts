@@ -13,7 +13,10 @@ import {
   shared,
   type TestResponse,
 } from '../helper.ts';
+import { assertConsistent, levelsOf, trackedCheese } from '../stock/stock.ts';
 
+/** Dry runs beside real requests. `CURD_TEST_DRY_RUNS=1000` for more. */
+const dryRuns = Number(process.env.CURD_TEST_DRY_RUNS ?? 100);
 const dry = { 'dry-run': 'true' };
 const listEffects = { 'dry-run': 'effects' };
 
@@ -95,7 +98,10 @@ onBothEngines('A dry run', (engine) => {
         select (select count(*) from event) as events, (select count(*) from background_job) as jobs,
           (select count(*) from open_order_cheese) as lines`);
     const before = await traces();
-    const quotes = await Promise.all(Array.from({ length: 100 }, () => place(shop, cheeseId, dry)));
+    const quotes: TestResponse[] = [];
+    while (quotes.length < dryRuns) {
+      quotes.push(...(await Promise.all(Array.from({ length: 100 }, () => place(shop, cheeseId, dry)))));
+    }
     for (const quote of quotes) {
       assert.equal(quote.status, 201);
       assert.equal(quote.json.total, 40);
@@ -173,17 +179,23 @@ onBothEngines('A dry run', (engine) => {
 
   test('among real orders leaves exactly those, and a dry cancellation never refuses a shipment', async () => {
     const shop = open();
-    const cheeseId = await createCheese(shop, 'Busy');
+    const cheeseId = await trackedCheese(shop, 10_000);
     const total = async () =>
       (await shop.request('GET', '/v2/store/orders?limit=1', { as: shop.admin })).json.total;
     const before = await total();
-    const [real] = await Promise.all(
-      [{}, dry].map((headers) =>
-        Promise.all(Array.from({ length: 60 }, () => place(shop, cheeseId, headers))),
-      ),
-    );
-    assert.equal(await total(), before + 60);
-    for (const { json } of (real ?? []).slice(0, 20)) {
+    const real: TestResponse[] = [];
+    while (real.length < dryRuns / 2) {
+      const both = [{}, dry].map((headers) =>
+        Promise.all(Array.from({ length: 50 }, () => place(shop, cheeseId, headers))),
+      );
+      const [placed = []] = await Promise.all(both);
+      real.push(...placed);
+    }
+    assert.ok(real.every(({ status }) => status === 201));
+    assert.equal(await total(), before + real.length);
+    assert.deepEqual(await levelsOf(shop, cheeseId), [10_000, 2 * real.length, 10_000 - 2 * real.length]);
+    await assertConsistent(shop);
+    for (const { json } of real.slice(0, 20)) {
       const url = `/v2/store/order/${json.id}`;
       await shop.request('POST', `${url}/approve`, { as: shop.admin });
       const [cancelled, shipped] = await Promise.all([
@@ -210,23 +222,33 @@ onBothEngines('A dry run', (engine) => {
     assert.deepEqual([repeated.status, repeated.headers['idempotency-replayed']], [201, undefined]);
   });
 
-  test('of createMultiple with a duplicate returns what the real request does', async () => {
-    const shop = open();
-    const entry = { username: 'twin', email: 'twin@example.com', password: 'a cheese a day' };
-    const body = [entry, { ...entry, email: 'other@example.com' }, { username: '' }];
-    const tried = await shop.request('POST', '/v2/customer/createMultiple', {
-      as: shop.reader,
-      headers: dry,
-      body,
+  const production = shared((t) =>
+    openShop(t, {
+      engine,
+      settings: { CURD_ENVIRONMENT: 'production', CURD_PUBLIC_URL: 'https://shop.example' },
+    }),
+  );
+  for (const environment of ['local', 'production']) {
+    test(`of createMultiple with a duplicate returns what the real request does (${environment})`, async () => {
+      const shop = environment === 'local' ? open() : production();
+      const entry = { username: 'twin', email: 'twin@example.com', password: 'a cheese a day' };
+      const body = [entry, { ...entry, email: 'other@example.com' }, { username: '' }];
+      const tried = await shop.request('POST', '/v2/customer/createMultiple', {
+        as: shop.reader,
+        headers: dry,
+        body,
+      });
+      const unknown = await shop.request('GET', '/v2/customer/twin', { as: shop.reader });
+      assertError(unknown, 404, 'not_found');
+      const real = await shop.request('POST', '/v2/customer/createMultiple', { as: shop.reader, body });
+      assert.equal(tried.status, 200, tried.text);
+      assert.deepEqual(tried.json.errors, real.json.errors);
+      const [{ id, createdAt: _, ...created }] = tried.json.created;
+      const [{ id: _id, createdAt: _at, ...expected }] = real.json.created;
+      assert.ok(id < 0);
+      assert.deepEqual(created, expected);
     });
-    const real = await shop.request('POST', '/v2/customer/createMultiple', { as: shop.reader, body });
-    assert.equal(tried.status, 200);
-    assert.deepEqual(tried.json.errors, real.json.errors);
-    const [{ id, createdAt: _, ...created }] = tried.json.created;
-    const [{ id: _id, createdAt: _at, ...expected }] = real.json.created;
-    assert.ok(id < 0);
-    assert.deepEqual(created, expected);
-  });
+  }
 });
 
 suite('The header Dry-Run', () => {

@@ -26,6 +26,7 @@ import {
   place,
   placed,
   putStock,
+  setStatus,
   statusOf,
   trackedCheese,
   untrack,
@@ -127,6 +128,49 @@ onBothEngines('Concurrent requests', (engine) => {
     }
   });
 
+  test('for the same order and cheese have one winner, and the sums are right', async () => {
+    const shops = opened();
+    const [shop] = shops;
+    const dry = { 'dry-run': 'true' };
+    const id = await trackedCheese(shop, 0);
+    for (let round = 0; round < 6; round += 1) {
+      await putStock(shop, id, { onHand: 5 });
+      await setStatus(shop, id, 'available');
+      const order = await placed(shop, [[id, 5]]);
+      await change(shop, 'approve', order);
+      const url = `/v2/store/order/${order}`;
+      const [cancelled, shipped, restocked, next, ...tried] = await Promise.all([
+        change(pick(shops), 'cancel', order),
+        change(pick(shops), 'ship', order),
+        adjust(pick(shops), id, 3),
+        place(pick(shops), [[id, 3]]),
+        pick(shops).request('DELETE', url, { as: shop.admin, headers: dry }),
+        pick(shops).request('POST', `${url}/ship`, { as: shop.admin, headers: dry }),
+        place(pick(shops), [[id, 3]], dry),
+        putStock(pick(shops), id, { onHand: 99 }, dry),
+      ]);
+      const isShipped = shipped.status === 200;
+      assert.deepEqual(
+        [cancelled.status, shipped.status, restocked.status],
+        isShipped ? [409, 200, 201] : [204, 409, 201],
+        `${cancelled.text} ${shipped.text} ${restocked.text}`,
+      );
+      assert.ok([201, 422].includes(next.status), next.text);
+      // A dry run ends with 503 where it would wait too long for a real change.
+      for (const { status, text } of tried) {
+        assert.ok([200, 201, 204, 409, 422, 503].includes(status), text);
+      }
+      const reserved = next.status === 201 ? 3 : 0;
+      const onHand = 5 + 3 - (isShipped ? 5 : 0);
+      assert.deepEqual(await levelsOf(shop, id), [onHand, reserved, onHand - reserved]);
+      if (next.status === 201) {
+        await change(shop, 'cancel', next.json.id);
+      }
+      await Promise.all(shops.map(({ app }) => app.worker.run()));
+      await assertConsistent(shop);
+    }
+  });
+
   test('of every kind never deadlock, oversell or fail', { timeout: 900_000 }, async () => {
     const shops = opened();
     const [shop] = shops;
@@ -141,7 +185,8 @@ onBothEngines('Concurrent requests', (engine) => {
         .slice(0, kilograms(4))
         .map((id) => [id, kilograms(3)] as const);
       const response = await place(pick(shops), lines, headers);
-      if (response.status === 201) {
+      // An order of a dry run has a negative id.
+      if (response.status === 201 && response.json.id > 0) {
         open.push(response.json.id);
       }
       return response;
@@ -177,6 +222,7 @@ onBothEngines('Concurrent requests', (engine) => {
       [12, move('approve')],
       [12, move('ship')],
       [6, move('deliver')],
+      [6, () => orderOnce({ 'dry-run': 'true' })],
       [1, customerOnce],
       [2, replaceCheese],
       [4, () => putStock(pick(shops), pick(cheeses), { onHand: kilograms(60), lowAt: 5 })],
@@ -199,7 +245,9 @@ onBothEngines('Concurrent requests', (engine) => {
         const response = await pick(bag)?.();
         const status = response?.status ?? 0;
         counts.set(status, (counts.get(status) ?? 0) + 1);
-        assert.ok(status < 500, response?.text ?? '');
+        // A dry run does not wait long for a real change.
+        const mayGiveUp = status === 503 && response?.headers['dry-run'] !== undefined;
+        assert.ok(status < 500 || mayGiveUp, response?.text ?? '');
       }
     }
     await Promise.all(Array.from({ length: 12 }, client));

@@ -9,6 +9,8 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { suite, test } from 'node:test';
 import { gunzipSync } from 'node:zlib';
+import { createRandom, randomCheeses, randomQuery, sorts } from '../api/navigation-model.ts';
+import { assertFacets, assertListed, fill, pages } from '../api/navigation-requests.ts';
 import { curd, curdJson } from '../cli/run.ts';
 import { createDatabase, engines, secret, shared, temporaryFolder, testClock } from '../context.ts';
 import { testImage } from '../files/images.ts';
@@ -88,6 +90,23 @@ for (const engine of engines) {
       const orders = await shop.request('GET', `/v2/store/orders?limit=1&cursor=${cursor}`, { as: key });
       assert.equal(orders.status, 200, orders.text);
       assert.equal(orders.json.items.length, 1);
+    });
+
+    test('filters, sorts and counts its cheeses, and new ones beside them', async () => {
+      const { shop } = opened();
+      const old = await pages(shop, { limit: '100' });
+      const random = createRandom(29);
+      await fill(shop, randomCheeses(random, 40));
+      const cheeses = await pages(shop, { limit: '100' });
+      assert.equal(cheeses.length, old.length + 40);
+      const named = await pages(shop, { q: 'GRUYERE' });
+      assert.ok(named.some(({ id }) => old.some((one) => one.id === id)));
+      for (const sort of sorts) {
+        await assertListed(shop, cheeses, {}, sort, '20');
+        await assertListed(shop, cheeses, randomQuery(random, 6), sort, '7');
+      }
+      await assertFacets(shop, {});
+      await assertFacets(shop, randomQuery(random, 6));
     });
 
     test('replays its stored responses, those of JSON requests and of uploads', async () => {
