@@ -99,23 +99,25 @@ export async function temporaryFolder(t: Scope): Promise<string> {
   return folder;
 }
 
+/** The PostgreSQL of this test run. Read at once, because commands in this process have an environment of their own. */
+export const postgresUrl = process.env.CURD_TEST_POSTGRES;
+
 /**
  * A new database on the PostgreSQL of this test run.
  * @param template `template_curd` already has the schema. The name of any other database without connections copies it
  */
 export async function createDatabase(t: Scope, template = 'template1'): Promise<string> {
-  const url = process.env.CURD_TEST_POSTGRES;
-  assert.ok(url !== undefined, 'PostgreSQL does not run. Run the tests with "npm test".');
+  assert.ok(postgresUrl !== undefined, 'PostgreSQL does not run. Run the tests with "npm test".');
   const name = `curd_${randomBytes(8).toString('hex')}`;
   const { default: postgres } = await import('postgres');
-  const server = postgres(`${url}/postgres`, { max: 1, onnotice: () => {} });
+  const server = postgres(`${postgresUrl}/postgres`, { max: 1, onnotice: () => {} });
   // Copies files instead of writing every page to the log, which is faster.
   await server.unsafe(`create database ${name} template ${template} strategy file_copy`);
   cleanUp(t, async () => {
     await server.unsafe(`drop database if exists ${name} with (force)`);
     await server.end();
   });
-  return `${url}/${name}`;
+  return `${postgresUrl}/${name}`;
 }
 
 /** A valid CURD_SECRET. */

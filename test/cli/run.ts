@@ -1,6 +1,6 @@
 /**
- * Runs commands as operators do: a new process of bin/curd.js in an empty folder, with only the given settings. A process
- * takes half a second of CPU time, so other helpers run a command or use services in the process of the test.
+ * Runs commands as operators do, with only the given settings. `curd` runs them in the process of the test, one at a time,
+ * because a process of its own takes half a second of CPU time. `start` and `curdProcess` start one with bin/curd.js.
  */
 import assert from 'node:assert/strict';
 import { type ChildProcessByStdio, spawn } from 'node:child_process';
@@ -14,8 +14,10 @@ import type { Services } from '../../src/app/services.ts';
 import type { Scope } from '../../src/auth/access.ts';
 import type { CheesePage } from '../../src/cheeses/listing.ts';
 import type { Cheese } from '../../src/cheeses/schemas.ts';
+import { buildCommandTree } from '../../src/cli/command-tree.ts';
 import { commands } from '../../src/cli/commands.ts';
 import { optionName } from '../../src/cli/options.ts';
+import { printFailure } from '../../src/cli/output.ts';
 import { runCommand } from '../../src/cli/run-command.ts';
 import { storeEnvironment } from '../../src/database/environment.ts';
 import { loadConfig } from '../../src/settings/config.ts';
@@ -69,9 +71,70 @@ function inherited(): Record<string, string | undefined> {
   );
 }
 
-/** Runs a command until it ends. */
-export function curd(environment: Environment, ...args: string[]): Promise<Run> {
+/** Runs a command in a process of its own until it ends. */
+export function curdProcess(environment: Environment, ...args: string[]): Promise<Run> {
   return resultOf(start(args, environment));
+}
+
+/** Thrown in place of process.exit. */
+class Exit extends Error {}
+
+let running: Promise<unknown> = Promise.resolve();
+
+/** Runs a command in this process until it ends: its arguments are parsed, and what it writes is read. */
+export function curd(environment: Environment, ...args: string[]): Promise<Run> {
+  // A server has workers and signal handlers, and should end only with its process.
+  if (args[0] === 'serve') {
+    return curdProcess(environment, ...args);
+  }
+  const run = running.then(() => runInPlace(environment, args));
+  running = run.catch(() => {});
+  return run;
+}
+
+/** Gives the process the settings, the folder and the streams of a command while it runs. */
+async function runInPlace(environment: Environment, args: readonly string[]): Promise<Run> {
+  const { env, exit, exitCode } = process;
+  const folder = process.cwd();
+  const umask = process.umask(0o077);
+  const stdout = collectTexts(process.stdout);
+  const stderr = collectTexts(process.stderr);
+  process.chdir(environment.CURD_DATA_DIR ?? tmpdir());
+  process.env = { ...inherited(), ...environment };
+  process.exitCode = 0;
+  process.exit = (code = process.exitCode) => {
+    process.exitCode = code;
+    throw new Exit();
+  };
+  try {
+    await buildCommandTree().parseAsync(['node', 'curd', ...args]);
+  } catch (error) {
+    if (!(error instanceof Exit)) {
+      printFailure(error);
+    }
+  }
+  const code = Number(process.exitCode);
+  Object.assign(process, { env, exit, exitCode });
+  process.chdir(folder);
+  process.umask(umask);
+  return { code, stdout: stdout(), stderr: stderr() };
+}
+
+/** Keeps what is written to a stream as text, until the returned function is called. The test runner writes bytes. */
+function collectTexts(stream: NodeJS.WriteStream): () => string {
+  const { write } = stream;
+  let collected = '';
+  stream.write = ((...values: unknown[]) => {
+    if (typeof values[0] === 'string') {
+      collected += values[0];
+      return true;
+    }
+    return Reflect.apply(write, stream, values) as boolean;
+  }) as typeof write;
+  return () => {
+    stream.write = write;
+    return collected;
+  };
 }
 
 /** The output and exit status of a started command when it has ended. */
@@ -133,7 +196,7 @@ async function errorOf(command: () => unknown): Promise<Error> {
 }
 
 /**
- * Runs a command in this process, which is faster than a process of its own. Throws what the command throws.
+ * Runs the code of a command without its output. Throws what the command throws.
  * @param options as texts, by name in camel case
  */
 export function runInProcess(
@@ -150,34 +213,6 @@ export function runInProcess(
     environment[variable] ?? '',
   ]);
   return runCommand(command, args, { ...Object.fromEntries(flags), ...options });
-}
-
-/** Runs a command in this process and returns what it prints on standard output, with its exit status. */
-export async function outputInProcess(
-  environment: Environment,
-  name: string,
-  args: readonly string[] = [],
-  options: Readonly<Record<string, unknown>> = {},
-): Promise<Pick<Run, 'code' | 'stdout'>> {
-  const { exitCode: before, stdout: terminal } = process;
-  const write = terminal.write.bind(terminal) as (...values: unknown[]) => boolean;
-  let stdout = '';
-  // Commands print texts. The test runner writes bytes, which are passed on.
-  terminal.write = ((...values: unknown[]) => {
-    if (typeof values[0] !== 'string') {
-      return write(...values);
-    }
-    stdout += values[0];
-    return true;
-  }) as typeof terminal.write;
-  process.exitCode = 0;
-  try {
-    await runInProcess(environment, name, args, options);
-    return { code: Number(process.exitCode), stdout };
-  } finally {
-    terminal.write = write as typeof terminal.write;
-    process.exitCode = before;
-  }
 }
 
 /** Uses the services of a shop in this process. */

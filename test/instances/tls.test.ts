@@ -8,7 +8,7 @@ import { openPostgres } from '../../src/database/postgres.ts';
 import { isTlsForgotten, tlsOf } from '../../src/database/postgres-tls.ts';
 import { rawSql } from '../../src/database/sql.ts';
 import { assertRefused, curd, freshShop } from '../cli/run.ts';
-import { type Scope, secret, shared, temporaryFolder } from '../context.ts';
+import { postgresUrl, type Scope, secret, shared, temporaryFolder } from '../context.ts';
 import { ownPostgres } from './own-postgres.ts';
 
 const hasOpenssl = spawnSync('openssl', ['version']).status === 0;
@@ -94,9 +94,8 @@ suite('A PostgreSQL with TLS', { skip: hasOpenssl ? false : 'certificates need o
 });
 
 test('A PostgreSQL without TLS is refused with sslmode=require', async () => {
-  const url = process.env.CURD_TEST_POSTGRES;
   for (const mode of ['require', 'no-verify']) {
-    await assert.rejects(isEncrypted(`${url}/template1?sslmode=${mode}`), /does not accept TLS/);
+    await assert.rejects(isEncrypted(`${postgresUrl}/template1?sslmode=${mode}`), /does not accept TLS/);
   }
 });
 

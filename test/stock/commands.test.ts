@@ -3,7 +3,14 @@ import assert from 'node:assert/strict';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { assertEachRefused, type Environment, freshShop, outputInProcess, runInProcess } from '../cli/run.ts';
+import {
+  assertEachRefused,
+  assertRefused,
+  curd,
+  type Environment,
+  freshShop,
+  runInProcess,
+} from '../cli/run.ts';
 
 const fileIn = (shop: Environment, name: string) => join(shop.CURD_DATA_DIR ?? '', name);
 
@@ -15,20 +22,18 @@ const cheeses = [
   { name: 'Tilsit', stockKg: -1 },
 ];
 
-type Options = Readonly<Record<string, unknown>>;
-
 test('curd', async (suite) => {
   const shop = await freshShop(suite);
   const file = fileIn(shop, 'cheeses.json');
-  const run = async (name: string, args: readonly string[] = [], options: Options = {}, where = shop) =>
-    JSON.parse((await outputInProcess(where, name, args, { ...options, json: true })).stdout);
-  const textOf = async (name: string, args: readonly string[], options: Options) =>
-    (await outputInProcess(shop, name, args, options)).stdout;
+  const runIn = async (where: Environment, ...args: string[]) =>
+    JSON.parse((await curd(where, ...args.slice(0, 2), '--json', ...args.slice(2))).stdout);
+  const run = (...args: string[]) => runIn(shop, ...args);
+  const textOf = async (...args: string[]) => (await curd(shop, ...args)).stdout;
   const list = (where = shop): Promise<{ cheeseId: number; cheeseName: string; onHand: number }[]> =>
-    run('stock list', [], {}, where);
-  const importing = (values: readonly object[], options: Options = {}) => {
+    runIn(where, 'stock', 'list');
+  const importing = (values: readonly object[], ...flags: string[]) => {
     writeFileSync(file, JSON.stringify(values));
-    return run('import cheeses', [file], { map: [], ...options });
+    return run('import', 'cheeses', file, ...flags);
   };
   const kilograms = async () => (await list()).map(({ cheeseName, onHand }) => [cheeseName, onHand]);
   const first = [
@@ -46,13 +51,13 @@ test('curd', async (suite) => {
   await suite.test('export cheeses writes stockKg, from which an import creates the same stock', async () => {
     for (const format of ['csv', 'json']) {
       const exported = fileIn(shop, `all.${format}`);
-      await run('export cheeses', [exported]);
+      await run('export', 'cheeses', exported);
       if (format === 'json') {
         const [brie, comte] = JSON.parse(readFileSync(exported, 'utf8'));
         assert.deepEqual([brie.stockKg, 'stockKg' in comte], [12, false]);
       }
       const copy = await freshShop(suite);
-      assert.equal((await run('import cheeses', [exported], { map: [] }, copy)).created, 3);
+      assert.equal((await runIn(copy, 'import', 'cheeses', exported)).created, 3);
       assert.deepEqual(
         (await list(copy)).map(({ cheeseName, onHand }) => [cheeseName, onHand]),
         first,
@@ -68,12 +73,12 @@ test('curd', async (suite) => {
         { name: 'Brie', stockKg: 99 },
         { name: 'Comté', stockKg: 98 },
       ];
-      for (const [options, updated, expected] of [
-        [{}, 0, first],
-        [{ update: true }, 0, first],
-        [{ update: true, setStock: true, dryRun: true }, 2, first],
+      for (const [flags, updated, expected] of [
+        [[], 0, first],
+        [['--update'], 0, first],
+        [['--update', '--set-stock', '--dry-run'], 2, first],
         [
-          { update: true, setStock: true },
+          ['--update', '--set-stock'],
           2,
           [
             ['Brie', 99],
@@ -82,40 +87,37 @@ test('curd', async (suite) => {
           ],
         ],
       ] as const) {
-        const report = await importing(counted, options);
+        const report = await importing(counted, ...flags);
         assert.deepEqual([report.created, report.updated, report.unchanged], [0, updated, 2 - updated]);
-        assert.deepEqual(await kilograms(), expected, JSON.stringify(options));
+        assert.deepEqual(await kilograms(), expected, flags.join());
       }
-      await assert.rejects(importing(counted, { setStock: true }), /add --update/);
+      assertRefused(await curd(shop, 'import', 'cheeses', file, '--set-stock'), /add --update/);
     },
   );
 
   await suite.test('stock sets, adjusts, lists and ends tracking', async (t) => {
     const [brie] = await list();
     const id = String(brie?.cheeseId);
-    const set = await run('stock set', [id, '20'], { lowAt: '5' });
+    const set = await run('stock', 'set', id, '20', '--low-at', '5');
     assert.deepEqual([set.cheeseId, set.onHand, set.lowAt], [brie?.cheeseId, 20, 5]);
-    assert.equal((await run('stock set', [id, '30'])).lowAt, 5);
-    for (const [name, args, options] of [
-      ['stock set', [id, '0'], {}],
-      ['stock adjust', [id, '-30'], { reason: 'spoiled' }],
-      ['stock untrack', [id], {}],
-    ] as const) {
-      const { dryRun, effects } = await run(name, args, { ...options, dryRun: true });
+    assert.equal((await run('stock', 'set', id, '30')).lowAt, 5);
+    for (const args of [
+      ['set', '--dry-run', id, '0'],
+      ['adjust', '--dry-run', '--reason', 'spoiled', '--', id, '-30'],
+      ['untrack', '--dry-run', id],
+    ]) {
+      const { dryRun, effects } = await run('stock', ...args);
       assert.deepEqual([dryRun, effects[0].type, effects[0].data.deltaKg], [true, 'stock.adjusted', -30]);
     }
     assert.equal((await list())[0]?.onHand, 30);
     assert.equal(
-      await textOf('stock adjust', [id, '-26'], { reason: 'spoiled' }),
+      await textOf('stock', 'adjust', id, '--reason', 'spoiled', '--', '-26'),
       `Cheese ${id}: 4 kg on hand, 0 kg reserved, 4 kg available, low at 5 kg.\n`,
     );
-    assert.match(
-      await textOf('stock list', [], { low: true }),
-      /^ID .*LOW AT\n\d+ +Brie +available +4 +0 +4 +5\n$/,
-    );
-    assert.equal((await run('stock set', [id, '4'], { lowAt: 'none' })).lowAt, null);
-    assert.equal(await textOf('stock list', [], { low: true }), 'No stock is low.\n');
-    assert.deepEqual(await run('stock untrack', [id]), { cheeseId: brie?.cheeseId, tracked: false });
+    assert.match(await textOf('stock', 'list', '--low'), /^ID .*LOW AT\n\d+ +Brie +available +4 +0 +4 +5\n$/);
+    assert.equal((await run('stock', 'set', id, '4', '--low-at', 'none')).lowAt, null);
+    assert.equal(await textOf('stock', 'list', '--low'), 'No stock is low.\n');
+    assert.deepEqual(await run('stock', 'untrack', id), { cheeseId: brie?.cheeseId, tracked: false });
     const adjust = (kg: string, reason: string) => () =>
       runInProcess(shop, 'stock adjust', [id, kg], { reason });
     await assertEachRefused(t, [

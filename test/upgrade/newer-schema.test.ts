@@ -4,7 +4,7 @@ import { suite, test } from 'node:test';
 import { openDatabase } from '../../src/database/database.ts';
 import { sql } from '../../src/database/sql.ts';
 import { loadConfig } from '../../src/settings/config.ts';
-import { assertEachRefused, freshShop, outputInProcess, runInProcess, serve } from '../cli/run.ts';
+import { assertEachRefused, curd, freshShop, runInProcess, serve } from '../cli/run.ts';
 import { breakingChanges } from '../gates/migrations.ts';
 import { bern, onBothEngines, openShop } from '../helper.ts';
 import { futureMigrations, migrateToFuture } from './newer-schema.ts';
@@ -41,7 +41,7 @@ onBothEngines('A shop on a newer schema', (engine) => {
 suite('On a newer schema', () => {
   test('the server starts with one warning, and changes nothing that a newer version sees', async (t) => {
     const environment = await freshShop(t, { CURD_LOG_LEVEL: 'warn' });
-    await outputInProcess(environment, 'migrate');
+    await curd(environment, 'migrate');
     const place = loadConfig(environment);
     assert.deepEqual(await migrateToFuture(place), ['of-the-future']);
     const newer = await openDatabase(place);
@@ -60,14 +60,14 @@ suite('On a newer schema', () => {
     assert.equal(warning.database, 9999);
     assert.ok(warning.program < 9999);
     assert.deepEqual(await migrateToFuture(place), [], 'the newer version starts again');
-    const doctor = await outputInProcess(environment, 'doctor');
+    const doctor = await curd(environment, 'doctor');
     assert.equal(doctor.code, 0, doctor.stdout);
-    assert.match((await outputInProcess(environment, 'migrate')).stdout, /at migration 9999, newer than/);
+    assert.match((await curd(environment, 'migrate')).stdout, /at migration 9999, newer than/);
 
     const backup = `${environment.CURD_DATA_DIR}/newer.tar`;
-    await outputInProcess(environment, 'backup', [backup]);
+    await curd(environment, 'backup', backup);
     const other = await freshShop(t);
-    await outputInProcess(other, 'migrate');
+    await curd(other, 'migrate');
     const advice = /9999.*of the newer version/;
     await assertEachRefused(t, [
       [
