@@ -39,6 +39,7 @@ import { createUploads } from '../http/uploads.ts';
 import { createIdempotencyStore } from '../idempotency/store.ts';
 import { imageRoutes } from '../images/routes.ts';
 import { createJobWorker, type JobWorker } from '../jobs/worker.ts';
+import { createClientIpCounter } from '../limits/client-ip-counter.ts';
 import { createLocalCounter } from '../limits/local-counter.ts';
 import { createOverloadGuard } from '../limits/overload.ts';
 import { createPostgresCounter } from '../limits/postgres-counter.ts';
@@ -114,7 +115,9 @@ export async function buildApp(
   const guard = createGuard([keyResolver.resolve, sessions.resolve, createTokenResolver(database, clock)]);
   // A SQLite database has one server. All servers on a PostgreSQL count together.
   const counts = (database.engine === 'sqlite' ? createLocalCounter : createPostgresCounter)(database, clock);
-  const rateLimits = createRateLimits({ config, clock, counts });
+  const sharedLogins =
+    database.engine === 'sqlite' ? undefined : createClientIpCounter(database, clock, secret);
+  const rateLimits = createRateLimits({ config, clock, counts, sharedLogins });
   const idempotency = createIdempotencyStore(database, clock, secret);
 
   const system = services.contextOf('system');

@@ -9,7 +9,7 @@ import { readForm } from '../http/pages/form.ts';
 import { html } from '../http/pages/html.ts';
 import { redirectSeeOther, sendPage } from '../http/pages/send-page.ts';
 import type { RawRequest, RawRoute } from '../http/raw-routes.ts';
-import type { RateLimits } from '../limits/rate-limits.ts';
+import type { CountClientIp } from '../limits/client-ip-limits.ts';
 import { validate } from '../schema/validate.ts';
 import type { CustomerAdministration } from './administration.ts';
 import { customerInput } from './schemas.ts';
@@ -20,7 +20,7 @@ const donePath = '/oauth/password-changed';
 interface Dependencies {
   readonly administration: Pick<CustomerAdministration, 'findReset' | 'redeemReset'>;
   readonly page: PageLayout;
-  readonly countClientIp: RateLimits['countClientIp'];
+  readonly countClientIp: CountClientIp;
   readonly secret: string;
   /** Known when the server listens. */
   readonly issuer: () => string;

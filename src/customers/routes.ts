@@ -90,8 +90,8 @@ export function customerRoutes(dependencies: Dependencies): Route[] {
       handle: ({ body, countAs, withIdempotency }) => {
         const entries = body.map((entry) => ('errors' in entry ? entry.errors : entry.value));
         return withIdempotency(
-          (context) => {
-            countAs(Math.max(1, entries.length));
+          async (context) => {
+            await countAs(Math.max(1, entries.length));
             return customers.registerAll(context, entries);
           },
           ({ created, errors }) => ({

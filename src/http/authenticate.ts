@@ -29,13 +29,16 @@ export function authenticate(exchange: Exchange): MaybePromise<void> {
  */
 export function rateLimit(exchange: Exchange): MaybePromise<void> {
   if (exchange.principals.length === 0) {
-    countClientIp(exchange);
-    return;
+    return countClientIp(exchange);
   }
   // Without an account, a credential lifts no limit of logins and registrations: it can be had by registering.
   if (exchange.route.rateLimitGroup === 'login' && exchange.principals.every(hasNoAccount)) {
-    countClientIp(exchange);
+    return chain(countClientIp(exchange), () => chargePlan(exchange));
   }
+  return chargePlan(exchange);
+}
+
+function chargePlan(exchange: Exchange): MaybePromise<void> {
   const charge = exchange.dependencies.rateLimits.charge(exchange.principals);
   return charge instanceof Promise
     ? charge.then((counted) => setCharge(exchange, counted))
@@ -71,9 +74,11 @@ function noteLateBody(exchange: Exchange): void {
 
 /** Requests with an invalid credential are counted by client IP. */
 function resolveCredentials(exchange: Exchange): MaybePromise<readonly Principal[]> {
-  const rethrow = (error: unknown): never => {
+  const rethrow = (error: unknown): MaybePromise<never> => {
     if (error instanceof AppError && error.code === 'unauthorized') {
-      countClientIp(exchange);
+      return chain(countClientIp(exchange), () => {
+        throw error;
+      });
     }
     throw error;
   };
@@ -85,10 +90,12 @@ function resolveCredentials(exchange: Exchange): MaybePromise<readonly Principal
   }
 }
 
-function countClientIp(exchange: Exchange): void {
+function countClientIp(exchange: Exchange): MaybePromise<void> {
   const { route, request, dependencies } = exchange;
   const group = route.rateLimitGroup ?? (route.access === 'operational' ? 'public' : 'any');
-  exchange.clientIpCount = dependencies.rateLimits.countClientIp(clientNetwork(request.ip), group);
+  return chain(dependencies.rateLimits.countClientIp(clientNetwork(request.ip), group), (count) => {
+    exchange.clientIpCount = count;
+  });
 }
 
 function setCharge(exchange: Exchange, charge: RequestCharge): void {

@@ -33,7 +33,7 @@ export interface RouteInput {
   /** null where the request has no valid credential. */
   readonly rateLimitStatus: () => RateLimitStatus | null;
   /** Counts the request as several where it is counted by client IP. @throws AppError rateLimited */
-  readonly countAs: (requests: number) => void;
+  readonly countAs: (requests: number) => MaybePromise<void>;
   readonly openConnection: () => OpenConnection;
   /** Receives the form of an upload; null for other routes. @throws AppError unsupportedMediaType, payloadTooLarge, validation */
   readonly receive: (() => Promise<ReceivedForm>) | null;

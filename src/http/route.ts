@@ -9,7 +9,8 @@ import type { Principal } from '../auth/principal.ts';
 import type { Context } from '../database/context.ts';
 import type { ReceivedFile } from '../files/received-file.ts';
 import type { ReplayTime } from '../idempotency/store.ts';
-import type { RateLimitGroup, RateLimitStatus } from '../limits/rate-limits.ts';
+import type { RateLimitGroup } from '../limits/client-ip-limits.ts';
+import type { RateLimitStatus } from '../limits/rate-limits.ts';
 import type { MaybePromise } from '../maybe-promise.ts';
 import type { BatchEntry } from '../schema/batch.ts';
 import type { Parameters, ParameterValues, Schema } from '../schema/schema.ts';
@@ -56,7 +57,7 @@ export interface RouteRequest<Q, B, F, P> {
   /** The client IP as limits count it. A function, because most routes do not need it. */
   readonly clientIp: () => string;
   /** Counts a request without a valid credential as several. @throws AppError rateLimited */
-  readonly countAs: (requests: number) => void;
+  readonly countAs: (requests: number) => MaybePromise<void>;
   /** Where the response stays open: a long poll or a stream. */
   readonly openConnection: () => OpenConnection;
   readonly context: Context;

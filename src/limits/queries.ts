@@ -44,6 +44,26 @@ export interface CountRow {
   readonly hour_until: number;
 }
 
+/** A request by client IP, in the order that the function `count_client_ips` expects. */
+type ClientIpRequest = readonly [subject: string, requests: number, limit: number, countedIn: number | null];
+
+export interface ClientIpRow {
+  /** 0 where it was refused. */
+  readonly passed: 0 | 1;
+  /** The second in which it was counted. */
+  readonly slot: number;
+  /** Until as much is permitted, or where it passed, until another request is; 0: now. */
+  readonly wait_ms: number;
+}
+
+export const clientIpQueries = queriesOn((tx) => ({
+  /** One row for each request, in their order. @param now null for the database's clock */
+  count: (requests: readonly ClientIpRequest[], now: number | null) =>
+    tx.all<ClientIpRow>(sql`
+      select passed, slot, wait_ms from count_client_ips(${JSON.stringify(requests)}::text::jsonb, ${now})
+      order by place`),
+}));
+
 export const postgresQuotaQueries = queriesOn((tx) => ({
   /**
    * Counts all groups in one statement; returns one row for each, in their order. The function is in

@@ -1,21 +1,15 @@
 /**
  * Rate limits. Requests with a valid credential are counted by account (all its API keys and OAuth clients together) or
- * by customer, per hour and per second. All others are counted by client IP, per minute. A refused request is not
- * counted.
+ * by customer, per hour and per second. client-ip-limits.ts counts all others. A refused request is not counted.
  */
 import type { Principal } from '../auth/principal.ts';
 import type { Clock } from '../clock.ts';
 import { AppError, type LimitState } from '../errors.ts';
 import { chain, type MaybePromise } from '../maybe-promise.ts';
 import type { Config, PlanLimits } from '../settings/config.ts';
-import { createGenerationalCache, type GenerationalCache } from './generational-cache.ts';
-import { SlidingWindow } from './sliding-window.ts';
+import type { ClientIpCounter } from './client-ip-counter.ts';
+import { type CountClientIp, createClientIpLimits } from './client-ip-limits.ts';
 import { burstState, type CountedUse, hourState, type UsageCounter } from './usage-counter.ts';
-
-const secondMs = 1000;
-const minuteMs = 60_000;
-/** Client IPs within two minutes. */
-const clientIpsMax = 50_000;
 
 interface Plan extends PlanLimits {
   readonly name: string;
@@ -44,55 +38,35 @@ export interface RateLimits {
   read(accountId: number, plan: string): Promise<RateLimitStatus>;
   /** The whole quota of a plan. */
   unused(plan: string): RateLimitStatus;
-  /** Counts a request without a valid credential. @throws AppError rateLimited */
-  countClientIp(clientIp: string, group: RateLimitGroup): ClientIpCount;
+  readonly countClientIp: CountClientIp;
   /** Requests refused since the start, by limit, as labels of a metric. */
   refusals(): Readonly<Record<string, number>>;
 }
-
-/** A request that was counted by client IP. */
-export interface ClientIpCount {
-  /**
-   * Counts the request as several, as for a batch whose size is known once its body is read. A batch that exceeds a
-   * limit by itself passes if nothing else was counted. @throws AppError rateLimited, and the request is not counted
-   */
-  countAs(requests: number): void;
-}
-
-/**
- * What a request is for. `login` has a lower limit, against guessed passwords and mass registration. `public` (pages and
- * images) has a higher one, because these requests need no credential and cost little. `health` is counted apart from
- * `public`, so that a flood of pages from one client IP, or through an unlisted proxy, does not fail health checks.
- */
-export type RateLimitGroup = 'any' | 'login' | 'public' | 'health';
 
 interface Dependencies {
   readonly config: Pick<Config, 'plans' | 'addressLimits'>;
   readonly clock: Clock;
   readonly counts: UsageCounter;
+  readonly sharedLogins?: ClientIpCounter | undefined;
 }
 
 /** @param counts is closed by the caller */
-export function createRateLimits({ config, clock, counts }: Dependencies): RateLimits {
+export function createRateLimits({ config, clock, counts, sharedLogins }: Dependencies): RateLimits {
   const plans = new Map(Object.entries(config.plans).map(([name, limits]) => [name, { ...limits, name }]));
   const strictest = [...plans.values()].toSorted(
     (a, b) => (a.perHour ?? Infinity) - (b.perHour ?? Infinity),
   )[0];
   /** A plan that was removed from the settings gets the lowest limits. */
   const planOf = (name: string): Plan => plans.get(name) ?? (strictest as Plan);
-  const { perMinute, accountsPerMinute, publicPerMinute } = config.addressLimits;
-  const allRequests = { limit: perMinute, windows: windowsByClientIp(clock) };
-  const logins = { limit: accountsPerMinute, windows: windowsByClientIp(clock) };
-  const publicRequests = { limit: publicPerMinute, windows: windowsByClientIp(clock) };
-  const healthChecks = { limit: publicPerMinute, windows: windowsByClientIp(clock) };
-  const countedFor = {
-    any: [allRequests],
-    login: [logins, allRequests],
-    public: [publicRequests],
-    health: [healthChecks],
-  };
-
   const refused = { burst: 0, hour: 0, address: 0 };
+  const countClientIp = createClientIpLimits({
+    limits: config.addressLimits,
+    clock,
+    sharedLogins,
+    onRefusal: () => {
+      refused.address += 1;
+    },
+  });
 
   function chargePlan(subject: string, plan: Plan): MaybePromise<RequestCharge> {
     return chain(counts.count(subject, plan), (use) => {
@@ -127,20 +101,6 @@ export function createRateLimits({ config, clock, counts }: Dependencies): RateL
     });
   }
 
-  function clientIpRefusal(limit: number, waitMs: number): AppError {
-    return new AppError(
-      'rateLimited',
-      `Too many requests of this kind from one client IP within a minute: without a valid credential, ${limit} are permitted. Wait as long as Retry-After says.`,
-      {
-        details: {
-          retryAfterMs: waitMs,
-          limits: [{ policy: 'address', limit, windowSeconds: 60, remaining: 0, resetMs: waitMs }],
-          readAt: clock.now(),
-        },
-      },
-    );
-  }
-
   return {
     async read(accountId, planName) {
       const plan = planOf(planName);
@@ -165,42 +125,8 @@ export function createRateLimits({ config, clock, counts }: Dependencies): RateL
     refusals: () =>
       Object.fromEntries(Object.entries(refused).map(([limit, calls]) => [`{limit="${limit}"}`, calls])),
 
-    countClientIp(clientIp, group) {
-      const now = clock.now();
-      const counted = countedFor[group].map(({ limit, windows }) => {
-        const window = windows.get(clientIp) ?? windows.set(clientIp, new SlidingWindow(minuteMs, secondMs));
-        if (window.count(now) >= limit) {
-          refused.address += 1;
-          throw clientIpRefusal(limit, window.msUntilFree(now));
-        }
-        return { window, limit };
-      });
-      const slots = counted.map(({ window }) => window.add(now));
-      return {
-        countAs(requests) {
-          const now = clock.now();
-          for (const { window, limit } of counted) {
-            const others = Math.max(0, window.count(now) - 1);
-            const permitted = Math.max(0, limit - requests);
-            if (others > permitted) {
-              for (const [index, counter] of counted.entries()) {
-                counter.window.refund(slots[index] as number);
-              }
-              refused.address += 1;
-              throw clientIpRefusal(limit, window.untilAtMost(permitted, now));
-            }
-          }
-          for (const { window } of counted) {
-            window.add(now, requests - 1);
-          }
-        },
-      };
-    },
+    countClientIp,
   };
-}
-
-function windowsByClientIp(clock: Clock): GenerationalCache<SlidingWindow> {
-  return createGenerationalCache(clientIpsMax, 2 * minuteMs, clock);
 }
 
 class PlanCharge implements RequestCharge {

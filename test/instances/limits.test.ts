@@ -4,7 +4,8 @@ import { randomBytes } from 'node:crypto';
 import { suite, type TestContext, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { systemClock } from '../../src/clock.ts';
-import { assertError, type TestResponse, testClock, until } from '../helper.ts';
+import { sql } from '../../src/database/sql.ts';
+import { assertError, type Shop, shared, type TestResponse, testClock, until } from '../helper.ts';
 import { type Instances, newCheese, openInstances, tally } from './instances.ts';
 
 const plans = JSON.stringify({
@@ -125,5 +126,104 @@ suite('The limits of a plan, on three instances', () => {
         assert.equal(response.headers['ratelimit-policy'], policy);
       }
     }
+  });
+});
+
+suite('The limit of logins of a client IP, on three instances', () => {
+  const perMinute = 60;
+  const settings = {
+    CURD_ADDRESS_LIMITS: JSON.stringify({ perMinute: 600, accountsPerMinute: perMinute }),
+    CURD_TRUSTED_PROXIES: '127.0.0.0/8',
+  };
+  const clock = testClock();
+  const instances = shared((t) => openInstances(t, 3, { clock, settings }));
+  let clients = 0;
+  /** Headers of another client IP. */
+  const newClient = () => {
+    clients += 1;
+    return { 'x-forwarded-for': `192.0.2.${clients}` };
+  };
+  /** Counted like a login, and refused before a password is hashed. */
+  const logIn = (shop: Shop, headers: Record<string, string>) =>
+    shop.request('POST', '/v2/customer/login', { headers, raw: 'no JSON' });
+  const refused = (responses: readonly TestResponse[]) => responses.filter(({ status }) => status === 429);
+  const statements = ({ all }: Instances) =>
+    all.map(({ app }) => app.services.database.stats().done).reduce((sum, done) => sum + done, 0);
+
+  test('is that of a single one', async () => {
+    const shops = instances();
+    const [headers, other] = [newClient(), newClient()];
+    const parallel = await shops.atOnce(perMinute - 15, (shop) => logIn(shop, headers));
+    clock.advance(30_000);
+    const later = await shops.atOnce(16, (shop) => logIn(shop, headers));
+    const [only, ...more] = refused([...parallel, ...later]);
+    assert.ok(only !== undefined && more.length === 0, tally([...parallel, ...later]));
+    assertError(only, 429, 'rate_limit_exceeded');
+    assert.equal(only.headers['ratelimit-policy'], '"address";q=60;w=60');
+    assert.equal(only.headers.ratelimit, '"address";r=0;t=31');
+    assert.equal(only.headers['retry-after'], '31');
+    assert.equal((await logIn(shops.next(), other)).status, 422, 'another client IP');
+
+    clock.advance(30_999);
+    assert.equal(tally(await shops.atOnce(6, (shop) => logIn(shop, headers))), '6 x 429');
+    clock.advance(1);
+    const freed = await shops.atOnce(50, (shop) => logIn(shop, headers));
+    assert.equal(tally(freed), '45 x 422, 5 x 429');
+  });
+
+  test('costs no statement where an instance knows that it is reached', async () => {
+    const shops = instances();
+    const headers = newClient();
+    await shops.atOnce(perMinute + 9, (shop) => logIn(shop, headers));
+    const before = statements(shops);
+    for (let call = 0; call < 1000; call += 1) {
+      assert.equal((await logIn(shops.next(), headers)).status, 429);
+    }
+    // Background work has some.
+    assert.ok(statements(shops) - before < 100, String(statements(shops) - before));
+  });
+
+  test('counts each entry of a batch, and nothing of a refused one', async () => {
+    const shops = instances();
+    const headers = newClient();
+    const register = (entries: number) =>
+      shops.call('POST', '/v2/customer/createMultiple', { headers, body: Array(entries).fill({}) });
+    assert.equal((await register(50)).status, 200);
+    clock.advance(1000);
+    assertError(await register(11), 429, 'rate_limit_exceeded');
+    assert.equal((await register(10)).status, 200);
+    assertError(await register(1), 429, 'rate_limit_exceeded');
+    clock.advance(60_000);
+    assert.equal((await register(50)).status, 200);
+    const first = newClient();
+    const larger = { headers: first, body: Array(perMinute + 1).fill({}) };
+    assert.equal((await shops.call('POST', '/v2/customer/createMultiple', larger)).status, 200);
+    assertError(await logIn(shops.next(), first), 429, 'rate_limit_exceeded');
+  });
+
+  test('is 503 when the database does not respond', async () => {
+    const shops = instances();
+    const { database } = shops.all[0].app.services;
+    const response = await database.transaction(async (tx) => {
+      await tx.run(sql`lock table quota in exclusive mode`);
+      return { sent: await logIn(shops.all[1], newClient()) };
+    });
+    assertError(response.sent, 503, 'unavailable');
+    assert.match(response.sent.headers['retry-after'] ?? '', /^\d+$/);
+  });
+
+  test('stores no client IP, and is deleted when it is over', async () => {
+    const shops = instances();
+    const { database } = shops.all[0].app.services;
+    await logIn(shops.next(), newClient());
+    const rows = await database.all<{ subject: string }>(
+      sql`select subject from quota where subject like 'login:%'`,
+    );
+    assert.ok(rows.length > 0);
+    assert.doesNotMatch(JSON.stringify(rows), /192\.0\.2/);
+    clock.advance(4 * 60 * 60_000);
+    await shops.all[0].app.maintenance.run();
+    const left = await database.all(sql`select subject from quota where subject like 'login:%'`);
+    assert.equal(left.length, 0);
   });
 });

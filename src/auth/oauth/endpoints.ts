@@ -14,7 +14,7 @@ import { setPageHeaders } from '../../http/pages/send-page.ts';
 import type { RawRequest, RawRoute } from '../../http/raw-routes.ts';
 import { isRepeated } from '../../http/repeated-headers.ts';
 import { type Route, route } from '../../http/route.ts';
-import type { RateLimits } from '../../limits/rate-limits.ts';
+import type { CountClientIp } from '../../limits/client-ip-limits.ts';
 import { scopes } from '../access.ts';
 import { readAuthorizeRequest } from './authorize-request.ts';
 import type { Registration } from './customer-directory.ts';
@@ -32,7 +32,7 @@ export interface EndpointDependencies extends Omit<ProviderDependencies, 'issuer
   /** Known when the server listens. */
   readonly issuer: () => string;
   /** Requests to these endpoints carry no credential of the API. @throws AppError rateLimited */
-  readonly countClientIp: RateLimits['countClientIp'];
+  readonly countClientIp: CountClientIp;
 }
 
 interface Loaded {

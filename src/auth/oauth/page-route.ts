@@ -3,13 +3,13 @@ import { AppError, isFailure } from '../../errors.ts';
 import { headersOf, statusOf } from '../../http/error-mapping.ts';
 import { sendPage } from '../../http/pages/send-page.ts';
 import type { RawRequest, RawRoute } from '../../http/raw-routes.ts';
-import type { RateLimitGroup, RateLimits } from '../../limits/rate-limits.ts';
+import type { CountClientIp, RateLimitGroup } from '../../limits/client-ip-limits.ts';
 import { oauthErrorPage, type PageLayout } from './pages.ts';
 
 interface Dependencies {
   readonly page: PageLayout;
   /** Requests to pages carry no credential of the API. @throws AppError rateLimited */
-  readonly countClientIp: RateLimits['countClientIp'];
+  readonly countClientIp: CountClientIp;
 }
 
 /** Returns a function that makes the route of a page. By default forms are counted like logins. */
@@ -25,8 +25,8 @@ export function createPageRoute({ page, countClientIp }: Dependencies) {
     // Scripts of other origins must not read the pages (RFC 9700, section 2.6).
     cors: 'sameOrigin' as const,
     handle: (raw: RawRequest) =>
-      withErrorPage(page, raw, () => {
-        countClientIp(raw.clientIp, group);
+      withErrorPage(page, raw, async () => {
+        await countClientIp(raw.clientIp, group);
         return handle(raw);
       }),
   });

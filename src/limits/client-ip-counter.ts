@@ -1,0 +1,40 @@
+/**
+ * Counts logins and registrations by client IP in PostgreSQL, for all servers on it together and exactly. Requests that
+ * arrive while a statement runs are batched into the next one.
+ */
+import { createHmac } from 'node:crypto';
+import type { Clock } from '../clock.ts';
+import { batchCalls } from '../database/batch-calls.ts';
+import type { Database } from '../database/database.ts';
+import { type ClientIpRow, clientIpQueries } from './queries.ts';
+
+interface ClientIpEntry {
+  readonly clientIp: string;
+  /** The entries of a batch; 1 for other requests. */
+  readonly requests: number;
+  /** Within a minute. */
+  readonly limit: number;
+  /** `slot` of the row that counted this request as one before; null where nothing did. */
+  readonly countedIn: number | null;
+}
+
+/** Counts a request, unless it is refused: then what was counted of it before no longer counts. */
+export type ClientIpCounter = (entry: ClientIpEntry) => Promise<ClientIpRow>;
+
+/** @param secret of the digests that are stored instead of client IPs */
+export function createClientIpCounter(database: Database, clock: Clock, secret: string): ClientIpCounter {
+  const subjectOf = (clientIp: string) =>
+    `login:${createHmac('sha256', secret)
+      .update(JSON.stringify(['client ip', clientIp]))
+      .digest('base64url')}`;
+
+  return batchCalls((entries: readonly ClientIpEntry[]) =>
+    clientIpQueries(database).count(
+      entries.map(
+        ({ clientIp, requests, limit, countedIn }) =>
+          [subjectOf(clientIp), requests, limit, countedIn] as const,
+      ),
+      clock.isSystem ? null : clock.now(),
+    ),
+  );
+}
