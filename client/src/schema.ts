@@ -8641,7 +8641,7 @@ export interface components {
             values: {
                 /** @description Send it as the value of the filter */
                 value: string;
-                /** @description Number of cheeses; null for all values where other filters match more than 2,000 */
+                /** @description Number of cheeses. null for all values of a facet where the filters besides `status` match more than 2,000 cheeses; the facet `status` is exact under one filter value */
                 count: number | null;
             }[];
             /** @description How many values are not listed */

@@ -181,4 +181,4 @@ export function createCatalogueChanges(dependencies: Dependencies): CatalogueCha
   };
 }
 
-const startAgain = 'Start without since, and delete what does not come.';
+const startAgain = 'Start without since, and delete the cheeses that are not in the new list.';

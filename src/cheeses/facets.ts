@@ -2,7 +2,7 @@
  * Facets: the values of categories, tags, origins, organic and status, and how many cheeses have each. Every facet is
  * counted under all filters but its own, exactly, or not at all where that would take long.
  */
-import { setImmediate } from 'node:timers/promises';
+import { forEachBlock } from '../blocks.ts';
 import { createCache } from '../database/cache.ts';
 import type { Database } from '../database/database.ts';
 import type { Filters } from './list-query.ts';
@@ -84,27 +84,24 @@ export function createFacetReader(database: Database, matches: MatchReader): Fac
   /** From the matches themselves. */
   async function countMatches(name: FacetName, ids: readonly number[]): Promise<Facet> {
     const counts = new Map<string, number>();
-    for (let done = 0; done < ids.length; done += rowsAtOnce) {
-      for (const { status, terms } of await queries.listFacetValues(ids.slice(done, done + rowsAtOnce))) {
+    await forEachBlock(ids, rowsAtOnce, async (block) => {
+      for (const { status, terms } of await queries.listFacetValues(block)) {
         for (const one of name === 'status' ? [status] : terms.split(',')) {
           counts.set(one, (counts.get(one) ?? 0) + 1);
         }
       }
-      await setImmediate();
-    }
+    });
     if (name === 'status') {
       return toFacet([...counts].map(([status, count]) => plain(status, count)));
     }
     const counted: Counted[] = [];
-    const termIds = [...counts.keys()].map(Number);
-    for (let done = 0; done < termIds.length; done += rowsAtOnce) {
-      for (const term of await queries.listTerms(termIds.slice(done, done + rowsAtOnce))) {
+    await forEachBlock([...counts.keys()].map(Number), rowsAtOnce, async (block) => {
+      for (const term of await queries.listTerms(block)) {
         if (term.kind === termKinds[name]) {
           counted.push(toCounted(name, term.name, term.folded, counts.get(String(term.id)) ?? 0));
         }
       }
-      await setImmediate();
-    }
+    });
     return toFacet(counted);
   }
 

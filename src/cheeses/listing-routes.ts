@@ -3,7 +3,7 @@
 import { anyOf, apiKey, oauth } from '../auth/access.ts';
 import { badRequestResponse } from '../http/error-responses.ts';
 import { weakTag } from '../http/etag.ts';
-import { nextLink } from '../http/link.ts';
+import { nextPageHeader } from '../http/link.ts';
 import { TextBody } from '../http/response.ts';
 import { type Route, route } from '../http/route.ts';
 import type { Parameters } from '../schema/schema.ts';
@@ -119,10 +119,7 @@ export function listingRoutes(listing: CheeseReader): Route[] {
           return notModified(page);
         }
         const { items, nextCursor, total, version } = page;
-        const next =
-          nextCursor === null
-            ? {}
-            : { Link: nextLink('/v2/cheeses', { cursor: nextCursor, limit: String(query.limit) }) };
+        const next = nextPageHeader('/v2/cheeses', nextCursor, query.limit);
         const counted = page.facets === undefined ? '' : `,"facets":${page.facets}`;
         const text = `{"items":[${items}],"nextCursor":${JSON.stringify(nextCursor)},"hasMore":${nextCursor !== null},"total":${total}${counted}}`;
         return { status: 200, headers: { ETag: weakTag(version), ...next }, body: new TextBody(text) };

@@ -2,7 +2,7 @@
 import { anyOf, apiKey, oauth } from '../auth/access.ts';
 import { badRequestResponse } from '../http/error-responses.ts';
 import { weakTag } from '../http/etag.ts';
-import { nextLink } from '../http/link.ts';
+import { nextPageHeader } from '../http/link.ts';
 import { type Route, route } from '../http/route.ts';
 import type { Parameters } from '../schema/schema.ts';
 import { lineRule } from '../schema/text-rules.ts';
@@ -52,10 +52,9 @@ export function navigationRoutes(names: NameReader): Route[] {
           return notModified(page);
         }
         const { items, nextCursor, total, version } = page;
-        const Link = nextCursor && nextLink(`/v2${path}`, { cursor: nextCursor, limit: String(limit) });
         return {
           status: 200,
-          headers: { ETag: weakTag(version), ...(Link === null ? {} : { Link }) },
+          headers: { ETag: weakTag(version), ...nextPageHeader(`/v2${path}`, nextCursor, limit) },
           body: { items, nextCursor, hasMore: nextCursor !== null, total },
         };
       },

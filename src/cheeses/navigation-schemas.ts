@@ -21,7 +21,8 @@ const Facet = {
           value: { type: 'string', description: 'Send it as the value of the filter' },
           count: {
             type: ['integer', 'null'],
-            description: 'Number of cheeses; null for all values where other filters match more than 2,000',
+            description:
+              'Number of cheeses. null for all values of a facet where the filters besides `status` match more than 2,000 cheeses; the facet `status` is exact under one filter value',
           },
         },
       },

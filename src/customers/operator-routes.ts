@@ -9,7 +9,7 @@ import {
   notFoundResponse,
   unprocessableResponse,
 } from '../http/error-responses.ts';
-import { nextLink } from '../http/link.ts';
+import { nextPageHeader } from '../http/link.ts';
 import { parsePathId } from '../http/path-id.ts';
 import { TextBody } from '../http/response.ts';
 import { type Route, route } from '../http/route.ts';
@@ -123,13 +123,9 @@ export function customerOperatorRoutes({ administration, search, issuer }: Depen
       handle: async ({ principal, query }) => {
         requireOperator(principal);
         const { items, nextCursor, hasMore } = await search.list(query);
-        const link =
-          nextCursor === null
-            ? {}
-            : { Link: nextLink('/v2/customers', { cursor: nextCursor, limit: String(query.limit) }) };
         return {
           status: 200,
-          headers: { ...uncached, ...link },
+          headers: { ...uncached, ...nextPageHeader('/v2/customers', nextCursor, query.limit) },
           body: new TextBody(
             `{"items":[${items.join(',')}],"nextCursor":${JSON.stringify(nextCursor)},"hasMore":${hasMore}}`,
           ),

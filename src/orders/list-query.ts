@@ -1,5 +1,5 @@
 /** The parameters of lists of orders, and the response with a page. */
-import { nextLink } from '../http/link.ts';
+import { nextPageHeader } from '../http/link.ts';
 import { type RouteResponse, TextBody } from '../http/response.ts';
 import { int64 } from '../schema/parts.ts';
 import type { Parameters, ParameterValues } from '../schema/schema.ts';
@@ -62,12 +62,9 @@ export function requestOf(query: ParameterValues<typeof storeListQuery>): OrderR
 
 /** @param path of the list, for the link to the next page */
 export function shownPage({ items, ...rest }: OrderPage, path: string, limit: number): RouteResponse {
-  const { nextCursor } = rest;
-  const Link =
-    nextCursor === null ? {} : { Link: nextLink(path, { cursor: nextCursor, limit: String(limit) }) };
   return {
     status: 200,
-    headers: { 'Cache-Control': 'private, no-cache', ...Link },
+    headers: { 'Cache-Control': 'private, no-cache', ...nextPageHeader(path, rest.nextCursor, limit) },
     body: new TextBody(`{"items":[${items}],${JSON.stringify(rest).slice(1)}`),
   };
 }

@@ -111,9 +111,8 @@ export function createOrderService(dependencies: Dependencies): OrderService {
     place: (context, principal, input) =>
       context.transaction(async (tx) => {
         const { customerId } = principal;
-        // Cheeses before the customer, by the lock order: a favourite cheese may be deleted at the same time.
-        // The order of locks of a placement: the cheeses, the customer, the placer (with a limit of orders an hour), then
-        // the stock.
+        // The lock order of a placement: cheeses, the customer (whose favourite cheese may be deleted at the same time), the
+        // placer (with a limit of orders an hour), stock.
         const rows = await cheeses.lockForShare(tx, cheesesOf(input.items).filter(Number.isSafeInteger));
         if (customerId !== null && !(await customers.lockForShare(tx, customerId))) {
           throw invalidCredential('The customer of this session is gone.');

@@ -52,7 +52,7 @@ export function createStockReader(
       return undefined;
     }
     const { name, status } = parseCheese(cheese.body);
-    return { cheeseId: row.cheese_id, cheeseName: name, status, ...JSON.parse(toStock(row).body) };
+    return { cheeseId: row.cheese_id, cheeseName: name, status, ...toStock(row) };
   }
 
   return {

@@ -8,7 +8,7 @@ import {
   unprocessableResponse,
 } from '../http/error-responses.ts';
 import { entityResponse, ifMatchFor, preconditionOf } from '../http/etag.ts';
-import { nextLink } from '../http/link.ts';
+import { nextPageHeader } from '../http/link.ts';
 import { type Route, route } from '../http/route.ts';
 import { idRule } from '../schema/text-rules.ts';
 import type { StockReader } from './reader.ts';
@@ -62,13 +62,11 @@ export function stockRoutes({ stock, stockReader }: Dependencies): Route[] {
       },
       handle: async ({ query: { cheeseIds, ...query } }) => {
         const page = await stockReader.list({ ...query, cheeseIds: cheeseIds?.map(Number) });
-        const { nextCursor } = page;
-        const next = { cursor: nextCursor ?? '', limit: String(query.limit) };
         return {
           status: 200,
           headers: {
             'Cache-Control': 'private, no-cache',
-            ...(nextCursor === null ? {} : { Link: nextLink('/v2/stock', next) }),
+            ...nextPageHeader('/v2/stock', page.nextCursor, query.limit),
           },
           body: { ...page },
         };

@@ -39,6 +39,8 @@ export const Stock = {
   ],
 } as const;
 
+export type Stock = XStatic<typeof Stock>;
+
 export const StockInput = {
   title: 'StockInput',
   type: 'object',
@@ -57,7 +59,6 @@ export const adjustmentReasons = [
   'counted',
   'other',
 ] as const;
-export type AdjustmentReason = (typeof adjustmentReasons)[number];
 
 export const StockAdjustment = {
   title: 'StockAdjustment',

@@ -12,7 +12,7 @@ import { AppError, validationError } from '../errors.ts';
 import type { Precondition, Versioned } from '../versioned.ts';
 import { availableOf, type LevelChange, recordLevelChanges } from './levels.ts';
 import { type StockRow, stockQueries } from './queries.ts';
-import { onHandSchema, type StockAdjustment, type StockInput } from './schemas.ts';
+import { onHandSchema, type Stock, type StockAdjustment, type StockInput } from './schemas.ts';
 
 /** Reservations of orders, which the area of orders stores. */
 export interface OpenOrders {
@@ -61,14 +61,15 @@ interface Dependencies {
 }
 
 /** The version contains when tracking began, because numbers start again at 1. */
-export function toStock(row: StockRow): Versioned {
-  const { cheese_id: id, on_hand: onHand, reserved, low_at: lowAt, tracked_since: trackedSince } = row;
-  const version = `${Date.parse(trackedSince).toString(36)}-${row.version}`;
-  return {
-    id,
-    version,
-    body: JSON.stringify({ onHand, reserved, available: availableOf(row), lowAt, trackedSince }),
-  };
+function toVersioned(row: StockRow): Versioned {
+  const version = `${Date.parse(row.tracked_since).toString(36)}-${row.version}`;
+  return { id: row.cheese_id, version, body: JSON.stringify(toStock(row)) };
+}
+
+/** As the API shows it. */
+export function toStock(row: StockRow): Stock {
+  const { on_hand: onHand, reserved, low_at: lowAt, tracked_since: trackedSince } = row;
+  return { onHand, reserved, available: availableOf(row), lowAt, trackedSince };
 }
 
 export function createStockService(dependencies: Dependencies): StockService {
@@ -119,7 +120,7 @@ export function createStockService(dependencies: Dependencies): StockService {
 
   return {
     find: async (cheeseId) =>
-      toStock(await requireRow(cheeseId, await stockQueries(database).find(cheeseId))),
+      toVersioned(await requireRow(cheeseId, await stockQueries(database).find(cheeseId))),
 
     replace: (context, cheeseId, { onHand: on_hand, lowAt }, precondition) =>
       context.transaction(async (tx) => {
@@ -138,16 +139,16 @@ export function createStockService(dependencies: Dependencies): StockService {
           }
           const reserved = await openOrders.reserve(tx, cheeseId);
           await begin(tx, context, [{ cheese_id: cheeseId, on_hand, reserved, low_at: lowAt ?? null }]);
-          return { stock: toStock((await queries.find(cheeseId)) as StockRow), isNew: true };
+          return { stock: toVersioned((await queries.find(cheeseId)) as StockRow), isNew: true };
         }
-        precondition?.(toStock(before).version);
+        precondition?.(toVersioned(before).version);
         const low_at = lowAt === undefined ? before.low_at : lowAt;
         if (before.on_hand === on_hand && before.low_at === low_at) {
-          return { stock: toStock(before), isNew: false };
+          return { stock: toVersioned(before), isNew: false };
         }
         const after = await queries.update({ ...before, on_hand, low_at });
         await recordLevelChanges(tx, context, now(), [changed(before, after, 'counted')]);
-        return { stock: toStock(after), isNew: false };
+        return { stock: toVersioned(after), isNew: false };
       }),
 
     adjust: (context, cheeseId, { deltaKg, reason }) =>
@@ -168,7 +169,7 @@ export function createStockService(dependencies: Dependencies): StockService {
         }
         const after = await queries.update({ ...before, on_hand });
         await recordLevelChanges(tx, context, now(), [changed(before, after, reason)]);
-        return toStock(after);
+        return toVersioned(after);
       }),
 
     untrack: (context, cheeseId) =>
