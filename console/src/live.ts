@@ -10,7 +10,13 @@ const pollMs = 15_000;
 /** A list is read again at most twice a second. */
 const refreshMs = 500;
 
-export type LiveState = 'connecting' | 'live' | 'polling' | 'offline';
+/** A stream that was not refused within this time is open. */
+const settleMs = 500;
+
+export type LiveState = 'connecting' | 'live' | 'polling';
+
+/** What ticks the first steps of Home, in their order. */
+export const firstSteps = ['api_key.created', 'cheese.created', 'cheese.image_uploaded', 'order.placed'];
 
 /** The beginnings of query keys that an event makes stale. */
 function staleKeys({ type, subject }: Pick<CurdEvent, 'type' | 'subject'>): string[] {
@@ -64,6 +70,17 @@ function setState(next: LiveState): void {
   }
 }
 
+/** Waits, unless the signal aborts. */
+function pause(ms: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const timer = window.setTimeout(resolve, ms);
+    signal.addEventListener('abort', () => {
+      window.clearTimeout(timer);
+      resolve();
+    });
+  });
+}
+
 /** Begins to listen. Returns how to end. */
 export function listen(curd: Curd, queries: QueryClient): () => void {
   const ending = new AbortController();
@@ -84,7 +101,8 @@ export function listen(curd: Curd, queries: QueryClient): () => void {
 
   function receive(event: CurdEvent): void {
     position = event.id;
-    for (const key of [...staleKeys(event), 'events']) {
+    const others = firstSteps.includes(event.type) ? ['events', 'checklist'] : ['events'];
+    for (const key of [...staleKeys(event), ...others]) {
       stale.add(key);
     }
     timer ??= window.setTimeout(refresh, refreshMs);
@@ -121,26 +139,31 @@ export function listen(curd: Curd, queries: QueryClient): () => void {
     isReading = true;
     while (!signal.aborted) {
       // The client waits longer after each lost connection: this page knows when the server is back.
-      const returned = new AbortController();
-      const stopWatching = connection.onReturn(() => returned.abort());
-      const either = AbortSignal.any([signal, returned.signal]);
+      const attempt = new AbortController();
+      const abort = () => attempt.abort();
+      signal.addEventListener('abort', abort, { signal: attempt.signal });
+      const stopWatching = connection.onReturn(abort);
+      let settling: number | undefined;
       try {
-        position ??= (await curd.events.list({ since: 'latest', limit: 1 }, { signal: either })).next;
-        announce('live');
-        for await (const event of curd.events.stream({ since: position, signal: either })) {
+        position ??= (await curd.events.list({ since: 'latest', limit: 1 }, { signal: attempt.signal })).next;
+        settling = window.setTimeout(announce, settleMs, 'live');
+        for await (const event of curd.events.stream({ since: position, signal: attempt.signal })) {
           receive(event);
           channel.postMessage({ event });
         }
       } catch {
-        if (!either.aborted) {
+        window.clearTimeout(settling);
+        if (!attempt.signal.aborted) {
           // Events may be missed, or be gone from the log.
           position = undefined;
           announce('polling');
-          await queries.invalidateQueries();
-          await new Promise((resolve) => window.setTimeout(resolve, pollMs));
+          void queries.invalidateQueries();
+          await pause(pollMs, attempt.signal);
         }
       } finally {
+        window.clearTimeout(settling);
         stopWatching();
+        abort();
       }
     }
   }

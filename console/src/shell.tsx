@@ -29,6 +29,7 @@ import { shopEnvironment, shopName } from './environment.ts';
 import { listen, live } from './live.ts';
 import { openPalette, Palette } from './palette.tsx';
 import { Empty, Loading, PageTitle, Problem } from './parts/page.tsx';
+import { useScrollPlace } from './parts/place.ts';
 import { queryClient, useSignedIn } from './queries.ts';
 import { screens } from './screens/list.ts';
 import { signOut } from './session.ts';
@@ -48,7 +49,8 @@ const liveTexts = {
 
 function LiveBadge() {
   const state = useSyncExternalStore(live.subscribe, live.get);
-  const { label, color, help } = liveTexts[state];
+  const isAway = useSyncExternalStore(connection.subscribe, connection.isAway);
+  const { label, color, help } = liveTexts[isAway ? 'offline' : state];
   return (
     <Tooltip label={help}>
       <Badge variant="dot" color={color} role="status" aria-label={`Updates: ${label}`}>
@@ -257,10 +259,7 @@ export function Shell() {
   useEffect(() => listen(curd, queryClient), [curd]);
   useShortcuts({ '?': () => setHelpOpen(true) });
   const visible = useVisibleScreens();
-  // biome-ignore lint/correctness/useExhaustiveDependencies: a new screen begins at its top.
-  useEffect(() => {
-    window.scrollTo(0, 0);
-  }, [location]);
+  useScrollPlace(location);
   return (
     <>
       <EnvironmentBar />

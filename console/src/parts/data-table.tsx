@@ -1,20 +1,15 @@
 /** A list of objects: a table on wide screens, cards on phones. j and k move, Enter opens, Space selects. */
-import { Box, Checkbox, Table, Text } from '@mantine/core';
-import { type ReactNode, useEffect, useRef, useState } from 'react';
+import { Box, Checkbox, Table } from '@mantine/core';
+import { useEffect, useRef, useState } from 'react';
 import { useShortcuts } from '../shortcuts.ts';
-
-export interface Column<Row> {
-  readonly title: string;
-  readonly show: (row: Row) => ReactNode;
-  /** Numbers are aligned to the right. */
-  readonly isNumber?: boolean;
-  /** Not shown in the cards of phones. */
-  readonly isWideOnly?: boolean;
-}
+import { follow, type Position } from './follow.ts';
+import { keepSelectedRow, selectedRow } from './place.ts';
+import { type Column, TableRow } from './table-row.tsx';
 
 interface Props<Row> {
   /** What the rows are, for screen readers: "Orders". */
   readonly label: string;
+  /** The same array each time, so that rows are not rendered again. */
   readonly columns: readonly Column<Row>[];
   readonly rows: readonly Row[];
   readonly keyOf: (row: Row) => number | string;
@@ -26,19 +21,56 @@ interface Props<Row> {
   readonly onSelect?: ((selected: ReadonlySet<number | string>) => void) | undefined;
   /** Actions on the current row, by key. */
   readonly keys?: Readonly<Record<string, (row: Row) => void>> | undefined;
-  /** Called when the end of the list comes into view. */
-  readonly onEnd?: (() => void) | undefined;
+  /** Called when other rows come into view. */
+  readonly onVisible?: ((first: number, last: number) => void) | undefined;
+}
+
+/** The first and the last row in the window, found by halving: rows are one below the other. */
+function visibleRows(rows: HTMLCollection): readonly [first: number, last: number] {
+  const firstWhere = (isAfter: (row: DOMRect) => boolean) => {
+    let [low, high] = [0, rows.length];
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      const row = rows[middle];
+      if (row !== undefined && isAfter(row.getBoundingClientRect())) {
+        high = middle;
+      } else {
+        low = middle + 1;
+      }
+    }
+    return low;
+  };
+  const first = firstWhere(({ bottom }) => bottom > 0);
+  const last = firstWhere(({ top }) => top >= window.innerHeight) - 1;
+  return [Math.min(first, Math.max(0, last)), Math.max(0, last)];
 }
 
 export function DataTable<Row>(props: Props<Row>) {
-  const { label, columns, rows, keyOf, nameOf, onOpen, selected, onSelect, keys, onEnd } = props;
-  const [current, setCurrent] = useState(-1);
+  const { label, columns, rows, keyOf, nameOf, onOpen, selected, onSelect, keys, onVisible } = props;
+  const rowKeys = rows.map(keyOf);
+  const [known, setKnown] = useState<Position<number | string>>(() => {
+    const row = rowKeys.indexOf(selectedRow() ?? '');
+    return { row, key: rowKeys[row] ?? null };
+  });
+  const position = follow(known, rowKeys);
+  if (position !== known) {
+    setKnown(position);
+  }
   const body = useRef<HTMLTableSectionElement>(null);
-  const end = useRef<HTMLDivElement>(null);
+
+  function select(row: number): void {
+    const key = rowKeys[row];
+    if (key !== undefined) {
+      setKnown({ row, key });
+      keepSelectedRow(key);
+    }
+  }
+
+  const selectRow = (one: Row) => select(rows.indexOf(one));
 
   function move(by: number): void {
-    const next = Math.max(0, Math.min(rows.length - 1, current + by));
-    setCurrent(next);
+    const next = Math.max(0, Math.min(rows.length - 1, position.key === null ? 0 : position.row + by));
+    select(next);
     body.current?.children[next]?.scrollIntoView({ block: 'nearest' });
   }
 
@@ -51,7 +83,7 @@ export function DataTable<Row>(props: Props<Row>) {
     onSelect?.(next);
   }
 
-  const row = rows[current];
+  const row = position.key === null ? undefined : rows[position.row];
   useShortcuts({
     j: () => move(1),
     k: () => move(-1),
@@ -64,22 +96,32 @@ export function DataTable<Row>(props: Props<Row>) {
         }),
   });
 
-  const reachEnd = useRef(onEnd);
-  reachEnd.current = onEnd;
+  const report = useRef(onVisible);
+  report.current = onVisible;
+  // biome-ignore lint/correctness/useExhaustiveDependencies: more rows may be in view.
   useEffect(() => {
-    const observer = new IntersectionObserver(([entry]) => {
-      if (entry?.isIntersecting) {
-        reachEnd.current?.();
+    let frame = 0;
+    const look = () => {
+      frame = 0;
+      if (body.current !== null) {
+        report.current?.(...visibleRows(body.current.children));
       }
-    });
-    if (end.current !== null) {
-      observer.observe(end.current);
-    }
-    return () => observer.disconnect();
-  }, []);
+    };
+    const onMove = () => {
+      frame ||= window.requestAnimationFrame(look);
+    };
+    look();
+    window.addEventListener('scroll', onMove, { passive: true });
+    window.addEventListener('resize', onMove);
+    return () => {
+      window.cancelAnimationFrame(frame);
+      window.removeEventListener('scroll', onMove);
+      window.removeEventListener('resize', onMove);
+    };
+  }, [rows.length]);
 
-  // The heading of a card.
-  const heading = columns.find(({ isWideOnly }) => !isWideOnly);
+  const actions = useRef({ select: selectRow, open: (one: Row) => onOpen?.(one), toggle });
+  actions.current = { select: selectRow, open: (one: Row) => onOpen?.(one), toggle };
   const isAllSelected = rows.length > 0 && rows.every((one) => selected?.has(keyOf(one)));
   return (
     <Box className="data-table">
@@ -106,44 +148,18 @@ export function DataTable<Row>(props: Props<Row>) {
         </Table.Thead>
         <Table.Tbody ref={body}>
           {rows.map((one, index) => (
-            <Table.Tr
-              key={keyOf(one)}
-              data-current={index === current || undefined}
-              onClick={() => setCurrent(index)}
-              onDoubleClick={() => onOpen?.(one)}
-            >
-              {selected === undefined ? null : (
-                <Table.Td>
-                  <Checkbox
-                    size="xs"
-                    aria-label={`Select ${nameOf(one)}`}
-                    checked={selected.has(keyOf(one))}
-                    onChange={() => toggle(one)}
-                  />
-                </Table.Td>
-              )}
-              {columns.map((column) => {
-                const { title, show, isNumber, isWideOnly } = column;
-                return (
-                  <Table.Td
-                    key={title}
-                    data-heading={column === heading || undefined}
-                    ta={isNumber ? 'right' : undefined}
-                    className={isNumber ? 'figure' : undefined}
-                    data-wide={isWideOnly || undefined}
-                  >
-                    <Text component="span" className="card-label" size="xs" c="dimmed">
-                      {title}
-                    </Text>
-                    {show(one)}
-                  </Table.Td>
-                );
-              })}
-            </Table.Tr>
+            <TableRow
+              key={rowKeys[index]}
+              row={one}
+              columns={columns}
+              isCurrent={position.key !== null && index === position.row}
+              isSelected={selected?.has(keyOf(one)) ?? null}
+              name={nameOf(one)}
+              actions={actions}
+            />
           ))}
         </Table.Tbody>
       </Table>
-      <div ref={end} />
     </Box>
   );
 }

@@ -1,7 +1,7 @@
 /** Changes of one cheese that are made where it is listed. */
 import { notifications } from '@mantine/notifications';
 import { useQueryClient } from '@tanstack/react-query';
-import { type ReactNode, useState } from 'react';
+import { type ReactNode, useCallback, useState } from 'react';
 import { type Body, type Cheese, type Curd, etagOf, isCurdError } from '../../../../client/src/index.ts';
 import { Conflict } from '../../parts/conflict.tsx';
 import { useCurd } from '../../queries.ts';
@@ -56,18 +56,25 @@ export function useListedChange(): {
   const client = useQueryClient();
   const [open, setOpen] = useState<Open | null>(null);
 
-  async function change(seen: Cheese, changes: CheeseChanges): Promise<void> {
-    const { pricePerKg, ...rest } = { ...seen, ...changes };
-    showInLists(client, { ...rest, ...(pricePerKg === null ? {} : { pricePerKg }) } as Cheese);
-    try {
-      const { isConflict, cheese } = await patch(curd, seen, changes);
-      showInLists(client, cheese);
-      setOpen(isConflict ? { changes, current: cheese } : null);
-    } catch (error) {
-      showInLists(client, seen);
-      notifications.show({ color: 'red', title: `${seen.name} was not changed`, message: messageOf(error) });
-    }
-  }
+  const change = useCallback(
+    async (seen: Cheese, changes: CheeseChanges): Promise<void> => {
+      const { pricePerKg, ...rest } = { ...seen, ...changes };
+      showInLists(client, { ...rest, ...(pricePerKg === null ? {} : { pricePerKg }) } as Cheese);
+      try {
+        const { isConflict, cheese } = await patch(curd, seen, changes);
+        showInLists(client, cheese);
+        setOpen(isConflict ? { changes, current: cheese } : null);
+      } catch (error) {
+        showInLists(client, seen);
+        notifications.show({
+          color: 'red',
+          title: `${seen.name} was not changed`,
+          message: messageOf(error),
+        });
+      }
+    },
+    [curd, client],
+  );
 
   const dialog =
     open === null ? null : (

@@ -1,12 +1,13 @@
 /** The catalogue as a table: search, filters, changes in the row, and actions on many cheeses. */
 import { Anchor, Badge, Button, Group, Kbd, Text } from '@mantine/core';
 import { DownloadIcon, PlusIcon } from '@radix-ui/react-icons';
-import { useState } from 'react';
+import { createContext, useContext, useMemo, useState } from 'react';
 import { Link, useLocation, useSearchParams } from 'wouter';
 import type { Cheese } from '../../../../client/src/index.ts';
-import { type Column, DataTable } from '../../parts/data-table.tsx';
 import { showNumber } from '../../parts/format.ts';
 import { Empty, Loading, PageTitle, Problem } from '../../parts/page.tsx';
+import { PagedTable } from '../../parts/paged-table.tsx';
+import type { Column } from '../../parts/table-row.tsx';
 import { Time } from '../../parts/time.tsx';
 import { useSignedIn } from '../../queries.ts';
 import { type BulkAction, CheeseBulk } from './bulk-actions.tsx';
@@ -15,7 +16,7 @@ import { useListedChange } from './change.tsx';
 import { useCsv } from './export.ts';
 import { showField } from './fields.ts';
 import { type Facets, FilterBar, type SetParams } from './filter-bar.tsx';
-import { type CheeseFilters, type CheeseStatus, countFilters, filtersOf, statuses } from './filters.ts';
+import { type CheeseFilters, countFilters, filtersOf, statuses } from './filters.ts';
 import { useAvailable, useCheeses } from './queries.ts';
 
 const shownTags = 2;
@@ -26,10 +27,10 @@ export function CheeseList() {
   const { person } = useSignedIn();
   const filters = filtersOf(params);
   const list = useCheeses(filters);
-  const pages = list.data?.pages ?? [];
-  const rows = pages.flatMap(({ items }) => items);
+  const { pages, rows } = list;
   const available = useAvailable(
     person.mayWriteCheeses ? pages.map(({ items }) => items.map(({ id }) => id)) : [],
+    list.pagesInView,
   );
   const { change, dialog } = useListedChange();
   const [selected, setSelected] = useState<ReadonlySet<number | string>>(new Set());
@@ -50,13 +51,7 @@ export function CheeseList() {
     setSelected(new Set());
   };
 
-  const setStatus = (cheese: Cheese, status: CheeseStatus) => void change(cheese, { status });
-  const columns = columnsOf({
-    available,
-    mayWrite: person.mayWriteCheeses,
-    onStatus: setStatus,
-    onPrice: (seen, pricePerKg) => void change(seen, { pricePerKg }),
-  });
+  const columns = useMemo(() => columnsOf(person.mayWriteCheeses, change), [person.mayWriteCheeses, change]);
   const chosen = rows.filter(({ id }) => selected.has(id));
 
   return (
@@ -95,30 +90,30 @@ export function CheeseList() {
       {list.isError ? <Problem error={list.error} retry={list.refetch} /> : null}
       {list.isPending ? <Loading what="cheeses" /> : null}
       {rows.length > 0 ? (
-        <DataTable
-          label="Cheeses"
-          columns={columns}
-          rows={rows}
-          keyOf={({ id }) => id}
-          nameOf={({ name }) => name}
-          onOpen={({ id }) => navigate(`/cheeses/${id}`)}
-          selected={person.mayWriteCheeses ? selected : undefined}
-          onSelect={setSelected}
-          keys={
-            person.mayWriteCheeses
-              ? Object.fromEntries(
-                  statuses.map((status, index) => [
-                    String(index + 1),
-                    (row: Cheese) => setStatus(row, status),
-                  ]),
-                )
-              : undefined
-          }
-          onEnd={() => void (list.hasNextPage && !list.isFetching ? list.fetchNextPage() : null)}
-        />
+        <AvailableContext value={available}>
+          <PagedTable
+            list={list}
+            label="Cheeses"
+            columns={columns}
+            keyOf={({ id }) => id}
+            nameOf={({ name }) => name}
+            onOpen={({ id }) => navigate(`/cheeses/${id}`)}
+            selected={person.mayWriteCheeses ? selected : undefined}
+            onSelect={setSelected}
+            keys={
+              person.mayWriteCheeses
+                ? Object.fromEntries(
+                    statuses.map((status, index) => [
+                      String(index + 1),
+                      (row: Cheese) => void change(row, { status }),
+                    ]),
+                  )
+                : undefined
+            }
+          />
+        </AvailableContext>
       ) : null}
       {list.isSuccess && rows.length === 0 ? <NoCheeses filters={filters} /> : null}
-      {list.isFetchingNextPage ? <Loading what="more cheeses" /> : null}
       {rows.length > 0 && person.mayWriteCheeses ? (
         <Text size="xs" c="dimmed" mt="sm" visibleFrom="sm">
           <Kbd size="xs">1</Kbd> available, <Kbd size="xs">2</Kbd> pending, <Kbd size="xs">3</Kbd> sold, for
@@ -186,14 +181,18 @@ function SelectionBar({ count, onAction, onClear }: SelectionProps) {
   );
 }
 
-interface ColumnOptions {
-  readonly available: ReadonlyMap<number, number>;
-  readonly mayWrite: boolean;
-  readonly onStatus: (cheese: Cheese, status: CheeseStatus) => void;
-  readonly onPrice: (seen: Cheese, price: number | null) => void;
+/** Kilograms available by id. Not a part of the columns, so that a new number renders its cell only. */
+const AvailableContext = createContext<ReadonlyMap<number, number>>(new Map());
+
+function Available({ id }: Pick<Cheese, 'id'>) {
+  const kilograms = useContext(AvailableContext).get(id);
+  return kilograms === undefined ? <None /> : `${showNumber(kilograms)} kg`;
 }
 
-function columnsOf({ available, mayWrite, onStatus, onPrice }: ColumnOptions): Column<Cheese>[] {
+function columnsOf(
+  mayWrite: boolean,
+  change: ReturnType<typeof useListedChange>['change'],
+): readonly Column<Cheese>[] {
   return [
     { title: 'Image', show: (cheese) => <Thumbnail cheese={cheese} />, isWideOnly: true },
     {
@@ -210,7 +209,7 @@ function columnsOf({ available, mayWrite, onStatus, onPrice }: ColumnOptions): C
       title: 'Status',
       show: (cheese) =>
         mayWrite ? (
-          <StatusCell cheese={cheese} onChange={(status) => onStatus(cheese, status)} />
+          <StatusCell cheese={cheese} onChange={(status) => void change(cheese, { status })} />
         ) : (
           cheese.status
         ),
@@ -220,7 +219,7 @@ function columnsOf({ available, mayWrite, onStatus, onPrice }: ColumnOptions): C
       isNumber: true,
       show: (cheese) =>
         mayWrite ? (
-          <PriceCell cheese={cheese} onChange={onPrice} />
+          <PriceCell cheese={cheese} onChange={(seen, pricePerKg) => void change(seen, { pricePerKg })} />
         ) : (
           showField(cheese.pricePerKg, 'pricePerKg')
         ),
@@ -232,14 +231,7 @@ function columnsOf({ available, mayWrite, onStatus, onPrice }: ColumnOptions): C
       show: ({ ageMonths }) => ageMonths ?? <None />,
     },
     { title: 'Organic', isWideOnly: true, show: ({ organic }) => (organic ? 'yes' : <None />) },
-    {
-      title: 'Stock',
-      isNumber: true,
-      show: ({ id }) => {
-        const kilograms = available.get(id);
-        return kilograms === undefined ? <None /> : `${showNumber(kilograms)} kg`;
-      },
-    },
+    { title: 'Stock', isNumber: true, show: ({ id }) => <Available id={id} /> },
     {
       title: 'Changed',
       isWideOnly: true,

@@ -1,34 +1,27 @@
 /** How the screens of cheeses read them. */
-import {
-  type InfiniteData,
-  keepPreviousData,
-  type QueryClient,
-  useInfiniteQuery,
-  useQueries,
-} from '@tanstack/react-query';
+import { type InfiniteData, type QueryClient, useQueries } from '@tanstack/react-query';
 import { type Cheese, etagOf, type Result } from '../../../../client/src/index.ts';
+import { usePages } from '../../parts/pages.ts';
 import { useApi, useCurd } from '../../queries.ts';
 import { type CheeseFilters, facetNames } from './filters.ts';
 
 type CheesePage = Result<'listCheeses'>;
 
-const pageSize = 50;
-
 export function useCheeses(filters: CheeseFilters) {
   const curd = useCurd();
-  return useInfiniteQuery({
-    queryKey: ['cheeses', 'list', filters],
-    queryFn: async ({ pageParam: cursor, signal }) =>
-      await curd.cheeses.list(
-        // A cursor contains filters and sort. The first page counts the values of the filters.
-        cursor === undefined
-          ? { ...filters, facets: [...facetNames], limit: pageSize }
-          : { cursor, limit: pageSize },
+  return usePages({
+    key: ['cheeses', 'list', filters],
+    // A cursor contains filters and sort. The first page counts the values of the filters.
+    read: ({ cursor, limit, isFirst, signal }): PromiseLike<CheesePage> =>
+      curd.cheeses.list(
+        {
+          ...(cursor === undefined ? filters : { cursor }),
+          ...(isFirst ? { facets: [...facetNames] } : {}),
+          limit,
+        },
         { signal },
       ),
-    initialPageParam: undefined as string | undefined,
-    getNextPageParam: ({ nextCursor }: CheesePage) => nextCursor ?? undefined,
-    placeholderData: keepPreviousData,
+    idOf: ({ id }) => id,
   });
 }
 
@@ -44,13 +37,19 @@ function useMissingCount(name: 'image' | 'price', { sort: _sort, missing = [], .
   }).data;
 }
 
-/** Kilograms available of those cheeses that are tracked, by id. */
-export function useAvailable(pages: readonly (readonly number[])[]): ReadonlyMap<number, number> {
+/**
+ * Kilograms available of those cheeses that are tracked, by id.
+ * @param inView the first and the last page to keep current
+ */
+export function useAvailable(
+  pages: readonly (readonly number[])[],
+  [top, bottom]: readonly [number, number],
+): ReadonlyMap<number, number> {
   const curd = useCurd();
   return useQueries({
-    queries: pages.map((ids) => ({
+    queries: pages.map((ids, index) => ({
       queryKey: ['stock', 'of', ids],
-      enabled: ids.length > 0,
+      enabled: ids.length > 0 && index >= top && index <= bottom,
       queryFn: async () => await curd.stock.list({ cheeseIds: ids.map(String), limit: 100 }),
     })),
     combine: (results) =>

@@ -1,13 +1,14 @@
 /** Customers: search, and one customer. */
 import { Badge, Group, Select, Text, TextInput } from '@mantine/core';
 import { useDebouncedValue } from '@mantine/hooks';
-import { useInfiniteQuery } from '@tanstack/react-query';
 import { useEffect, useState } from 'react';
 import { Link, useLocation, useSearchParams } from 'wouter';
 import type { Query, Result } from '../../../../client/src/index.ts';
-import { DataTable } from '../../parts/data-table.tsx';
 import { showMoney } from '../../parts/format.ts';
 import { Empty, Loading, PageTitle, Problem } from '../../parts/page.tsx';
+import { PagedTable } from '../../parts/paged-table.tsx';
+import { usePages } from '../../parts/pages.ts';
+import type { Column } from '../../parts/table-row.tsx';
 import { Time } from '../../parts/time.tsx';
 import { useCurd } from '../../queries.ts';
 import type { ScreenProps } from '../list.ts';
@@ -16,8 +17,6 @@ import { tierColors } from './tiers.ts';
 
 type Filters = NonNullable<Query<'listCustomers'>>;
 type Details = Result<'getCustomerById'>;
-
-const pageSize = 50;
 
 export default function Customers({ id }: ScreenProps) {
   return id === undefined ? <CustomerList /> : <CustomerDetail id={Number(id)} />;
@@ -48,6 +47,38 @@ function useFilters() {
   return { filters, change };
 }
 
+const columns: readonly Column<Details>[] = [
+  {
+    title: 'Username',
+    show: ({ customer }) => (
+      <Text component={Link} href={`/customers/${customer.id}`} size="sm" fw={600} c="inherit">
+        {customer.username}
+      </Text>
+    ),
+  },
+  { title: 'Name', show: ({ customer }) => `${customer.firstName} ${customer.lastName}` },
+  { title: 'E-mail', show: ({ customer }) => customer.email },
+  {
+    title: 'Tier',
+    show: ({ customer }) => (
+      <Badge variant="dot" color={tierColors[customer.customerStatus]}>
+        {customer.customerStatus}
+      </Badge>
+    ),
+  },
+  {
+    title: 'Lifetime value',
+    isNumber: true,
+    show: ({ deliveredTotal }) => showMoney(deliveredTotal),
+  },
+  { title: 'Role', isWideOnly: true, show: ({ role }) => role },
+  {
+    title: 'Since',
+    isWideOnly: true,
+    show: ({ customer }) => <Time at={customer.createdAt} isRelative />,
+  },
+];
+
 function CustomerList() {
   const curd = useCurd();
   const [, navigate] = useLocation();
@@ -62,14 +93,12 @@ function CustomerList() {
     }
   }, [query]);
 
-  const { data, error, refetch, fetchNextPage, hasNextPage, isFetching } = useInfiniteQuery({
-    queryKey: ['customers', filters],
-    initialPageParam: undefined as string | undefined,
-    queryFn: async ({ pageParam, signal }) =>
-      await curd.customers.list({ ...filters, limit: pageSize, cursor: pageParam }, { signal }),
-    getNextPageParam: ({ nextCursor }) => nextCursor ?? undefined,
+  const list = usePages({
+    key: ['customers', filters],
+    read: ({ cursor, limit, signal }) => curd.customers.list({ ...filters, limit, cursor }, { signal }),
+    idOf: ({ customer }) => customer.id,
   });
-  const rows = data?.pages.flatMap(({ items }) => items) ?? [];
+  const { data, error, refetch, rows } = list;
   const isFiltered = Object.values(filters).some((value) => value !== undefined);
 
   return (
@@ -117,48 +146,13 @@ function CustomerList() {
           <Empty title="No customers yet">They appear here when they register in the shop.</Empty>
         )
       ) : (
-        <DataTable<Details>
+        <PagedTable<Details>
+          list={list}
           label="Customers"
-          rows={rows}
           keyOf={({ customer }) => customer.id}
           nameOf={({ customer }) => customer.username}
           onOpen={({ customer }) => navigate(`/customers/${customer.id}`)}
-          onEnd={() => {
-            if (hasNextPage && !isFetching) {
-              void fetchNextPage();
-            }
-          }}
-          columns={[
-            {
-              title: 'Username',
-              show: ({ customer }) => (
-                <Text component={Link} href={`/customers/${customer.id}`} size="sm" fw={600} c="inherit">
-                  {customer.username}
-                </Text>
-              ),
-            },
-            { title: 'Name', show: ({ customer }) => `${customer.firstName} ${customer.lastName}` },
-            { title: 'E-mail', show: ({ customer }) => customer.email },
-            {
-              title: 'Tier',
-              show: ({ customer }) => (
-                <Badge variant="dot" color={tierColors[customer.customerStatus]}>
-                  {customer.customerStatus}
-                </Badge>
-              ),
-            },
-            {
-              title: 'Lifetime value',
-              isNumber: true,
-              show: ({ deliveredTotal }) => showMoney(deliveredTotal),
-            },
-            { title: 'Role', isWideOnly: true, show: ({ role }) => role },
-            {
-              title: 'Since',
-              isWideOnly: true,
-              show: ({ customer }) => <Time at={customer.createdAt} isRelative />,
-            },
-          ]}
+          columns={columns}
         />
       )}
     </>

@@ -4,9 +4,10 @@ import { keepPreviousData, useInfiniteQuery, useQuery } from '@tanstack/react-qu
 import { useState } from 'react';
 import { useSearchParams } from 'wouter';
 import type { CurdEvent } from '../../../../client/src/index.ts';
-import { type Column, DataTable } from '../../parts/data-table.tsx';
+import { DataTable } from '../../parts/data-table.tsx';
 import { Empty, Loading, PageTitle, Problem } from '../../parts/page.tsx';
 import { Subject } from '../../parts/subject.tsx';
+import type { Column } from '../../parts/table-row.tsx';
 import { Time } from '../../parts/time.tsx';
 import { useCurd } from '../../queries.ts';
 import { EventDrawer } from './event-drawer.tsx';
@@ -19,10 +20,10 @@ const shownMax = 500;
 interface TableProps {
   readonly events: readonly CurdEvent[];
   readonly onOpen: (event: CurdEvent) => void;
-  readonly onEnd?: (() => void) | undefined;
+  readonly onVisible?: ((first: number, last: number) => void) | undefined;
 }
 
-function EventTable({ events, onOpen, onEnd }: TableProps) {
+function EventTable({ events, onOpen, onVisible }: TableProps) {
   const columns: Column<CurdEvent>[] = [
     { title: 'Time', show: ({ timestamp }) => <Time at={timestamp} isExact /> },
     {
@@ -51,7 +52,7 @@ function EventTable({ events, onOpen, onEnd }: TableProps) {
       keyOf={({ id }) => id}
       nameOf={({ type, subject }) => `${type} ${subject}`}
       onOpen={onOpen}
-      onEnd={onEnd}
+      onVisible={onVisible}
     />
   );
 }
@@ -133,8 +134,8 @@ function ListSince({ view, since, onOpen }: ListProps & { readonly since: string
         <EventTable
           events={events}
           onOpen={onOpen}
-          onEnd={() => {
-            if (log.hasNextPage && !log.isFetchingNextPage) {
+          onVisible={(_first, last) => {
+            if (last === events.length - 1 && log.hasNextPage && !log.isFetchingNextPage) {
               void log.fetchNextPage();
             }
           }}

@@ -1,12 +1,11 @@
 /** What a new operator does first. Steps are ticked by what happened in the shop, and the list can be dismissed. */
 import { Anchor, Button, Code, Group, Stack, Text } from '@mantine/core';
 import { CheckCircledIcon, CircleIcon } from '@radix-ui/react-icons';
-import { type ReactNode, useEffect, useState } from 'react';
+import { type ReactNode, useState } from 'react';
 import { Link } from 'wouter';
 import type { Curd } from '../../../../client/src/index.ts';
 import { shopEnvironment } from '../../environment.ts';
-import { live } from '../../live.ts';
-import { invalidate } from '../../parts/action.ts';
+import { firstSteps } from '../../live.ts';
 import { useApi } from '../../queries.ts';
 import { useStatus } from '../../status.ts';
 
@@ -29,8 +28,6 @@ function useMarks() {
 /** The demo shop is created by the system; so many events are examined. */
 const eventsMax = 500;
 
-const tickingTypes = ['api_key.created', 'cheese.created', 'cheese.image_uploaded', 'order.placed'];
-
 async function readDone(curd: Curd) {
   async function happened(type: string): Promise<boolean> {
     // The key of the first start is the operator's.
@@ -43,7 +40,7 @@ async function readDone(curd: Curd) {
     return false;
   }
   const [key = false, cheese = false, image = false, order = false] = await Promise.all(
-    tickingTypes.map(happened),
+    firstSteps.map(happened),
   );
   return { key, cheese, image, order };
 }
@@ -74,18 +71,6 @@ const orderCommand = `curl -X POST ${window.location.origin}/v2/store/order -H "
 
 function Steps({ has, mark }: ReturnType<typeof useMarks>) {
   const { data: done } = useApi(['checklist'], readDone);
-  useEffect(() => {
-    const stop = live.onEvent(({ type }) => {
-      if (tickingTypes.includes(type)) {
-        void invalidate('checklist');
-      }
-    });
-    return () => {
-      stop();
-      // Steps may be taken on other screens.
-      void invalidate('checklist');
-    };
-  }, []);
   const { data: status } = useStatus();
   if (done === undefined) {
     return null;

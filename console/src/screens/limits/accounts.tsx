@@ -3,8 +3,9 @@ import { Progress, Select, Stack, Text } from '@mantine/core';
 import { useState } from 'react';
 import type { Result } from '../../../../client/src/index.ts';
 import { Confirm } from '../../parts/confirm.tsx';
-import { type Column, DataTable } from '../../parts/data-table.tsx';
+import { DataTable } from '../../parts/data-table.tsx';
 import { showNumber } from '../../parts/format.ts';
+import type { Column } from '../../parts/table-row.tsx';
 import { queryClient, useCurd } from '../../queries.ts';
 
 export type Account = Result<'listAccounts'>['items'][number];

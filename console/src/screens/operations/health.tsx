@@ -1,7 +1,8 @@
 /** The figures of the server, and its instances. */
 import { Badge, Group, Title } from '@mantine/core';
-import { type Column, DataTable } from '../../parts/data-table.tsx';
+import { DataTable } from '../../parts/data-table.tsx';
 import { showNumber } from '../../parts/format.ts';
+import type { Column } from '../../parts/table-row.tsx';
 import { Time } from '../../parts/time.tsx';
 import type { Status } from './status.ts';
 

@@ -1,14 +1,15 @@
 /** All orders as a list: tabs, filters in the URL, bulk actions and a CSV file. */
 import { Button, Group, Tabs, Text } from '@mantine/core';
 import { notifications } from '@mantine/notifications';
-import { useInfiniteQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { Link, useLocation, useSearchParams } from 'wouter';
 import type { Curd, Order } from '../../../../client/src/index.ts';
 import { csvRowsMax, download, toCsv } from '../../parts/csv.ts';
-import { type Column, DataTable } from '../../parts/data-table.tsx';
 import { showMoney, showNumber } from '../../parts/format.ts';
 import { Empty, Loading, Problem } from '../../parts/page.tsx';
+import { PagedTable } from '../../parts/paged-table.tsx';
+import { usePages } from '../../parts/pages.ts';
+import type { Column } from '../../parts/table-row.tsx';
 import { Time } from '../../parts/time.tsx';
 import { useCurd } from '../../queries.ts';
 import { messageOf } from '../../session.ts';
@@ -19,8 +20,6 @@ import { OrderFilters } from './filters.tsx';
 import { useMoves } from './moves.ts';
 import { SelectionBar } from './selection.tsx';
 import { type Status, statuses, transitions } from './transitions.ts';
-
-const pageSize = 50;
 
 type Filters = NonNullable<Parameters<Curd['orders']['list']>[0]>;
 
@@ -124,16 +123,14 @@ export function OrderList() {
   const [isExporting, setExporting] = useState(false);
   const filters = filtersOf(search);
   const { latest } = useMoves();
-  const list = useInfiniteQuery({
-    queryKey: ['orders', 'list', filters],
-    queryFn: async ({ pageParam, signal }) =>
-      await curd.orders.list({ ...filters, limit: pageSize, cursor: pageParam }, { signal }),
-    initialPageParam: undefined as string | undefined,
-    getNextPageParam: ({ nextCursor }) => nextCursor ?? undefined,
+  const list = usePages({
+    key: ['orders', 'list', filters],
+    read: ({ cursor, limit, signal }) => curd.orders.list({ ...filters, limit, cursor }, { signal }),
+    idOf: ({ id }) => id,
   });
-  const orders = list.data?.pages.flatMap(({ items }) => items.map(latest)) ?? [];
+  const orders = list.rows.map(latest);
   const chosen = orders.filter(({ id }) => selected.has(id));
-  const total = list.data?.pages[0]?.total;
+  const { total } = list;
 
   useShortcuts(
     Object.fromEntries(
@@ -202,7 +199,8 @@ export function OrderList() {
                   : 'Orders that customers and API keys place appear here by themselves.'}
             </Empty>
           ) : (
-            <DataTable
+            <PagedTable
+              list={list}
               label="Orders"
               columns={columns}
               rows={orders}
@@ -211,11 +209,6 @@ export function OrderList() {
               onOpen={({ id }) => navigate(`/orders/${id}`)}
               selected={selected}
               onSelect={setSelected}
-              onEnd={() => {
-                if (list.hasNextPage && !list.isFetching) {
-                  void list.fetchNextPage();
-                }
-              }}
             />
           )}
         </Tabs.Panel>

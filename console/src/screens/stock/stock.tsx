@@ -1,13 +1,14 @@
 /** The tracked cheeses with their kilograms. */
 import { Anchor, Badge, Button, Group, SegmentedControl, Text } from '@mantine/core';
 import { PlusIcon } from '@radix-ui/react-icons';
-import { useInfiniteQuery } from '@tanstack/react-query';
-import { useState } from 'react';
+import { createContext, useContext, useMemo, useState } from 'react';
 import { Link, useLocation, useSearchParams } from 'wouter';
 import type { Result } from '../../../../client/src/index.ts';
-import { type Column, DataTable } from '../../parts/data-table.tsx';
 import { showKilograms, showNumber } from '../../parts/format.ts';
 import { Empty, Loading, PageTitle, Problem } from '../../parts/page.tsx';
+import { PagedTable } from '../../parts/paged-table.tsx';
+import { usePages } from '../../parts/pages.ts';
+import type { Column } from '../../parts/table-row.tsx';
 import { useCurd } from '../../queries.ts';
 import type { ScreenProps } from '../list.ts';
 import { BeginTracking } from './begin-tracking.tsx';
@@ -19,8 +20,6 @@ import { isLow, showSupply, useSales } from './supply.ts';
 type Page = Result<'listStock'>;
 export type StockRow = Page['items'][number];
 
-const pageSize = 50;
-
 export default function StockScreen({ id }: ScreenProps) {
   const curd = useCurd();
   const [, navigate] = useLocation();
@@ -29,15 +28,15 @@ export default function StockScreen({ id }: ScreenProps) {
   const [selected, setSelected] = useState<ReadonlySet<number | string>>(new Set());
   const [open, setOpen] = useState<{ readonly action: StockAction; readonly row: StockRow } | null>(null);
   const [dialog, setDialog] = useState<'begin' | 'count' | null>(null);
-  const list = useInfiniteQuery({
-    queryKey: ['stock', 'list', isLowOnly],
-    queryFn: async ({ pageParam: cursor, signal }) =>
-      await curd.stock.list({ ...(isLowOnly ? { low: true } : {}), cursor, limit: pageSize }, { signal }),
-    initialPageParam: undefined as string | undefined,
-    getNextPageParam: ({ nextCursor }: Page) => nextCursor ?? undefined,
+  const list = usePages({
+    key: ['stock', 'list', isLowOnly],
+    read: ({ cursor, limit, signal }) =>
+      curd.stock.list({ ...(isLowOnly ? { low: true } : {}), cursor, limit }, { signal }),
+    idOf: ({ cheeseId }) => cheeseId,
   });
-  const pages = list.data?.pages ?? [];
-  const rows = pages.flatMap(({ items }) => items);
+  const { pages, rows } = list;
+  const [top, bottom] = list.pagesInView;
+  const columns = useMemo(() => columnsOf((action, row) => setOpen({ action, row })), []);
   const chosen = rows.filter(({ cheeseId }) => selected.has(cheeseId));
   const [first] = pages;
 
@@ -75,17 +74,18 @@ export default function StockScreen({ id }: ScreenProps) {
       {list.isError ? <Problem error={list.error} retry={list.refetch} /> : null}
       {list.isSuccess && rows.length === 0 ? <NoStock isLowOnly={isLowOnly} /> : null}
       {rows.length === 0 ? null : (
-        <DataTable
-          label="Stock"
-          columns={columnsOf(pages, (action, row) => setOpen({ action, row }))}
-          rows={rows}
-          keyOf={({ cheeseId }) => cheeseId}
-          nameOf={({ cheeseName }) => cheeseName}
-          onOpen={({ cheeseId }) => navigate(`/stock/${cheeseId}${isLowOnly ? '?low=true' : ''}`)}
-          selected={selected}
-          onSelect={setSelected}
-          onEnd={() => void (list.hasNextPage && !list.isFetching ? list.fetchNextPage() : null)}
-        />
+        <PagesContext value={pages.slice(top, bottom + 1)}>
+          <PagedTable
+            list={list}
+            label="Stock"
+            columns={columns}
+            keyOf={({ cheeseId }) => cheeseId}
+            nameOf={({ cheeseName }) => cheeseName}
+            onOpen={({ cheeseId }) => navigate(`/stock/${cheeseId}${isLowOnly ? '?low=true' : ''}`)}
+            selected={selected}
+            onSelect={setSelected}
+          />
+        </PagesContext>
       )}
       {open === null ? null : (
         <StockDialog
@@ -130,10 +130,7 @@ function NoStock({ isLowOnly }: { readonly isLowOnly: boolean }) {
   );
 }
 
-function columnsOf(
-  pages: readonly Page[],
-  onAction: (action: StockAction, row: StockRow) => void,
-): Column<StockRow>[] {
+function columnsOf(onAction: (action: StockAction, row: StockRow) => void): readonly Column<StockRow>[] {
   return [
     {
       title: 'Cheese',
@@ -169,7 +166,7 @@ function columnsOf(
     {
       title: 'Supply',
       isNumber: true,
-      show: (row) => <Supply row={row} page={pages.find(({ items }) => items.includes(row))} />,
+      show: (row) => <Supply row={row} />,
     },
     {
       title: 'Actions',
@@ -203,8 +200,13 @@ function columnsOf(
 
 const actionNames = { adjust: 'Adjust', count: 'Count', end: 'End' } as const;
 
-/** The sales are read for a whole page of the list at once. */
-function Supply({ row, page }: { readonly row: StockRow; readonly page: Page | undefined }) {
+/** The pages in view. Sales are read for a whole page at once. */
+const PagesContext = createContext<readonly Page[]>([]);
+
+function Supply({ row }: { readonly row: StockRow }) {
+  const page = useContext(PagesContext).find(({ items }) =>
+    items.some(({ cheeseId }) => cheeseId === row.cheeseId),
+  );
   const sales = useSales(page?.items.map(({ cheeseId }) => cheeseId) ?? []);
   return <>{showSupply(row.available, sales?.get(row.cheeseId), sales !== undefined)}</>;
 }

@@ -2,10 +2,11 @@
 import { Anchor, Badge, Button, Center, Group, SegmentedControl, Title } from '@mantine/core';
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { useSearchParams } from 'wouter';
-import { type Column, DataTable } from '../../parts/data-table.tsx';
+import { DataTable } from '../../parts/data-table.tsx';
 import { showNumber } from '../../parts/format.ts';
 import { Empty, Loading, Problem } from '../../parts/page.tsx';
 import { Subject } from '../../parts/subject.tsx';
+import type { Column } from '../../parts/table-row.tsx';
 import { Time } from '../../parts/time.tsx';
 import { useCurd } from '../../queries.ts';
 import { DeliveryDrawer } from './delivery-drawer.tsx';

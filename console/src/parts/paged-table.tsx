@@ -1,0 +1,35 @@
+/** The table of a list that is read in pages. */
+import { Anchor, Text } from '@mantine/core';
+import type { ComponentProps } from 'react';
+import { DataTable } from './data-table.tsx';
+import { Loading } from './page.tsx';
+
+/** What `usePages` returns, of which the table needs this. */
+interface List<Row> {
+  readonly rows: readonly Row[];
+  readonly onVisible: (first: number, last: number) => void;
+  readonly toBegin: (() => void) | null;
+  readonly isFetchingNextPage: boolean;
+}
+
+type Props<Row> = Omit<ComponentProps<typeof DataTable<Row>>, 'rows' | 'onVisible'> & {
+  readonly list: List<Row>;
+  /** Where the page shows other rows than those that were read. */
+  readonly rows?: readonly Row[];
+};
+
+export function PagedTable<Row>({ list, rows = list.rows, ...table }: Props<Row>) {
+  return (
+    <>
+      {list.toBegin === null ? null : (
+        <Text size="sm" mb="xs">
+          <Anchor component="button" size="sm" onClick={list.toBegin}>
+            Show the list from its beginning
+          </Anchor>
+        </Text>
+      )}
+      <DataTable {...table} rows={rows} onVisible={list.onVisible} />
+      {list.isFetchingNextPage ? <Loading what="more rows" /> : null}
+    </>
+  );
+}
