@@ -125,7 +125,7 @@ export async function benchPlacement(engine: Engine, shop: Shop, tools: Tools): 
   await server.stop();
 }
 
-/** Logins compared with argon2 alone in two slots, and their effect on the latency of other requests. */
+/** Logins compared with argon2 alone in as many slots, and their effect on the latency of other requests. */
 export async function benchLogin(engine: Engine, shop: Shop, tools: Tools): Promise<void> {
   const { rounds, seconds, median, record } = tools;
   const services = await openServices(loadConfig(shop.environment));

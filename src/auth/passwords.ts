@@ -2,10 +2,11 @@
  * Passwords as argon2id (RFC 9106) with the parameters that OWASP recommends: 19 MiB, two passes, one lane. A hash takes
  * about 15 ms of one core.
  *
- * Two worker processes of low priority compute the hashes. In the thread pool, and in threads of low priority, logins
- * made other requests wait six to fifteen times as long. New passwords have their own lane with one slot, so that
- * thousands of registrations do not block logins.
+ * Worker processes of low priority compute the hashes. In the thread pool, and in threads of low priority, logins made
+ * other requests wait six to fifteen times as long. New passwords have their own lane, which takes turns with that of
+ * logins after each hash, so that thousands of registrations do not block logins.
  */
+import { availableParallelism } from 'node:os';
 import type { Clock } from '../clock.ts';
 import { unavailable } from '../errors.ts';
 import type { PasswordTask } from '../workers/password-worker.ts';
@@ -14,7 +15,8 @@ import { WorkerExited } from '../workers/process.ts';
 
 const cost = { memoryCost: 19_456, timeCost: 2, parallelism: 1 };
 const costText = `$argon2id$v=19$m=${cost.memoryCost},t=${cost.timeCost},p=${cost.parallelism}$`;
-const processesMax = 2;
+/** A core is left to the server. On two cores, a second process gave no more logins, and other requests waited longer. */
+export const passwordProcessesMax = Math.max(1, Math.min(2, availableParallelism() - 1));
 
 type Slot = WorkerSlot<PasswordTask, string | boolean>;
 type Lane = 'verify' | 'hash';
@@ -23,7 +25,7 @@ type Lane = 'verify' | 'hash';
 export interface Passwords {
   /** A PHC string to store. @throws AppError unavailable when too many passwords wait */
   hash(password: string): Promise<string>;
-  /** Hashes several passwords, one after another. They are refused together. @throws AppError unavailable */
+  /** Hashes several passwords. They are refused together. @throws AppError unavailable */
   hashAll(passwords: readonly string[]): Promise<string[]>;
   /**
    * Pass null for an unknown customer: it is false, and takes as long as for a wrong password.
@@ -42,19 +44,19 @@ export interface Passwords {
 export function createPasswords(clock: Clock): Passwords {
   const pool = createWorkerPool<PasswordTask, string | boolean, Lane>({
     file: new URL('../workers/password-worker.ts', import.meta.url),
-    processesMax,
+    processesMax: passwordProcessesMax,
     slotsPerProcess: 1,
     lanes: {
-      verify: { concurrency: processesMax, queueMax: 64 },
+      verify: { concurrency: passwordProcessesMax, queueMax: 64 },
       // A batch of registrations has at most 100 passwords.
       hash: { concurrency: 1, queueMax: 128 },
     },
   });
   let dummyHash: string | undefined;
 
-  async function acquire(lane: Lane, passwords = 1): Promise<Slot> {
+  function acquireAll(lane: Lane, passwords: number): Promise<Slot>[] {
     try {
-      return await pool.acquire(lane, passwords);
+      return pool.acquireAll(lane, passwords);
     } catch (error) {
       throw error instanceof QueueFull
         ? unavailable('Too many passwords wait to be checked. Try again in a moment.', 1)
@@ -62,21 +64,22 @@ export function createPasswords(clock: Clock): Passwords {
     }
   }
 
+  const hashAll = async (passwords: readonly string[]) => {
+    const slots = acquireAll('hash', passwords.length);
+    return Promise.all(
+      slots.map(async (waiting, index) => {
+        using slot = await waiting;
+        return await hashIn(slot, passwords[index] as string);
+      }),
+    );
+  };
+
   return {
-    async hash(password) {
-      using slot = await acquire('hash');
-      return await hashIn(slot, password);
-    },
-    async hashAll(passwords) {
-      using slot = await acquire('hash', passwords.length);
-      const hashes: string[] = [];
-      for (const password of passwords) {
-        hashes.push(await hashIn(slot, password));
-      }
-      return hashes;
-    },
+    hash: async (password) => (await hashAll([password]))[0] as string,
+    hashAll,
     async verify(stored, password) {
-      using slot = await acquire('verify');
+      const [waiting] = acquireAll('verify', 1);
+      using slot = await (waiting as Promise<Slot>);
       // Computed for the first password of any customer, so that its time does not show whether the customer exists.
       dummyHash ??= await hashIn(slot, clock.uuid());
       const isRight = (await run(slot, password, stored ?? dummyHash)) === true;

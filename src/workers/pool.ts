@@ -32,12 +32,13 @@ export interface WorkerSlot<Task, Outcome> extends Disposable {
 }
 
 export interface WorkerPool<Task, Outcome, Lane extends string> {
+  /** Waits for a slot. @throws QueueFull */
+  acquire(lane: Lane): Promise<WorkerSlot<Task, Outcome>>;
   /**
-   * Waits for a slot.
-   * @param tasks how many tasks it is for: they count together against `queueMax`
-   * @throws QueueFull
+   * Waits for several slots. Other lanes have their turns between them, so hold each for one task only. Dispose of all
+   * of them. @throws QueueFull where not all of them may wait
    */
-  acquire(lane: Lane, tasks?: number): Promise<WorkerSlot<Task, Outcome>>;
+  acquireAll(lane: Lane, howMany: number): Promise<WorkerSlot<Task, Outcome>>[];
   /** Slots in use, and tasks that wait for one. */
   stats(): { readonly running: number; readonly waiting: number };
   /** Ends the processes that have nothing to do. */
@@ -58,8 +59,7 @@ interface PooledProcess<Task, Outcome> {
 interface LaneState<Process> extends LaneOptions {
   readonly name: string;
   running: number;
-  waitingTasks: number;
-  readonly waiting: { readonly tasks: number; readonly start: (process: Process) => void }[];
+  readonly waiting: ((process: Process) => void)[];
 }
 
 /** Creates a pool. It starts no process yet. */
@@ -70,7 +70,7 @@ export function createWorkerPool<Task, Outcome, Lane extends string>(
   const { file, processesMax, slotsPerProcess, idleMs, taskTimeoutMs } = options;
   /** In the order of their turns. */
   let lanes = Object.entries<LaneOptions>(options.lanes).map(
-    ([name, lane]): LaneState<Process> => ({ ...lane, name, running: 0, waitingTasks: 0, waiting: [] }),
+    ([name, lane]): LaneState<Process> => ({ ...lane, name, running: 0, waiting: [] }),
   );
   let processes: Process[] = [];
   let idleTimer: NodeJS.Timeout | undefined;
@@ -81,18 +81,17 @@ export function createWorkerPool<Task, Outcome, Lane extends string>(
       const lane = lanes.find(
         ({ waiting, running, concurrency }) => waiting.length > 0 && running < concurrency,
       );
-      const next = lane?.waiting[0];
-      const process = next && chooseProcess();
-      if (lane === undefined || next === undefined || process === undefined) {
+      const start = lane?.waiting[0];
+      const process = start && chooseProcess();
+      if (lane === undefined || start === undefined || process === undefined) {
         return;
       }
       clearTimeout(idleTimer);
       lanes = [...lanes.filter((one) => one !== lane), lane];
       lane.waiting.shift();
       lane.running += 1;
-      lane.waitingTasks -= next.tasks;
       process.slots += 1;
-      next.start(process);
+      start(process);
     }
   }
 
@@ -152,27 +151,31 @@ export function createWorkerPool<Task, Outcome, Lane extends string>(
   function stats(): { running: number; waiting: number } {
     return {
       running: lanes.reduce((sum, { running }) => sum + running, 0),
-      waiting: lanes.reduce((sum, { waitingTasks }) => sum + waitingTasks, 0),
+      waiting: lanes.reduce((sum, { waiting }) => sum + waiting.length, 0),
     };
   }
 
-  return {
-    async acquire(name, tasks = 1) {
-      const lane = lanes.find((one) => one.name === name) as LaneState<Process>;
-      const isFree = lane.running < lane.concurrency && stats().running < processesMax * slotsPerProcess;
-      if (!isFree && lane.waitingTasks + tasks > lane.queueMax) {
-        throw new QueueFull(`${lane.waitingTasks} tasks wait already.`);
-      }
+  function acquireAll(name: Lane, howMany: number): Promise<WorkerSlot<Task, Outcome>>[] {
+    const lane = lanes.find((one) => one.name === name) as LaneState<Process>;
+    const isFree = lane.running < lane.concurrency && stats().running < processesMax * slotsPerProcess;
+    if (!isFree && lane.waiting.length + howMany > lane.queueMax) {
+      throw new QueueFull(`${lane.waiting.length} tasks wait already.`);
+    }
+    return Array.from({ length: howMany }, async (): Promise<WorkerSlot<Task, Outcome>> => {
       const process = await new Promise<Process>((start) => {
-        lane.waiting.push({ tasks, start });
-        lane.waitingTasks += tasks;
+        lane.waiting.push(start);
         startWaiting();
       });
       return {
         run: (task) => runTask(process.process, task),
         [Symbol.dispose]: () => release(lane, process),
       };
-    },
+    });
+  }
+
+  return {
+    acquire: async (lane) => acquireAll(lane, 1)[0] as Promise<WorkerSlot<Task, Outcome>>,
+    acquireAll,
     stats,
     close,
   };

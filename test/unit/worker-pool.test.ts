@@ -3,7 +3,13 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { suite, type TestContext, test } from 'node:test';
 import type { PasswordTask } from '../../src/workers/password-worker.ts';
-import { createWorkerPool, QueueFull, TaskTimedOut, type WorkerPool } from '../../src/workers/pool.ts';
+import {
+  createWorkerPool,
+  QueueFull,
+  TaskTimedOut,
+  type WorkerPool,
+  type WorkerSlot,
+} from '../../src/workers/pool.ts';
 import { until } from '../context.ts';
 import { cleanUp } from '../helper.ts';
 
@@ -73,5 +79,28 @@ suite('A worker pool', () => {
     }
     (await queued)[Symbol.dispose]();
     assert.deepEqual(pool.stats(), { running: 0, waiting: 0 });
+    assert.throws(() => [...pool.acquireAll('only', 2), ...pool.acquireAll('only', 2)], QueueFull);
+  });
+
+  test('gives a slot to another lane after one task of a hundred', async (t) => {
+    const pool = createWorkerPool<PasswordTask, string | boolean, 'batch' | 'other'>({
+      file: new URL('../../src/workers/password-worker.ts', import.meta.url),
+      processesMax: 1,
+      slotsPerProcess: 1,
+      lanes: { batch: { concurrency: 1, queueMax: 100 }, other: { concurrency: 1, queueMax: 1 } },
+    });
+    cleanUp(t, pool.close);
+    const order: string[] = [];
+    const runIn = async (lane: string, waiting: Promise<WorkerSlot<PasswordTask, string | boolean>>) => {
+      using slot = await waiting;
+      await slot.run(quick);
+      order.push(lane);
+    };
+    await Promise.all([
+      ...pool.acquireAll('batch', 100).map((waiting) => runIn('batch', waiting)),
+      runIn('other', pool.acquire('other')),
+    ]);
+    assert.equal(order.length, 101);
+    assert.equal(order.indexOf('other'), 1);
   });
 });
