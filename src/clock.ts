@@ -20,6 +20,9 @@ export const systemClock: Clock = {
   uuid: randomUUID,
 };
 
+/** Times that parameters accept: RFC 3339, with up to nine digits of a second. */
+export const timePattern = /^\d{4}-\d\d-\d\d[Tt]\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:[Zz]|[+-]\d\d:\d\d)$/;
+
 /** A time as the API writes it: RFC 3339, UTC, milliseconds, `Z`. */
 export function timestamp(milliseconds: number): string {
   return new Date(milliseconds).toISOString();

@@ -8666,7 +8666,7 @@ export interface components {
             requestId: string;
             /** @description null for paths outside of the API */
             operationId: string | null;
-            /** @description What the client was told, and the kind of the cause */
+            /** @description The message of the response, and the kind of the cause */
             message: string;
         };
         /**

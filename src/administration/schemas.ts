@@ -59,7 +59,7 @@ const FailedRequest = {
     at: timestampSchema,
     requestId: { type: 'string', description: 'X-Request-Id: search the log for it' },
     operationId: { type: ['string', 'null'], description: 'null for paths outside of the API' },
-    message: { type: 'string', description: 'What the client was told, and the kind of the cause' },
+    message: { type: 'string', description: 'The message of the response, and the kind of the cause' },
   },
   examples: [
     {

@@ -5,8 +5,8 @@ import { type Finding, Findings } from '../database/findings.ts';
 import { sql } from '../database/sql.ts';
 import { eventLogQueries } from './log-queries.ts';
 
-/** A server numbers events every second. */
-const patienceMs = 60_000;
+/** How long an event may wait for its number: a server numbers events every second. */
+const waitingMaxMs = 60_000;
 const examplesMax = 1000;
 
 /** @param database a snapshot, because events are numbered meanwhile */
@@ -37,7 +37,7 @@ export async function checkEventLog(database: Sql, now: number): Promise<Finding
     gaps.add(`${ends?.highest} is above ${last}, the last number`);
   }
   const late = await database.all<{ id: number; created_at: string }>(sql`
-    select id, created_at from event where sequence is null and created_at < ${timestamp(now - patienceMs)}
+    select id, created_at from event where sequence is null and created_at < ${timestamp(now - waitingMaxMs)}
     order by id limit ${examplesMax}`);
   for (const { id, created_at } of late) {
     waiting.add(`event row ${id} of ${created_at}`);

@@ -11,7 +11,7 @@ import { createEventTail, type TailPart } from './tail.ts';
 const sqlitePollMs = 100;
 const postgresPollMs = 1000;
 /** Where notifications do not arrive: a pooler in transaction mode swallows them. */
-const deafPollMs = 250;
+const pollWithoutNotificationsMs = 250;
 /** How long the test notification may take. */
 const testMs = 1000;
 /** The channel that passes notify: migrations name it too. */
@@ -117,7 +117,7 @@ export function createEventHub(database: Database): EventHub {
       test = setTimeout(() => {
         if (!isHeard && poll !== undefined) {
           clearInterval(poll);
-          poll = pollEvery(deafPollMs);
+          poll = pollEvery(pollWithoutNotificationsMs);
           if (!isWarned) {
             isWarned = true;
             log?.warn(

@@ -6,7 +6,9 @@
  * function number_events, whose migration explains why the order is right. Every instance runs passes; there is no
  * leader.
  */
+
 import { setTimeout as sleep } from 'node:timers/promises';
+import { toBase62 } from '../base62.ts';
 import { type Clock, timestamp } from '../clock.ts';
 import type { Database, Sql } from '../database/database.ts';
 import type { Log } from '../log.ts';
@@ -20,7 +22,6 @@ const delayMs = 20;
 const tickMs = 1000;
 /** A pass that ignores the floor: an error in the rule of the floor then delays an event by a minute and loses none. */
 const ignoreFloorMs = 60_000;
-const base62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 const epochNameLength = 4;
 /** Part of the ids of events that are not in the log. */
 const reservedEpochName = 'test';
@@ -181,7 +182,7 @@ async function beginEpoch(tx: Sql, clock: Clock, cause: EpochCause): Promise<voi
   const known = new Set((await queries.listEpochs()).map(({ name }) => name));
   let name = reservedEpochName;
   while (name === reservedEpochName || known.has(name)) {
-    name = Array.from(clock.random(epochNameLength), (byte) => base62[byte % base62.length]).join('');
+    name = toBase62(clock.random(epochNameLength));
   }
   const { last = 0 } = (await queries.findLog()) ?? {};
   await queries.insertEpoch({ name, first_sequence: last + 1, cause, began_at: timestamp(clock.now()) });

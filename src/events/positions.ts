@@ -2,6 +2,7 @@
  * Positions in the event log: an event id, a time, `earliest` or `latest`. A position stands for all events after it.
  * An event id is `evt_<epoch>_<sequence>`: the epoch says in which history of the log the number was given.
  */
+import { timePattern } from '../clock.ts';
 import { AppError } from '../errors.ts';
 import type { EpochRow, EventLogRow } from './log-queries.ts';
 
@@ -16,7 +17,6 @@ export interface LogState extends Pick<EventLogRow, 'last' | 'first'> {
 }
 
 const idPattern = /^evt_([0-9A-Za-z]{4})_(0|[1-9][0-9]{0,15})$/;
-const timePattern = /^\d{4}-\d\d-\d\d[Tt]\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:[Zz]|[+-]\d\d:\d\d)$/;
 
 const timeMin = Date.parse('0000-01-01T00:00:00Z');
 const timeMax = Date.parse('9999-12-31T23:59:59.999Z');

@@ -1,4 +1,5 @@
 /** Periods of series: hours, days or weeks of a time zone. */
+import { timePattern } from '../clock.ts';
 import { AppError } from '../errors.ts';
 import type { TextRule } from '../schema/schema.ts';
 
@@ -9,7 +10,6 @@ export type SeriesStep = (typeof steps)[number];
 export const pointsMax = 400;
 
 const datePattern = /^\d{4}-\d\d-\d\d$/;
-const timePattern = /^\d{4}-\d\d-\d\d[Tt]\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:[Zz]|[+-]\d\d:\d\d)$/;
 
 /** Dates and times of these years, so that all times have four digits for the year. */
 const isInRange = (text: string) => text >= '2000' && text < '3000';

@@ -1,4 +1,5 @@
 /** Sends webhooks: a loop that queues deliveries of new events, and a worker that sends them. Loaded when needed. */
+import { forEachBlock } from '../blocks.ts';
 import type { Clock } from '../clock.ts';
 import type { Origin } from '../database/context.ts';
 import type { Database } from '../database/database.ts';
@@ -8,15 +9,17 @@ import { createLeaseWorker } from '../jobs/lease-worker.ts';
 import type { Log } from '../log.ts';
 import type { Config } from '../settings/config.ts';
 import { createDeliveryHandler } from './delivery.ts';
-import { fanOut } from './fan-out.ts';
+import { type FanOutResult, fanOut } from './fan-out.ts';
 import { addMissingJobsAfter, laneOf } from './lines.ts';
-import { webhookQueries } from './queries.ts';
+import { type EndpointRow, webhookQueries } from './queries.ts';
 import type { Outcome } from './results.ts';
 import { createEndpointSecrets } from './secrets.ts';
 import { createWebhookSender } from './sender.ts';
 
 /** For endpoints that another instance registered or enabled, and for those whose queue was full. */
 const recheckMs = 5000;
+/** Endpoints whose deliveries are queued at once, so that connections of the pool are left for requests. */
+const endpointsAtOnce = 4;
 /** After an endpoint that another transaction had locked. */
 const lockedMs = 20;
 
@@ -64,22 +67,25 @@ export function createWebhookEngine(
   let isWoken = false;
   let isStopped = false;
 
+  async function queueFor({ id }: Pick<EndpointRow, 'id'>): Promise<FanOutResult> {
+    const result = await fanOut({ database, clock }, origin, id);
+    if (result.queued > 0) {
+      worker.wake(laneOf(id).lane);
+    }
+    if (result.isExpired) {
+      log.warn({ endpointId: id, reason: 'events_expired' }, 'a webhook endpoint was disabled');
+    }
+    return result;
+  }
+
   /** One round: a page of events for each endpoint. Returns how long to wait for the next one. */
   async function round(): Promise<{ readonly after: number; readonly waitMs: number }> {
     const { last } = await readLogState(database);
     const behind = (await webhookQueries(database).listEnabled()).filter(({ position }) => position < last);
-    const results = await Promise.all(
-      behind.map(async ({ id }) => {
-        const result = await fanOut({ database, clock }, origin, id);
-        if (result.queued > 0) {
-          worker.wake(laneOf(id).lane);
-        }
-        if (result.isExpired) {
-          log.warn({ endpointId: id, reason: 'events_expired' }, 'a webhook endpoint was disabled');
-        }
-        return result;
-      }),
-    );
+    const results: FanOutResult[] = [];
+    await forEachBlock(behind, endpointsAtOnce, async (block) => {
+      results.push(...(await Promise.all(block.map(queueFor))));
+    });
     if (results.some(({ hasMore }) => hasMore)) {
       return { after: last, waitMs: 0 };
     }

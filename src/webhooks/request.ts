@@ -1,5 +1,5 @@
-/** The request of an attempt, as Standard Webhooks 1.0.0 describes it. */
-import type { WebhookRequest } from './sender.ts';
+/** The request of an attempt, as Standard Webhooks 1.0.0 describes it, and whether its result is a success. */
+import type { SendResult, WebhookRequest } from './sender.ts';
 import { sign } from './signature.ts';
 
 export interface Message {
@@ -29,4 +29,10 @@ export function toRequest({ url, id, body, at, keys, version, headers }: Message
       ...headers,
     },
   };
+}
+
+/** Why an attempt failed; null for a success. Only 2xx is one. */
+export function failureOf({ status, error }: SendResult): string | null {
+  const isSuccess = error === null && status !== null && status >= 200 && status < 300;
+  return isSuccess ? null : (error ?? `the response has status ${status}`);
 }

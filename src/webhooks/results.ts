@@ -9,6 +9,7 @@ import type { DisabledReason } from './event-types.ts';
 import { afterFailure, afterSuccess } from './health.ts';
 import { addJobsOfLines, deliveryKind } from './lines.ts';
 import { type DeliveryRow, type EndpointRow, webhookQueries } from './queries.ts';
+import { failureOf } from './request.ts';
 import { nextAttemptMs } from './schedule.ts';
 import type { SendResult } from './sender.ts';
 
@@ -74,16 +75,18 @@ interface Plan {
   readonly waitMs: number | null;
 }
 
-function planOf(clock: Clock, { attempt, result: { status, error, retryAfterMs } }: Finished): Plan {
+function planOf(clock: Clock, { attempt, result }: Finished): Plan {
   const now = clock.now();
-  if (status !== null && status >= 200 && status < 300) {
-    return { now, error: null, waitMs: null };
+  const error = failureOf(result);
+  if (error === null) {
+    return { now, error, waitMs: null };
   }
+  const { status, retryAfterMs } = result;
   const asked = status === 429 || status === 503 ? retryAfterMs : 0;
   const random = (clock.random(1)[0] ?? 0) / 255;
   return {
     now,
-    error: error ?? `the response has status ${status}`,
+    error,
     waitMs: status === 410 ? null : nextAttemptMs(attempt.number, random, asked),
   };
 }

@@ -143,7 +143,7 @@ export function createWebhookSender(targets: WebhookTargets, now: () => number):
         resolve({ status: statusCode, error: null, response: '', retryAfterMs: 0 });
       });
       outgoing.on('error', reject);
-      // Whatever the receiver does, the request ends.
+      // The request ends even where the receiver does not react.
       signal.addEventListener('abort', () => reject(signal.reason));
       outgoing.end(body);
     });

@@ -74,14 +74,14 @@ export function createEndpointService(dependencies: Dependencies): EndpointServi
   const { database, clock, keys, events, secrets, targets } = dependencies;
   const now = () => timestamp(clock.now());
 
-  /** What responses contain besides the row, read before a transaction. @throws AppError notFound */
-  async function readSurroundings(id: number) {
+  /** A row, and what responses contain besides it, read before a transaction. @throws AppError notFound */
+  async function readWithSurroundings(id: number) {
     const row = requireFound(await webhookQueries(database).findEndpoint(id));
     const [account, state] = await Promise.all([
       keys.findAccountById(row.account_id),
       readLogState(database),
     ]);
-    return { account: account?.name ?? '', state };
+    return { row, account: account?.name ?? '', state };
   }
 
   function shown(row: EndpointRow, account: string, open: number, epochs: Parameters<typeof positionAt>[1]) {
@@ -105,7 +105,7 @@ export function createEndpointService(dependencies: Dependencies): EndpointServi
     event = webhookEvents.updated.of(subjectOf(id), { id }),
     complete = (endpoint: Versioned) => endpoint as T,
   ): Promise<T> {
-    const { account, state } = await readSurroundings(id);
+    const { account, state } = await readWithSurroundings(id);
     return context.transaction(async (tx) => {
       const row = requireFound(await webhookQueries(tx).lockEndpointForUpdate(id));
       precondition?.(row.version);
@@ -144,8 +144,7 @@ export function createEndpointService(dependencies: Dependencies): EndpointServi
     },
 
     async find(id) {
-      const row = requireFound(await webhookQueries(database).findEndpoint(id));
-      const { account, state } = await readSurroundings(id);
+      const { row, account, state } = await readWithSurroundings(id);
       const open = await webhookQueries(database).countOpen(id);
       return shown(row, account, open?.count ?? 0, state.epochs);
     },

@@ -1,5 +1,6 @@
 /** Sends a test ping to an endpoint at once and reports the result. It is not in the log, and not sent again. */
 import packageJson from '../../package.json' with { type: 'json' };
+import { toBase62 } from '../base62.ts';
 import { type Clock, timestamp } from '../clock.ts';
 import type { Context } from '../database/context.ts';
 import type { Database } from '../database/database.ts';
@@ -7,14 +8,13 @@ import { AppError } from '../errors.ts';
 import { requireFound } from './endpoint.ts';
 import { endpointQueries } from './endpoint-queries.ts';
 import { type EndpointRow, webhookQueries } from './queries.ts';
-import { toRequest } from './request.ts';
+import { failureOf, toRequest } from './request.ts';
 import { type EndpointSecrets, parseSecrets, secretUnreadable } from './secrets.ts';
 import type { WebhookTargets } from './sender.ts';
 
 /** Of an endpoint. */
 export const pingsMax = 5;
 const minuteMs = 60_000;
-const base62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 
 export interface PingResult {
   /** null where there was no response. */
@@ -64,7 +64,7 @@ export function createTestPing({ database, clock, secrets, targets }: Dependenci
     if (keys === null) {
       throw new AppError('conflict', secretUnreadable);
     }
-    const id = `evt_test_${Array.from(clock.random(12), (byte) => base62[byte % 62]).join('')}`;
+    const id = `evt_test_${toBase62(clock.random(12))}`;
     const body = JSON.stringify({
       id,
       type: 'webhook.test',
@@ -79,17 +79,13 @@ export function createTestPing({ database, clock, secrets, targets }: Dependenci
     const { createWebhookSender } = await import('./sender.ts');
     const sender = createWebhookSender(targets, clock.now);
     try {
-      const { status, durationMs, error, response } = await sender.send(
+      const result = await sender.send(
         toRequest({ url: row.url, id, body, at: now, keys, version: packageJson.version }),
       );
-      return { status, durationMs, error: error ?? statusError(status), response };
+      const { status, durationMs, response } = result;
+      return { status, durationMs, error: failureOf(result), response };
     } finally {
       sender.close();
     }
   };
-}
-
-/** Only 2xx is a success. */
-function statusError(status: number | null): string | null {
-  return status !== null && status >= 200 && status < 300 ? null : `the response has status ${status}`;
 }

@@ -4,11 +4,11 @@
  */
 import { hash } from 'node:crypto';
 import { crc32 } from 'node:zlib';
+import { base62 } from '../../base62.ts';
 import type { Clock } from '../../clock.ts';
 
 export type KeyType = 'live' | 'test';
 
-const alphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 const randomLength = 30;
 const checksumLength = 6;
 /** The largest multiple of 62 in a byte. Larger bytes are skipped, so that all characters are equally likely. */
@@ -20,7 +20,7 @@ export function makeKey(type: KeyType, clock: Clock): string {
   while (random.length < randomLength) {
     for (const byte of clock.random(randomLength)) {
       if (byte < unbiasedMax && random.length < randomLength) {
-        random += alphabet[byte % alphabet.length];
+        random += base62[byte % base62.length];
       }
     }
   }
@@ -44,7 +44,7 @@ function checksum(text: string): string {
   let rest = crc32(text);
   let digits = '';
   for (let position = 0; position < checksumLength; position += 1) {
-    digits = alphabet[rest % 62] + digits;
+    digits = base62[rest % 62] + digits;
     rest = Math.floor(rest / 62);
   }
   return digits;
