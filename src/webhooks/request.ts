@@ -32,7 +32,7 @@ export function toRequest({ url, id, body, at, keys, version, headers }: Message
 }
 
 /** Why an attempt failed; null for a success. Only 2xx is one. */
-export function failureOf({ status, error }: SendResult): string | null {
+export function attemptError({ status, error }: SendResult): string | null {
   const isSuccess = error === null && status !== null && status >= 200 && status < 300;
   return isSuccess ? null : (error ?? `the response has status ${status}`);
 }

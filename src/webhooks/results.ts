@@ -9,7 +9,7 @@ import type { DisabledReason } from './event-types.ts';
 import { afterFailure, afterSuccess } from './health.ts';
 import { addJobsOfLines, deliveryKind } from './lines.ts';
 import { type DeliveryRow, type EndpointRow, webhookQueries } from './queries.ts';
-import { failureOf } from './request.ts';
+import { attemptError } from './request.ts';
 import { nextAttemptMs } from './schedule.ts';
 import type { SendResult } from './sender.ts';
 
@@ -77,7 +77,7 @@ interface Plan {
 
 function planOf(clock: Clock, { attempt, result }: Finished): Plan {
   const now = clock.now();
-  const error = failureOf(result);
+  const error = attemptError(result);
   if (error === null) {
     return { now, error, waitMs: null };
   }

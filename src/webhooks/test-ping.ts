@@ -8,7 +8,7 @@ import { AppError } from '../errors.ts';
 import { requireFound } from './endpoint.ts';
 import { endpointQueries } from './endpoint-queries.ts';
 import { type EndpointRow, webhookQueries } from './queries.ts';
-import { failureOf, toRequest } from './request.ts';
+import { attemptError, toRequest } from './request.ts';
 import { type EndpointSecrets, parseSecrets, secretUnreadable } from './secrets.ts';
 import type { WebhookTargets } from './sender.ts';
 
@@ -83,7 +83,7 @@ export function createTestPing({ database, clock, secrets, targets }: Dependenci
         toRequest({ url: row.url, id, body, at: now, keys, version: packageJson.version }),
       );
       const { status, durationMs, response } = result;
-      return { status, durationMs, error: failureOf(result), response };
+      return { status, durationMs, error: attemptError(result), response };
     } finally {
       sender.close();
     }
