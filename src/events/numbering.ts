@@ -8,10 +8,10 @@
  */
 
 import { setTimeout as sleep } from 'node:timers/promises';
-import { toBase62 } from '../base62.ts';
 import { type Clock, timestamp } from '../clock.ts';
 import type { Database, Sql } from '../database/database.ts';
 import type { Log } from '../log.ts';
+import { toBase62 } from '../random-text.ts';
 import { eventLogQueries } from './log-queries.ts';
 
 /** One pass. More would keep the lock of the log for longer than other instances should wait. */

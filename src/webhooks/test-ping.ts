@@ -1,10 +1,10 @@
 /** Sends a test ping to an endpoint at once and reports the result. It is not in the log, and not sent again. */
 import packageJson from '../../package.json' with { type: 'json' };
-import { toBase62 } from '../base62.ts';
 import { type Clock, timestamp } from '../clock.ts';
 import type { Context } from '../database/context.ts';
 import type { Database } from '../database/database.ts';
 import { AppError } from '../errors.ts';
+import { toBase62 } from '../random-text.ts';
 import { requireFound } from './endpoint.ts';
 import { endpointQueries } from './endpoint-queries.ts';
 import { type EndpointRow, webhookQueries } from './queries.ts';

@@ -4,8 +4,8 @@
  */
 import { hash } from 'node:crypto';
 import { crc32 } from 'node:zlib';
-import { base62 } from '../../base62.ts';
 import type { Clock } from '../../clock.ts';
+import { base62 } from '../../random-text.ts';
 
 export type KeyType = 'live' | 'test';
 
