@@ -1,5 +1,4 @@
 /** A time in the local zone; UTC on hover. */
-import { Tooltip } from '@mantine/core';
 import { useEffect, useState } from 'react';
 import { showAge, showShortTime, showTime } from './format.ts';
 
@@ -22,10 +21,8 @@ export function Time({ at, isRelative = false, isExact = false }: Props) {
     return () => window.clearInterval(timer);
   }, [isRelative]);
   return (
-    <Tooltip label={`${showTime(at)} (${at})`}>
-      <time dateTime={at} className="time">
-        {isRelative ? showAge(at) : isExact ? showTime(at) : showShortTime(at)}
-      </time>
-    </Tooltip>
+    <time dateTime={at} className="time" title={`${showTime(at)} (${at})`}>
+      {isRelative ? showAge(at) : isExact ? showTime(at) : showShortTime(at)}
+    </time>
   );
 }

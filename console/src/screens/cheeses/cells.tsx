@@ -1,5 +1,5 @@
 /** Cells of the table of cheeses that show an image or can be changed. */
-import { Box, NativeSelect, NumberInput, Text, UnstyledButton } from '@mantine/core';
+import { NumberInput } from '@mantine/core';
 import { useInViewport } from '@mantine/hooks';
 import { ImageIcon } from '@radix-ui/react-icons';
 import { useState } from 'react';
@@ -17,7 +17,7 @@ export function Thumbnail({ cheese }: { readonly cheese: Cheese }) {
   const { data: images = [] } = useImages(cheese.id, inViewport && isUploaded(url));
   const image = images.find(({ imageUrl }) => imageUrl === url);
   return (
-    <Box ref={ref} className="thumbnail" w={thumbnailSize} h={thumbnailSize}>
+    <div ref={ref} className="thumbnail">
       {image === undefined ? (
         <ImageIcon aria-hidden="true" opacity={0.4} />
       ) : (
@@ -28,7 +28,7 @@ export function Thumbnail({ cheese }: { readonly cheese: Cheese }) {
           height={thumbnailSize}
         />
       )}
-    </Box>
+    </div>
   );
 }
 
@@ -54,17 +54,14 @@ export function PriceCell({ cheese, onChange }: PriceProps) {
   if (edit === null) {
     const price = cheese.pricePerKg === undefined ? null : showMoney(cheese.pricePerKg);
     return (
-      <UnstyledButton
+      <button
+        type="button"
         className="editable"
         aria-label={`Price of ${cheese.name}: ${price ?? 'no price'}`}
         onClick={() => setEdit({ seen: cheese, text: cheese.pricePerKg ?? '' })}
       >
-        {price ?? (
-          <Text span size="sm" c="dimmed">
-            no price
-          </Text>
-        )}
-      </UnstyledButton>
+        {price ?? <span className="dimmed">no price</span>}
+      </button>
     );
   }
   return (
@@ -98,14 +95,15 @@ interface StatusProps {
 
 export function StatusCell({ cheese, onChange }: StatusProps) {
   return (
-    <NativeSelect
-      size="xs"
-      w={100}
-      className={`status-${cheese.status}`}
+    <select
+      className="select"
       aria-label={`Status of ${cheese.name}`}
-      data={[...statuses]}
       value={cheese.status}
       onChange={({ currentTarget }) => onChange(currentTarget.value as CheeseStatus)}
-    />
+    >
+      {statuses.map((status) => (
+        <option key={status}>{status}</option>
+      ))}
+    </select>
   );
 }

@@ -1,5 +1,5 @@
 /** The catalogue as a table: search, filters, changes in the row, and actions on many cheeses. */
-import { Anchor, Badge, Button, Group, Kbd, Text } from '@mantine/core';
+import { Anchor, Button, Group, Kbd, Text } from '@mantine/core';
 import { DownloadIcon, PlusIcon } from '@radix-ui/react-icons';
 import { createContext, useContext, useMemo, useState } from 'react';
 import { Link, useLocation, useSearchParams } from 'wouter';
@@ -235,11 +235,7 @@ function columnsOf(
     {
       title: 'Changed',
       isWideOnly: true,
-      show: ({ updatedAt }) => (
-        <Text span size="sm" style={{ whiteSpace: 'nowrap' }}>
-          <Time at={updatedAt} isRelative />
-        </Text>
-      ),
+      show: ({ updatedAt }) => <Time at={updatedAt} isRelative />,
     },
   ];
 }
@@ -247,26 +243,18 @@ function columnsOf(
 function Tags({ names }: { readonly names: readonly string[] }) {
   const more = names.length - shownTags;
   return (
-    <Group gap={4} wrap="nowrap" title={names.join(', ')}>
+    <span className="tags" title={names.join(', ')}>
       {names.slice(0, shownTags).map((name) => (
-        <Badge key={name} size="sm" variant="default" tt="none" fw={400} maw={120}>
+        <span key={name} className="tag">
           {name}
-        </Badge>
+        </span>
       ))}
-      {more > 0 ? (
-        <Text span size="xs" c="dimmed">
-          +{more}
-        </Text>
-      ) : null}
-    </Group>
+      {more > 0 ? <span className="dimmed">+{more}</span> : null}
+    </span>
   );
 }
 
 /** A field without a value. */
 function None() {
-  return (
-    <Text span c="dimmed">
-      -
-    </Text>
-  );
+  return <span className="dimmed">-</span>;
 }

@@ -2,7 +2,7 @@
 import { Anchor, Group, SegmentedControl, Skeleton, Text } from '@mantine/core';
 import { useMediaQuery } from '@mantine/hooks';
 import { useQueries } from '@tanstack/react-query';
-import { useState } from 'react';
+import { useRef, useState } from 'react';
 import { Link, useLocation, useSearchParams } from 'wouter';
 import type { Order } from '../../../../client/src/index.ts';
 import { showNumber } from '../../parts/format.ts';
@@ -10,7 +10,7 @@ import { Empty, Problem } from '../../parts/page.tsx';
 import { useApi, useCurd } from '../../queries.ts';
 import { useShortcuts } from '../../shortcuts.ts';
 import { type Requested, TransitionDialog } from './ask.tsx';
-import { Card } from './card.tsx';
+import { Card, type CardActions } from './card.tsx';
 import { useMoves } from './moves.ts';
 import { usePosition } from './position.ts';
 import { SelectionBar } from './selection.tsx';
@@ -93,6 +93,18 @@ export function Board() {
     }
   };
 
+  const actions = useRef<CardActions>(null as never);
+  actions.current = {
+    select: ({ id }) => {
+      const rows = columns.map(({ items = [] }) => items.findIndex((one) => one.id === id));
+      const column = rows.findIndex((row) => row >= 0);
+      select(column, rows[column] ?? 0);
+    },
+    toggle: ({ id }) => toggle(id),
+    request: (transition, order) =>
+      transition === cancel ? setRequested({ transition, orders: [order] }) : void make(transition, order),
+  };
+
   useShortcuts({
     j: () => moveRow(1),
     k: () => moveRow(-1),
@@ -131,7 +143,7 @@ export function Board() {
         </div>
       ) : null}
       <div className="board">
-        {columns.map(({ status, total, items, hasMore, error, refetch }, column) =>
+        {columns.map(({ status, total, items, hasMore, error, refetch }) =>
           isPhone && status !== open ? null : (
             <section key={status} aria-label={status} className="board-column">
               <Group gap={6} className="board-title">
@@ -147,19 +159,13 @@ export function Board() {
               {items?.length === 0 ? <Empty title={`No ${status} orders`}>{emptyTexts[status]}</Empty> : null}
               {items === undefined || items.length === 0 ? null : (
                 <ul className="cards">
-                  {items.map((order, index) => (
+                  {items.map((order) => (
                     <Card
                       key={order.id}
                       order={order}
                       isCurrent={current?.id === order.id}
                       isSelected={selected.has(order.id)}
-                      onFocus={() => select(column, index)}
-                      onSelect={() => toggle(order.id)}
-                      onTransition={(transition) =>
-                        transition === cancel
-                          ? setRequested({ transition, orders: [order] })
-                          : void make(transition, order)
-                      }
+                      actions={actions}
                     />
                   ))}
                 </ul>

@@ -1,7 +1,6 @@
-/** A card of the board. */
-import { ActionIcon, Button, Checkbox, Group, Text } from '@mantine/core';
+/** A card of the board. A key renders only the cards that change, and plain elements: there may be 250. */
 import { Cross2Icon } from '@radix-ui/react-icons';
-import { useLayoutEffect, useRef } from 'react';
+import { memo, type RefObject, useLayoutEffect, useRef } from 'react';
 import { Link } from 'wouter';
 import type { Order } from '../../../../client/src/index.ts';
 import { showMoney } from '../../parts/format.ts';
@@ -9,16 +8,20 @@ import { Time } from '../../parts/time.tsx';
 import { hasNoPrice, isWaiting, linesOf, Warnings } from './facts.tsx';
 import { cancel, nextOf, type Transition } from './transitions.ts';
 
+export interface CardActions {
+  readonly select: (order: Order) => void;
+  readonly toggle: (order: Order) => void;
+  readonly request: (transition: Transition, order: Order) => void;
+}
+
 interface Props {
   readonly order: Order;
   readonly isCurrent: boolean;
   readonly isSelected: boolean;
-  readonly onFocus: () => void;
-  readonly onSelect: () => void;
-  readonly onTransition: (transition: Transition) => void;
+  readonly actions: RefObject<CardActions>;
 }
 
-export function Card({ order, isCurrent, isSelected, onFocus, onSelect, onTransition }: Props) {
+export const Card = memo(function Card({ order, isCurrent, isSelected, actions }: Props) {
   const link = useRef<HTMLAnchorElement>(null);
   const next = nextOf(order.status);
   const isUrgent = isWaiting(order) || (order.status === 'placed' && hasNoPrice(order));
@@ -40,59 +43,54 @@ export function Card({ order, isCurrent, isSelected, onFocus, onSelect, onTransi
       data-order={order.id}
       data-current={isCurrent || undefined}
       data-urgent={isUrgent || undefined}
-      onFocus={onFocus}
+      onFocus={() => actions.current.select(order)}
     >
-      <Group gap={8} wrap="nowrap">
-        <Checkbox
-          size="xs"
+      <div className="card-line">
+        <input
+          type="checkbox"
+          className="check"
           aria-label={`Select order ${order.id}`}
           checked={isSelected}
-          onChange={onSelect}
+          onChange={() => actions.current.toggle(order)}
           tabIndex={-1}
         />
         <Link ref={link} href={`/orders/${order.id}`} className="order-id" aria-label={`Order ${order.id}`}>
           {order.id}
         </Link>
-        <Text size="xs" c="dimmed" style={{ flex: 1 }} truncate>
+        <span className="order-age">
           <Time at={order.createdAt} isRelative />
-        </Text>
-        <Text size="xs">{order.shippingAddress.country}</Text>
-      </Group>
-      <Text size="sm" lineClamp={2} my={2}>
-        {linesOf(order)}
-      </Text>
-      <Group gap={6} justify="space-between" wrap="wrap">
-        <Group gap={6}>
-          <Text size="sm" fw={600} className="figure">
-            {showMoney(order.total)}
-          </Text>
-          <Warnings order={order} />
-        </Group>
-        <Group gap={4} wrap="nowrap">
+        </span>
+        <span>{order.shippingAddress.country}</span>
+      </div>
+      <div className="order-lines">{linesOf(order)}</div>
+      <div className="card-line">
+        <span className="order-total">{showMoney(order.total)}</span>
+        <Warnings order={order} />
+        <span className="card-actions">
           {cancel.from.includes(order.status) ? (
-            <ActionIcon
-              size="sm"
-              variant="subtle"
-              color="gray"
+            <button
+              type="button"
+              className="mini-button"
+              data-quiet
               aria-label={`Cancel order ${order.id}`}
               title="Cancel"
-              onClick={() => onTransition(cancel)}
+              onClick={() => actions.current.request(cancel, order)}
             >
               <Cross2Icon aria-hidden="true" />
-            </ActionIcon>
+            </button>
           ) : null}
           {next === undefined ? null : (
-            <Button
-              size="compact-xs"
-              variant="default"
+            <button
+              type="button"
+              className="mini-button"
               aria-label={`${next.verb} order ${order.id}`}
-              onClick={() => onTransition(next)}
+              onClick={() => actions.current.request(next, order)}
             >
               {next.verb}
-            </Button>
+            </button>
           )}
-        </Group>
-      </Group>
+        </span>
+      </div>
     </li>
   );
-}
+});
