@@ -47,6 +47,7 @@ import { createRateLimits } from '../limits/rate-limits.ts';
 import { createLog, type Log } from '../log.ts';
 import { customerOrderRoutes } from '../orders/customer-routes.ts';
 import { createApprovalHandler } from '../orders/order-approvals.ts';
+import { createOrderCounter, type OrderCounter } from '../orders/order-counter.ts';
 import { storeRoutes } from '../orders/routes.ts';
 import type { Config } from '../settings/config.ts';
 import { publicBaseUrl, publicImageUrl } from '../settings/urls.ts';
@@ -79,8 +80,9 @@ export interface App {
   readonly maintenance: Pick<Maintenance, 'run'>;
   /** Sends webhooks. The caller starts it. */
   readonly webhookWorker: WebhookWorker;
-  /** Counts statistics. The caller starts it. */
+  /** They count statistics and orders. The caller starts them. */
   readonly statisticsCounter: StatisticsCounter;
+  readonly orderCounter: OrderCounter;
   /** The caller reports this one when it listens. */
   readonly instances: Instances;
   /** The OpenAPI document. */
@@ -107,7 +109,7 @@ export async function buildApp(
   );
   const { database, keys, sessions, cheeses, listing, customers, loginThrottle, login, orders, orderReader } =
     services;
-  const { grants, images, customerFinder, consoleLinks, hub, events } = services;
+  const { grants, images, customerFinder, consoleLinks, hub, events, orderApprovals } = services;
   const { customerAdministration, customerSearch } = services;
   const { environment, secret, registration, passwordLengthMin } = config;
 
@@ -121,17 +123,13 @@ export async function buildApp(
   const idempotency = createIdempotencyStore(database, clock, secret);
 
   const system = services.contextOf('system');
-  const handlers = [
-    createApprovalHandler(services.orderApprovals, system),
-    createStatusHandler(cheeses, system),
-  ];
+  const handlers = [createApprovalHandler(orderApprovals, system), createStatusHandler(cheeses, system)];
   hub.warnTo(log);
   const worker = createJobWorker({ database, clock, log, handlers });
 
   const overload = createOverloadGuard();
   const uploads = createUploads(config.incomingDir, clock);
   const metrics = createMetrics();
-  const { refusals } = rateLimits;
   const isRedirecting = config.images.kind === 'bucket' && config.imagesUrl !== null;
 
   const numbering = createNumbering({ database, clock, log });
@@ -148,13 +146,14 @@ export async function buildApp(
   const failures = createRecentFailures(clock);
   const deprecations = createDeprecationReport(log, clock.now);
   const statisticsCounter = createStatisticsCounter(database, log);
+  const orderCounter = createOrderCounter(database, log);
   const connections = createLiveConnections(config.streams, config.streamsPerAccount);
   const figures = createGauges({
     services,
     clock,
     overload,
     uploads,
-    refusals,
+    refusals: rateLimits.refusals,
     webhooks: webhookWorker.stats,
     numbering,
     connections,
@@ -256,7 +255,7 @@ export async function buildApp(
     overload.stop();
     // First: open streams and long polls would keep the server from stopping.
     const webhooksEnd = webhookWorker.stop();
-    const countingEnd = statisticsCounter.stop();
+    const countingEnd = Promise.all([statisticsCounter.stop(), orderCounter.stop()]);
     await hub.stop();
     // Connections become idle when their last response was sent, and would stay open for further requests.
     const closing = setInterval(() => server.server.closeIdleConnections(), 50);
@@ -289,6 +288,7 @@ export async function buildApp(
     maintenance,
     webhookWorker,
     statisticsCounter,
+    orderCounter,
     instances,
     describe,
     imageUrl,

@@ -14,6 +14,7 @@ import { beginEpochOf } from '../events/numbering.ts';
 import { type CopiedFiles, copyFiles } from '../files/copy-files.ts';
 import { openFiles } from '../files/files.ts';
 import { storedFiles } from '../images/service.ts';
+import { recountOrders } from '../orders/order-counter.ts';
 import { parseSettings } from '../settings/config.ts';
 import {
   ConfigError,
@@ -69,6 +70,8 @@ export async function runCopy(options: CopyOptions): Promise<void> {
         tables: await copyRows(snapshot, source, target),
         images: await copyImages(snapshot, from.images, to.images),
       }));
+      // Otherwise the first lists of orders would read a change for each order that was copied.
+      await recountOrders(target);
       await beginEpochOf(target, systemClock, 'copied');
       const disabledEndpoints = await disableAllEndpoints(target, systemClock);
       await endCopy(target);

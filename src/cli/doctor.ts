@@ -14,6 +14,7 @@ import { checkEventLog } from '../events/consistency-check.ts';
 import { openFiles } from '../files/files.ts';
 import { checkImages } from '../images/consistency-check.ts';
 import { checkCredits, checkOrders } from '../orders/consistency-check.ts';
+import { recountOrders } from '../orders/order-counter.ts';
 import type { Config } from '../settings/config.ts';
 import { publicImageUrl } from '../settings/urls.ts';
 import { checkStatistics } from '../statistics/consistency-check.ts';
@@ -59,6 +60,7 @@ export async function runDoctor(options: OptionsOf<typeof doctorOptions>): Promi
       const bar = rebuildBar();
       await rebuildSearchIndex(database, timestamp(systemClock.now()), bar.show).finally(bar.clear);
       await database.transaction(recountStock);
+      await recountOrders(database);
       await database.transaction(beginCounting);
       await countAll(database);
     }

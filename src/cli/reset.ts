@@ -6,6 +6,7 @@ import { listTables, lockTables } from '../database/tables.ts';
 import { emptyLog } from '../events/numbering.ts';
 import { recordEvents } from '../events/record.ts';
 import { shopReset } from '../events/types.ts';
+import { emptyOrderCounts } from '../orders/order-counter.ts';
 import { restoreTestOrders } from '../orders/test-orders.ts';
 import { ConfigError } from '../settings/parsers.ts';
 import { publicImageUrl } from '../settings/urls.ts';
@@ -62,6 +63,7 @@ export function runReset(options: OptionsOf<typeof resetOptions>): Promise<void>
           }
         }
         await recountStock(tx);
+        await emptyOrderCounts(tx);
         // The maintenance of a server deletes their files.
         await tx.run(sql`update image_file set state = 'pending', since = ${now} where state = 'stored'`);
         await emptyLog(tx, systemClock);

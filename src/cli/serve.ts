@@ -87,6 +87,7 @@ async function open(app: App, options: CommandOptions): Promise<void> {
   app.worker.start();
   await app.webhookWorker.start();
   app.statisticsCounter.start();
+  app.orderCounter.start();
   await app.instances.report();
   const { keys, config, consoleLinks, contextOf } = app.services;
   const isEmpty = (await keys.listAccounts()).every(({ name }) => name === consoleAccount);

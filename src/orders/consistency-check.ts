@@ -3,6 +3,7 @@ import type { Sql } from '../database/database.ts';
 import { type Finding, Findings, readInPages, tryParseJson } from '../database/findings.ts';
 import { sql, valueList } from '../database/sql.ts';
 import { approvalKind } from './approval-job.ts';
+import { orderCountQueries } from './count-queries.ts';
 import { totalCents } from './money.ts';
 import { cheesesOf } from './order.ts';
 import { allowedFrom, type OrderStatus, orderStatuses } from './order-status.ts';
@@ -45,6 +46,11 @@ export async function checkOrders(database: Sql): Promise<Finding[]> {
     'delete these rows of the table background_job',
   );
 
+  const counts = new Findings(
+    'counts of orders that differ from the orders, by owner and day',
+    'run "curd doctor --repair", which counts again',
+  );
+
   for await (const page of readInPages((after, limit) => ordersAfter(database, after, limit))) {
     const { statuses, cheeses, jobs } = await readRelated(database, page);
     for (const { id, status, items, total_cents } of page) {
@@ -85,7 +91,12 @@ export async function checkOrders(database: Sql): Promise<Finding[]> {
     where kind = ${approvalKind} and parked_at is not null limit 1000`)) {
     parked.add(`order ${key}: ${last_error}`);
   }
-  return [totals, paths, reserved, missingJobs, parked, unneededJobs].flatMap((findings) => findings.found());
+  for (const { owner, day } of await orderCountQueries(database).listDifferences(1000)) {
+    counts.add(`${owner}, ${day}`);
+  }
+  return [totals, paths, reserved, missingJobs, parked, unneededJobs, counts].flatMap((findings) =>
+    findings.found(),
+  );
 }
 
 /** For some orders, by id: the statuses they have had, the cheeses they reserve, and which of them have a job. */

@@ -69,7 +69,11 @@ export function shownPage({ items, ...rest }: OrderPage, path: string, limit: nu
   };
 }
 
-/** As times are stored. */
+/** As times are stored. With an offset, a time of the first or last day can be in a year of another length. */
 function stored(moment: string | undefined): string | undefined {
-  return moment === undefined ? undefined : new Date(moment).toISOString();
+  const text = moment === undefined ? undefined : new Date(moment).toISOString();
+  if (text?.startsWith('-')) {
+    return '0000-01-01T00:00:00.000Z';
+  }
+  return text?.startsWith('+') ? '9999-12-31T23:59:59.999Z' : text;
 }

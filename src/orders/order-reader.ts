@@ -6,9 +6,12 @@ import { type Cursors, canonicalFilters, requireSameQuery } from '../cursor.ts';
 import type { Database } from '../database/database.ts';
 import { AppError } from '../errors.ts';
 import { listEvents } from '../events/history.ts';
+import { orderCountQueries } from './count-queries.ts';
 import { type OrderFilters, type OrderPlace, orderListQueries } from './list-queries.ts';
 import { findRow, ownerOf, requireOwner, toOrder } from './order.ts';
+import { readPage } from './order-pages.ts';
 import { type OrderStatus, orderStatuses } from './order-status.ts';
+import { countOrders } from './order-totals.ts';
 import { orderQueries } from './queries.ts';
 
 export interface OrderPage {
@@ -100,11 +103,12 @@ export function createOrderReader(
         );
       }
       const now = timestamp(clock.now());
-      const owned = { ...filters, ...owner };
+      const isEveryStatus = filters.statuses?.length === orderStatuses.length;
+      const owned = { ...filters, ...owner, ...(isEveryStatus ? { statuses: undefined } : {}) };
       const isAscending = filters.sort === 'createdAt';
       const [rows, total] = await Promise.all([
-        lists.list({ filters: owned, now, after, isAscending, limit: limit + 1 }),
-        lists.count(owned, now),
+        readPage(database, { filters: owned, now, last: after, isAscending, limit: limit + 1 }),
+        countOrders(database, owned, now),
       ]);
       const page = rows.slice(0, limit);
       const last = rows.length > limit ? page.at(-1) : undefined;
@@ -135,13 +139,7 @@ export function createOrderReader(
       return row.customer_id;
     },
 
-    async countByStatus() {
-      const counts = new Map((await queries.countByStatus()).map(({ status, orders }) => [status, orders]));
-      return Object.fromEntries(orderStatuses.map((status) => [status, counts.get(status) ?? 0])) as Record<
-        OrderStatus,
-        number
-      >;
-    },
+    countByStatus: () => orderCountQueries(database).countByStatus(),
 
     async timeline(id, principal) {
       requireOwner(await findRow(database, id, firstId), principal);

@@ -115,10 +115,6 @@ export const orderQueries = queriesOn((tx) => ({
       update orders set status = 'approved', ship_date = ${shipDate}, version = version + 1, updated_at = ${now}
       where id in ${idsIn(ids)}`),
 
-  countByStatus: () =>
-    tx.all<{ status: OrderStatus; orders: number }>(sql`
-      select status, count(*) as orders from orders where id >= ${firstRealId} group by status`),
-
   /** Locks placements by a credential until the transaction ends. */
   lockPlacer: (placedBy: string) => tx.get(advisoryLock(`orders of ${placedBy}`)),
 

@@ -2,7 +2,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Principal } from '../../src/auth/principal.ts';
+import { sql } from '../../src/database/sql.ts';
 import { checkOrders } from '../../src/orders/consistency-check.ts';
+import { recountOrders } from '../../src/orders/order-counter.ts';
 import type { OrderRequest } from '../../src/orders/order-reader.ts';
 import { type OrderStatus, orderStatuses } from '../../src/orders/order-status.ts';
 import { newCustomer } from '../auth/holders.ts';
@@ -46,7 +48,8 @@ onBothEngines('Lists of orders', (engine) => {
     const clock = testClock(Date.parse('2026-06-01T22:00:00.000Z'));
     const settings = { CURD_ORDERS_PER_HOUR: 'off' };
     const shop = await openShop(t, { engine, clock, settings });
-    const { orders, orderReader, contextOf, database } = shop.app.services;
+    const { orderCounter, services } = shop.app;
+    const { orders, orderReader, contextOf, database } = services;
     const context = contextOf('test');
     const random = createRandom(Number(process.env.CURD_TEST_SEED ?? 7));
     const priced = await newCheese(shop, { name: 'Priced', pricePerKg: 5 });
@@ -184,6 +187,7 @@ onBothEngines('Lists of orders', (engine) => {
       () => move('cancel'),
       () => clock.advance(random.pick([1, hourMs, 7 * hourMs, 30 * hourMs])),
       () => clock.advance(-random.pick([1, hourMs, 30 * hourMs])),
+      orderCounter.run,
     ];
     for (let step = 0; step < steps; step += 1) {
       await random.pick(actions)();
@@ -191,13 +195,25 @@ onBothEngines('Lists of orders', (engine) => {
         await deleteCustomer();
       }
       await compare();
+      if (step % 500 === 120) {
+        assert.deepEqual(await database.snapshot(checkOrders), []);
+      }
     }
+    await orderCounter.run();
+    assert.equal(await database.get(sql`select id from order_count_change`), undefined);
+    const counts = () => database.all(sql`select * from order_count order by owner, day`);
+    const counted = await counts();
+    await recountOrders(database);
+    assert.deepEqual(counted, await counts(), 'as if all orders were counted again');
     assert.deepEqual(await database.snapshot(checkOrders), []);
-    assert.deepEqual(await orderReader.countByStatus(), {
-      ...Object.fromEntries(orderStatuses.map((one) => [one, 0])),
-      ...Object.fromEntries(
-        [...Map.groupBy(known, ({ status }) => status)].map(([status, of]) => [status, of.length]),
-      ),
-    });
+    assert.deepEqual(
+      { ...(await orderReader.countByStatus()) },
+      {
+        ...Object.fromEntries(orderStatuses.map((one) => [one, 0])),
+        ...Object.fromEntries(
+          [...Map.groupBy(known, ({ status }) => status)].map(([status, of]) => [status, of.length]),
+        ),
+      },
+    );
   });
 });

@@ -155,6 +155,18 @@ function faultsOf({ orders, cheeses }: FilledShop): [Statement, RegExp, RegExp][
       /remove the cause, then approve or cancel them: "curd orders approve <id>"/,
     ],
     [
+      sql`update order_count set placed = placed + 1 where owner = '*' and day = ''`,
+      /^\*, all days$/,
+      repair,
+    ],
+    [sql`delete from order_count where owner = '*' and day <> ''`, /^\*, 2/, repair],
+    [sql`update order_count set cancelled = 0 where owner = 'customer:1'`, /^customer:1, 2/, repair],
+    [
+      sql`insert into order_count_change (day, placed_by, new_status) values ('2026-01-01', 'key:9', 'placed')`,
+      /^key:9, 2026-01-01$/,
+      repair,
+    ],
+    [
       sql`update customer set delivered_cents = delivered_cents + 1 where username = 'ada'`,
       /customer 1\b/,
       /correct delivered_cents/,
@@ -222,6 +234,7 @@ for (const engine of engines) {
     });
 
     await look.test('gets a finding with a remedy for each inconsistency', async () => {
+      await shop.app.orderCounter.run();
       for (const [fault, example, remedy] of faultsOf(filled)) {
         const found = await findingsAfter(database, filled, fault);
         assertFound(found, example, remedy, fault.render('sqlite').text);
@@ -247,6 +260,7 @@ for (const engine of engines) {
       await database.run(sql`update cheese set price = 3, terms = ''`);
       await database.run(sql`update term set folded = 'x' where kind = 'tag'`);
       await database.run(sql`update orders set total_cents = 1 where id = ${orders.placed}`);
+      await database.run(sql`update order_count set delivered = 77`);
       const images = join(shop.config.dataDir, 'images');
       await rm(join(images, lost.slice(0, 2), lost));
       await mkdir(join(images, 'zz'));
@@ -257,6 +271,7 @@ for (const engine of engines) {
       assert.deepEqual([code, stderr], [2, '']);
       for (const words of [
         /^FAULT {3}catalogue: counters that differ from the number of cheeses \(\d+\)\n {8}catalogue {2}available: 77 instead of 3\n(?: {8}.+\n)*? {8}What to do: run "curd doctor --repair"/m,
+        /^FAULT {3}orders: counts of orders that differ from the orders, by owner and day \(\d+\)$/m,
         /^FAULT {3}catalogue: postings that differ from the cheeses \(\d+\)$/m,
         new RegExp(
           `^FAULT {3}orders: orders whose total.* \\(1\\)\n {8}order ${orders.placed}\n {8}What to do: .+\\.$`,

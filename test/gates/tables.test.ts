@@ -22,6 +22,8 @@ const owners: Readonly<Record<string, string>> = {
   cheese_image: 'images',
   orders: 'orders',
   open_order_cheese: 'orders',
+  order_count: 'orders',
+  order_count_change: 'orders',
   customer: 'customers',
   login_failure: 'customers',
   password_reset: 'customers',
