@@ -20,6 +20,13 @@ export function isLost(error: unknown): boolean {
   return /^(CONNECTION_(CLOSED|DESTROYED|ENDED)|ECONNRESET|EPIPE|57P0[1245])$/.test(codeOf(error));
 }
 
+/** No connection was made, so nothing was sent: another server may accept it. */
+export function isUnconnected(error: unknown): boolean {
+  return /^(CONNECT_TIMEOUT|ECONNREFUSED|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|57P03)$/.test(
+    codeOf(error),
+  );
+}
+
 /** Whether the transaction was rolled back because of concurrent ones, and can be run again. */
 export function isRetryable(error: unknown): boolean {
   return [SERIALIZATION_FAILURE, DEADLOCK_DETECTED].includes(codeOf(error));

