@@ -116,28 +116,37 @@ const directImports = {
         files.set(local, { exported, path: path.startsWith('.') ? join(dirname(index), path) : path });
       }
     }
-    onLoad(
-      { filter: /(console.src|@mantine.(notifications|spotlight|dropzone|dates)).*\.(tsx?|mjs)$/ },
-      ({ path }) => {
-        const text = readFileSync(path, 'utf8').replace(
-          /import \{([^}]*)\} from ['"]@mantine\/core['"]/g,
-          (_, names) =>
-            names
-              .split(',')
-              .map((name) => name.trim())
-              .filter((name) => name !== '' && !name.startsWith('type '))
-              .map((name) => {
-                const [imported, local = imported] = name.split(' as ');
-                const file = files.get(imported);
-                return file === undefined
-                  ? `import { ${name} } from '@mantine/core'`
-                  : `import { ${file.exported} as ${local} } from ${JSON.stringify(file.path)}`;
-              })
-              .join(';'),
-        );
-        return { contents: text, loader: path.endsWith('.tsx') ? 'tsx' : path.endsWith('.ts') ? 'ts' : 'js' };
-      },
-    );
+    onLoad({ filter: /(console.src|@mantine.spotlight).*\.(tsx?|mjs)$/ }, ({ path }) => {
+      const text = readFileSync(path, 'utf8').replace(
+        /import \{([^}]*)\} from ['"]@mantine\/core['"]/g,
+        (_, names) =>
+          names
+            .split(',')
+            .map((name) => name.trim())
+            .filter((name) => name !== '' && !name.startsWith('type '))
+            .map((name) => {
+              const [imported, local = imported] = name.split(' as ');
+              const file = files.get(imported);
+              return file === undefined
+                ? `import { ${name} } from '@mantine/core'`
+                : `import { ${file.exported} as ${local} } from ${JSON.stringify(file.path)}`;
+            })
+            .join(';'),
+      );
+      return { contents: text, loader: path.endsWith('.tsx') ? 'tsx' : path.endsWith('.ts') ? 'ts' : 'js' };
+    });
+  },
+};
+
+/** Numbers of the paths of icons, which are 15 pixels wide, with two digits after the point: a third of their size. */
+const shortIcons = {
+  name: 'short-icons',
+  setup({ onLoad }) {
+    onLoad({ filter: /react-icons.esm\.js$/ }, ({ path }) => ({
+      contents: readFileSync(path, 'utf8').replace(/ d: "[^"]+"/g, (text) =>
+        text.replace(/\d+\.\d{3,}/g, (number) => String(Number(Number(number).toFixed(2)))),
+      ),
+    }));
   },
 };
 
@@ -166,6 +175,7 @@ const options = {
   metafile: true,
   plugins: [
     directImports,
+    shortIcons,
     {
       name: 'write-files',
       setup: ({ onEnd }) => onEnd((result) => (result.errors.length === 0 ? writeFiles(result) : undefined)),

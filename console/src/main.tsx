@@ -1,16 +1,15 @@
 /** The entry of the console. */
 import '@mantine/core/styles.css';
-import '@mantine/notifications/styles.css';
 import '@mantine/spotlight/styles.css';
 import './styles.css';
 import { MantineProvider } from '@mantine/core';
-import { Notifications } from '@mantine/notifications';
 import { QueryClientProvider } from '@tanstack/react-query';
 import { useSyncExternalStore } from 'react';
 import { createRoot } from 'react-dom/client';
 import { Router } from 'wouter';
 import { connection, watchRequests } from './connection.ts';
 import { styleNonce } from './environment.ts';
+import { Notifications } from './parts/notifications.tsx';
 import { Loading } from './parts/page.tsx';
 import { queryClient, SignedInContext } from './queries.ts';
 import { session, start } from './session.ts';
@@ -52,7 +51,7 @@ if (root !== null) {
   connection.onReturn(() => void queryClient.invalidateQueries());
   createRoot(root).render(
     <MantineProvider theme={theme} defaultColorScheme="auto" getStyleNonce={styleNonce}>
-      <Notifications position="bottom-right" />
+      <Notifications />
       <QueryClientProvider client={queryClient}>
         <Router base="/console">
           <Console />

@@ -10,7 +10,6 @@ import {
   Stack,
   Table,
   Text,
-  Tooltip,
   UnstyledButton,
   useMantineColorScheme,
 } from '@mantine/core';
@@ -52,11 +51,9 @@ function LiveBadge() {
   const isAway = useSyncExternalStore(connection.subscribe, connection.isAway);
   const { label, color, help } = liveTexts[isAway ? 'offline' : state];
   return (
-    <Tooltip label={help}>
-      <Badge variant="dot" color={color} role="status" aria-label={`Updates: ${label}`}>
-        {label}
-      </Badge>
-    </Tooltip>
+    <Badge variant="dot" color={color} role="status" aria-label={`Updates: ${label}`} title={help}>
+      {label}
+    </Badge>
   );
 }
 
@@ -99,11 +96,15 @@ function Header({ onHelp }: { readonly onHelp: () => void }) {
         >
           <QuestionMarkIcon />
         </ActionIcon>
-        <Tooltip label={`Sign out ${person.username ?? 'operator'}`}>
-          <ActionIcon variant="subtle" color="gray" aria-label="Sign out" onClick={() => void signOut()}>
-            <ExitIcon />
-          </ActionIcon>
-        </Tooltip>
+        <ActionIcon
+          variant="subtle"
+          color="gray"
+          aria-label="Sign out"
+          title={`Sign out ${person.username ?? 'operator'}`}
+          onClick={() => void signOut()}
+        >
+          <ExitIcon />
+        </ActionIcon>
       </Group>
     </Group>
   );

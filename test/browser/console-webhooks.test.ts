@@ -126,6 +126,48 @@ inConsole(
   },
 );
 
+inConsole('asks which version is kept where another client changed the webhook', async (opening) => {
+  const { page, shop, goTo } = opening;
+  const { json: created } = await shop.request('POST', '/v2/webhook-endpoints', {
+    as: shop.admin,
+    body: { url: opened().url, description: 'first', types: ['order.placed'] },
+  });
+  const path = `/v2/webhook-endpoints/${created.id}`;
+  const read = async () => (await shop.request('GET', path, { as: shop.admin })).json;
+  const changeByOther = async (body: object) => {
+    const { status: code, text } = await shop.request('POST', path, { as: shop.admin, body });
+    assert.equal(code, 200, text);
+  };
+  await goTo(`/webhooks/${created.id}`);
+  const dialog = page.getByRole('dialog');
+  const write = async (text: string) => {
+    await page.getByRole('button', { name: 'Edit' }).click();
+    await dialog.getByLabel('Description').fill(text);
+  };
+  // Changes of other fields are both kept, also after the screen was read again.
+  await write('mine');
+  await changeByOther({ types: ['order.shipped'] });
+  await page.getByText('order.shipped').first().waitFor();
+  await dialog.getByRole('button', { name: 'Save' }).click();
+  await dialog.waitFor({ state: 'detached' });
+  assert.deepEqual([(await read()).description, (await read()).types], ['mine', ['order.shipped']]);
+
+  await write('mine again');
+  await changeByOther({ description: 'theirs' });
+  await dialog.getByRole('button', { name: 'Save' }).click();
+  await dialog.getByRole('cell', { name: 'theirs' }).waitFor();
+  await dialog.getByRole('button', { name: 'Use theirs' }).click();
+  await dialog.waitFor({ state: 'detached' });
+  assert.equal((await read()).description, 'theirs');
+
+  await write('mine at last');
+  await changeByOther({ description: 'theirs again' });
+  await dialog.getByRole('button', { name: 'Save' }).click();
+  await dialog.getByRole('button', { name: 'Keep mine' }).click();
+  await dialog.waitFor({ state: 'detached' });
+  assert.equal((await read()).description, 'mine at last');
+});
+
 inConsole('shows an event as JSON with its deliveries, by a URL with filters', async ({ page, goTo }) => {
   await goTo('/events?types=order.placed');
   const rows = page.getByRole('table', { name: 'Events' }).getByRole('row');

@@ -1,10 +1,11 @@
 /** Runs an action of a button: its result and its error are shown in words, and lists are read again. */
-import { notifications } from '@mantine/notifications';
+
 import { useState } from 'react';
 import { type CallOptions, isCurdError } from '../../../client/src/index.ts';
 import { queryClient } from '../queries.ts';
 import { messageOf, onRefused } from '../session.ts';
 import type { Effect } from './confirm.tsx';
+import { notifications } from './notifications.tsx';
 
 /** Reads queries again whose key begins with one of these. */
 export function invalidate(...keys: string[]): Promise<void> {

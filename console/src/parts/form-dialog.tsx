@@ -14,10 +14,20 @@ interface Props {
   /** Shows messages beside the fields; without it, or for a message without a field here, they are listed. */
   readonly onErrors?: (errors: Record<string, string>) => void;
   readonly isDisabled?: boolean;
+  readonly size?: 'md' | 'lg';
   readonly children: ReactNode;
 }
 
-export function FormDialog({ title, action, onSubmit, onClose, onErrors, isDisabled, children }: Props) {
+export function FormDialog({
+  title,
+  action,
+  onSubmit,
+  onClose,
+  onErrors,
+  isDisabled,
+  size = 'md',
+  children,
+}: Props) {
   const [isRunning, setRunning] = useState(false);
   const [failure, setFailure] = useState<string | null>(null);
 
@@ -40,7 +50,7 @@ export function FormDialog({ title, action, onSubmit, onClose, onErrors, isDisab
   }
 
   return (
-    <Modal opened onClose={onClose} title={title}>
+    <Modal opened onClose={onClose} title={title} size={size}>
       <form onSubmit={(event) => void submit(event)} noValidate>
         <Stack gap="sm">
           {children}

@@ -1,9 +1,10 @@
 /** Changes of one cheese that are made where it is listed. */
-import { notifications } from '@mantine/notifications';
+
 import { useQueryClient } from '@tanstack/react-query';
 import { type ReactNode, useCallback, useState } from 'react';
 import { type Body, type Cheese, type Curd, etagOf, isCurdError } from '../../../../client/src/index.ts';
 import { Conflict } from '../../parts/conflict.tsx';
+import { notifications } from '../../parts/notifications.tsx';
 import { useCurd } from '../../queries.ts';
 import { messageOf } from '../../session.ts';
 import { nameOfField, showField } from './fields.ts';

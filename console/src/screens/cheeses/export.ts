@@ -1,8 +1,9 @@
 /** The list of cheeses as a CSV file whose columns the import knows. */
-import { notifications } from '@mantine/notifications';
+
 import { useState } from 'react';
 import { csvRowsMax, download, toCsv } from '../../parts/csv.ts';
 import { showNumber } from '../../parts/format.ts';
+import { notifications } from '../../parts/notifications.tsx';
 import { useCurd } from '../../queries.ts';
 import { messageOf } from '../../session.ts';
 import type { CheeseFilters } from './filters.ts';

@@ -1,5 +1,5 @@
 /** The images of a cheese: their order by drag or keys, the primary one, upload and removal. */
-import { ActionIcon, Alert, Anchor, Group, Stack, Text, Title, Tooltip } from '@mantine/core';
+import { ActionIcon, Alert, Anchor, Group, Stack, Text, Title } from '@mantine/core';
 import { ArrowLeftIcon, ArrowRightIcon, Cross2Icon, StarFilledIcon, StarIcon } from '@radix-ui/react-icons';
 import { useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
@@ -139,18 +139,17 @@ interface ActionProps {
 
 function Action({ label, icon, isOff = false, onClick }: ActionProps) {
   return (
-    <Tooltip label={label}>
-      <ActionIcon
-        size="sm"
-        variant="subtle"
-        color="gray"
-        aria-label={label}
-        aria-disabled={isOff}
-        data-disabled={isOff}
-        onClick={() => (isOff ? undefined : onClick())}
-      >
-        {icon}
-      </ActionIcon>
-    </Tooltip>
+    <ActionIcon
+      size="sm"
+      variant="subtle"
+      color="gray"
+      aria-label={label}
+      title={label}
+      aria-disabled={isOff}
+      data-disabled={isOff}
+      onClick={() => (isOff ? undefined : onClick())}
+    >
+      {icon}
+    </ActionIcon>
   );
 }

@@ -1,11 +1,11 @@
 /** All orders as a list: tabs, filters in the URL, bulk actions and a CSV file. */
 import { Button, Group, Tabs, Text } from '@mantine/core';
-import { notifications } from '@mantine/notifications';
 import { useState } from 'react';
 import { Link, useLocation, useSearchParams } from 'wouter';
 import type { Curd, Order } from '../../../../client/src/index.ts';
 import { csvRowsMax, download, toCsv } from '../../parts/csv.ts';
 import { showMoney, showNumber } from '../../parts/format.ts';
+import { notifications } from '../../parts/notifications.tsx';
 import { Empty, Loading, Problem } from '../../parts/page.tsx';
 import { PagedTable } from '../../parts/paged-table.tsx';
 import { usePages } from '../../parts/pages.ts';

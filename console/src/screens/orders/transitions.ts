@@ -1,8 +1,9 @@
 /** What an operator does with orders: the transitions, and how the page shows them before the server confirms. */
-import { notifications } from '@mantine/notifications';
+
 import { useQueryClient } from '@tanstack/react-query';
 import type { Curd, Order } from '../../../../client/src/index.ts';
 import { live } from '../../live.ts';
+import { notifications } from '../../parts/notifications.tsx';
 import { useCurd } from '../../queries.ts';
 import { messageOf, onRefused } from '../../session.ts';
 import { beginMove, confirmMove, undoMove } from './moves.ts';

@@ -1,9 +1,11 @@
-/** Creates an endpoint, or changes one. */
-import { Alert, Button, Group, Modal, Stack, TextInput } from '@mantine/core';
-import { useForm } from '@mantine/form';
+/** Creates an endpoint, or changes one. Where another person has changed the same fields, it asks which version is kept. */
+import { TextInput } from '@mantine/core';
 import { useState } from 'react';
-import { isCurdError, type WebhookEndpoint } from '../../../../client/src/index.ts';
-import { messageOf } from '../../session.ts';
+import { etagOf, isCurdError, type WebhookEndpoint } from '../../../../client/src/index.ts';
+import { useAction } from '../../parts/action.ts';
+import { Conflict } from '../../parts/conflict.tsx';
+import { FormDialog } from '../../parts/form-dialog.tsx';
+import { useCurd } from '../../queries.ts';
 import { typesMax } from '../events/event-types.ts';
 import { TypeBoxes } from './type-boxes.tsx';
 
@@ -14,66 +16,133 @@ export interface EndpointFields {
 }
 
 interface Props {
-  /** The endpoint to change; absent for a new one. */
+  /** As it was read for this form; absent for a new one. */
   readonly endpoint?: WebhookEndpoint;
-  readonly onSave: (fields: EndpointFields) => Promise<unknown>;
+  /** @param ifMatch the version that is changed */
+  readonly onSave: (fields: EndpointFields, ifMatch: string | undefined) => Promise<unknown>;
   readonly onClose: () => void;
 }
 
+interface FormConflict {
+  /** The fields that both have changed. */
+  readonly mine: Partial<EndpointFields>;
+  /** All fields, with one's own changes. */
+  readonly merged: EndpointFields;
+  readonly current: WebhookEndpoint;
+}
+
+const names = ['url', 'types', 'description'] as const;
+const isSame = (one: unknown, other: unknown) => JSON.stringify(one) === JSON.stringify(other);
+
+function showField(value: unknown): string {
+  return value === null ? '-' : Array.isArray(value) ? value.join(', ') : String(value);
+}
+
+const fieldsOf = ({ url, types, description }: EndpointFields): EndpointFields => ({
+  url,
+  types,
+  description,
+});
+
 export function EndpointForm({ endpoint, onSave, onClose }: Props) {
-  const [failure, setFailure] = useState<string | null>(null);
+  const curd = useCurd();
+  const { run } = useAction();
+  const [base, setBase] = useState(endpoint);
+  const [url, setUrl] = useState(endpoint?.url ?? '');
+  const [description, setDescription] = useState(endpoint?.description ?? '');
   const [types, setTypes] = useState<readonly string[] | null>(endpoint?.types ?? null);
-  const form = useForm({
-    initialValues: { url: endpoint?.url ?? '', description: endpoint?.description ?? '' },
-  });
+  const [errors, setErrors] = useState<Readonly<Record<string, string>>>({});
+  const [conflict, setConflict] = useState<FormConflict | null>(null);
   const isTypesValid = types === null || (types.length > 0 && types.length <= typesMax);
 
-  async function save({ url, description }: typeof form.values): Promise<void> {
-    setFailure(null);
+  async function save(fields: EndpointFields, version: WebhookEndpoint | undefined): Promise<void> {
+    setErrors({});
     try {
-      await onSave({
-        url: url.trim(),
-        types: types === null ? null : [...types],
-        description: description.trim() || null,
-      });
+      await onSave(fields, version && etagOf(version));
     } catch (error) {
-      const errors = isCurdError(error) ? error.errors : [];
-      form.setErrors(Object.fromEntries(errors.map(({ field, message }) => [field, message])));
-      setFailure(
-        errors.some(({ field }) => ['url', 'description'].includes(field)) ? null : messageOf(error),
+      if (version === undefined || !isCurdError(error, 'precondition_failed')) {
+        throw error;
+      }
+      const current = await curd.webhookEndpoints.get(version.id);
+      const mine = names.filter((name) => !isSame(fields[name], version[name]));
+      const contested = mine.filter(
+        (name) => !isSame(current[name], version[name]) && !isSame(current[name], fields[name]),
       );
+      const merged = { ...fieldsOf(current), ...pick(fields, mine) };
+      if (contested.length === 0) {
+        show(merged, current);
+        await onSave(merged, etagOf(current));
+      } else {
+        setConflict({ mine: pick(fields, contested), merged, current });
+      }
     }
   }
 
+  function show(fields: EndpointFields, version: WebhookEndpoint): void {
+    setBase(version);
+    setUrl(fields.url);
+    setDescription(fields.description ?? '');
+    setTypes(fields.types);
+  }
+
+  const written = {
+    url: url.trim(),
+    types: types === null ? null : [...types],
+    description: description.trim() || null,
+  };
+  if (conflict !== null) {
+    const { mine, merged, current } = conflict;
+    return (
+      <Conflict
+        title={`Webhook ${new URL(current.url).host}`}
+        mine={mine}
+        theirs={{ ...fieldsOf(current) }}
+        show={showField}
+        onClose={() => setConflict(null)}
+        onResolve={(kept) => {
+          const others = Object.keys(mine).filter((name) => !kept.includes(name));
+          const chosen = { ...merged, ...pick(current, others) };
+          show(chosen, current);
+          setConflict(null);
+          void run(null, () => save(chosen, current));
+        }}
+      />
+    );
+  }
   return (
-    <Modal opened onClose={onClose} title={endpoint === undefined ? 'New webhook' : 'Edit webhook'} size="lg">
-      <form onSubmit={form.onSubmit(save)} noValidate>
-        <Stack gap="sm">
-          <TextInput
-            data-autofocus
-            label="URL"
-            description="Where events are sent, by POST. Outside of local it begins with https://."
-            placeholder="https://warehouse.example/curd"
-            required
-            {...form.getInputProps('url')}
-          />
-          <TextInput label="Description" maxLength={500} {...form.getInputProps('description')} />
-          <TypeBoxes value={types} onChange={setTypes} />
-          {failure === null ? null : <Alert color="red">{failure}</Alert>}
-          <Group justify="flex-end">
-            <Button variant="default" onClick={onClose}>
-              Cancel
-            </Button>
-            <Button
-              type="submit"
-              loading={form.submitting}
-              disabled={form.values.url === '' || !isTypesValid}
-            >
-              {endpoint === undefined ? 'Create' : 'Save'}
-            </Button>
-          </Group>
-        </Stack>
-      </form>
-    </Modal>
+    <FormDialog
+      title={endpoint === undefined ? 'New webhook' : 'Edit webhook'}
+      action={endpoint === undefined ? 'Create' : 'Save'}
+      size="lg"
+      isDisabled={url === '' || !isTypesValid}
+      onErrors={setErrors}
+      onSubmit={() => save(written, base)}
+      onClose={onClose}
+    >
+      <TextInput
+        data-autofocus
+        label="URL"
+        description="Where events are sent, by POST. Outside of local it begins with https://."
+        placeholder="https://warehouse.example/curd"
+        required
+        value={url}
+        error={errors.url}
+        onChange={({ currentTarget }) => setUrl(currentTarget.value)}
+      />
+      <TextInput
+        label="Description"
+        maxLength={500}
+        value={description}
+        error={errors.description}
+        onChange={({ currentTarget }) => setDescription(currentTarget.value)}
+      />
+      <TypeBoxes value={types} onChange={setTypes} />
+    </FormDialog>
+  );
+}
+
+function pick(fields: EndpointFields, wanted: readonly string[]): Partial<EndpointFields> {
+  return Object.fromEntries(
+    names.filter((name) => wanted.includes(name)).map((name) => [name, fields[name]]),
   );
 }

@@ -1,11 +1,12 @@
 /** One endpoint: its state, what can be done, and its deliveries. */
 import { Alert, Anchor, Button, Code, Group, Stack, Text } from '@mantine/core';
-import { notifications } from '@mantine/notifications';
 import { useCallback, useState } from 'react';
 import { Link, useLocation } from 'wouter';
-import { etagOf, type Result, type WebhookEndpoint } from '../../../../client/src/index.ts';
+import type { Result, WebhookEndpoint } from '../../../../client/src/index.ts';
+import { useAction } from '../../parts/action.ts';
 import { Confirm } from '../../parts/confirm.tsx';
 import { showNumber } from '../../parts/format.ts';
+import { notifications } from '../../parts/notifications.tsx';
 import { Loading, PageTitle, Problem } from '../../parts/page.tsx';
 import { SecretOnce } from '../../parts/secret-once.tsx';
 import { Time } from '../../parts/time.tsx';
@@ -77,13 +78,16 @@ function Facts({ endpoint }: { readonly endpoint: WebhookEndpoint }) {
   );
 }
 
-type Dialog = 'edit' | 'enable' | 'rotate' | 'replay' | 'delete' | 'disable';
+type Dialog = 'enable' | 'rotate' | 'replay' | 'delete' | 'disable';
 
 export function EndpointPage({ id }: { readonly id: number }) {
   const curd = useCurd();
   const [, navigate] = useLocation();
   const [dialog, setDialog] = useState<Dialog | null>(null);
   const [secret, setSecret] = useState<string | null>(null);
+  /** Read for the form: the cache would lose its version. */
+  const [edited, setEdited] = useState<WebhookEndpoint | null>(null);
+  const { run, isRunning } = useAction();
   const [isTesting, setTesting] = useState(false);
   const [tested, setTested] = useState<Result<'testWebhookEndpoint'> | null>(null);
   const hideSecret = useCallback(() => setSecret(null), []);
@@ -143,7 +147,11 @@ export function EndpointPage({ id }: { readonly id: number }) {
         <Button variant="default" onClick={() => setDialog('rotate')}>
           Rotate secret
         </Button>
-        <Button variant="default" onClick={() => setDialog('edit')}>
+        <Button
+          variant="default"
+          disabled={isRunning}
+          onClick={() => void run(null, async () => setEdited(await curd.webhookEndpoints.get(id)))}
+        >
           Edit
         </Button>
         <Button variant="default" c="var(--mantine-color-error)" onClick={() => setDialog('delete')}>
@@ -165,16 +173,17 @@ export function EndpointPage({ id }: { readonly id: number }) {
         <Facts endpoint={current} />
         <Deliveries endpointId={id} />
       </Stack>
-      {dialog === 'edit' ? (
+      {edited === null ? null : (
         <EndpointForm
-          endpoint={current}
-          onClose={close}
-          onSave={async ({ url, types, description }) => {
-            await curd.webhookEndpoints.update(id, { url, types, description }, { ifMatch: etagOf(current) });
-            close();
+          endpoint={edited}
+          onClose={() => setEdited(null)}
+          onSave={async (fields, ifMatch) => {
+            await curd.webhookEndpoints.update(id, { ...fields }, { ifMatch });
+            setEdited(null);
+            await stale();
           }}
         />
-      ) : null}
+      )}
       {dialog === 'enable' ? <EnableDialog endpoint={current} onClose={close} /> : null}
       {dialog === 'rotate' ? <RotateDialog endpoint={current} onClose={close} onSecret={setSecret} /> : null}
       {dialog === 'replay' ? (

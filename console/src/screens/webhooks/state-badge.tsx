@@ -1,4 +1,4 @@
-import { Badge, Tooltip } from '@mantine/core';
+import { Badge } from '@mantine/core';
 import type { WebhookEndpoint } from '../../../../client/src/index.ts';
 import { disabledReasons } from './health.ts';
 
@@ -7,11 +7,13 @@ export function StateBadge({ endpoint }: { readonly endpoint: WebhookEndpoint })
   const { status, disabledReason, failingSince } = endpoint;
   if (status === 'disabled') {
     return (
-      <Tooltip label={disabledReason === null ? 'disabled' : disabledReasons[disabledReason]}>
-        <Badge color="red" variant="light">
-          disabled
-        </Badge>
-      </Tooltip>
+      <Badge
+        color="red"
+        variant="light"
+        title={disabledReason === null ? undefined : disabledReasons[disabledReason]}
+      >
+        disabled
+      </Badge>
     );
   }
   return failingSince === null ? (
