@@ -1,6 +1,6 @@
 /** Server processes that a bench starts and measures from outside. Each prints its port. */
 import { type ChildProcess, spawn } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
 export interface Running {
@@ -79,12 +79,31 @@ function residentMb(pid: number): number {
 
 /** CPU time from fields 14 and 15 of /proc/<pid>/stat: user and system time in hundredths of a second. */
 export function cpuSecondsOf(pid: number): number {
+  const [, , , , , , , , , , , user, system] = statOf(pid);
+  return (Number(user) + Number(system)) / 100;
+}
+
+/** CPU time of the PostgreSQL that this process has started (Linux; NaN elsewhere). */
+export function postgresCpuSeconds(): number {
+  const pids = readdirSync('/proc').map(Number).filter(Number.isSafeInteger);
+  const children = (parent: number) => pids.filter((pid) => statOf(pid)[1] === String(parent));
+  const [server] = children(process.pid).filter((pid) => children(pid).length > 0 && isPostgres(pid));
+  return server === undefined
+    ? Number.NaN
+    : children(server).reduce((sum, pid) => sum + (cpuSecondsOf(pid) || 0), 0);
+}
+
+function isPostgres(pid: number): boolean {
+  return readFileSync(`/proc/${pid}/comm`, 'utf8') === 'postgres\n';
+}
+
+/** The fields of /proc/<pid>/stat from the third one; none when the process has ended. */
+function statOf(pid: number): readonly string[] {
   try {
-    const fields = readFileSync(`/proc/${pid}/stat`, 'utf8')
+    return readFileSync(`/proc/${pid}/stat`, 'utf8')
       .replace(/^.*\) /, '')
       .split(' ');
-    return (Number(fields[11]) + Number(fields[12])) / 100;
   } catch {
-    return Number.NaN;
+    return [];
   }
 }

@@ -32,7 +32,8 @@ const connections = 64;
 const loginConnections = 8;
 const customer = { username: 'bench', email: 'bench@example.com', password: 'a password for the bench' };
 
-function orderOf(cheeseId: number): string {
+/** An order of a cheese and of the one with the next id. */
+export function orderOf(cheeseId: number): string {
   return JSON.stringify({
     items: [
       { cheeseId, quantity: 2 },
