@@ -20,6 +20,7 @@ import { benchInstances } from './instances.ts';
 import { fetchText, get, lists, samePages } from './lists.ts';
 import { httpRequest, runLoad } from './load.ts';
 import { type Running, startCurd, startLimits } from './process.ts';
+import { benchStock } from './stock.ts';
 import { benchLogin, benchPlacement } from './store.ts';
 import { benchUploads } from './uploads.ts';
 import { benchWebhooks } from './webhooks.ts';
@@ -221,6 +222,7 @@ async function benchSmall(engine: Engine): Promise<void> {
   await limits.stop();
   await server.stop();
   await benchPlacement(engine, shop, { rounds, seconds, median, record });
+  await benchStock(engine, shop, { rounds, seconds, median, record });
   await benchLogin(engine, shop, { rounds, seconds, median, record });
   if (engine === 'postgres') {
     await benchInstances(shop, { rounds, seconds, median, record });

@@ -4,6 +4,7 @@ import { type Engine, rawSql, type Statement, sql, type Value } from './sql.ts';
 
 export interface Table {
   readonly name: string;
+  /** Without columns that the database generates, which nothing can write. */
   readonly columns: readonly string[];
   /** Columns of the primary key, in its order. */
   readonly key: readonly string[];
@@ -30,7 +31,7 @@ export async function listTables(database: Sql, engine: Engine): Promise<Table[]
   }));
 }
 
-// In the order of creation: a table can only refer to an older one.
+// In the order of creation: a table can only refer to an older one. `pragma_table_info` leaves out generated columns.
 const columnsOnSqlite = sql`
   select t.name as table_name, c.name as column_name, c.pk as key_place
   from sqlite_schema t join pragma_table_info(t.name) c
@@ -39,7 +40,7 @@ const columnsOnPostgres = sql`
   select t.relname::text as table_name, c.attname::text as column_name,
     coalesce(array_position(i.indkey::int[], c.attnum::int) + 1, 0) as key_place
   from pg_class t
-    join pg_attribute c on c.attrelid = t.oid and c.attnum > 0 and not c.attisdropped
+    join pg_attribute c on c.attrelid = t.oid and c.attnum > 0 and not c.attisdropped and c.attgenerated = ''
     left join pg_index i on i.indrelid = t.oid and i.indisprimary
   where t.relkind = 'r' and t.relnamespace = 'public'::regnamespace order by t.oid, c.attnum`;
 

@@ -1,16 +1,14 @@
-/** The lines of a new order: their current names and prices, and the reservation of their stock. */
+/** The lines of a new order: their current names and prices, and what they need of tracked stock. */
 import { parseCheese } from '../cheeses/schemas.ts';
 import type { CheeseService } from '../cheeses/service.ts';
-import type { Context } from '../database/context.ts';
-import type { Sql } from '../database/database.ts';
-import { type FieldError, validationError } from '../errors.ts';
-import type { Kilograms, StockReservations } from '../stock/reservations.ts';
+import { type AppError, type FieldError, validationError } from '../errors.ts';
+import type { Kilograms } from '../stock/reservations.ts';
 import { kilogramsByCheese } from './order.ts';
 import type { OrderInput, OrderItem } from './schemas.ts';
 
 type LockedCheeses = Awaited<ReturnType<CheeseService['lockForShare']>>;
 
-interface PricedLines {
+export interface PricedLines {
   readonly items: readonly OrderItem[];
   /** Errors of lines that cannot be ordered, by their index. Lines without an error are holes. */
   readonly errors: FieldError[];
@@ -46,30 +44,23 @@ export function priceLines(
   return { items, errors, isPriced: [...known.values()].every(({ pricePerKg }) => pricePerKg !== undefined) };
 }
 
-/**
- * Reserves what the lines need of tracked cheeses, and returns these kilograms. Lines of the same cheese are served in
- * their order.
- * @throws AppError validation with all errors, in the order of the lines
- */
-export async function reserveLines(
-  tx: Sql,
-  context: Context,
-  stock: StockReservations,
-  { items, errors }: PricedLines,
-  rows: LockedCheeses,
-): Promise<Kilograms> {
+/** What lines without an error need of the cheeses whose stock is tracked. */
+export function trackedKilograms({ items, errors }: PricedLines, rows: LockedCheeses): Kilograms {
   const isTracked = ({ cheeseId }: OrderItem, index: number) =>
     rows.get(cheeseId)?.tracked === 1 && errors[index] === undefined;
-  const wanted = items.some(isTracked) ? kilogramsByCheese(items.filter(isTracked)) : nothing;
-  const left = wanted.size === 0 ? null : await stock.reserve(tx, context, wanted);
+  return items.some(isTracked) ? kilogramsByCheese(items.filter(isTracked)) : nothing;
+}
+
+/**
+ * The error with all lines that cannot be ordered, in their order. Lines of the same cheese are served in their order.
+ * @param left kilograms of each tracked cheese, where one has less than the lines need; otherwise null
+ */
+export function lineErrors({ items, errors }: PricedLines, left: Kilograms | null): AppError {
   if (left !== null) {
     addShortages(items, errors, left);
   }
-  if (errors.length > 0) {
-    // Without the holes.
-    throw validationError(errors.flat());
-  }
-  return wanted;
+  // Without the holes.
+  return validationError(errors.flat());
 }
 
 /** @param left kilograms of the tracked cheeses, which no line has yet */

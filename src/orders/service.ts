@@ -17,7 +17,7 @@ import { addApprovalJob } from './approval-job.ts';
 import { totalCents } from './money.ts';
 import { cheesesOf, findRow, requireOwner, toOrder } from './order.ts';
 import type { OrderApprovals } from './order-approvals.ts';
-import { priceLines, reserveLines } from './order-lines.ts';
+import { lineErrors, priceLines, trackedKilograms } from './order-lines.ts';
 import { type OrderRow, orderQueries } from './queries.ts';
 import type { OrderInput, ShippingAddress } from './schemas.ts';
 import type { Transition, Transitions } from './transitions.ts';
@@ -119,7 +119,11 @@ export function createOrderService(dependencies: Dependencies): OrderService {
         }
         await requireVelocity(tx, principal.id);
         const lines = priceLines(input.items, rows, settings.requirePrice);
-        const reserved = await reserveLines(tx, context, stock, lines, rows);
+        const kilograms = trackedKilograms(lines, rows);
+        const reserve = () => (kilograms.size === 0 ? null : stock.reserve(tx, context, kilograms));
+        if (lines.errors.length > 0) {
+          throw lineErrors(lines, await reserve());
+        }
         const { items, isPriced } = lines;
         const now = clock.now();
         const queries = orderQueries(tx);
@@ -132,10 +136,14 @@ export function createOrderService(dependencies: Dependencies): OrderService {
           total_cents: totalCents(items),
           created_at: timestamp(now),
         };
-        const row = await queries.insert(order, !isPriced);
-        // Sent together: PostgreSQL runs them one after another, without a round trip between them.
+        // Sent together: PostgreSQL runs them one after another, without a round trip between them. There, an order that is
+        // refused because of its stock has used up an id.
+        const [row, left] = await Promise.all([queries.insert(order, !isPriced), reserve()]);
+        if (left !== null) {
+          throw lineErrors(lines, left);
+        }
         await Promise.all([
-          queries.insertOpenCheeses(row.id, cheesesOf(items), reserved),
+          queries.insertOpenCheeses(row.id, cheesesOf(items), kilograms),
           // An order without prices waits for an operator.
           isPriced ? addApprovalJob(tx, row.id, timestamp(now + settings.approvalDelayMs)) : null,
           transitions.record(tx, context, row, null),

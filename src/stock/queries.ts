@@ -32,14 +32,14 @@ const kg = sql`moved.kg`;
 const idsIn = (ids: readonly number[]) =>
   sql`(select cast(value->>0 as bigint) from ${rowsFromJson(ids.map((id) => [id]))})`;
 
-/** Changes the rows of cheeses where the condition is true. The caller has locked them, unless there is one. */
-function move(kilograms: Kilograms, change: Statement, condition: Statement): Statement {
+/** Changes the rows of cheeses. The caller has locked them, unless there is one. */
+function move(kilograms: Kilograms, change: Statement): Statement {
   return sql`
     update stock set ${change}, version = version + 1
     from (select cast(value->>0 as bigint) as id, cast(value->>1 as bigint) as kg
       from ${rowsFromJson([...kilograms])}) as moved
-    where stock.cheese_id = moved.id and ${condition}
-    returning ${columns}`;
+    where stock.cheese_id = moved.id
+    returning cheese_id, on_hand, reserved, low_at`;
 }
 
 export const stockQueries = queriesOn((tx) => ({
@@ -71,25 +71,17 @@ export const stockQueries = queriesOn((tx) => ({
   updateSetSold: (id: number, setSold: 0 | 1) =>
     tx.run(sql`update stock set set_sold = ${setSold} where cheese_id = ${id} and set_sold <> ${setSold}`),
 
-  /** Reserves what is available of one cheese. Its text is rendered once, because most orders need only this. */
-  reserveOne: (id: number, kilograms: number) =>
-    tx.all<StockRow>(sql`
-      update stock set reserved = reserved + ${kilograms}, version = version + 1
-      where cheese_id = ${id} and on_hand - reserved >= ${kilograms}
-      returning cheese_id, on_hand, reserved, low_at, set_sold, version, tracked_since`),
+  /** Reserves kilograms of one cheese, also more than are available. */
+  reserve: (id: number, kilograms: number) =>
+    tx.all<Levels>(sql`
+      update stock set reserved = reserved + ${kilograms}, version = version + 1 where cheese_id = ${id}
+      returning cheese_id, on_hand, reserved, low_at`),
 
-  /** Reserves what is available; cheeses with less are not among the returned rows. */
-  reserve: (kilograms: Kilograms) =>
-    tx.all<StockRow>(
-      move(kilograms, sql`reserved = reserved + ${kg}`, sql`stock.on_hand - stock.reserved >= ${kg}`),
-    ),
-
-  release: (kilograms: Kilograms) =>
-    tx.all<StockRow>(move(kilograms, sql`reserved = reserved - ${kg}`, sql`true`)),
+  release: (kilograms: Kilograms) => tx.all<Levels>(move(kilograms, sql`reserved = reserved - ${kg}`)),
 
   /** Takes reserved kilograms out of the storeroom. */
   consume: (kilograms: Kilograms) =>
-    tx.run(move(kilograms, sql`on_hand = on_hand - ${kg}, reserved = reserved - ${kg}`, sql`true`)),
+    tx.run(move(kilograms, sql`on_hand = on_hand - ${kg}, reserved = reserved - ${kg}`)),
 
   list: (filters: StockFilters, after: number, limit: number) =>
     tx.all<StockRow>(sql`
@@ -111,8 +103,7 @@ export const stockQueries = queriesOn((tx) => ({
 
 function conditionsOf({ low, cheeseIds }: StockFilters): Statement[] {
   return [
-    // As in the index stock_low.
-    ...(low ? [sql`low_at is not null and on_hand - reserved <= low_at`] : []),
+    ...(low ? [sql`is_low = 1`] : []),
     ...(cheeseIds === undefined ? [] : [sql`cheese_id in ${idsIn(cheeseIds)}`]),
   ];
 }

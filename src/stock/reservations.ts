@@ -3,14 +3,14 @@ import { type Clock, timestamp } from '../clock.ts';
 import type { Context } from '../database/context.ts';
 import type { Sql } from '../database/database.ts';
 import { availableOf, recordLevelChanges } from './levels.ts';
-import { type Kilograms, type StockRow, stockQueries } from './queries.ts';
+import { type Kilograms, type Levels, stockQueries } from './queries.ts';
 
 export type { Kilograms };
 
 export interface StockReservations {
   /**
    * Reserves kilograms of tracked cheeses. Returns null, or where a cheese has less, the kilograms that are left of each
-   * cheese: then the caller must roll back.
+   * cheese: then the caller must roll back, because more is reserved than there is.
    */
   reserve(tx: Sql, context: Context, kilograms: Kilograms): Promise<Kilograms | null>;
   /** Ends reservations of orders that were cancelled. */
@@ -26,22 +26,9 @@ export interface StockReservations {
 
 const kilogramsOf = (kilograms: Kilograms, id: number) => kilograms.get(id) ?? 0;
 
-/**
- * Runs a statement that changes stock. Several rows are locked first, in order. PostgreSQL runs the statements one after
- * another, without a round trip between them. The second one sees what others had committed before the lock.
- */
-async function moveLocked(
-  tx: Sql,
-  kilograms: Kilograms,
-  move: () => Promise<StockRow[]>,
-): Promise<StockRow[]> {
-  const locking = kilograms.size > 1 ? stockQueries(tx).lockAll([...kilograms.keys()]) : null;
-  return (await Promise.all([locking, move()]))[1];
-}
-
 export function createStockReservations(clock: Clock): StockReservations {
   /** @param moved kilograms by which `reserved` has increased */
-  function record(tx: Sql, context: Context, rows: readonly StockRow[], moved: (id: number) => number) {
+  function record(tx: Sql, context: Context, rows: readonly Levels[], moved: (id: number) => number) {
     const changes = rows
       .toSorted((a, b) => a.cheese_id - b.cheese_id)
       .map((after) => ({
@@ -55,32 +42,35 @@ export function createStockReservations(clock: Clock): StockReservations {
   return {
     async reserve(tx, context, kilograms) {
       const queries = stockQueries(tx);
-      const [only = [0, 0]] = kilograms;
-      let rows =
-        kilograms.size === 1
-          ? await queries.reserveOne(...only)
-          : await moveLocked(tx, kilograms, () => queries.reserve(kilograms));
-      if (rows.length < kilograms.size) {
-        const reserved = new Map(rows.map(({ cheese_id }) => [cheese_id, kilogramsOf(kilograms, cheese_id)]));
-        const locked = await queries.lockAll([...kilograms.keys()]);
-        const left = new Map(
-          locked.map((row) => [row.cheese_id, availableOf(row) + kilogramsOf(reserved, row.cheese_id)]),
+      // Sent together, and run one after another, so rows are locked in the order of their ids.
+      const statements = [...kilograms]
+        .sort(([one], [other]) => one - other)
+        .map(([id, wanted]) => queries.reserve(id, wanted));
+      const rows = (await Promise.all(statements)).flat();
+      if (rows.some((row) => availableOf(row) < 0)) {
+        return new Map(
+          rows.map((row) => [row.cheese_id, availableOf(row) + kilogramsOf(kilograms, row.cheese_id)]),
         );
-        if ([...kilograms].some(([id, wanted]) => kilogramsOf(left, id) < wanted)) {
-          return left;
-        }
-        // One cheese, of which enough was released before its row was locked.
-        rows = await queries.reserve(kilograms);
       }
-      await record(tx, context, rows, (id) => kilogramsOf(kilograms, id));
+      // Most orders leave more, so nothing follows from them.
+      const reached = rows.filter((row) => availableOf(row) <= (row.low_at ?? 0));
+      if (reached.length > 0) {
+        await record(tx, context, reached, (id) => kilogramsOf(kilograms, id));
+      }
       return null;
     },
 
     async release(tx, context, kilograms) {
-      if (kilograms.size > 0) {
-        const rows = await moveLocked(tx, kilograms, () => stockQueries(tx).release(kilograms));
-        await record(tx, context, rows, (id) => -kilogramsOf(kilograms, id));
+      if (kilograms.size === 0) {
+        return;
       }
+      const queries = stockQueries(tx);
+      // Several rows are locked first, in order. The second statement sees what others had committed before the lock.
+      const [, rows] = await Promise.all([
+        kilograms.size > 1 ? queries.lockAll([...kilograms.keys()]) : null,
+        queries.release(kilograms),
+      ]);
+      await record(tx, context, rows, (id) => -kilogramsOf(kilograms, id));
     },
 
     async consume(tx, kilograms) {

@@ -39,7 +39,7 @@ async function columnsOf(database: Database): Promise<string[]> {
     database.engine === 'sqlite'
       ? sql`
           select t.name || '.' || c.name || case when c."notnull" = 1 or c.pk > 0 then ' not null' else '' end as line
-          from pragma_table_list t join pragma_table_info(t.name) c
+          from pragma_table_list t join pragma_table_xinfo(t.name) c
           where t.schema = 'main' and t.name not like 'sqlite_%'`
       : sql`
           select table_name || '.' || column_name || case is_nullable when 'NO' then ' not null' else '' end as line
