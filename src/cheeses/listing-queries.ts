@@ -87,8 +87,9 @@ export const listingQueries = queriesOn((tx) => ({
   findPage: async (request: PageRequest) => {
     const row = await tx.get<PageRow>(sql`
       select ${totalOf(request)} as total,
-        string_agg(body, ${itemSeparator}) as items, count(*) as found
-      from (${pageOf(request, sql`c.body`)}) as page`);
+        string_agg(body, ${itemSeparator} order by ${orderOf(request.segment, sql`key`, sql`id`)}) as items,
+        count(*) as found
+      from (${pageOf(request, sql`, c.body`)}) as page`);
     return row as PageRow;
   },
 
@@ -99,15 +100,14 @@ export const listingQueries = queriesOn((tx) => ({
   findPart: async (request: PageRequest, limit: number, bytesMax: number) => {
     const row = await tx.get<PageRow>(sql`
       select ${totalOf(request)} as total,
-        string_agg(body, ${itemSeparator}) as items, count(*) as found, count(body) as shown
+        string_agg(body, ${itemSeparator} order by id) as items, count(*) as found, count(body) as shown
       from (
-        select c.body
+        select sized.id, c.body
         from (
           select id, row_number() over (order by id) as place, sum(bytes) over (order by id) - bytes as bytes_before
-          from (${pageOf(request, sql`c.id, octet_length(c.body) as bytes`)}) as candidate
+          from (${pageOf(request, sql`, octet_length(c.body) as bytes`)}) as candidate
         ) as sized
         left join cheese c on c.id = sized.id and place <= ${limit} and bytes_before < ${bytesMax}
-        order by sized.id
       ) as page`);
     return row as PageRow;
   },
@@ -136,7 +136,7 @@ export const listingQueries = queriesOn((tx) => ({
   },
 
   /** Ids of the cheeses of a page, in its order. */
-  findPageIds: (request: PageRequest) => tx.all<{ id: number }>(pageOf(request, sql`c.id`)),
+  findPageIds: (request: PageRequest) => tx.all<{ id: number }>(pageOf(request)),
 
   /** Ids of matches in a range, up to `limit`, in any order and possibly repeated. */
   findIds: (selection: Selection, range: IdRange, limit: number) => {
@@ -181,15 +181,19 @@ function totalOf({ countedTerm, statuses }: PageRequest): Statement {
     where term_id = ${countedTerm}${ofStatuses})`;
 }
 
-function pageOf(request: PageRequest, columns: Statement): Statement {
+/**
+ * Ids and keys of the cheeses of a page, in its order. A statement around this one must sort again.
+ * @param more further columns, after a comma
+ */
+function pageOf(request: PageRequest, more = sql``): Statement {
   const { segment, limit } = request;
   const branches = branchesOf(request);
   const [only] = branches;
   if (branches.length === 1 && (only?.by === 'catalogue' || only?.by === 'ids')) {
-    const { from, order } = branch(only, request);
-    return sql`select ${columns} ${from} order by ${order} limit ${limit}`;
+    const { keys, from, order } = branch(only, request);
+    return sql`select ${keys}${more} ${from} order by ${order} limit ${limit}`;
   }
-  return sql`select ${columns} from (${merged(branches, request)}) as k join cheese c on c.id = k.id
+  return sql`select k.id, k.key${more} from (${merged(branches, request)}) as k join cheese c on c.id = k.id
     order by ${orderOf(segment, sql`k.key`, sql`k.id`)} limit ${limit}`;
 }
 
