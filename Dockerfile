@@ -37,5 +37,6 @@ VOLUME /data
 EXPOSE 8080
 HEALTHCHECK --start-period=10s CMD ["node", "-e", "fetch('http://127.0.0.1:' + (process.env.CURD_PORT ?? 8080) + '/healthz').then((response) => process.exit(response.ok ? 0 : 1), () => process.exit(1))"]
 # Other commands follow the image name: docker run ... curd keys create --account local
-ENTRYPOINT ["node", "bin/curd.js"]
+# The flag saves memory under load, as in "npm start".
+ENTRYPOINT ["node", "--max-semi-space-size=8", "bin/curd.js"]
 CMD ["serve"]

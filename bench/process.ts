@@ -20,7 +20,14 @@ const limits = fileURLToPath(new URL('limits.ts', import.meta.url));
 
 /** Starts a server. @param executable bin/curd.js of another checkout */
 export function startCurd(environment: Record<string, string>, executable = curd): Promise<Running> {
-  return start([executable, 'serve', '--json', '--port', '0', '--log-level', 'warn'], environment);
+  const settings = ['--json', '--port', '0', '--log-level', 'warn'];
+  return start([...nodeFlags(), executable, 'serve', ...settings], environment);
+}
+
+/** The flags of Node in the script `npm start`. */
+function nodeFlags(): string[] {
+  const { scripts } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8'));
+  return scripts.start.split(' ').filter((part: string) => part.startsWith('--'));
 }
 
 /** Starts the process of limits.ts. */

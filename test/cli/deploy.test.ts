@@ -52,6 +52,14 @@ suite('deploy/', () => {
     assert.equal(typeOfKey(key.stdout.trim()), 'live', key.stderr);
   });
 
+  test('starts Node with the same flags as npm start', () => {
+    const [, flags = ''] = /"start": "node (--.*) bin\/curd\.js serve"/.exec(read('package.json')) ?? [];
+    assert.match(flags, /--max-semi-space-size=\d/);
+    assert.ok(read('deploy/curd.service').includes(`/node ${flags} bin/curd.js serve\n`));
+    const words = ['node', ...flags.split(' '), 'bin/curd.js'];
+    assert.ok(read('Dockerfile').includes(`ENTRYPOINT [${words.map((word) => `"${word}"`).join(', ')}]`));
+  });
+
   test('configures proxies with the limits of Curd', () => {
     const megabytes = imageBytesMax / 1e6;
     assert.ok(numberIn('deploy/Caddyfile', /max_size (\d+)MB/) > megabytes);
