@@ -17,7 +17,11 @@ export function listApprovals(options: CommandOptions): Promise<void> {
     printResult(
       options,
       items,
-      formatTable(['id', 'status', 'application', 'customer', 'requested', 'expires'], rows),
+      formatTable(
+        ['id', 'status', 'application', 'customer', 'requested', 'expires'],
+        rows,
+        'There are no such requests.',
+      ),
     );
   });
 }

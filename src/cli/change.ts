@@ -41,8 +41,11 @@ export function makeChange(
     });
     const shown = effects.listed.map((json) => JSON.parse(json) as ShownEffect);
     const lines = shown.map(({ type, subject, count }) => `${type} ${subject ?? count}`);
+    const count = shown.length + effects.more;
     const text = [
-      `Nothing was changed. The command has ${pluralize(shown.length + effects.more, 'effect')}:`,
+      count === 0
+        ? 'Nothing was changed. The command would change nothing, either.'
+        : `Nothing was changed. The command has ${pluralize(count, 'effect')}:`,
     ];
     printResult(
       options,

@@ -42,7 +42,11 @@ export function listClients(options: CommandOptions): Promise<void> {
     printResult(
       options,
       items,
-      formatTable(['client id', 'name', 'account', 'scopes', 'grants', 'redirects'], rows),
+      formatTable(
+        ['client id', 'name', 'account', 'scopes', 'grants', 'redirects'],
+        rows,
+        'There are no clients.',
+      ),
     );
   });
 }

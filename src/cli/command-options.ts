@@ -105,11 +105,18 @@ export const createClientOptions = {
   public: booleanOption('cannot keep a secret (a web page, an app): it gets none, and PKCE is required'),
 };
 
+const parseSearch: Parser<string> = (text, name) => {
+  if (text.trim() === '' || text.length > 100) {
+    throw new ConfigError(`${name} must have 1 to 100 characters, and not only spaces.`);
+  }
+  return text;
+};
+
 export const listCustomersOptions = {
   search: option(
     'text',
     'the beginning of a username, an e-mail address, a last name, or of first and last name',
-    parseText,
+    parseSearch,
   ),
 };
 
@@ -137,9 +144,12 @@ export const parseKilograms = parseInteger(0, onHandSchema.maximum);
 
 /** Kilograms to add, or with a minus sign to subtract. */
 export const parseDelta: Parser<number> = (text, name) => {
-  const sign = text.startsWith('-') ? -1 : 1;
-  const kilograms = parseInteger(1, onHandSchema.maximum);
-  return sign * kilograms(text.replace(/^[-+]/, ''), name);
+  if (!/^[-+]?\d{1,10}$/.test(text) || Number(text) === 0 || Math.abs(Number(text)) > onHandSchema.maximum) {
+    throw new ConfigError(
+      `${name} is "${text}": set it to the whole kilograms to add, such as 20, or to subtract, such as -5.`,
+    );
+  }
+  return Number(text);
 };
 
 export const listStockOptions = {

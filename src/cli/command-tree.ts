@@ -1,5 +1,5 @@
 /** The commands as commander reads them: options, help and usage errors. */
-import { Argument, Command, Option } from 'commander';
+import { Argument, Command, InvalidArgumentError, Option } from 'commander';
 import packageJson from '../../package.json' with { type: 'json' };
 import { defaultText, type Setting } from '../settings/setting.ts';
 import { settings } from '../settings/table.ts';
@@ -75,6 +75,14 @@ function toCommanderOption(
   option.negate = false;
   if (isRepeatable) {
     option.argParser((value: string, previous: string[] = []) => [...previous, value]);
+  } else if (placeholder !== null) {
+    // Commander would use the last value, and say nothing about the others.
+    option.argParser((value: string, previous?: string) => {
+      if (previous !== undefined && previous !== byDefault) {
+        throw new InvalidArgumentError('The option is given twice. Give it once, with all values.');
+      }
+      return value;
+    });
   }
   return byDefault === undefined ? option : option.default(byDefault);
 }

@@ -30,7 +30,7 @@ const secretHelp =
   'Standard output has the secret only and everything else is on standard error, so KEY=$(npx curd keys create ...) works.';
 const keyId = argument('id', parseId('API key', '"curd keys list" shows the ids.'));
 const approvalId = argument('id', parseId('approval', '"curd approvals list" shows the ids.'));
-const orderId = argument('orderId', parseId('order', 'Use the id in the response of the order.'));
+const orderId = argument('orderId', parseId('order', '"curd orders list" shows the ids.'));
 
 /** Names that come before a subcommand. */
 export const groups: Readonly<Record<string, string>> = {

@@ -51,7 +51,11 @@ export function listCustomers(options: OptionsOf<typeof listCustomersOptions>): 
     const items = page.items.map((item) => JSON.parse(item) as Item);
     const more = page.hasMore ? '\nThere are more: search for a longer text with --search.' : '';
     const { hasMore } = page;
-    printResult(options, { items, hasMore }, formatTable(columns, items.map(cellsOf)) + more);
+    printResult(
+      options,
+      { items, hasMore },
+      formatTable(columns, items.map(cellsOf), 'There are no such customers.') + more,
+    );
   });
 }
 

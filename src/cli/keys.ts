@@ -35,7 +35,11 @@ export function listKeys(options: OptionsOf<typeof listKeysOptions>): Promise<vo
     printResult(
       options,
       items,
-      formatTable(['id', 'name', 'key', 'scopes', 'created', 'expires', 'last used'], rows),
+      formatTable(
+        ['id', 'name', 'key', 'scopes', 'created', 'expires', 'last used'],
+        rows,
+        'The account has no active API keys.',
+      ),
     );
   });
 }

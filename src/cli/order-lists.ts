@@ -34,7 +34,7 @@ export function listOrders(options: OptionsOf<typeof listOrdersOptions>): Promis
     printResult(
       options,
       { items, total: page.total, hasMore: page.hasMore },
-      formatTable(columns, items.map(cellsOf)) + more,
+      formatTable(columns, items.map(cellsOf), 'There are no such orders.') + more,
     );
   });
 }
@@ -44,11 +44,18 @@ export function showOrder(id: number, options: CommandOptions): Promise<void> {
     const order = JSON.parse((await orders.find(id, null)).body) as Order;
     const timeline = await orderReader.timeline(id, null);
     const lines = order.items.map(({ cheeseName, quantity }) => `${quantity} kg ${cheeseName}`);
-    const steps = timeline.map(({ at, status, by }) => `${at}  ${status}  ${by}`);
+    const { street, zipCode, city, state, country } = order.shippingAddress;
+    const address = [street, [zipCode, city].filter(Boolean).join(' '), state, country].filter(Boolean);
+    const notes = order.notes === null ? [] : [`notes: ${order.notes}`];
+    const steps = timeline.map(({ at, status, by, reason }) =>
+      [at, status, by, ...(reason === null ? [] : [reason])].join('  '),
+    );
     printResult(
       options,
       { order, timeline },
-      [formatTable(columns, [cellsOf(order)]), ...lines, ...steps].join('\n'),
+      [formatTable(columns, [cellsOf(order)]), ...lines, `to ${address.join(', ')}`, ...notes, ...steps].join(
+        '\n',
+      ),
     );
   });
 }

@@ -33,8 +33,15 @@ export function disabledEndpointsText(ids: readonly number[]): string {
     : `\nDisabled: ${pluralize(ids.length, 'webhook endpoint')} (${ids.join(', ')}), so that receivers get nothing twice while the other shop runs too. When this shop replaces it, enable each with "curd webhooks enable <id>": it continues where it was.`;
 }
 
-/** Rows as text in columns, each as wide as its widest value. */
-export function formatTable(header: readonly string[], rows: readonly (readonly string[])[]): string {
+/** Rows as text in columns, each as wide as its widest value. @param none the text where there are no rows */
+export function formatTable(
+  header: readonly string[],
+  rows: readonly (readonly string[])[],
+  none?: string,
+): string {
+  if (rows.length === 0 && none !== undefined) {
+    return none;
+  }
   const widths = header.map((title, column) =>
     Math.max(title.length, ...rows.map((row) => row[column]?.length ?? 0)),
   );

@@ -27,11 +27,11 @@ export function listStock(options: OptionsOf<typeof listStockOptions>): Promise<
       item.cheeseName,
       item.status,
       ...[item.onHand, item.reserved, item.available].map(String),
-      String(item.lowAt ?? ''),
+      String(item.lowAt ?? '-'),
     ]);
-    const header = ['ID', 'NAME', 'STATUS', 'ON HAND', 'RESERVED', 'AVAILABLE', 'LOW AT'];
+    const header = ['id', 'name', 'status', 'on hand', 'reserved', 'available', 'low at'];
     const none = options.low ? 'No stock is low.' : 'The stock of no cheese is tracked.';
-    printResult(options, items, rows.length === 0 ? none : formatTable(header, rows));
+    printResult(options, items, formatTable(header, rows, none));
   });
 }
 

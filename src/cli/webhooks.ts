@@ -38,7 +38,15 @@ export function listEndpoints(options: CommandOptions): Promise<void> {
       one.types === null ? 'default' : one.types.join(' '),
       one.url,
     ]);
-    printResult(options, items, formatTable(['id', 'account', 'status', 'waiting', 'types', 'url'], rows));
+    printResult(
+      options,
+      items,
+      formatTable(
+        ['id', 'account', 'status', 'waiting', 'types', 'url'],
+        rows,
+        'There are no webhook endpoints.',
+      ),
+    );
   });
 }
 

@@ -91,7 +91,7 @@ export function parseInteger(min: number, max: number): Parser<number> {
   return (text, name) => {
     const number = Number(text);
     if (!/^\d{1,15}$/.test(text) || number < min || number > max) {
-      throw new ConfigError(`${name} is "${text}": set it to a number from ${min} to ${max}.`);
+      throw new ConfigError(`${name} is "${text}": set it to a whole number from ${min} to ${max}.`);
     }
     return number;
   };

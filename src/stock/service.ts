@@ -86,7 +86,7 @@ export function createStockService(dependencies: Dependencies): StockService {
       await cheeses.find(cheeseId);
       throw new AppError(
         'notFound',
-        `The stock of cheese ${cheeseId} is not tracked. To track it, send PUT /v2/cheeses/${cheeseId}/stock with what is in the storeroom.`,
+        `The stock of cheese ${cheeseId} is not tracked. To track it, send PUT /v2/cheeses/${cheeseId}/stock or run "curd stock set ${cheeseId} <kg>" with what is in the storeroom.`,
       );
     }
     return row;

@@ -197,7 +197,7 @@ const damaged: Record<string, [RegExp, Making]> = {
   ],
   'of a newer version': [
     /start the newer version/,
-    (t, backup) => remade(t, backup, changed("insert into migration values (9999, 'future')")),
+    (t, backup) => remade(t, backup, changed("insert into migration (number, name) values (9999, 'future')")),
   ],
   'with a log beside its database, which would change it': [
     /it contains curd\.sqlite-wal, which does not belong to a backup/,
@@ -264,7 +264,7 @@ test('A backup', async (suite) => {
     await assertEachRefused(t, [
       ['over a file', make(here, file), /good\.tar already exists\. Name another/],
       ['with a date in a folder', make(here, join(data, '{date}', 'a.tar')), /\{date\} in a folder name/],
-      ['that keeps none', make(here, data, '0'), /--keep is "0": set it to a number from 1/],
+      ['that keeps none', make(here, data, '0'), /--keep is "0": set it to a whole number from 1/],
       ['that keeps some of one name', make(here, fresh, '3'), /--keep needs backups with different names/],
       ['of nothing', make(nowhere, fresh), /no database at .*nothing\.sqlite/],
       ['of PostgreSQL', make(elsewhere, fresh), /PostgreSQL is backed up with pg_basebackup/],

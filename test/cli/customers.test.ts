@@ -38,6 +38,9 @@ test('On a running server, curd', async (suite) => {
       /^id +username +e-mail .*\n\d+ +ada +ada@example\.com +Keller +bronze +customer +0\.00\n$/,
     );
     assertRefused(await curd(shop, 'customers', 'show', 'nobody'), /no customer/);
+    assertRefused(await curd(shop, 'customers', 'list', '--search', ' '), /--search must have/);
+    const none = await curd(shop, 'customers', 'list', '--search', 'zzz');
+    assert.equal(none.stdout, 'There are no such customers.\n');
   });
 
   await suite.test('orders list and show print orders with their timeline', async () => {
@@ -55,7 +58,10 @@ test('On a running server, curd', async (suite) => {
       ['placed'],
     );
     const { stdout } = await curd(shop, 'orders', 'show', String(placed.id));
-    assert.match(stdout, /^id +status .*\n\d+ +placed +20\.00 .*\n2 kg Cheese 0\n.* {2}placed {2}key:\d+\n$/);
+    assert.match(
+      stdout,
+      /^id +status .*\n\d+ +placed +20\.00 .*\n2 kg Cheese 0\nto .*Bern.*\n.* {2}placed {2}key:\d+\n$/,
+    );
   });
 
   await suite.test('customers reset-password prints a link, whose token is not in the log', async () => {

@@ -220,5 +220,9 @@ suite('Wrong arguments', { concurrency: 2 }, () => {
     await curdJson(shop, 'migrate');
     assertRefused(await curd(shop, ...create), /no account named nobody\. "curd accounts list" shows/);
     assertRefused(await curd(shop, 'keys', 'rotate', 'abc'), /"abc" is not the id of an API key/);
+    const twice = ['--scope', 'write:cheeses', '--scope', 'admin'];
+    const { code, stderr } = await curd(shop, ...create, ...twice);
+    assert.equal(code, 1);
+    assert.match(stderr, /'--scope <scopes>' .*given twice/);
   });
 });

@@ -110,11 +110,12 @@ test('curd', async (suite) => {
       assert.deepEqual([dryRun, effects[0].type, effects[0].data.deltaKg], [true, 'stock.adjusted', -30]);
     }
     assert.equal((await list())[0]?.onHand, 30);
+    assert.match(await textOf('stock', 'set', id, '30', '--dry-run'), /would change nothing/);
     assert.equal(
       await textOf('stock', 'adjust', id, '--reason', 'spoiled', '--', '-26'),
       `Cheese ${id}: 4 kg on hand, 0 kg reserved, 4 kg available, low at 5 kg.\n`,
     );
-    assert.match(await textOf('stock', 'list', '--low'), /^ID .*LOW AT\n\d+ +Brie +available +4 +0 +4 +5\n$/);
+    assert.match(await textOf('stock', 'list', '--low'), /^id .*low at\n\d+ +Brie +available +4 +0 +4 +5\n$/);
     assert.equal((await run('stock', 'set', id, '4', '--low-at', 'none')).lowAt, null);
     assert.equal(await textOf('stock', 'list', '--low'), 'No stock is low.\n');
     assert.deepEqual(await run('stock', 'untrack', id), { cheeseId: brie?.cheeseId, tracked: false });
@@ -127,7 +128,8 @@ test('curd', async (suite) => {
         () => runInProcess(shop, 'stock set', ['9999', '1']),
         /no cheese with the id 9999/,
       ],
-      ['nothing to add', adjust('0', 'other'), /deltaKg/],
+      ['nothing to add', adjust('0', 'other'), /deltaKg.*such as -5/],
+      ['half a kilogram', adjust('0.5', 'other'), /whole kilograms/],
       ['an unknown reason', adjust('1', 'mice'), /one of|received/],
     ]);
   });
