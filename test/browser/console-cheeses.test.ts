@@ -27,8 +27,8 @@ async function patch({ shop }: Pick<OpenConsole, 'shop'>, id: number, body: obje
   assert.equal(status, 200, text);
 }
 
-/** Drops a file on the images. Of noise, a PNG is as large as its pixels. */
-function drop(page: Page, name: string, type: string, pixels: number): Promise<void> {
+/** Drops a file on the images, or pastes it. Of noise, a PNG is as large as its pixels. */
+function drop(page: Page, name: string, type: string, pixels: number, isPasted = false): Promise<void> {
   return page.evaluate(`(async () => {
     const canvas = new OffscreenCanvas(${pixels}, ${pixels});
     const context = canvas.getContext('2d');
@@ -43,6 +43,10 @@ function drop(page: Page, name: string, type: string, pixels: number): Promise<v
     const blob = await canvas.convertToBlob({ type: 'image/png' });
     const transfer = new DataTransfer();
     transfer.items.add(new File([blob], ${JSON.stringify(name)}, { type: ${JSON.stringify(type)} }));
+    if (${isPasted}) {
+      document.body.dispatchEvent(new ClipboardEvent('paste', { bubbles: true, clipboardData: transfer }));
+      return;
+    }
     const zone = document.querySelector('[aria-label="Choose images"].drop-zone');
     for (const kind of ['dragover', 'drop']) {
       zone.dispatchEvent(new DragEvent(kind, { bubbles: true, cancelable: true, dataTransfer: transfer }));
@@ -91,6 +95,25 @@ inConsole('creates a cheese and uploads images by drop', async (opened) => {
   assert.equal(images.json.items[0].caption, 'A wheel');
 
   const [first, second] = (await read(opened, id)).photoUrls;
+  const order = (...expected: readonly string[]) =>
+    until(async () => JSON.stringify((await read(opened, id)).photoUrls) === JSON.stringify(expected));
+  await drop(page, 'pasted.png', 'image/png', 50, true);
+  await page.getByLabel('Caption of pasted.png').press('Enter');
+  await page.getByRole('img', { name: 'Alpkäse, image 3' }).waitFor();
+  const [, , third] = (await read(opened, id)).photoUrls;
+  const image = (number: number) => page.getByRole('img', { name: `Alpkäse, image ${number}` });
+  // Another client changes the price meanwhile.
+  await patch(opened, id, { pricePerKg: 39 });
+  await image(3).dragTo(image(1));
+  await order(third, first, second);
+  // By keys alone: the focus stays on the image that moves.
+  await page.getByRole('button', { name: 'Move image 1 back' }).focus();
+  await page.keyboard.press('Enter');
+  await order(first, third, second);
+  await page.keyboard.press('Enter');
+  await order(first, second, third);
+  await page.getByRole('button', { name: 'Remove image 3' }).press('Enter');
+  await order(first, second);
   await page.getByRole('button', { name: 'Make image 2 the primary one' }).click();
   await until(async () => (await read(opened, id)).photoUrls[0] === second);
   await page.getByRole('button', { name: 'Remove image 1' }).click();

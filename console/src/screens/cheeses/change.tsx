@@ -18,7 +18,7 @@ const attemptsMax = 3;
 const same = (one: unknown, other: unknown) => JSON.stringify(one) === JSON.stringify(other);
 
 /** Fields of a change that another person has changed since it was read. */
-export function conflictsOf(changes: CheeseChanges, seen: Cheese, current: Cheese): (keyof CheeseChanges)[] {
+function conflictsOf(changes: CheeseChanges, seen: Cheese, current: Cheese): (keyof CheeseChanges)[] {
   const fields = Object.keys(changes) as (keyof CheeseChanges)[];
   return fields.filter(
     (field) => !same(seen[field], current[field]) && !same(changes[field], current[field] ?? null),
@@ -26,7 +26,7 @@ export function conflictsOf(changes: CheeseChanges, seen: Cheese, current: Chees
 }
 
 /** @returns the changed cheese, or the current one where another person has changed the same fields */
-async function patch(curd: Curd, seen: Cheese, changes: CheeseChanges) {
+export async function patchCheese(curd: Curd, seen: Cheese, changes: CheeseChanges) {
   for (let attempt = 1; ; attempt += 1) {
     const current = await curd.cheeses.get(seen.id);
     if (conflictsOf(changes, seen, current).length > 0) {
@@ -62,7 +62,7 @@ export function useListedChange(): {
       const { pricePerKg, ...rest } = { ...seen, ...changes };
       showInLists(client, { ...rest, ...(pricePerKg === null ? {} : { pricePerKg }) } as Cheese);
       try {
-        const { isConflict, cheese } = await patch(curd, seen, changes);
+        const { isConflict, cheese } = await patchCheese(curd, seen, changes);
         showInLists(client, cheese);
         setOpen(isConflict ? { changes, current: cheese } : null);
       } catch (error) {

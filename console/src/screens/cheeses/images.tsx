@@ -3,9 +3,10 @@ import { ActionIcon, Alert, Anchor, Group, Stack, Text, Title } from '@mantine/c
 import { ArrowLeftIcon, ArrowRightIcon, Cross2Icon, StarFilledIcon, StarIcon } from '@radix-ui/react-icons';
 import { useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
-import { type CheeseImage, etagOf, isCurdError } from '../../../../client/src/index.ts';
+import { type CheeseImage, etagOf } from '../../../../client/src/index.ts';
 import { useCurd } from '../../queries.ts';
 import { messageOf } from '../../session.ts';
+import { patchCheese } from './change.tsx';
 import { sourceOf, type VersionedCheese } from './queries.ts';
 import { Uploads } from './uploads.tsx';
 
@@ -16,7 +17,7 @@ interface Props {
 }
 
 const changedByOthers =
-  'Another person changed the cheese at the same moment. Look at the images, and try again.';
+  'Another person changed the images at the same moment. They are shown now: change them again.';
 
 export function Images({ server, images, isReadOnly }: Props) {
   const curd = useCurd();
@@ -33,10 +34,12 @@ export function Images({ server, images, isReadOnly }: Props) {
       cheese: { ...server.cheese, photoUrls: [...next] },
     });
     try {
-      const cheese = await curd.cheeses.patch(id, { photoUrls: [...next] }, { ifMatch: server.etag });
+      // Changes of other fields by others do not matter.
+      const { isConflict, cheese } = await patchCheese(curd, server.cheese, { photoUrls: [...next] });
       client.setQueryData([`cheese ${id}`], { cheese, etag: etagOf(cheese) });
+      setFailure(isConflict ? changedByOthers : null);
     } catch (error) {
-      setFailure(isCurdError(error, 'precondition_failed') ? changedByOthers : messageOf(error));
+      setFailure(messageOf(error));
     }
     await client.invalidateQueries({ queryKey: [`cheese ${id}`] });
   }
@@ -81,7 +84,11 @@ export function Images({ server, images, isReadOnly }: Props) {
                     {url}
                   </Anchor>
                 ) : (
-                  <img src={sourceOf(image.thumbnailUrl)} alt={`${server.cheese.name}, ${name}`} />
+                  <img
+                    src={sourceOf(image.thumbnailUrl)}
+                    alt={`${server.cheese.name}, ${name}`}
+                    draggable={false}
+                  />
                 )}
                 {image?.caption ? (
                   <Text size="xs" lineClamp={2} title={image.caption}>

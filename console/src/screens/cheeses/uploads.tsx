@@ -2,10 +2,11 @@
 import { ActionIcon, Button, Group, Progress, Stack, Text, TextInput } from '@mantine/core';
 import { Cross2Icon } from '@radix-ui/react-icons';
 import { useQueryClient } from '@tanstack/react-query';
-import { useEffect, useState } from 'react';
+import { useState } from 'react';
 import { DropZone } from '../../parts/drop-zone.tsx';
 import { useCurd } from '../../queries.ts';
 import { messageOf } from '../../session.ts';
+import { useUnsavedWarning } from './use-save-key.ts';
 
 const types = ['image/jpeg', 'image/png', 'image/webp'];
 const bytesMax = 10 * 1024 * 1024;
@@ -77,14 +78,7 @@ export function Uploads({ cheeseId }: { readonly cheeseId: number }) {
 
   const waiting = uploads.filter(({ progress }) => progress === null);
   const isSending = waiting.length < uploads.length;
-  useEffect(() => {
-    if (!isSending) {
-      return;
-    }
-    const onLeave = (event: BeforeUnloadEvent) => event.preventDefault();
-    window.addEventListener('beforeunload', onLeave);
-    return () => window.removeEventListener('beforeunload', onLeave);
-  }, [isSending]);
+  useUnsavedWarning(uploads.length > 0);
 
   return (
     <Stack gap="xs">
