@@ -1,10 +1,9 @@
 /** What the server wrote into the page. */
 
-const { environment = 'local', shop = 'Cheese shop', version = '' } = document.documentElement.dataset;
+const { environment = 'local', shop = 'Cheese shop' } = document.documentElement.dataset;
 
 export const shopEnvironment = environment as 'local' | 'sandbox' | 'production';
 export const shopName = shop;
-export const serverVersion = version;
 
 /** The nonce that the policy of the page permits for styles. */
 export function styleNonce(): string {

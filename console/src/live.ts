@@ -13,7 +13,7 @@ const refreshMs = 500;
 /** A stream that was not refused within this time is open. */
 const settleMs = 500;
 
-export type LiveState = 'connecting' | 'live' | 'polling';
+type LiveState = 'connecting' | 'live' | 'polling';
 
 /** What ticks the first steps of Home, in their order. */
 export const firstSteps = ['api_key.created', 'cheese.created', 'cheese.image_uploaded', 'order.placed'];

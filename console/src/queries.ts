@@ -5,7 +5,7 @@ import type { Curd } from '../../client/src/index.ts';
 import type { Person } from './person.ts';
 import { onRefused } from './session.ts';
 
-export interface SignedIn {
+interface SignedIn {
   readonly curd: Curd;
   readonly person: Person;
 }

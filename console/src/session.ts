@@ -15,7 +15,7 @@ import { openSignInWindow } from './sign-in-window.ts';
 const origin = window.location.origin;
 const expiredText = 'The sign-in has expired or was revoked. Sign in again.';
 
-export type SessionState =
+type SessionState =
   | { readonly kind: 'starting' }
   | { readonly kind: 'signedOut'; readonly message: string | null }
   /** @param message why the last sign-in failed */

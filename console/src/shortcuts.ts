@@ -19,7 +19,7 @@ export const shortcutHelp: readonly (readonly [keys: string, text: string])[] = 
 /** How long the second key may come after `g`. */
 const sequenceMs = 1500;
 
-export type Shortcuts = Readonly<Record<string, (event: KeyboardEvent) => void>>;
+type Shortcuts = Readonly<Record<string, (event: KeyboardEvent) => void>>;
 
 function isTyping(target: EventTarget | null): boolean {
   return (

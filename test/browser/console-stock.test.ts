@@ -50,6 +50,9 @@ inConsole('tracks a cheese, shows its supply, and adjusts it', async (opened) =>
   // 45 kg in 28 days.
   await page.reload();
   await see(['Fontina', 'available', '50 kg', '45 kg', 'low5 kg', '10 kg', '3 days']);
+  await goTo('/');
+  await page.getByText('Fontina is low: 5 kg, 3 days of supply').waitFor();
+  await goTo('/stock');
   await page.getByText('Low', { exact: true }).click();
   await page.getByText('1 low').waitFor();
   assert.match(page.url(), /low=true$/);

@@ -4,7 +4,7 @@ import { useState } from 'react';
 import { type CallOptions, isCurdError } from '../../../client/src/index.ts';
 import { queryClient } from '../queries.ts';
 import { messageOf, onRefused } from '../session.ts';
-import type { Effect } from './confirm.tsx';
+import type { Effects } from './confirm.tsx';
 import { notifications } from './notifications.tsx';
 
 /** Reads queries again whose key begins with one of these. */
@@ -37,11 +37,6 @@ export function useAction() {
     }
   }
   return { run, isRunning };
-}
-
-interface Effects {
-  readonly effects: readonly Effect[];
-  readonly more: number;
 }
 
 /** What a request would change: it is sent as a dry run. */

@@ -5,7 +5,7 @@ import { useEffect, useRef, useState } from 'react';
 import UPlot from 'uplot';
 import { showDay } from './format.ts';
 
-export interface Series {
+interface Series {
   readonly label: string;
   readonly values: readonly number[];
   readonly show: (value: number) => string;

@@ -9,10 +9,16 @@ import { messageOf, onRefused } from '../session.ts';
 import { locale, showNumber } from './format.ts';
 
 /** An entry of the response to a dry run. */
-export interface Effect {
+interface Effect {
   readonly type: string;
   readonly subject?: string;
   readonly count?: number;
+}
+
+/** What a request would change. */
+export interface Effects {
+  readonly effects: readonly Effect[];
+  readonly more: number;
 }
 
 interface Props {
@@ -20,9 +26,7 @@ interface Props {
   /** The verb on the button: "Delete". */
   readonly action: string;
   /** Reads the effects by a dry run; absent for operations without one. */
-  readonly readEffects?:
-    | (() => Promise<{ readonly effects: readonly Effect[]; readonly more: number }>)
-    | undefined;
+  readonly readEffects?: (() => Promise<Effects>) | undefined;
   /** What must be typed. */
   readonly typed?: string | undefined;
   readonly text?: string | undefined;
@@ -46,7 +50,7 @@ const verbs: Readonly<Record<string, string>> = {
 const list = new Intl.ListFormat(locale, { type: 'conjunction' });
 
 /** "cancels orders 31 and 40", "ends 2 sessions". */
-export function describeEffects(effects: readonly Effect[]): string[] {
+function describeEffects(effects: readonly Effect[]): string[] {
   const types = [...new Set(effects.map(({ type }) => type))];
   return types.map((type) => {
     const same = effects.filter((effect) => effect.type === type);

@@ -5,6 +5,7 @@
 import { type InfiniteData, keepPreviousData, useInfiniteQuery, useQueryClient } from '@tanstack/react-query';
 import { useEffect, useRef, useState } from 'react';
 import { useSearchParams } from 'wouter';
+import { cutPage } from './cut-page.ts';
 
 const pageSize = 50;
 /** More than a page, because rows may have been added to it. */
@@ -26,7 +27,7 @@ interface Page<Item> {
 
 type Cursor = string | undefined;
 
-export interface PageRequest {
+interface PageRequest {
   readonly cursor: Cursor;
   readonly limit: number;
   /** Whether it is the first page that is shown, whose total and counts are shown too. */
@@ -39,24 +40,6 @@ interface Options<P extends Page<unknown>> {
   readonly key: readonly unknown[];
   readonly read: (request: PageRequest) => PromiseLike<P>;
   readonly idOf: (item: P['items'][number]) => number;
-}
-
-/**
- * The part of a page that was read again, up to the beginning of the page after it. Rows may have come and gone since:
- * a row that two pages have is shown once.
- */
-export function cutPage<Item>(
-  items: readonly Item[],
-  before: readonly Item[],
-  next: readonly Item[],
-  idOf: (item: Item) => number,
-): readonly Item[] {
-  const last = before.at(-1);
-  const afterLast = items.findIndex((item) => last !== undefined && idOf(item) === idOf(last)) + 1;
-  const ids = new Set(next.map(idOf));
-  const firstOfNext = items.findIndex((item) => ids.has(idOf(item)));
-  const end = Math.max(afterLast, firstOfNext);
-  return items.slice(0, end > 0 ? end : pageSize);
 }
 
 export function usePages<P extends Page<unknown>>({ key, read, idOf }: Options<P>) {
@@ -107,7 +90,7 @@ export function usePages<P extends Page<unknown>>({ key, read, idOf }: Options<P
       ? page
       : {
           ...page,
-          items: cutPage<Item>(page.items, before.items, next.items, idOf),
+          items: cutPage<Item>(page.items, before.items, next.items, idOf, pageSize),
           nextCursor: before.nextCursor,
         };
   }

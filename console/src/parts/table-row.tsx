@@ -13,7 +13,7 @@ export interface Column<Row> {
   readonly isWideOnly?: boolean;
 }
 
-export interface RowActions<Row> {
+interface RowActions<Row> {
   readonly select: (row: Row) => void;
   readonly open: (row: Row) => void;
   readonly toggle: (row: Row) => void;

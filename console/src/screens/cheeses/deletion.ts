@@ -1,11 +1,7 @@
 /** What the deletion of cheeses would do, by dry runs. */
 import type { Cheese, Curd } from '../../../../client/src/index.ts';
-import type { Effect } from '../../parts/confirm.tsx';
-
-export interface Effects {
-  readonly effects: readonly Effect[];
-  readonly more: number;
-}
+import { readEffects } from '../../parts/action.ts';
+import type { Effects } from '../../parts/confirm.tsx';
 
 /** @throws CurdError where no deletion is possible; the summary of the real run names those that fail among others */
 export async function readDeletionEffects(
@@ -13,11 +9,7 @@ export async function readDeletionEffects(
   cheeses: readonly Pick<Cheese, 'id'>[],
 ): Promise<Effects> {
   const results = await Promise.allSettled(
-    cheeses.map(async ({ id }) => {
-      // With this header the response is not empty.
-      const response: unknown = await curd.cheeses.delete(id, { headers: { 'Dry-Run': 'effects' } });
-      return response as Effects | undefined;
-    }),
+    cheeses.map(({ id }) => readEffects((options) => curd.cheeses.delete(id, options))),
   );
   const found = results.flatMap((result) => (result.status === 'fulfilled' ? [result.value] : []));
   const [failure] = results.flatMap((result) => (result.status === 'rejected' ? [result.reason] : []));
@@ -25,7 +17,7 @@ export async function readDeletionEffects(
     throw failure;
   }
   return {
-    effects: found.flatMap((one) => one?.effects ?? []),
-    more: found.reduce((sum, one) => sum + (one?.more ?? 0), 0),
+    effects: found.flatMap(({ effects }) => effects),
+    more: found.reduce((sum, { more }) => sum + more, 0),
   };
 }

@@ -30,7 +30,7 @@ export function FilterFrame({ label, chosen, children }: Frame) {
   );
 }
 
-export interface FacetValue {
+interface FacetValue {
   readonly value: string;
   /** null where the server does not count, because more than 2,000 cheeses match. */
   readonly count: number | null;

@@ -80,7 +80,7 @@ const reasons: Readonly<Record<string, string>> = {
 };
 
 /** "price $37.00 to $38.50" */
-export function describe(event: CurdEvent): string {
+function describe(event: CurdEvent): string {
   switch (event.type) {
     case 'cheese.updated':
       return Object.entries(event.data.changes)

@@ -7,7 +7,7 @@ export type Tier = (typeof tiers)[number];
 export const tierColors = { bronze: 'orange', silver: 'gray', gold: 'yellow', platinum: 'teal' } as const;
 
 /** From which total in US dollars a customer has a tier; bronze from 0. */
-export type Thresholds = Readonly<Partial<Record<Tier, number>>>;
+type Thresholds = Readonly<Partial<Record<Tier, number>>>;
 
 /** From the settings of the server; undefined until they are read. */
 export function useThresholds(): Thresholds | undefined {

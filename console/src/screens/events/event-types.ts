@@ -43,7 +43,7 @@ const known: Readonly<Record<CurdEvent['type'], true>> = {
 /** How many types a filter or an endpoint may name. */
 export const typesMax = 20;
 
-export interface Kind {
+interface Kind {
   /** "order" */
   readonly name: string;
   /** "order.*" */

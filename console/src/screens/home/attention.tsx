@@ -6,6 +6,8 @@ import type { Curd } from '../../../../client/src/index.ts';
 import { showKilograms } from '../../parts/format.ts';
 import { Time } from '../../parts/time.tsx';
 import { useApi } from '../../queries.ts';
+import { useOrderTotal } from '../orders/totals.ts';
+import { readSales, showSupply } from '../stock/supply.ts';
 
 interface Item {
   readonly key: string;
@@ -25,40 +27,43 @@ function useItems(key: readonly string[], read: (curd: Curd) => Promise<Item[]>)
   return { items: data ?? [], isPending };
 }
 
-async function readOrders(curd: Curd): Promise<Item[]> {
-  const [unpriced, late] = await Promise.all([
-    curd.orders.list({ needsApproval: true, limit: 1 }),
-    curd.orders.list({ late: true, limit: 1 }),
-  ]);
-  return [
-    ...(unpriced.total === 0
-      ? []
-      : [
-          {
-            key: 'unpriced',
-            text: `${plural(unpriced.total, 'order without a price waits', 'orders without a price wait')} for approval`,
-            href: '/orders?view=list&tab=needsApproval',
-            link: 'orders',
-          },
-        ]),
-    ...(late.total === 0
-      ? []
-      : [
-          {
-            key: 'late',
-            text: `${plural(late.total, 'order is', 'orders are')} late`,
-            href: '/orders?view=list&tab=late',
-            link: 'orders',
-          },
-        ]),
+function useOrders(): Item[] {
+  const unpriced = useOrderTotal('needsApproval') ?? 0;
+  const late = useOrderTotal('late') ?? 0;
+  const items = [
+    {
+      key: 'unpriced',
+      total: unpriced,
+      text: `${plural(unpriced, 'order without a price waits', 'orders without a price wait')} for approval`,
+      href: '/orders?view=list&tab=needsApproval',
+      link: 'orders',
+    },
+    {
+      key: 'late',
+      total: late,
+      text: `${plural(late, 'order is', 'orders are')} late`,
+      href: '/orders?view=list&tab=late',
+      link: 'orders',
+    },
   ];
+  return items.filter(({ total }) => total > 0);
+}
+
+/** "2 days of supply", "no sales". */
+function describeSupply(available: number, sold: number | undefined): string {
+  const supply = showSupply(available, sold, true);
+  return /^\d/.test(supply) ? `${supply} of supply` : supply;
 }
 
 async function readStock(curd: Curd): Promise<Item[]> {
   const { items, total } = await curd.stock.list({ low: true, limit: namedMax });
+  const sales = await readSales(
+    curd,
+    items.map(({ cheeseId }) => cheeseId),
+  ).catch(() => null);
   const named = items.map(({ cheeseId, cheeseName, available }) => ({
     key: `stock ${cheeseId}`,
-    text: `${cheeseName} is low: ${showKilograms(available)}`,
+    text: `${cheeseName} is low: ${showKilograms(available)}${sales === null ? '' : `, ${describeSupply(available, sales.get(cheeseId))}`}`,
     href: `/stock/${cheeseId}`,
     link: 'stock',
   }));
@@ -116,7 +121,7 @@ async function readWebhooks(curd: Curd): Promise<Item[]> {
 
 export function Attention() {
   const parts = [
-    useItems(['orders', 'attention'], readOrders),
+    { items: useOrders(), isPending: false },
     useItems(['stock', 'attention'], readStock),
     useItems(['approvals', 'attention'], readApprovals),
     useItems(['webhooks', 'attention'], readWebhooks),

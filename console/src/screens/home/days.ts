@@ -23,7 +23,7 @@ export function midnight(daysFromToday: number): number {
 }
 
 /** Pairs of a series: the beginning of a step, and the value. */
-export type Points = readonly (readonly (string | number)[])[];
+type Points = readonly (readonly (string | number)[])[];
 
 export const timesOf = (points: Points): string[] => points.map(([time]) => String(time));
 export const valuesOf = (points: Points): number[] => points.map(([, value]) => Number(value));

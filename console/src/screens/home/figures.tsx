@@ -3,6 +3,7 @@ import { SimpleGrid, Text } from '@mantine/core';
 import { Link } from 'wouter';
 import { locale, showMoney, showNumber } from '../../parts/format.ts';
 import { useApi } from '../../queries.ts';
+import { useOrderTotal } from '../orders/totals.ts';
 import { changeText, dateOf, dayMs, midnight, sumBetween, zone } from './days.ts';
 
 interface FigureProps {
@@ -37,14 +38,6 @@ function Figure({ label, value, note, href, isLate = false }: FigureProps) {
   );
 }
 
-/** How many orders match. */
-function useTotal(name: string, filters: { status?: ['approved']; needsApproval?: true; late?: true }) {
-  return useApi(
-    ['orders', 'total', name],
-    async (curd) => (await curd.orders.list({ ...filters, limit: 1 })).total,
-  ).data;
-}
-
 export function Figures() {
   const { data } = useApi(['statistics', 'today'], (curd) =>
     curd.statistics.getSeries({
@@ -55,9 +48,9 @@ export function Figures() {
       zone,
     }),
   );
-  const toApprove = useTotal('toApprove', { needsApproval: true });
-  const toShip = useTotal('toShip', { status: ['approved'] });
-  const late = useTotal('late', { late: true });
+  const toApprove = useOrderTotal('needsApproval');
+  const toShip = useOrderTotal('toShip');
+  const late = useOrderTotal('late');
   const shown = (total: number | undefined) => (total === undefined ? undefined : showNumber(total));
 
   function today(measure: 'orders.placed' | 'orders.placedValue' | 'customers.created') {

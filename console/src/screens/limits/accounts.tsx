@@ -19,7 +19,7 @@ interface MeterProps {
 }
 
 /** "12 of 100" with a bar. */
-export function Meter({ label, limit, remaining }: MeterProps) {
+function Meter({ label, limit, remaining }: MeterProps) {
   if (limit === null || remaining === null) {
     return noLimit;
   }

@@ -15,7 +15,7 @@ const units: Readonly<Record<string, string>> = {
 };
 
 /** `cheeseNameCharacters` is "cheese name", with the unit `characters`. */
-export function describeBound(name: string): { readonly label: string; readonly unit: string } {
+function describeBound(name: string): { readonly label: string; readonly unit: string } {
   const unit = Object.keys(units).find((one) => name.endsWith(one) || name.endsWith(`${one}AtLeast`));
   const label = name
     .replace(unit ?? '', '')

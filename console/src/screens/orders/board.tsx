@@ -7,13 +7,14 @@ import { Link, useLocation, useSearchParams } from 'wouter';
 import type { Order } from '../../../../client/src/index.ts';
 import { showNumber } from '../../parts/format.ts';
 import { Empty, Problem } from '../../parts/page.tsx';
-import { useApi, useCurd } from '../../queries.ts';
+import { useCurd } from '../../queries.ts';
 import { useShortcuts } from '../../shortcuts.ts';
 import { type Requested, TransitionDialog } from './ask.tsx';
 import { Card, type CardActions } from './card.tsx';
 import { useMoves } from './moves.ts';
 import { usePosition } from './position.ts';
 import { SelectionBar } from './selection.tsx';
+import { useOrderTotal } from './totals.ts';
 import {
   cancel,
   columnKey,
@@ -194,17 +195,15 @@ export function Board() {
 
 /** How many orders are late or wait for an operator, as links to them. */
 function Attention() {
-  const late = useApi(['orders', 'count', 'late'], (curd) => curd.orders.list({ late: true, limit: 1 }));
-  const waiting = useApi(['orders', 'count', 'needsApproval'], (curd) =>
-    curd.orders.list({ needsApproval: true, limit: 1 }),
-  );
+  const late = useOrderTotal('late');
+  const waiting = useOrderTotal('needsApproval');
   return (
     <Group gap="md">
       <Anchor component={Link} size="sm" href="/orders?view=list&tab=late">
-        Late {late.data?.total ?? ''}
+        Late {late ?? ''}
       </Anchor>
       <Anchor component={Link} size="sm" href="/orders?view=list&tab=needsApproval">
-        Needs approval {waiting.data?.total ?? ''}
+        Needs approval {waiting ?? ''}
       </Anchor>
     </Group>
   );

@@ -61,3 +61,21 @@ export function linesOf({ items }: Order, shown = 2): string {
   const lines = items.slice(0, shown).map(({ cheeseName, quantity }) => `${cheeseName} ${quantity} kg`);
   return lines.join(', ') + (items.length > shown ? ` +${items.length - shown}` : '');
 }
+
+/** In kilograms. */
+export const weightOf = ({ items }: Order): number => items.reduce((sum, { quantity }) => sum + quantity, 0);
+
+/** The lines of the shipping address. */
+export function ShippingAddress({ order }: { readonly order: Order }) {
+  const { street, zipCode, city, state, country } = order.shippingAddress;
+  return (
+    <>
+      {street}
+      <br />
+      {[zipCode, city].filter(Boolean).join(' ')}
+      {state === null ? '' : `, ${state}`}
+      <br />
+      {country}
+    </>
+  );
+}

@@ -15,7 +15,7 @@ import { useCurd } from '../../queries.ts';
 import { messageOf } from '../../session.ts';
 import { useShortcuts } from '../../shortcuts.ts';
 import { type Requested, TransitionDialog } from './ask.tsx';
-import { linesOf, StatusBadge, Warnings } from './facts.tsx';
+import { linesOf, StatusBadge, Warnings, weightOf } from './facts.tsx';
 import { OrderFilters } from './filters.tsx';
 import { useMoves } from './moves.ts';
 import { SelectionBar } from './selection.tsx';
@@ -93,7 +93,7 @@ async function exportCsv(curd: Curd, filters: Filters): Promise<void> {
       order.updatedAt,
       order.shipDate,
       order.items.map(({ cheeseName, quantity }) => `${cheeseName} ${quantity} kg`).join('; '),
-      order.items.reduce((sum, { quantity }) => sum + quantity, 0),
+      weightOf(order),
       order.total,
       street,
       zipCode ?? null,

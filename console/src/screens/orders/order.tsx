@@ -9,7 +9,7 @@ import { Time } from '../../parts/time.tsx';
 import { useApi } from '../../queries.ts';
 import { useShortcuts } from '../../shortcuts.ts';
 import { type Requested, TransitionDialog } from './ask.tsx';
-import { StatusBadge, Warnings } from './facts.tsx';
+import { ShippingAddress, StatusBadge, Warnings, weightOf } from './facts.tsx';
 import { useMoves } from './moves.ts';
 import { cancel, type Transition, transitions, useTransition } from './transitions.ts';
 
@@ -39,7 +39,7 @@ export function OrderDetail({ id }: { readonly id: number }) {
       </>
     );
   }
-  const weight = order.items.reduce((sum, { quantity }) => sum + quantity, 0);
+  const weight = weightOf(order);
   return (
     <>
       <PageTitle title={`Order ${id}`}>
@@ -119,7 +119,6 @@ export function OrderDetail({ id }: { readonly id: number }) {
 }
 
 function OrderFacts({ order }: { readonly order: Requested['orders'][number] }) {
-  const { street, zipCode, city, state, country } = order.shippingAddress;
   const customer = useApi([`order ${order.id}`, 'customer'], async (curd) => {
     try {
       return await curd.orders.getCustomer(order.id);
@@ -135,12 +134,7 @@ function OrderFacts({ order }: { readonly order: Requested['orders'][number] }) 
     <section className="card" aria-label="Delivery">
       <SimpleGrid cols={2} spacing="sm">
         <Fact title="Shipping address">
-          {street}
-          <br />
-          {[zipCode, city].filter(Boolean).join(' ')}
-          {state === null ? '' : `, ${state}`}
-          <br />
-          {country}
+          <ShippingAddress order={order} />
         </Fact>
         <Fact title="Customer">
           {customer.data === undefined ? (

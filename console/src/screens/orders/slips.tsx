@@ -7,6 +7,7 @@ import { shopName } from '../../environment.ts';
 import { showDay, showKilograms } from '../../parts/format.ts';
 import { Empty, Loading, PageTitle, Problem } from '../../parts/page.tsx';
 import { useCurd } from '../../queries.ts';
+import { ShippingAddress, weightOf } from './facts.tsx';
 
 /** More do not fit into a URL. */
 export const slipsMax = 200;
@@ -53,8 +54,7 @@ export function PackingSlips() {
 }
 
 function Slip({ order }: { readonly order: Order }) {
-  const { street, zipCode, city, state, country } = order.shippingAddress;
-  const total = order.items.reduce((sum, { quantity }) => sum + quantity, 0);
+  const total = weightOf(order);
   return (
     <article className="slip" aria-label={`Packing slip of order ${order.id}`}>
       <header className="slip-head">
@@ -65,12 +65,7 @@ function Slip({ order }: { readonly order: Order }) {
         <Text size="sm">{showDay(order.createdAt)}</Text>
       </header>
       <address>
-        {street}
-        <br />
-        {[zipCode, city].filter(Boolean).join(' ')}
-        {state === null ? '' : `, ${state}`}
-        <br />
-        {country}
+        <ShippingAddress order={order} />
       </address>
       {order.notes === null ? null : (
         <Text size="sm" my="sm">

@@ -1,6 +1,6 @@
 /** How long the available kilograms last at the pace of the last 28 days. */
 import { useQuery } from '@tanstack/react-query';
-import type { Stock } from '../../../../client/src/index.ts';
+import type { Curd, Stock } from '../../../../client/src/index.ts';
 import { useCurd } from '../../queries.ts';
 
 const dayMs = 86_400_000;
@@ -10,23 +10,32 @@ const refreshMs = 30_000;
 export const isLow = ({ available, lowAt }: Pick<Stock, 'available' | 'lowAt'>): boolean =>
   lowAt !== null && available <= lowAt;
 
-const dayOf = (time: number): string => new Date(time).toISOString().slice(0, 10);
+/** Days are counted as a whole, today as well. */
+const firstDay = () => new Date(Date.now() - (averageDays - 1) * dayMs).toISOString().slice(0, 10);
 
-/** Kilograms ordered in the last 28 days, by cheese; undefined while the shop does not say. */
+/** Kilograms ordered in the last 28 days, by cheese. */
+export async function readSales(
+  curd: Curd,
+  cheeseIds: readonly number[],
+  signal?: AbortSignal,
+): Promise<ReadonlyMap<number, number>> {
+  if (cheeseIds.length === 0) {
+    return new Map();
+  }
+  const filters = { from: firstDay(), cheeseIds: cheeseIds.map(String), limit: 100 };
+  const { items } = await curd.statistics.listBestSellers(filters, { signal });
+  return new Map(items.map(({ cheeseId, kilograms }) => [cheeseId, kilograms]));
+}
+
+/** Undefined while the shop does not say. */
 export function useSales(cheeseIds: readonly number[]): ReadonlyMap<number, number> | undefined {
   const curd = useCurd();
-  // Days are counted as a whole, today as well.
-  const from = dayOf(Date.now() - (averageDays - 1) * dayMs);
   return useQuery({
-    queryKey: ['statistics', 'sales', from, cheeseIds],
+    queryKey: ['statistics', 'sales', firstDay(), cheeseIds],
     enabled: cheeseIds.length > 0,
     // The server counts a few seconds after the event that makes this stale.
     refetchInterval: refreshMs,
-    queryFn: async ({ signal }) => {
-      const filters = { from, cheeseIds: cheeseIds.map(String), limit: 100 };
-      const { items } = await curd.statistics.listBestSellers(filters, { signal });
-      return new Map(items.map(({ cheeseId, kilograms }) => [cheeseId, kilograms]));
-    },
+    queryFn: ({ signal }) => readSales(curd, cheeseIds, signal),
   }).data;
 }
 

@@ -9,7 +9,7 @@ import { useCurd } from '../../queries.ts';
 import { typesMax } from '../events/event-types.ts';
 import { TypeBoxes } from './type-boxes.tsx';
 
-export interface EndpointFields {
+interface EndpointFields {
   readonly url: string;
   readonly types: string[] | null;
   readonly description: string | null;

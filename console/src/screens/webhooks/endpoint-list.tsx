@@ -19,7 +19,7 @@ const refreshMs = 5000;
 
 const percent = new Intl.NumberFormat(locale, { style: 'percent', maximumFractionDigits: 1 });
 
-export function showFailureRate({ failureRate }: Health): string {
+function showFailureRate({ failureRate }: Health): string {
   return failureRate === null ? '-' : percent.format(failureRate);
 }
 
