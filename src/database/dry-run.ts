@@ -123,3 +123,17 @@ export function nextDryId(tx: Sql): number {
 export function newId(tx: Sql): Statement {
   return isDryRun(tx) ? sql`${nextDryId(tx)}` : generatedId;
 }
+
+/**
+ * The id of a row that is inserted later: statements that contain it are sent together with the insert. Null on SQLite,
+ * where an insert returns its id without a round trip. Sequences do not roll back: a change that is refused afterwards
+ * leaves a gap.
+ */
+export async function reserveId(tx: Sql, sequence: string): Promise<number | null> {
+  if (isDryRun(tx)) {
+    return nextDryId(tx);
+  }
+  const row =
+    tx.engine === 'sqlite' ? null : await tx.get<{ id: number }>(sql`select nextval(${sequence}) as id`);
+  return row?.id ?? null;
+}

@@ -1,8 +1,12 @@
 /** What the error codes of PostgreSQL and its driver mean for the rest of the program. */
+import type { PostgresError } from 'postgres';
 import { diskFault, mayHaveBeenMade, unavailable } from '../errors.ts';
+import { ConstraintError, NotNullError } from './database.ts';
 
-export const UNIQUE_VIOLATION = '23505';
+const UNIQUE_VIOLATION = '23505';
+const NOT_NULL_VIOLATION = '23502';
 export const READ_ONLY = '25006';
+export const IN_FAILED_TRANSACTION = '25P02';
 const SERIALIZATION_FAILURE = '40001';
 const DEADLOCK_DETECTED = '40P01';
 const LOCK_NOT_AVAILABLE = '55P03';
@@ -32,7 +36,20 @@ export function isRetryable(error: unknown): boolean {
   return [SERIALIZATION_FAILURE, DEADLOCK_DETECTED].includes(codeOf(error));
 }
 
-/** Translates an error of the driver to an AppError or ConstraintError; returns other errors unchanged. */
+/** Translates the violation of a unique index or of `not null`; returns other errors unchanged. */
+export function translateViolation(error: unknown): unknown {
+  const { constraint_name = '', table_name, column_name } = error as PostgresError;
+  switch (codeOf(error)) {
+    case UNIQUE_VIOLATION:
+      return new ConstraintError(constraint_name, error);
+    case NOT_NULL_VIOLATION:
+      return new NotNullError(`${table_name}.${column_name}`, error);
+    default:
+      return error;
+  }
+}
+
+/** Translates another error of the driver to an AppError; returns other errors unchanged. */
 export function translatePostgresError(error: unknown): unknown {
   const code = codeOf(error);
   if (code === LOCK_NOT_AVAILABLE) {

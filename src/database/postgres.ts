@@ -15,8 +15,14 @@ import {
 } from './postgres-errors.ts';
 import { urlsIn } from './postgres-hosts.ts';
 import { createListener, type Listener } from './postgres-listener.ts';
-import { type Connection, type SharedState, statementsOn } from './postgres-statements.ts';
+import {
+  type Connection,
+  type SentStatements,
+  type SharedState,
+  statementsOn,
+} from './postgres-statements.ts';
 import { type TlsSettings, tlsOf } from './postgres-tls.ts';
+import { runTransaction } from './postgres-transaction.ts';
 import { createSlots } from './slots.ts';
 
 /** Connections, unless the URL has `?max=`. */
@@ -162,24 +168,6 @@ export function openPostgres(url: string): Database {
     }
   }
 
-  /**
-   * A transaction of the driver that is abandoned when its connection breaks: the driver would send a rollback to a
-   * closed socket, and the process would end.
-   */
-  function begin<T>(used: Pool, options: string, work: (connection: Connection) => Promise<T>): Promise<T> {
-    return new Promise((resolve, reject) => {
-      const run = async (connection: Connection) => {
-        try {
-          return await work(connection);
-        } catch (error) {
-          reject(error);
-          return isLost(error) ? new Promise<never>(() => {}) : Promise.reject(error);
-        }
-      };
-      used.begin(options, run).then(resolve as (value: unknown) => void, reject);
-    });
-  }
-
   const shared: SharedState = {
     columnTypes: new Map(),
     isPrepared(text) {
@@ -192,18 +180,22 @@ export function openPostgres(url: string): Database {
       answeredAt = performance.now();
     },
   };
-  const on = (connection: Connection): Sql => statementsOn(connection, shared);
+  const on = (connection: Connection, sent?: SentStatements): Sql => statementsOn(connection, shared, sent);
 
   const commitListeners = new Set<() => void>();
   const transaction: Transaction = async <T>(work: (sql: Sql) => Promise<T>) => {
     const result = await changes.during(() =>
-      attempt((used) => begin(used, '', (connection) => work(on(connection)))),
+      attempt((used) => runTransaction(used, '', (connection, sent) => work(on(connection, sent)))),
     );
     for (const listener of commitListeners) {
       listener();
     }
     return result;
   };
+
+  const run: Sql['run'] = (statement) => changes.during(() => attempt((used) => on(used).run(statement)));
+  const insert: Sql['insert'] = (table, columns, rows) =>
+    changes.during(() => attempt((used) => on(used).insert(table, columns, rows)));
 
   /** Without the time limits of requests. */
   const patient =
@@ -213,26 +205,29 @@ export function openPostgres(url: string): Database {
     engine: 'postgres',
     all: (statement) => attempt((used) => on(used).all(statement)),
     get: (statement) => attempt((used) => on(used).get(statement)),
-    run: (statement) => changes.during(() => attempt((used) => on(used).run(statement))),
-    insert: (table, columns, rows) =>
-      changes.during(() => attempt((used) => on(used).insert(table, columns, rows))),
+    run,
+    insert,
+    send: async (statement) => {
+      await run(statement);
+    },
+    sendInsert: insert,
     transaction,
     dataVersion: () => null,
     stats: () => ({ done, seconds: doneMs / 1000, waiting: underWay + changes.waiting() }),
     isFull: () => false,
     snapshot: (work) =>
       retrying((used) =>
-        begin(used, 'isolation level repeatable read read only', async (connection) => {
+        runTransaction(used, 'isolation level repeatable read read only', async (connection, sent) => {
           await connection.unsafe(patient);
-          return work(on(connection));
+          return work(on(connection, sent));
         }),
       ),
     exclusiveTransaction: (work) =>
       retrying((used) =>
-        begin(used, '', async (connection) => {
+        runTransaction(used, '', async (connection, sent) => {
           await connection.unsafe(patient);
           await connection.unsafe(`select pg_advisory_xact_lock(${OVERHAUL_LOCK})`);
-          return work(on(connection), async (script) => {
+          return work(on(connection, sent), async (script) => {
             await connection.unsafe(script);
           });
         }),

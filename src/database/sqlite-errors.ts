@@ -1,6 +1,6 @@
 /** What the error codes of SQLite mean for the rest of the program. */
 import { AppError, diskFault, unavailable } from '../errors.ts';
-import { ConstraintError } from './database.ts';
+import { ConstraintError, NotNullError } from './database.ts';
 
 const SQLITE_BUSY = 5;
 const SQLITE_READONLY = 8;
@@ -9,6 +9,7 @@ const SQLITE_FULL = 13;
 const SQLITE_CANTOPEN = 14;
 const SQLITE_CONSTRAINT_UNIQUE = 2067;
 const SQLITE_CONSTRAINT_PRIMARYKEY = 1555;
+const SQLITE_CONSTRAINT_NOTNULL = 1299;
 
 function errorCode(error: unknown): number | undefined {
   return error instanceof Error && 'errcode' in error ? Number(error.errcode) : undefined;
@@ -33,7 +34,7 @@ export function isDiskFull(failure: unknown): boolean {
 }
 
 /**
- * Translates an error of SQLite to an AppError or ConstraintError; returns other errors unchanged.
+ * Translates an error of SQLite to an AppError, ConstraintError or NotNullError; returns other errors unchanged.
  * @param isCommit thrown by a commit: after a disk failure, the change may be in the log or not
  */
 export function translateSqliteError(error: unknown, isCommit = false): unknown {
@@ -41,6 +42,8 @@ export function translateSqliteError(error: unknown, isCommit = false): unknown 
     case SQLITE_CONSTRAINT_UNIQUE:
     case SQLITE_CONSTRAINT_PRIMARYKEY:
       return new ConstraintError((error as Error).message.replace(/^UNIQUE constraint failed: /, ''), error);
+    case SQLITE_CONSTRAINT_NOTNULL:
+      return new NotNullError((error as Error).message.replace(/^NOT NULL constraint failed: /, ''), error);
   }
   switch (primaryCode(error)) {
     case SQLITE_FULL:

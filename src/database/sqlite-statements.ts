@@ -33,27 +33,36 @@ export function statementsOnSqlite(connection: DatabaseSync): Sql {
     }
   }
 
+  const run: Sql['run'] = async (statement) =>
+    execute(statement, (one, values) => Number(one.run(...values).changes));
+
+  const insert: Sql['insert'] = async (table, columns, rows) => {
+    // A failure rolls back the whole write. To undo only this statement, SQLite would first copy every page.
+    try {
+      let done = 0;
+      for (; done + rowsAtOnce <= rows.length; done += rowsAtOnce) {
+        prepare(insertOf(table, columns, rowsAtOnce)).run(...rows.slice(done, done + rowsAtOnce).flat());
+      }
+      for (const rest of rows.slice(done)) {
+        prepare(insertOf(table, columns, 1)).run(...rest);
+      }
+    } catch (error) {
+      throw translateSqliteError(error);
+    }
+  };
+
   return {
     engine: 'sqlite',
     all: async <Row>(statement: Statement) =>
       execute(statement, (one, values) => one.all(...values) as Row[]),
     get: async <Row>(statement: Statement) =>
       execute(statement, (one, values) => one.get(...values) as Row | undefined),
-    run: async (statement) => execute(statement, (one, values) => Number(one.run(...values).changes)),
-    insert: async (table, columns, rows) => {
-      // A failure rolls back the whole write. To undo only this statement, SQLite would first copy every page.
-      try {
-        let done = 0;
-        for (; done + rowsAtOnce <= rows.length; done += rowsAtOnce) {
-          prepare(insertOf(table, columns, rowsAtOnce)).run(...rows.slice(done, done + rowsAtOnce).flat());
-        }
-        for (const rest of rows.slice(done)) {
-          prepare(insertOf(table, columns, 1)).run(...rest);
-        }
-      } catch (error) {
-        throw translateSqliteError(error);
-      }
+    run,
+    send: async (statement) => {
+      await run(statement);
     },
+    insert,
+    sendInsert: insert,
   };
 }
 

@@ -163,7 +163,9 @@ export function openSqlite(file: string): Database {
       return lastStamp;
     },
     run: (statement) => transaction((sql) => sql.run(statement)),
+    send: (statement) => transaction((sql) => sql.send(statement)),
     insert: (table, columns, rows) => transaction((sql) => sql.insert(table, columns, rows)),
+    sendInsert: (table, columns, rows) => transaction((sql) => sql.insert(table, columns, rows)),
     transaction,
     stats: () => ({ done: commits, seconds: commitMs / 1000, waiting: queue.length }),
     isFull: () => fullAt !== null && performance.now() - fullAt < fullMs,

@@ -24,7 +24,7 @@ export const eventQueries = queriesOn((tx) => ({
     events: readonly NewEvent[],
     sequences: (index: number) => number | null,
   ) =>
-    tx.insert(
+    tx.sendInsert(
       'event',
       columns,
       events.map(({ type, subject, data }, index) => [

@@ -28,17 +28,20 @@ export const idempotencyQueries = queriesOn((tx) => ({
     tx.get<IdempotentResponseRow>(sql`
       select fingerprint, sealed from idempotent_answer where request = ${request} and expires_at > ${now}`),
 
-  /** Returns 0 where a response is stored that has not expired. */
+  /**
+   * Replaces a response that has expired. Where another one is stored, the transaction fails with a NotNullError of
+   * `expires_at`: this needs no result of the statement, which is sent together with the commit.
+   */
   insert: (row: NewResponseRow) =>
-    tx.run(sql`
+    tx.send(sql`
       insert into idempotent_answer
         (request, owner, fingerprint, method, path, request_id, sealed, created_at, expires_at)
       values (${row.request}, ${row.owner}, ${row.fingerprint}, ${row.method}, ${row.path}, ${row.request_id},
         ${row.sealed}, ${row.created_at}, ${row.expires_at})
       on conflict (request) do update set owner = excluded.owner, fingerprint = excluded.fingerprint,
         method = excluded.method, path = excluded.path, request_id = excluded.request_id, sealed = excluded.sealed,
-        created_at = excluded.created_at, expires_at = excluded.expires_at
-      where idempotent_answer.expires_at <= excluded.created_at`),
+        created_at = excluded.created_at,
+        expires_at = case when idempotent_answer.expires_at <= excluded.created_at then excluded.expires_at end`),
 
   /** The newest first. */
   listOf: (owners: readonly string[], now: string, limit: number) =>

@@ -15,7 +15,7 @@ import {
   type KeyObject,
 } from 'node:crypto';
 import { type Clock, timestamp } from '../clock.ts';
-import type { Database, Sql, Transaction } from '../database/database.ts';
+import { type Database, NotNullError, type Sql, type Transaction } from '../database/database.ts';
 import { purgeInSlices } from '../database/purge.ts';
 import { AppError, validationError } from '../errors.ts';
 import { idempotencyQueries } from './queries.ts';
@@ -63,16 +63,6 @@ export interface KnownRequest {
   readonly response: StoredResponse | 'sealed' | null;
 }
 
-/** Ends a transaction whose response is already stored. */
-class Replay extends Error {
-  readonly response: StoredResponse;
-
-  constructor(response: StoredResponse) {
-    super('the response is stored already');
-    this.response = response;
-  }
-}
-
 export interface IdempotencyStore {
   /**
    * Runs `work` once for each key. `work` makes its change in the transaction that it receives, which stores the
@@ -118,7 +108,8 @@ export function createIdempotencyStore(database: Database, clock: Clock, secret:
   function encrypt(id: string, response: StoredResponse): string {
     const nonce = clock.random(12);
     const cipher = createCipheriv('aes-256-gcm', encryptionKey, nonce).setAAD(Buffer.from(id));
-    const encrypted = Buffer.concat([cipher.update(JSON.stringify(response)), cipher.final()]);
+    const { text, ...head } = response;
+    const encrypted = Buffer.concat([cipher.update(`${JSON.stringify(head)}\n${text}`), cipher.final()]);
     return Buffer.concat([nonce, cipher.getAuthTag(), encrypted]).toString('base64');
   }
 
@@ -128,7 +119,12 @@ export function createIdempotencyStore(database: Database, clock: Clock, secret:
       Buffer.from(id),
     );
     decipher.setAuthTag(bytes.subarray(12, 28));
-    return JSON.parse(decipher.update(bytes.subarray(28), undefined, 'utf8') + decipher.final('utf8'));
+    const plain = decipher.update(bytes.subarray(28), undefined, 'utf8') + decipher.final('utf8');
+    const end = plain.indexOf('\n');
+    // Responses that an earlier version stored are one line, with their text. They expire within 24 hours.
+    return end === -1
+      ? JSON.parse(plain)
+      : { ...JSON.parse(plain.slice(0, end)), text: plain.slice(end + 1) };
   }
 
   /** Looks up the response of an idempotent replay; null for a first request. */
@@ -145,11 +141,11 @@ export function createIdempotencyStore(database: Database, clock: Clock, secret:
     return decrypt(id, row.sealed);
   }
 
-  /** Ends the transaction where a response is stored already. @throws Replay, AppError validation */
-  async function store(tx: Sql, request: Running, fingerprint: string, response: StoredResponse) {
+  /** The transaction fails where a response is stored already. */
+  function store(tx: Sql, request: Running, fingerprint: string, response: StoredResponse) {
     const { id, owner, method, path, requestId } = request;
     const now = clock.now();
-    const inserted = await idempotencyQueries(tx).insert({
+    return idempotencyQueries(tx).insert({
       request: half(id),
       owner,
       fingerprint,
@@ -160,10 +156,6 @@ export function createIdempotencyStore(database: Database, clock: Clock, secret:
       created_at: timestamp(now),
       expires_at: timestamp(now + lifetimeMs),
     });
-    if (inserted === 0) {
-      const stored = await findStored(id, fingerprint, tx);
-      throw stored === null ? stillRunning() : new Replay(stored);
-    }
   }
 
   /** Encrypted with another secret, when CURD_SECRET was changed. */
@@ -212,9 +204,6 @@ export function createIdempotencyStore(database: Database, clock: Clock, secret:
         }
         return { response: response ?? toResponse(result), isReplay: false };
       } catch (error) {
-        if (error instanceof Replay) {
-          return { response: error.response, isReplay: true };
-        }
         // Errors of the route take precedence: the checks that throw them must run even for a replay.
         if (isAfterChecks && error instanceof AppError) {
           throw error;
@@ -222,7 +211,8 @@ export function createIdempotencyStore(database: Database, clock: Clock, secret:
         // The change may be refused because the first request made it: its response counts.
         const stored = await findStored(id, fingerprint, database);
         if (stored === null) {
-          throw error;
+          // A response that was stored has expired since.
+          throw isStoredAlready(error) ? stillRunning() : error;
         }
         return { response: stored, isReplay: true };
       } finally {
@@ -272,6 +262,10 @@ export function createIdempotencyStore(database: Database, clock: Clock, secret:
       );
     },
   };
+}
+
+function isStoredAlready(error: unknown): boolean {
+  return error instanceof NotNullError && error.column === 'idempotent_answer.expires_at';
 }
 
 function stillRunning(): AppError {

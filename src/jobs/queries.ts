@@ -46,7 +46,7 @@ function dueAfter(kind: string, now: string, after: DuePosition, limit: number):
 
 export const jobQueries = queriesOn((tx) => ({
   insert: (kind: string, key: string, dueAt: string) =>
-    tx.run(sql`insert into background_job (kind, key, due_at) values (${kind}, ${key}, ${dueAt})`),
+    tx.send(sql`insert into background_job (kind, key, due_at) values (${kind}, ${key}, ${dueAt})`),
 
   insertOrRenew: (kind: string, keys: readonly string[], dueAt: string) =>
     tx.run(sql`
@@ -59,7 +59,7 @@ export const jobQueries = queriesOn((tx) => ({
       select count(*) as due, min(due_at) as first from background_job where due_at <= ${now} and parked_at is null`),
 
   delete: (kind: string, key: string) =>
-    tx.run(sql`delete from background_job where kind = ${kind} and key = ${key}`),
+    tx.send(sql`delete from background_job where kind = ${kind} and key = ${key}`),
 
   deleteAll: (kind: string, keys: readonly string[]) =>
     tx.run(

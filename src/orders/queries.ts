@@ -1,7 +1,15 @@
 /** Statements on orders and on the cheeses of open orders. */
 import { queriesOn } from '../database/database.ts';
-import { newId } from '../database/dry-run.ts';
-import { advisoryLock, forUpdate, rowsFromJson, skippingLocked, sql, valueList } from '../database/sql.ts';
+import { reserveId } from '../database/dry-run.ts';
+import {
+  advisoryLock,
+  forUpdate,
+  generatedId,
+  rowsFromJson,
+  skippingLocked,
+  sql,
+  valueList,
+} from '../database/sql.ts';
 import type { OrderStatus } from './order-status.ts';
 
 /** Orders with lower ids are test orders. */
@@ -61,14 +69,19 @@ const placedIn = (ids: readonly number[]) =>
   sql`select id, items, total_cents from orders where id in ${idsIn(ids)} and status = 'placed'`;
 
 export const orderQueries = queriesOn((tx) => ({
-  /** Only the id comes from the database: the other columns are known. */
-  insert: async (order: NewOrderRow, needsApproval: boolean): Promise<OrderRow> => {
-    const row = await tx.get<{ id: number }>(sql`
+  reserveId: () => reserveId(tx, 'orders_id_seq'),
+
+  /** Only the id comes from the database: the other columns are known. @param id by `reserveId` */
+  insert: async (id: number | null, order: NewOrderRow, needsApproval: boolean): Promise<OrderRow> => {
+    const insert = sql`
       insert into orders (id, status, placed_by, customer_id, items, address, notes, total_cents, created_at, updated_at,
         needs_approval)
-      values (${newId(tx)}, 'placed', ${order.placed_by}, ${order.customer_id}, ${order.items}, ${order.address}, ${order.notes},
-        ${order.total_cents}, ${order.created_at}, ${order.created_at}, ${needsApproval ? 1 : 0})
-      returning id`);
+      values (${id ?? generatedId}, 'placed', ${order.placed_by}, ${order.customer_id}, ${order.items}, ${order.address}, ${order.notes},
+        ${order.total_cents}, ${order.created_at}, ${order.created_at}, ${needsApproval ? 1 : 0})`;
+    const row = id === null ? await tx.get<{ id: number }>(sql`${insert} returning id`) : { id };
+    if (id !== null) {
+      await tx.send(insert);
+    }
     return {
       ...order,
       id: row?.id ?? Number.NaN,
@@ -141,7 +154,7 @@ export const orderQueries = queriesOn((tx) => ({
 
   /** @param reserved kilograms of those cheeses whose stock is tracked */
   insertOpenCheeses: (orderId: number, cheeseIds: readonly number[], reserved: ReadonlyMap<number, number>) =>
-    tx.insert(
+    tx.sendInsert(
       'open_order_cheese',
       ['cheese_id', 'order_id', 'reserved_kg'],
       cheeseIds.map((cheeseId) => [cheeseId, orderId, reserved.get(cheeseId) ?? 0]),

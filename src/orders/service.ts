@@ -68,18 +68,25 @@ export function createOrderService(dependencies: Dependencies): OrderService {
   const { database, clock, cheeses, customers, transitions, approvals, stock, settings, firstId } =
     dependencies;
 
-  /** @throws AppError rateLimited */
-  async function requireVelocity(tx: Sql, placedBy: string): Promise<void> {
+  /** Creation times of the placer's orders within an hour, which are locked. Empty where their number has no limit. */
+  async function lockRecent(tx: Sql, placedBy: string): Promise<readonly string[]> {
     if (settings.ordersPerHour === null) {
-      return;
+      return [];
     }
-    await orderQueries(tx).lockPlacer(placedBy);
     // Orders more than an hour in the future were placed while the clock was ahead.
     const [since, until] = [timestamp(clock.now() - hourMs), timestamp(clock.now() + hourMs)];
-    const recent = await orderQueries(tx).listRecent(placedBy, since, until);
-    const oldest = recent.at(-settings.ordersPerHour);
+    const [, recent] = await Promise.all([
+      orderQueries(tx).lockPlacer(placedBy),
+      orderQueries(tx).listRecent(placedBy, since, until),
+    ]);
+    return recent.map(({ created_at }) => created_at);
+  }
+
+  /** @throws AppError rateLimited */
+  function requireVelocity(recent: readonly string[]): void {
+    const oldest = settings.ordersPerHour === null ? undefined : recent.at(-settings.ordersPerHour);
     if (oldest !== undefined) {
-      const retryAfterMs = Date.parse(oldest.created_at) + hourMs - clock.now();
+      const retryAfterMs = Date.parse(oldest) + hourMs - clock.now();
       throw new AppError(
         'rateLimited',
         `Too many orders within an hour: the limit is ${settings.ordersPerHour}.`,
@@ -112,12 +119,18 @@ export function createOrderService(dependencies: Dependencies): OrderService {
       context.transaction(async (tx) => {
         const { customerId } = principal;
         // The lock order of a placement: cheeses, the customer (whose favourite cheese may be deleted at the same time), the
-        // placer (with a limit of orders an hour), stock.
-        const rows = await cheeses.lockForShare(tx, cheesesOf(input.items).filter(Number.isSafeInteger));
-        if (customerId !== null && !(await customers.lockForShare(tx, customerId))) {
+        // placer (with a limit of orders an hour), stock. PostgreSQL runs the statements one after another, without a round
+        // trip between them.
+        const [rows, hasCustomer, recent, id] = await Promise.all([
+          cheeses.lockForShare(tx, cheesesOf(input.items).filter(Number.isSafeInteger)),
+          customerId === null || customers.lockForShare(tx, customerId),
+          lockRecent(tx, principal.id),
+          orderQueries(tx).reserveId(),
+        ]);
+        if (!hasCustomer) {
           throw invalidCredential('The customer of this session is gone.');
         }
-        await requireVelocity(tx, principal.id);
+        requireVelocity(recent);
         const lines = priceLines(input.items, rows, settings.requirePrice);
         const kilograms = trackedKilograms(lines, rows);
         const reserve = () => (kilograms.size === 0 ? null : stock.reserve(tx, context, kilograms));
@@ -136,12 +149,12 @@ export function createOrderService(dependencies: Dependencies): OrderService {
           total_cents: totalCents(items),
           created_at: timestamp(now),
         };
-        // Sent together: PostgreSQL runs them one after another, without a round trip between them. There, an order that is
-        // refused because of its stock has used up an id.
-        const [row, left] = await Promise.all([queries.insert(order, !isPriced), reserve()]);
+        // On PostgreSQL, an order that is refused because of its stock has used up an id.
+        const [row, left] = await Promise.all([queries.insert(id, order, !isPriced), reserve()]);
         if (left !== null) {
           throw lineErrors(lines, left);
         }
+        // Sent together with the order and the commit.
         await Promise.all([
           queries.insertOpenCheeses(row.id, cheesesOf(items), kilograms),
           // An order without prices waits for an operator.

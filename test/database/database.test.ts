@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { ConstraintError } from '../../src/database/database.ts';
+import { ConstraintError, type Sql } from '../../src/database/database.ts';
 import { forUpdate, rowsFromJson, sql, type Value, valueList } from '../../src/database/sql.ts';
 import { onBothEngines } from '../context.ts';
 import { insertNote, openNotes, textsIn } from './notes.ts';
@@ -182,5 +182,66 @@ onBothEngines('A database', (engine) => {
       });
     }
     assert.deepEqual(await textsIn(database), ['a']);
+  });
+
+  test('ends a transaction with the error of a statement that was sent, and keeps nothing', async (t) => {
+    const database = await openNotes(t, engine);
+    await database.run(insertNote(1, 'a'));
+    const attempts: ((tx: Sql) => Promise<unknown>)[] = [
+      // Found at the commit.
+      async (tx) => {
+        await tx.run(insertNote(2, 'b'));
+        await tx.send(insertNote(1, 'again'));
+      },
+      async (tx) => {
+        await tx.run(insertNote(2, 'b'));
+        await Promise.all([
+          tx.send(insertNote(3, 'c')),
+          tx.sendInsert('note', ['id', 'text'], [[1, 'again']]),
+        ]);
+        await tx.send(insertNote(4, 'd'));
+      },
+      // As the first statement, which is sent with the beginning.
+      (tx) => tx.send(insertNote(1, 'again')),
+      // Found by the next statement, or when the work fails for another reason.
+      async (tx) => {
+        await tx.send(insertNote(1, 'again'));
+        await tx.all(sql`select * from note`);
+      },
+      async (tx) => {
+        await tx.send(insertNote(1, 'again'));
+        throw new Error('later');
+      },
+    ];
+    for (const [index, attempt] of attempts.entries()) {
+      await assert.rejects(
+        database.transaction(attempt),
+        (error) => error instanceof ConstraintError && /note.id/.test(error.constraint),
+        `attempt ${index}`,
+      );
+    }
+    assert.deepEqual(await textsIn(database), ['a']);
+    await database.transaction(async (tx) => {
+      await tx.send(insertNote(2, 'b'));
+      // Sent before, so it is seen; and more statements than may have no result.
+      assert.equal((await tx.all(sql`select * from note`)).length, 2);
+      for (let id = 3; id < 40; id += 1) {
+        await tx.send(insertNote(id, 'many'));
+      }
+    });
+    assert.equal((await textsIn(database)).length, 39);
+    await database.send(sql`delete from note where id > 1`);
+    await database.sendInsert('note', ['id', 'text'], [[2, 'alone']]);
+    assert.deepEqual((await textsIn(database)).toSorted(), ['a', 'alone']);
+  });
+
+  test('refuses a statement that is sent after the end of its transaction', async (t) => {
+    if (engine === 'sqlite') {
+      return;
+    }
+    const database = await openNotes(t, engine);
+    const late = await database.transaction(async (tx) => tx);
+    await assert.rejects(late.run(insertNote(1, 'late')), /after the end/);
+    assert.deepEqual(await textsIn(database), []);
   });
 });
