@@ -21,13 +21,13 @@ import {
   QuestionMarkIcon,
   SunIcon,
 } from '@radix-ui/react-icons';
-import { Component, type ReactNode, Suspense, useEffect, useState, useSyncExternalStore } from 'react';
+import { Component, type ReactNode, useEffect, useState, useSyncExternalStore } from 'react';
 import { Link, Route, Switch, useLocation } from 'wouter';
 import { connection } from './connection.ts';
 import { shopEnvironment, shopName } from './environment.ts';
 import { listen, live } from './live.ts';
 import { openPalette, Palette } from './palette.tsx';
-import { Empty, Loading, PageTitle, Problem } from './parts/page.tsx';
+import { Empty, PageTitle, Problem } from './parts/page.tsx';
 import { useScrollPlace } from './parts/place.ts';
 import { queryClient, useSignedIn } from './queries.ts';
 import { screens } from './screens/list.ts';
@@ -272,19 +272,17 @@ export function Shell() {
           <Header onHelp={() => setHelpOpen(true)} />
           <AwayBar />
           <ScreenBoundary key={location.split('/')[1]}>
-            <Suspense fallback={<Loading what="the screen" />}>
-              <Switch>
-                {visible.map(({ path, component: Component }) => (
-                  <Route key={path} path={path === '' ? '/' : `/${path}/:id?`}>
-                    {(params) => <Component id={(params as { readonly id?: string }).id} />}
-                  </Route>
-                ))}
-                <Route>
-                  <PageTitle title="Not found" />
-                  <Empty title="There is no such screen">Choose another one in the navigation.</Empty>
+            <Switch>
+              {visible.map(({ path, component: Component }) => (
+                <Route key={path} path={path === '' ? '/' : `/${path}/:id?`}>
+                  {(params) => <Component id={(params as { readonly id?: string }).id} />}
                 </Route>
-              </Switch>
-            </Suspense>
+              ))}
+              <Route>
+                <PageTitle title="Not found" />
+                <Empty title="There is no such screen">Choose another one in the navigation.</Empty>
+              </Route>
+            </Switch>
           </ScreenBoundary>
         </main>
       </div>

@@ -36,6 +36,14 @@ for (const [environment, color] of Object.entries(colors)) {
         : `${environment}: Limits and usage - ${name}`,
     );
     assert.equal(await page.getByText(name, { exact: true }).innerText(), name);
+    if (environment === 'sandbox') {
+      await page.getByRole('button', { name: 'Sign out' }).click();
+      await page.getByRole('button', { name: 'Sign in with a password' }).click();
+      await page.getByLabel('Password').waitFor();
+      assert.ok((await page.innerText('body')).includes(name), 'the login');
+      await page.goto(opened.shop.url);
+      assert.ok((await page.innerText('body')).includes(name), 'the landing page');
+    }
     assert.deepEqual(complaints, []);
   });
 }

@@ -60,6 +60,17 @@ suite('deploy/', () => {
     assert.ok(read('Dockerfile').includes(`ENTRYPOINT [${words.map((word) => `"${word}"`).join(', ')}]`));
   });
 
+  test('builds an image that contains the console, and none of the packages that it is built of', () => {
+    const stages = read('Dockerfile').split(/^FROM /m);
+    const [, build = '', packages = '', image = ''] = stages;
+    assert.equal(stages.length, 4);
+    assert.match(build, /AS console[\s\S]*--ignore-scripts && node console\/build\.js/);
+    assert.match(packages, /AS packages[\s\S]*npm ci --omit=dev --ignore-scripts --workspace client /);
+    assert.match(image, /^COPY --from=packages \/curd\/node_modules node_modules$/m);
+    assert.match(image, /^COPY --from=console \/curd\/console\/dist console\/dist$/m);
+    assert.equal(image.match(/--from=console/g)?.length, 1);
+  });
+
   test('configures proxies with the limits of Curd', () => {
     const megabytes = imageBytesMax / 1e6;
     assert.ok(numberIn('deploy/Caddyfile', /max_size (\d+)MB/) > megabytes);

@@ -91,6 +91,21 @@ test('A first start', async (start) => {
     assert.match(await reference.text(), /openapi\.json/);
   });
 
+  await start.test('prints a link to the console, which signs in once', async () => {
+    const [, link] =
+      /^Console: http:\/\/127\.0\.0\.1:\d+\/console#link=([\w-]{43})$/m.exec(first.greeting) ?? [];
+    const signIn = () =>
+      fetch(`${first.url}/v2/console/sign-in`, {
+        method: 'POST',
+        headers: { 'Content-Type': 'application/json' },
+        body: JSON.stringify({ link }),
+      });
+    assert.equal((await signIn()).status, 201);
+    const again = await signIn();
+    assert.equal(again.status, 401);
+    assert.match(await again.text(), /was used before.*npx curd console/);
+  });
+
   await start.test('creates a catalogue with an image and a thumbnail of every cheese', async () => {
     assert.ok(cheeses.length >= 20);
     for (const cheese of cheeses) {
@@ -114,8 +129,9 @@ test('A first start', async (start) => {
     'is followed by starts that print no key, accept the first key, and add nothing',
     async (t) => {
       const counts = await countsIn(shop);
-      const second = await serve(t, shop);
+      const second = await serve(t, { ...shop, CURD_CONSOLE: 'off' });
       assert.equal(second.firstKey, null);
+      assert.doesNotMatch(second.greeting, /console/i);
       assert.match(second.greeting, /\/docs/);
       assert.deepEqual(await catalogueOf(second, key), cheeses);
       assert.deepEqual(await second.stop('SIGINT'), { code: 0, stderr: '' });

@@ -178,6 +178,9 @@ suite('GET /console', () => {
     assertError(await shop.request('GET', '/console'), 404, 'not_found');
     assertError(await signIn(shop, 'a'), 404, 'not_found');
     assert.equal((await shop.request('GET', '/')).json.console, null);
+    const landing = await shop.request('GET', '/', { headers: { accept: 'text/html' } });
+    assert.match(landing.text, /<h1/);
+    assert.doesNotMatch(landing.text, /console/i);
     const authorize = await shop.request('GET', '/oauth/authorize?client_id=console&response_type=code');
     assert.equal(authorize.status, 400);
   });

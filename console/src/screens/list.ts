@@ -13,7 +13,8 @@ import {
   PersonIcon,
   UploadIcon,
 } from '@radix-ui/react-icons';
-import { type ComponentType, lazy } from 'react';
+import { type ComponentType, createElement, useEffect, useState } from 'react';
+import { Loading } from '../parts/page.tsx';
 import { PendingBadge } from './approvals/pending-badge.tsx';
 
 export interface ScreenProps {
@@ -36,24 +37,48 @@ export interface Screen {
 
 type Module = { readonly default: ComponentType<ScreenProps> };
 
+/** A page of an earlier version finds the code of a screen no more: then it is loaded again, once, at the same URL. */
+async function loadOnce(load: () => Promise<Module>): Promise<Module> {
+  try {
+    return await load();
+  } catch (error) {
+    const [navigation] = performance.getEntriesByType('navigation') as PerformanceNavigationTiming[];
+    const page = await fetch(window.location.href, { method: 'HEAD' });
+    if (page.ok && navigation?.type !== 'reload') {
+      window.location.reload();
+      return await new Promise<never>(() => {});
+    }
+    throw error;
+  }
+}
+
 /**
- * A screen whose code is loaded when it is opened. A page of an earlier version finds its code no more: then it is loaded
- * again, once, at the same URL.
+ * A screen whose code is loaded when it is opened. Without `lazy`, because React shows the fallback of a Suspense for at
+ * least 300 ms.
  */
 function screen(load: () => Promise<Module>): ComponentType<ScreenProps> {
-  return lazy(async () => {
-    try {
-      return await load();
-    } catch (error) {
-      const [navigation] = performance.getEntriesByType('navigation') as PerformanceNavigationTiming[];
-      const page = await fetch(window.location.href, { method: 'HEAD' });
-      if (page.ok && navigation?.type !== 'reload') {
-        window.location.reload();
-        return await new Promise<never>(() => {});
+  let loaded: ComponentType<ScreenProps> | undefined;
+  return function LoadedScreen(props) {
+    const [failure, setFailure] = useState<{ readonly error: unknown } | null>(null);
+    const [, setLoaded] = useState(loaded !== undefined);
+    useEffect(() => {
+      if (loaded === undefined) {
+        loadOnce(load).then(
+          (module) => {
+            loaded = module.default;
+            setLoaded(true);
+          },
+          (error: unknown) => setFailure({ error }),
+        );
       }
-      throw error;
+    }, []);
+    if (failure !== null) {
+      throw failure.error;
     }
-  });
+    return loaded === undefined
+      ? createElement(Loading, { what: 'the screen' })
+      : createElement(loaded, props);
+  };
 }
 
 export const screens: readonly Screen[] = [
