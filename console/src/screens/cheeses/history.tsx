@@ -1,15 +1,16 @@
 /** What happened to a cheese or its stock, from the event log, the newest first. */
-import { Button, Group, Stack, Text, Title } from '@mantine/core';
+import { Anchor, Button, Group, Stack, Text, Title } from '@mantine/core';
 import { useState } from 'react';
+import { Link } from 'wouter';
 import type { CurdEvent } from '../../../../client/src/index.ts';
 import { isCurdError } from '../../../../client/src/index.ts';
 import { Loading, Problem } from '../../parts/page.tsx';
 import { Time } from '../../parts/time.tsx';
 import { useApi } from '../../queries.ts';
+import { readNewest } from '../events/newest.ts';
 import { nameOfField, showField } from './fields.ts';
 
-/** The log is read from its oldest event on. */
-const readMax = 1000;
+const readMax = 200;
 const shownFirst = 8;
 
 interface Props {
@@ -21,17 +22,13 @@ interface Props {
 
 export function History({ subject, queryKey }: Props) {
   const [isAll, setAll] = useState(false);
-  const events = useApi([queryKey, 'history', subject], async (curd, signal) => {
-    const found: CurdEvent[] = [];
-    for await (const event of curd.events.list({ subject }, { signal }).take(readMax)) {
-      found.push(event);
-    }
-    return found.reverse();
-  });
+  const events = useApi([queryKey, 'history', subject], (curd, signal) =>
+    readNewest(curd, { types: [], subject }, readMax, signal),
+  );
   if (isCurdError(events.error) && events.error.status === 403) {
     return null;
   }
-  const shown = events.data?.slice(0, isAll ? readMax : shownFirst) ?? [];
+  const shown = events.data?.events.slice(0, isAll ? readMax : shownFirst) ?? [];
   return (
     <section aria-label="History">
       <Title order={2} size="h5" mb="xs">
@@ -59,15 +56,18 @@ export function History({ subject, queryKey }: Props) {
           </Group>
         ))}
       </Stack>
-      {events.data?.length === readMax ? (
-        <Text size="sm" c="dimmed" mt="xs">
-          These are the first {readMax} events of it. Later ones are on the screen Events.
-        </Text>
-      ) : null}
-      {(events.data?.length ?? 0) > shown.length ? (
+      {(events.data?.events.length ?? 0) > shown.length ? (
         <Button size="compact-sm" variant="subtle" mt="xs" onClick={() => setAll(true)}>
-          Show all {events.data?.length}
+          Show all {events.data?.events.length}
         </Button>
+      ) : events.data?.hasMore === true ? (
+        <Anchor
+          component={Link}
+          size="sm"
+          href={`/events?${new URLSearchParams({ subject, since: '1970-01-01T00:00:00Z' })}`}
+        >
+          Older events
+        </Anchor>
       ) : null}
     </section>
   );
