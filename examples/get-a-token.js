@@ -15,7 +15,7 @@ const { CURD_PORT, CURD_PUBLIC_URL } = process.env;
 const url = process.argv[2] || CURD_PUBLIC_URL || `http://127.0.0.1:${CURD_PORT || 8080}`;
 const shop = url.replace(/\/$/, '');
 const clientId = process.env.CLIENT_ID;
-if (clientId === undefined) {
+if (!clientId) {
   console.error('Set CLIENT_ID to the value that "curd clients create" printed.');
   process.exit(1);
 }

@@ -13,7 +13,7 @@ const [file = 'mirror.json', server = 'http://127.0.0.1:8080'] = process.argv
   .filter((argument) => argument !== '--once');
 const isOnce = process.argv.includes('--once');
 const key = process.env.KEY;
-if (key === undefined) {
+if (!key) {
   console.error('Set KEY to an API key.');
   process.exit(1);
 }

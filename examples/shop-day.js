@@ -12,7 +12,7 @@ const { CURD_PORT, CURD_PUBLIC_URL } = process.env;
 const server = process.argv[2] || CURD_PUBLIC_URL || `http://127.0.0.1:${CURD_PORT || 8080}`;
 const shop = `${server.replace(/\/$/, '')}/v2`;
 const key = process.env.KEY;
-if (key === undefined) {
+if (!key) {
   console.error('Set KEY to an API key with the scopes write:cheeses, write:orders and admin.');
   process.exit(1);
 }

@@ -22,7 +22,7 @@ const shop = (process.argv[2] || CURD_PUBLIC_URL || `http://127.0.0.1:${CURD_POR
   /\/$/,
   '',
 );
-if (key === undefined) {
+if (!key) {
   console.error('Set KEY to an API key with the scope write:orders.');
   process.exit(1);
 }

@@ -84,9 +84,10 @@ export async function compareImport(
     if (differing.length === 0) {
       outcomes[index] = { outcome: 'unchanged', id: row.id, body: row.body };
     } else if (fields === undefined) {
+      const names = differing.map((field) => (field === 'tagNames' ? 'tags' : field));
       outcomes[index] = {
         outcome: 'refused',
-        reason: `cheese ${row.id} has this name in this category and differs in ${differing.join(', ')}`,
+        reason: `cheese ${row.id} has this name in this category and differs in ${names.join(', ')}`,
       };
     } else {
       changes.set(index, { id: row.id, draft: wanted });

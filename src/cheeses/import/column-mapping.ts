@@ -123,18 +123,26 @@ export function requireColumns(
   const nameColumns = mapping.get('name') ?? [];
   if (mapping === identityMapping) {
     if (!isNameOptional && !nameColumns.some(has)) {
-      throw new ImportError('map', `The file has no column "name". It has: ${listed.join(', ')}.`);
+      throw missingColumns('"name"', listed);
     }
     return;
   }
   const required = isTable ? [...mapping.values()].flat() : nameColumns.some(has) ? [] : nameColumns;
   const missing = required.filter((column) => !has(column));
   if (missing.length > 0) {
-    throw new ImportError(
-      'map',
-      `The file has no column ${missing.join(', ')}. It has: ${listed.join(', ')}.`,
-    );
+    throw missingColumns(missing.join(', '), listed);
   }
+}
+
+function missingColumns(missing: string, [first = '', ...more]: readonly string[]): ImportError {
+  // Spreadsheets of many countries write such files.
+  const separator = more.length === 0 ? /[;\t]/.exec(first)?.[0] : undefined;
+  return separator === undefined
+    ? new ImportError('map', `The file has no column ${missing}. It has: ${[first, ...more].join(', ')}.`)
+    : new ImportError(
+        'file',
+        `The file has one column only, "${first}": its columns are separated by ${separator === ';' ? 'semicolons' : 'tabs'}. Save it with commas.`,
+      );
 }
 
 /** What a row says about a cheese. */
