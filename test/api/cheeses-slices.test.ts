@@ -1,6 +1,6 @@
 /** Lists that test many cheeses are read in slices, with other requests in between. */
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
+import { suite, test } from 'node:test';
 import type { Cheese, CheeseInput } from '../../src/cheeses/schemas.ts';
 import type { Engine, Statement } from '../../src/database/sql.ts';
 import { onBothEngines, openShop, type Scope, type Shop, shared, type TestResponse } from '../helper.ts';
@@ -90,9 +90,14 @@ async function pages(shop: Shop, query: string): Promise<{ items: Cheese[]; tota
   return { items, totals };
 }
 
-onBothEngines('A list that tests many cheeses', (engine) => {
+onBothEngines('A shop with many cheeses', (engine) => {
   const opened = shared((t) => openFilled(t, engine));
+  suite('A list that tests many cheeses', () => testLists(engine, opened));
+  // Deletes a cheese at its end.
+  suite('GET /cheeses/findByTags with thousands of tags', () => testFindByTags(opened));
+});
 
+function testLists(engine: Engine, opened: () => Shop): void {
   test('contains every match once, in the order of each sort, and the exact total', async () => {
     const lists: readonly (readonly [query: string, matches: (one: CheeseInput) => boolean])[] = [
       ['tagsAll=cow,goat', (one) => isTagged(one, 'cow', 'goat')],
@@ -153,10 +158,9 @@ onBothEngines('A list that tests many cheeses', (engine) => {
       [],
     );
   });
-});
+}
 
-onBothEngines('GET /cheeses/findByTags with thousands of tags', (engine) => {
-  const opened = shared((t) => openFilled(t, engine));
+function testFindByTags(opened: () => Shop): void {
   const find = (tags: readonly string[], more = '') =>
     opened().request('GET', `/v2/cheeses/findByTags?tags=${tags.join()}${more}`, { as: opened().writer });
 
@@ -222,4 +226,4 @@ onBothEngines('GET /cheeses/findByTags with thousands of tags', (engine) => {
     }
     assert.notEqual(deleted, undefined);
   });
-});
+}

@@ -279,7 +279,7 @@ test('During an outage the log has one line per second for each reason, with the
     for (const status of some) {
       statuses.add(status);
     }
-    await sleep(10);
+    await sleep(50);
   }
   assert.deepEqual([...statuses], [503]);
   wire.cut(false);

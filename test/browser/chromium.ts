@@ -50,7 +50,7 @@ export async function openPage(t: Scope, options: BrowserContextOptions = {}): P
     t.skip(`Chromium cannot be started: ${String((error as Error).message).split('\n', 1)[0]}`);
     return null;
   }
-  const context = await browser.newContext(options);
+  const context = await browser.newContext({ reducedMotion: 'reduce', ...options });
   context.setDefaultTimeout(patienceMs);
   cleanUp(t, () => context.close());
   const page = await context.newPage();

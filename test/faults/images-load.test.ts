@@ -26,7 +26,7 @@ import {
   upload,
   uploaded,
 } from '../files/images.ts';
-import { assertError, onBothEngines, openListeningShop, openShop, type Shop } from '../helper.ts';
+import { assertError, openListeningShop, openShop, type Shop } from '../helper.ts';
 import { sendHeaders } from '../late-body.ts';
 
 const uploadsMax = 64;
@@ -34,9 +34,9 @@ const linuxOnly = {
   skip: process.platform === 'linux' ? false : 'open files are found in /proc, which Linux has',
 };
 
-onBothEngines('Uploads', (engine) => {
+suite('Uploads', () => {
   test(`are accepted up to ${uploadsMax} at the same time; more return 503, and other requests still succeed`, async (t) => {
-    const shop = await openShop(t, { engine });
+    const shop = await openShop(t);
     const cheese = await newCheese(shop);
     const images = await Promise.all(Array.from({ length: uploadsMax + 16 }, (_, seed) => testImage(seed)));
     let isOver = false;
@@ -70,7 +70,7 @@ onBothEngines('Uploads', (engine) => {
   });
 
   test('of clients that disconnect after the headers keep no slot', async (t) => {
-    const shop = await openListeningShop(t, { engine });
+    const shop = await openListeningShop(t);
     const cheese = await newCheese(shop);
     const { headers, raw } = formOf(await testImage(1));
     const head = [
@@ -90,7 +90,7 @@ onBothEngines('Uploads', (engine) => {
   });
 
   test('of one credential get a quarter of the slots; the rest stay free for other credentials', async (t) => {
-    const shop = await openListeningShop(t, { engine });
+    const shop = await openListeningShop(t);
     const cheese = await newCheese(shop);
     const { headers, raw } = formOf(await testImage(2));
     const url = `${shop.url}/v2/cheeses/${cheese}/uploadImage`;

@@ -1,0 +1,37 @@
+/**
+ * Runs many test files in one process, which takes half the CPU time of a process for each: the code is loaded and
+ * compiled once. A file must leave nothing behind in its process, and can still be run alone:
+ *
+ *     node --test --test-global-setup=test/global-setup.ts test/api/cheeses-list.test.ts
+ */
+import { readdirSync } from 'node:fs';
+import { suite } from 'node:test';
+
+/** The folders of which each file runs in a process of its own: browsers, processes that are killed, memory, faults. */
+export const foldersOfProcesses = [
+  'browser',
+  'client',
+  'faults',
+  'files',
+  'fuzz',
+  'instances',
+  'memory',
+  'upgrade',
+];
+
+/**
+ * Registers the test files of folders, each as a suite.
+ * @param part which of how many equal parts, counted from 1
+ */
+export function runFolders(folders: readonly string[], part = 1, parts = 1): void {
+  const files = folders.flatMap((folder) =>
+    readdirSync(new URL(folder, import.meta.url))
+      .filter((name) => name.endsWith('.test.ts'))
+      .map((name) => `${folder}/${name}`),
+  );
+  for (const file of files.filter((_, index) => index % parts === part - 1)) {
+    suite(file, async () => {
+      await import(`./${file}`);
+    });
+  }
+}

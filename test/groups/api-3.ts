@@ -1,0 +1,3 @@
+import { runFolders } from '../groups.ts';
+
+runFolders(['api'], 3, 6);
