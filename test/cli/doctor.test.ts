@@ -245,8 +245,8 @@ for (const engine of engines) {
       assert.deepEqual(await database.snapshot((tx) => checkTransactionIds(tx)), []);
       const found = await database.snapshot((tx) => checkTransactionIds(tx, 2));
       assert.deepEqual(
-        found.map(({ isNote, examples }) => [isNote, examples.length]),
-        engine === 'postgres' ? [[true, 1]] : [],
+        found.map(({ isNote }) => isNote),
+        engine === 'postgres' ? [true] : [],
       );
       for (const { examples, remedy } of found) {
         assert.match(examples.join(), /^the oldest transaction id is \d+ million ids old; at 2100 million, /);
