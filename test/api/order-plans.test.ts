@@ -80,6 +80,7 @@ const lists: [filters: OrderFilters, page: string, total?: string][] = [
   [{ statuses: ['cancelled', 'shipped'] }, 'status'],
   [{ statuses: ['delivered'] }, 'created'],
   [{ statuses: ['delivered', 'cancelled'], ...middle }, 'created'],
+  [{ statuses: ['cancelled'], createdFrom: middle.createdFrom }, 'status'],
   [{ customerId: 7 }, 'customer'],
   [{ customerId: 7, statuses: ['delivered'], ...middle }, 'customer'],
   // PostgreSQL sees that a customer has more orders than are placed.

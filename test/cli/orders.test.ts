@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { type TestContext, test } from 'node:test';
-import { cleanUp } from '../helper.ts';
+import { cleanUp, until } from '../helper.ts';
 import { orderOf } from './filled-shop.ts';
 import {
   accountWithKey,
@@ -93,6 +93,19 @@ test('On a running server, curd', async (suite) => {
       assert.equal((await curdJson(shop, 'orders', 'cancel', String(cancelled))).status, 'cancelled');
       assert.equal(await statusOf(cancelled), 'cancelled');
       assert.equal((await curdJson(shop, 'orders', 'cancel', String(cancelled))).status, 'cancelled');
+    },
+  );
+
+  await suite.test(
+    'serve adds orders, and changes that commands make, to the counts of orders',
+    async (t) => {
+      const file = new DatabaseSync(join(shop.CURD_DATA_DIR ?? '', 'curd.sqlite'), { readOnly: true });
+      cleanUp(t, () => file.close());
+      const waiting = file.prepare('select id from order_count_change limit 1');
+      await until(async () => waiting.get() === undefined);
+      const counted = file.prepare("select * from order_count where owner = '*' and day = ''").get();
+      const expected = { placed: 0, approved: 0, shipped: 0, delivered: 1, cancelled: 1 };
+      assert.deepEqual({ ...counted }, { owner: '*', day: '', ...expected });
     },
   );
 

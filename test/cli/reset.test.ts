@@ -62,6 +62,8 @@ const emptied = [
   'login_failure',
   'login_network',
   'open_order_cheese',
+  'order_count',
+  'order_count_change',
   'background_job',
   'oauth_object',
   'admin_approval',

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { sql, valueList } from '../../src/database/sql.ts';
+import { orderCountQueries } from '../../src/orders/count-queries.ts';
 import { assertError, type Scope, shared, testClock, until } from '../helper.ts';
 import {
   assertOneWon,
@@ -36,8 +37,10 @@ async function openStore(t: Scope, settings: Record<string, string> = {}) {
 }
 
 /** Invariants between the tables of orders. */
-async function assertWhole({ all: [{ app }] }: Instances): Promise<void> {
-  const { database } = app.services;
+async function assertWhole({ all }: Instances): Promise<void> {
+  const { database } = all[0].app.services;
+  await Promise.all(all.map(({ app }) => app.orderCounter.run()));
+  assert.deepEqual(await orderCountQueries(database).listDifferences(5), []);
   const loose = await database.all(sql`
     select o.id, o.status from orders o left join background_job j on j.key = cast(o.id as text)
     left join open_order_cheese c on c.order_id = o.id
