@@ -1,0 +1,311 @@
+/**
+ * `node bench/orders.ts [--orders 10000000] [--engine sqlite|postgres] [--folder /tmp/shop] [--json]`
+ *
+ * Makes a shop with many orders by SQL, and one with 10,000, and compares the pages of every list of orders. Each page
+ * must take at most three times as long as in the small shop, and /metrics at most 50 ms. Then it times doctor and
+ * backup. `--folder` keeps the SQLite shop; a shop that is there already is used again. The orders have no timelines,
+ * so doctor reports them.
+ */
+import { execFileSync } from 'node:child_process';
+import { mkdir, mkdtemp, rm, stat } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
+import { openServices, type Services } from '../src/app/services.ts';
+import type { Database } from '../src/database/database.ts';
+import { type Engine, rawSql, sql } from '../src/database/sql.ts';
+import { recountOrders } from '../src/orders/order-counter.ts';
+import { loadConfig, type RawSettings } from '../src/settings/config.ts';
+import { globalTeardown, startPostgres } from '../test/global-setup.ts';
+import { type Running, startCurd } from './process.ts';
+
+const { values: options } = parseArgs({
+  options: {
+    orders: { type: 'string', default: '10000000' },
+    engine: { type: 'string', default: 'sqlite' },
+    folder: { type: 'string' },
+    json: { type: 'boolean', default: false },
+  },
+});
+const engine = options.engine as Engine;
+const orders = Number(options.orders);
+const smallOrders = 10_000;
+const insertedAtOnce = 500_000;
+const days = 1095;
+const ratioMax = 3;
+const metricsMsMax = 50;
+const makeSecondsMax = 600;
+/** Below this, a page is fast in any shop, and a ratio says nothing. */
+const floorMs = 1;
+const pagesOfList = 60;
+const key = { account: 'bench', scopes: ['admin'] };
+const executable = fileURLToPath(new URL('../bin/curd.js', import.meta.url));
+
+/** A key that placed an eighth of all orders, and customer 1, who placed one in a hundred. */
+const placer = 'key:4711';
+
+interface Shop {
+  readonly environment: Record<string, string>;
+  readonly key: string;
+  readonly makeSeconds: number | null;
+}
+
+async function openShop(count: number, folder: string): Promise<Shop> {
+  const environment: Record<string, string> = {
+    CURD_DATA_DIR: folder,
+    CURD_SECRET: 'a secret that is only good for benches',
+    CURD_PLANS: '{"enterprise":{"perHour":1000000000,"burst":60000}}',
+    CURD_ADDRESS_LIMITS: '{"perMinute":60000}',
+    ...(engine === 'postgres' ? { CURD_DATABASE: await createDatabase() } : {}),
+  };
+  await mkdir(folder, { recursive: true });
+  const services = await openServices(
+    loadConfig({ ...environment, CURD_LOG_LEVEL: 'silent' } as RawSettings),
+  );
+  try {
+    const isMade =
+      (await services.database.get(sql`select id from orders where id > 10 limit 1`)) !== undefined;
+    const startedAt = performance.now();
+    if (!isMade) {
+      await makeOrders(services.database, count);
+    }
+    const makeSeconds = isMade ? null : (performance.now() - startedAt) / 1000;
+    return { environment, key: await newKey(services), makeSeconds };
+  } finally {
+    await services.close();
+  }
+}
+
+async function newKey({ keys, contextOf }: Services): Promise<string> {
+  const context = contextOf('cli');
+  const known = (await keys.listAccounts()).find(({ name }) => name === key.account);
+  const account = known ?? (await keys.createAccount(context, key.account, 'enterprise'));
+  return (await keys.create(context, account.id, { scopes: key.scopes as never })).key;
+}
+
+async function createDatabase(): Promise<string> {
+  const { default: postgres } = await import('postgres');
+  const url = process.env.CURD_TEST_POSTGRES;
+  const server = postgres(`${url}/postgres`, { max: 1 });
+  const name = `orders_${Math.random().toString(36).slice(2)}`;
+  await server.unsafe(`create database ${name}`);
+  await server.end();
+  return `${url}/${name}`;
+}
+
+/** Without indexes and triggers, which are made again when all orders are there. */
+async function makeOrders(database: Database, count: number): Promise<void> {
+  const schema = await database.all<{ name: string; kind: string; made: string }>(
+    engine === 'sqlite'
+      ? sql`select name, type as kind, sql as made from sqlite_schema
+          where tbl_name = 'orders' and type in ('index', 'trigger') and sql is not null`
+      : sql`select indexname as name, 'index' as kind, indexdef as made from pg_indexes
+          where tablename = 'orders' and indexname <> 'orders_pkey'`,
+  );
+  await database.exclusiveTransaction(async (_, runScript) => {
+    await runScript(schema.map(({ name, kind }) => `drop ${kind} ${name};`).join('\n'));
+    if (engine === 'postgres') {
+      await runScript('alter table orders disable trigger user');
+    }
+  });
+  for (let first = 0; first < count; first += insertedAtOnce) {
+    await database.exclusiveTransaction(async (tx) => {
+      await tx.run(insertion(first, Math.min(first + insertedAtOnce, count), count));
+    });
+  }
+  await database.exclusiveTransaction(async (_, runScript) => {
+    for (const { made } of schema.filter(({ kind }) => kind === 'index')) {
+      await runScript(made);
+    }
+  });
+  await recountOrders(database);
+  await database.exclusiveTransaction(async (_, runScript) => {
+    for (const { made } of schema.filter(({ kind }) => kind === 'trigger')) {
+      await runScript(made);
+    }
+    if (engine === 'postgres') {
+      await runScript('alter table orders enable trigger user; analyze orders; analyze order_count');
+    }
+  });
+}
+
+/**
+ * Orders spread over three years. The oldest are delivered, one in 49 is cancelled, and the newest 0.3 % are open.
+ * Two thirds have a customer; the average customer has 13 orders.
+ */
+function insertion(first: number, end: number, count: number) {
+  const [from, to] = [rawSql(String(first)), rawSql(String(end))];
+  const step = (days * 86_400) / count;
+  const begin = Math.floor(Date.now() / 1000) - days * 86_400;
+  const seconds = rawSql(`${begin} + n * ${step.toFixed(9)}`);
+  const created =
+    engine === 'sqlite'
+      ? sql`strftime('%Y-%m-%dT%H:%M:%fZ', ${seconds}, 'unixepoch')`
+      : sql`to_char(to_timestamp(${seconds}) at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;
+  const share = (part: number) => rawSql(String(Math.floor(count * (1 - part))));
+  const customers = rawSql(String(Math.max(10, Math.floor(count / 20))));
+  const items =
+    '[{"cheeseId":1,"cheeseName":"Gruyère","quantity":2,"pricePerKg":32.5},{"cheeseId":2,"cheeseName":"Brie","quantity":1,"pricePerKg":18}]';
+  const address =
+    '{"street":"Gerechtigkeitsgasse 1","city":"Bern","state":"BE","zipCode":"3011","country":"CH"}';
+  return sql`
+    with recursive numbers (n) as (select ${from} union all select n + 1 from numbers where n + 1 < ${to}), made as (
+      select n, ${created} as created,
+        case when n % 49 = 8 then 'cancelled' when n >= ${share(0.0002)} then 'placed' when n >= ${share(0.001)} then 'approved'
+          when n >= ${share(0.003)} then 'shipped' else 'delivered' end as status,
+        case when n % 3 = 0 then null when n % 100 = 1 then 1 else 2 + n * 7919 % ${customers} end as customer
+      from numbers)
+    insert into orders (id, status, placed_by, customer_id, items, address, notes, total_cents, ship_date, created_at,
+      updated_at, needs_approval)
+    select 11 + n, status,
+      case when n % 8 = 0 then ${placer} when customer is null then 'client:bench' else 'customer:' || customer end,
+      customer, ${items}, ${address}, null, 8300, case when status in ('approved', 'shipped') then created end, created,
+      created, case when status = 'placed' and n % 20 = 0 then 1 else 0 end
+    from made`;
+}
+
+/** Lists, with times at both ends of the three years. */
+function listsOf(now: number): Record<string, string> {
+  const day = (ago: number) => new Date(now - ago * 86_400_000).toISOString();
+  return {
+    'all orders': '',
+    'all, oldest first': 'sort=createdAt',
+    'of a customer': 'customerId=17',
+    'of a large customer': 'customerId=1',
+    'of a large customer, delivered': 'customerId=1&status=delivered',
+    'of a large customer, placed': 'customerId=1&status=placed',
+    'of a key': `placedBy=${placer}`,
+    'of a key, shipped': `placedBy=${placer}&status=shipped`,
+    'of a key, cancelled': `placedBy=${placer}&status=cancelled`,
+    'of a key, delivered': `placedBy=${placer}&status=delivered`,
+    placed: 'status=placed',
+    approved: 'status=approved',
+    shipped: 'status=shipped',
+    delivered: 'status=delivered',
+    cancelled: 'status=cancelled',
+    'open ones': 'status=placed,approved,shipped',
+    'delivered or cancelled': 'status=delivered,cancelled',
+    'the last hour': `createdFrom=${day(1 / 24)}`,
+    'since the first days': `createdFrom=${day(days - 3.3)}`,
+    'before the last days': `createdBefore=${day(3.3)}`,
+    'the first days': `createdBefore=${day(days - 3.3)}`,
+    'a year, delivered': `createdFrom=${day(800.4)}&createdBefore=${day(435.7)}&status=delivered`,
+    'of a key in a year': `placedBy=${placer}&createdFrom=${day(800.4)}&createdBefore=${day(435.7)}`,
+    'waiting for an operator': 'needsApproval=true',
+    late: 'late=true',
+  };
+}
+
+/** A quarter of the values are lower. Other load on the machine changes it less than the median. */
+function lowerQuartile(values: readonly number[]): number {
+  return values.toSorted((a, b) => a - b)[Math.floor(values.length / 4)] ?? Number.NaN;
+}
+
+async function timed(server: Running, path: string, shopKey: string): Promise<{ ms: number; text: string }> {
+  const startedAt = performance.now();
+  const response = await fetch(`http://127.0.0.1:${server.port}${path}`, {
+    headers: { 'X-API-Key': shopKey },
+  });
+  const text = await response.text();
+  if (!response.ok) {
+    throw new Error(`${path}: ${response.status} ${text}`);
+  }
+  return { ms: performance.now() - startedAt, text };
+}
+
+/** The time of a page among the first ones of a list, read one after another; from the first again after the last. */
+async function timeList(
+  server: Running,
+  query: string,
+  shopKey: string,
+): Promise<{ ms: number; total: number }> {
+  const times: number[] = [];
+  let total = 0;
+  for (let cursor = '', pages = 0; pages < pagesOfList; pages += 1) {
+    const { ms, text } = await timed(server, `/v2/store/orders?${query}${cursor}`, shopKey);
+    const { nextCursor, total: found } = JSON.parse(text);
+    times.push(ms);
+    total = found;
+    cursor = nextCursor === null ? '' : `&cursor=${nextCursor}`;
+  }
+  return { ms: lowerQuartile(times.slice(2)), total };
+}
+
+function run(shop: Shop, ...args: string[]): number {
+  const startedAt = performance.now();
+  try {
+    execFileSync(process.execPath, [executable, ...args], {
+      env: { ...process.env, ...shop.environment },
+      stdio: ['ignore', 'ignore', 'inherit'],
+    });
+  } catch (error) {
+    // doctor has findings, because the orders have no timelines.
+    if ((error as { status?: number }).status !== 2) {
+      throw error;
+    }
+  }
+  return (performance.now() - startedAt) / 1000;
+}
+
+interface Row {
+  readonly list: string;
+  readonly total: number;
+  readonly smallMs: number;
+  readonly ms: number;
+  readonly isOk: boolean;
+}
+
+async function main(): Promise<void> {
+  if (engine === 'postgres') {
+    await startPostgres(['shared_buffers=1GB', 'maintenance_work_mem=1GB', 'max_wal_size=8GB']);
+  }
+  const scratch = await mkdtemp(join(tmpdir(), 'curd-orders-'));
+  try {
+    const small = await openShop(smallOrders, join(scratch, 'small'));
+    const folder = options.folder ?? join(scratch, 'large');
+    const large = await openShop(orders, folder);
+    console.log(
+      large.makeSeconds === null
+        ? `${folder} has orders already`
+        : `${orders} orders in ${large.makeSeconds.toFixed(0)} s (at most ${makeSecondsMax})`,
+    );
+    const rows: Row[] = [];
+    const servers = [await startCurd(small.environment), await startCurd(large.environment)] as const;
+    try {
+      for (const [list, query] of Object.entries(listsOf(Date.now()))) {
+        const { ms: smallMs } = await timeList(servers[0], query, small.key);
+        const { ms, total } = await timeList(servers[1], query, large.key);
+        const isOk = ms <= Math.max(floorMs, ratioMax * smallMs);
+        rows.push({ list, total, smallMs, ms, isOk });
+        console.log(
+          `${isOk ? 'ok  ' : 'MISS'} ${list.padEnd(32)} ${String(total).padStart(9)} ${smallMs.toFixed(2)} ms ${ms.toFixed(2)} ms`,
+        );
+      }
+      const { ms } = await timed(servers[1], '/metrics', large.key);
+      console.log(
+        `${ms <= metricsMsMax ? 'ok  ' : 'MISS'} /metrics ${ms.toFixed(1)} ms (at most ${metricsMsMax})`,
+      );
+    } finally {
+      await Promise.all(servers.map((server) => server.stop()));
+    }
+    console.log(`doctor ${run(large, 'doctor', '--no-record').toFixed(0)} s`);
+    if (engine === 'sqlite') {
+      const backup = join(scratch, 'backup.tar');
+      console.log(
+        `backup ${run(large, 'backup', backup).toFixed(0)} s, ${((await stat(backup)).size / 1e9).toFixed(1)} GB`,
+      );
+    }
+    if (options.json) {
+      console.log(JSON.stringify(rows));
+    }
+    process.exitCode = rows.every(({ isOk }) => isOk) ? 0 : 1;
+  } finally {
+    await rm(scratch, { recursive: true, force: true });
+    if (engine === 'postgres') {
+      await globalTeardown();
+    }
+  }
+}
+
+await main();
