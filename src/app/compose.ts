@@ -38,6 +38,7 @@ import { createServer } from '../http/server.ts';
 import { createUploads } from '../http/uploads.ts';
 import { createIdempotencyStore } from '../idempotency/store.ts';
 import { imageRoutes } from '../images/routes.ts';
+import type { RepeatedWork } from '../jobs/repeated-work.ts';
 import { createJobWorker, type JobWorker } from '../jobs/worker.ts';
 import { createClientIpCounter } from '../limits/client-ip-counter.ts';
 import { createLocalCounter } from '../limits/local-counter.ts';
@@ -47,11 +48,11 @@ import { createRateLimits } from '../limits/rate-limits.ts';
 import { createLog, type Log } from '../log.ts';
 import { customerOrderRoutes } from '../orders/customer-routes.ts';
 import { createApprovalHandler } from '../orders/order-approvals.ts';
-import { createOrderCounter, type OrderCounter } from '../orders/order-counter.ts';
+import { createOrderCounter } from '../orders/order-counter.ts';
 import { storeRoutes } from '../orders/routes.ts';
 import type { Config } from '../settings/config.ts';
 import { publicBaseUrl, publicImageUrl } from '../settings/urls.ts';
-import { createStatisticsCounter, type StatisticsCounter } from '../statistics/counter.ts';
+import { createStatisticsCounter } from '../statistics/counter.ts';
 import { statisticsRoutes } from '../statistics/routes.ts';
 import { stockRoutes } from '../stock/routes.ts';
 import { createStatusHandler } from '../stock/status-job.ts';
@@ -75,14 +76,12 @@ export interface App {
   readonly services: Services;
   readonly routes: readonly Route[];
   readonly log: Log;
-  /** Approves orders. The caller starts it. */
+  /** They approve orders, send webhooks, and count statistics and orders. The caller starts them. */
   readonly worker: JobWorker;
-  readonly maintenance: Pick<Maintenance, 'run'>;
-  /** Sends webhooks. The caller starts it. */
   readonly webhookWorker: WebhookWorker;
-  /** They count statistics and orders. The caller starts them. */
-  readonly statisticsCounter: StatisticsCounter;
-  readonly orderCounter: OrderCounter;
+  readonly statisticsCounter: RepeatedWork;
+  readonly orderCounter: RepeatedWork;
+  readonly maintenance: Pick<Maintenance, 'run'>;
   /** The caller reports this one when it listens. */
   readonly instances: Instances;
   /** The OpenAPI document. */

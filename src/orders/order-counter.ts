@@ -5,6 +5,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Database, Sql } from '../database/database.ts';
 import { lockTables } from '../database/tables.ts';
+import { type RepeatedWork, repeatWork } from '../jobs/repeated-work.ts';
 import type { Log } from '../log.ts';
 import {
   allDays,
@@ -19,40 +20,12 @@ const intervalMs = 1000;
 /** Changes of one transaction: it takes 1 to 4 ms on SQLite. */
 const changesMax = 200;
 
-export interface OrderCounter {
-  /** Adds changes from now on. */
-  start(): void;
-  /** Adds all changes that are recorded now: for tests. */
-  run(): Promise<void>;
-  /** Ends after the changes that are being added. */
-  stop(): Promise<void>;
-}
-
-export function createOrderCounter(database: Database, log: Pick<Log, 'error'>): OrderCounter {
-  let running: Promise<void> | null = null;
-  let timer: NodeJS.Timeout | undefined;
-  let isStopped = false;
-
-  function run(): Promise<void> {
-    running ??= addChanges(database, () => isStopped)
-      .catch((error) => log.error({ err: error }, 'orders could not be counted; it is tried again'))
-      .finally(() => {
-        running = null;
-      });
-    return running;
-  }
-
-  return {
-    start() {
-      timer ??= setInterval(() => void run(), intervalMs).unref();
-    },
-    run,
-    async stop() {
-      isStopped = true;
-      clearInterval(timer);
-      await running;
-    },
-  };
+export function createOrderCounter(database: Database, log: Pick<Log, 'error'>): RepeatedWork {
+  return repeatWork(
+    intervalMs,
+    (isStopped) => addChanges(database, isStopped),
+    (error) => log.error({ err: error }, 'orders could not be counted; it is tried again'),
+  );
 }
 
 /** Adds all recorded changes to the counts. */
