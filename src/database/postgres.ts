@@ -23,10 +23,9 @@ import {
 } from './postgres-statements.ts';
 import { type TlsSettings, tlsOf } from './postgres-tls.ts';
 import { runTransaction } from './postgres-transaction.ts';
+import { readParameters } from './postgres-url.ts';
 import { createSlots } from './slots.ts';
 
-/** Connections, unless the URL has `?max=`. */
-const poolSize = 10;
 const attemptsMax = 5;
 /** For one statement, waits for locks included. No request needs as long. */
 const statementMs = 30_000;
@@ -60,7 +59,7 @@ type Pool = postgres.Sql<{ bigint: number }>;
 /** Opens a pool. Connections are opened when first needed, and again after they were lost. */
 export function openPostgres(url: string): Database {
   const prepared = new Set<string>();
-  const connections = connectionsOf(url);
+  const connections = readParameters(url).max;
   const changes = createSlots(
     connections - Math.min(reservedForReads, Math.floor(connections / 2)),
     slotWaitMs,
@@ -259,11 +258,6 @@ export function openPostgres(url: string): Database {
   };
 }
 
-function connectionsOf(url: string): number {
-  return Number(/[?&]max=(\d+)/.exec(url)?.[1] ?? poolSize);
-}
-
-/** @param onStandby called when a connection is made to a standby, and when that is promoted */
 function connect({ url, ssl }: TlsSettings, max: number, onStandby: (isStandby: boolean) => void): Pool {
   return postgres(url, {
     ssl,

@@ -266,17 +266,18 @@ onBothEngines('Metrics', (engine) => {
     });
     await held;
     const body = orderOf(filled.cheeses[0]);
-    const many = Array.from({ length: 5 }, () =>
+    // With the lock and the look, no more connections than PgBouncer has in the tests.
+    const many = Array.from({ length: 3 }, () =>
       shop.request('POST', '/v2/store/order', { as: orderer, body }),
     );
-    for (let tries = 0; tries < 50 && (await look(shop)).figure('curd_changes_under_way') < 5; tries += 1) {
+    for (let tries = 0; tries < 50 && (await look(shop)).figure('curd_changes_under_way') < 3; tries += 1) {
       await sleep(10);
     }
-    assert.equal((await look(shop)).figure('curd_changes_under_way'), 5);
+    assert.equal((await look(shop)).figure('curd_changes_under_way'), 3);
     letGo();
     await Promise.all([holding, ...many]);
     const later = await look(shop);
-    assert.equal(later.counted('POST', '/v2/store/order', 201), 15);
+    assert.equal(later.counted('POST', '/v2/store/order', 201), 13);
     assert.equal(later.figure('curd_changes_under_way'), 0);
     assert.equal(
       later.figure('curd_orders', { status: 'placed' }),

@@ -3,8 +3,9 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { ConstraintError, type Sql } from '../../src/database/database.ts';
+import { openPostgres } from '../../src/database/postgres.ts';
 import { forUpdate, rowsFromJson, sql, type Value, valueList } from '../../src/database/sql.ts';
-import { onBothEngines } from '../context.ts';
+import { cleanUp, createDatabase, onBothEngines, postgresUrl } from '../context.ts';
 import { insertNote, openNotes, textsIn } from './notes.ts';
 
 onBothEngines('A database', (engine) => {
@@ -244,4 +245,26 @@ onBothEngines('A database', (engine) => {
     await assert.rejects(late.run(insertNote(1, 'late')), /after the end/);
     assert.deepEqual(await textsIn(database), []);
   });
+});
+
+test('PostgreSQL with ?prepare=false gets no named statement, which a pooler could not find again', async (t) => {
+  const { pathname } = new URL(await createDatabase(t, 'template_curd'));
+  for (const [parameters, expected] of [
+    ['?max=1', true],
+    ['?max=1&prepare=false', false],
+  ] as const) {
+    const database = openPostgres(`${postgresUrl}${pathname}${parameters}`);
+    cleanUp(t, () => database.close());
+    await database.all(sql`select id from cheese where id = ${1}`);
+    await database.transaction(async (tx) => {
+      await tx.insert('term', ['kind', 'name', 'folded'], [['tag', parameters, parameters]]);
+    });
+    const named = await database.all(
+      sql`select name from pg_prepared_statements where statement like ${'%cheese where id%'}`,
+    );
+    assert.equal(named.length > 0, expected, parameters);
+    const all = await database.all(sql`select name from pg_prepared_statements`);
+    assert.equal(all.length > 0, expected, parameters);
+  }
+  assert.throws(() => openPostgres('postgres://db/curd?prepare=no'), /prepare of CURD_DATABASE is "no"/);
 });
