@@ -259,16 +259,17 @@ async function keys(): Promise<void> {
     const card = page.locator('section[aria-label="approved"] [data-order]').first();
     await card.getByRole('link').focus();
     const id = await card.getAttribute('data-order');
-    const moved = page.evaluate<number>(`new Promise((resolve) => {
-      let pressedAt;
-      addEventListener('keydown', () => { pressedAt = performance.now(); }, { once: true, capture: true });
-      const look = () => document.querySelector('section[aria-label="approved"] [data-order="${id}"]') === null
-        ? resolve(performance.now() - pressedAt) : requestAnimationFrame(look);
-      requestAnimationFrame(look);
-    })`);
+    await page.evaluate(`window.moved = new Promise((resolve) => {
+      addEventListener('keydown', () => {
+        const pressedAt = performance.now();
+        const look = () => document.querySelector('section[aria-label="approved"] [data-order="${id}"]') === null
+          ? resolve(performance.now() - pressedAt) : requestAnimationFrame(look);
+        look();
+      }, { once: true, capture: true });
+    }), undefined`);
     const done = page.waitForResponse((response) => response.url().endsWith(`/order/${id}/ship`));
     await page.keyboard.press('s');
-    shown.push(await moved);
+    shown.push(await page.evaluate<number>('window.moved'));
     const { responseEnd } = (await done).request().timing();
     await (await done).finished();
     confirmed.push(Math.max(responseEnd, (await done).request().timing().responseEnd));

@@ -9,6 +9,8 @@ import { connection } from './connection.ts';
 const pollMs = 15_000;
 /** A list is read again at most twice a second. */
 const refreshMs = 500;
+/** The events of one change come together. */
+const gatherMs = 30;
 
 /** A stream that was not refused within this time is open. */
 const settleMs = 500;
@@ -92,8 +94,11 @@ export function listen(curd: Curd, queries: QueryClient): () => void {
   /** After the last event that any tab has seen: a tab that takes the stream over continues there. */
   let position: string | undefined;
 
+  let refreshedAt = 0;
+
   function refresh(): void {
     timer = undefined;
+    refreshedAt = Date.now();
     const keys = new Set(stale);
     stale.clear();
     void queries.invalidateQueries({ predicate: ({ queryKey }) => keys.has(String(queryKey[0])) });
@@ -105,7 +110,7 @@ export function listen(curd: Curd, queries: QueryClient): () => void {
     for (const key of [...staleKeys(event), ...others]) {
       stale.add(key);
     }
-    timer ??= window.setTimeout(refresh, refreshMs);
+    timer ??= window.setTimeout(refresh, Math.max(gatherMs, refreshedAt + refreshMs - Date.now()));
     for (const listener of eventListeners) {
       listener(event);
     }
