@@ -1,10 +1,12 @@
 /** The command palette: screens, actions, and cheeses, orders and customers by id or name. */
+import { useMantineColorScheme } from '@mantine/core';
 import { Spotlight, type SpotlightActionData, spotlight } from '@mantine/spotlight';
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { useLocation } from 'wouter';
 import { useSignedIn } from './queries.ts';
 import { screens } from './screens/list.ts';
+import { signOut } from './session.ts';
 
 export const openPalette = (): void => spotlight.open();
 
@@ -15,25 +17,36 @@ export function Palette() {
   const [, navigate] = useLocation();
   const [text, setText] = useState('');
   const query = text.trim();
+  const { toggleColorScheme } = useMantineColorScheme();
 
   const { data: found = [] } = useQuery({
     queryKey: ['palette', query],
     enabled: query.length > 0,
     queryFn: async (): Promise<SpotlightActionData[]> => {
-      const isId = /^\d{1,15}$/.test(query);
-      const [cheeses, order, customers] = await Promise.all([
+      const id = /^[1-9]\d{0,14}$/.test(query) ? Number(query) : null;
+      const byId = <T,>(read: (id: number) => PromiseLike<T>): Promise<T | null> =>
+        id === null ? Promise.resolve(null) : Promise.resolve(read(id)).catch(() => null);
+      const { isAdmin } = person;
+      const [cheese, named, order, customer, known] = await Promise.all([
+        byId((one) => curd.cheeses.get(one)),
         curd.cheeses.list({ q: query, limit: foundMax }).then(
           ({ items }) => items,
           () => [],
         ),
-        isId && person.isAdmin ? curd.orders.get(Number(query)).catch(() => null) : Promise.resolve(null),
-        person.isAdmin
+        isAdmin ? byId((one) => curd.orders.get(one)) : null,
+        isAdmin ? byId((one) => curd.customers.getById(one)) : null,
+        isAdmin
           ? curd.customers.list({ q: query, limit: foundMax }).then(
               ({ items }) => items,
               () => [],
             )
           : [],
       ]);
+      const cheeses = [...(cheese === null ? [] : [cheese]), ...named.filter(({ id }) => id !== cheese?.id)];
+      const customers = [
+        ...(customer === null ? [] : [customer]),
+        ...known.filter((one) => one.customer.id !== customer?.customer.id),
+      ];
       return [
         ...(order === null
           ? []
@@ -48,7 +61,7 @@ export function Palette() {
         ...cheeses.map(({ id, name, category }) => ({
           id: `cheese ${id}`,
           label: name,
-          description: category?.name ?? 'Cheese',
+          description: `${category?.name ?? 'Cheese'}, ${id}`,
           onClick: () => navigate(`/cheeses/${id}`),
         })),
         ...customers.map(({ customer }) => ({
@@ -77,6 +90,13 @@ export function Palette() {
       description: 'Action',
       onClick: () => navigate('/cheeses/new'),
     },
+    {
+      id: 'light or dark',
+      label: 'Light or dark',
+      description: 'Action',
+      onClick: () => toggleColorScheme(),
+    },
+    { id: 'sign out', label: 'Sign out', description: 'Action', onClick: () => void signOut() },
   ].filter(({ label }) => label.toLowerCase().includes(query.toLowerCase()));
 
   const shown = [...actions, ...found];

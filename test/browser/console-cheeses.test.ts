@@ -254,6 +254,18 @@ inConsole('filters by counts that equal the totals they lead to', async (opened)
   await page.goBack();
   await page.goForward();
   await names(['C']);
+
+  const organic = page.getByRole('columnheader', { name: 'Organic' });
+  await organic.waitFor();
+  await page.getByRole('button', { name: 'Columns' }).click();
+  await page.getByRole('checkbox', { name: 'Organic' }).uncheck();
+  await organic.waitFor({ state: 'detached' });
+  await page.keyboard.press('Escape');
+  await goTo('/');
+  await goTo('/cheeses?category=Tilsit');
+  await names(['A', 'B', 'C', 'D']);
+  assert.equal(await organic.count(), 0);
+  assert.deepEqual(await page.evaluate('Object.keys(localStorage)'), ['curd.console.columns']);
 });
 
 inConsole('changes selected cheeses, and exports the list', async (opened) => {

@@ -37,5 +37,10 @@ inConsole(
       // It closes with a transition, and then forgets the text.
       await page.getByPlaceholder('A screen, an action').waitFor({ state: 'detached' });
     }
+    await goTo('/events');
+    await page.keyboard.press('Control+k');
+    await page.getByPlaceholder('A screen, an action').fill(String(cheese.json.id));
+    await page.getByRole('button', { name: 'Vieux Gruyère' }).click();
+    await page.waitForURL(`**/console/cheeses/${cheese.json.id}`);
   },
 );

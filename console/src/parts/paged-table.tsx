@@ -1,6 +1,7 @@
 /** The table of a list that is read in pages. */
-import { Anchor, Text } from '@mantine/core';
+import { Anchor, Group, Text } from '@mantine/core';
 import type { ComponentProps } from 'react';
+import { ColumnsButton, useColumns } from './columns.tsx';
 import { DataTable } from './data-table.tsx';
 import { Loading } from './page.tsx';
 
@@ -19,8 +20,13 @@ type Props<Row> = Omit<ComponentProps<typeof DataTable<Row>>, 'rows' | 'onVisibl
 };
 
 export function PagedTable<Row>({ list, rows = list.rows, ...table }: Props<Row>) {
+  const { label, columns } = table;
+  const { shown, toggle } = useColumns(label, columns);
   return (
     <>
+      <Group justify="flex-end" className="no-print">
+        <ColumnsButton columns={columns} shown={shown} onToggle={toggle} />
+      </Group>
       {list.toBegin === null ? null : (
         <Text size="sm" mb="xs">
           <Anchor component="button" size="sm" onClick={list.toBegin}>
@@ -28,7 +34,7 @@ export function PagedTable<Row>({ list, rows = list.rows, ...table }: Props<Row>
           </Anchor>
         </Text>
       )}
-      <DataTable {...table} rows={rows} onVisible={list.onVisible} />
+      <DataTable {...table} columns={shown} rows={rows} onVisible={list.onVisible} />
       {list.isFetchingNextPage ? <Loading what="more rows" /> : null}
     </>
   );

@@ -12,7 +12,7 @@ import { StockPanel } from '../stock/stock-panel.tsx';
 import { CheeseForm } from './cheese-form.tsx';
 import { readDeletionEffects } from './deletion.ts';
 import { nameOfField, showField } from './fields.ts';
-import { History } from './history.tsx';
+import { History, useHistory } from './history.tsx';
 import { Images } from './images.tsx';
 import { Preview } from './preview.tsx';
 import { sourceOf, useCheese, useImages, type VersionedCheese } from './queries.ts';
@@ -45,6 +45,8 @@ function OpenCheese({ server }: { readonly server: VersionedCheese }) {
   const form = useCheeseForm(server);
   const { cheese } = form.base;
   const { data: images = [] } = useImages(cheese.id);
+  const history = { subject: `cheese:${cheese.id}`, queryKey: `cheese ${cheese.id}` };
+  const lastChange = useHistory(history).data?.events[0];
   const { fields, general } =
     form.failure === null ? { fields: {}, general: null } : sentencesOf(form.failure);
   useSaveKey(() => void form.save());
@@ -60,6 +62,7 @@ function OpenCheese({ server }: { readonly server: VersionedCheese }) {
           ) : (
             <>
               saved <Time at={cheese.updatedAt} isRelative />
+              {lastChange === undefined ? '' : ` by ${lastChange.actor}`}
             </>
           )}
         </Text>
@@ -118,7 +121,7 @@ function OpenCheese({ server }: { readonly server: VersionedCheese }) {
             }
           />
           <Images server={server} images={images} isReadOnly={!person.mayWriteCheeses} />
-          <History subject={`cheese:${cheese.id}`} queryKey={`cheese ${cheese.id}`} />
+          <History {...history} />
         </Stack>
       </SimpleGrid>
       {isDeleting ? (

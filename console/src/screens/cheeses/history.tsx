@@ -20,11 +20,16 @@ interface Props {
   readonly queryKey: string;
 }
 
-export function History({ subject, queryKey }: Props) {
-  const [isAll, setAll] = useState(false);
-  const events = useApi([queryKey, 'history', subject], (curd, signal) =>
+/** The newest events of a subject. */
+export function useHistory({ subject, queryKey }: Props) {
+  return useApi([queryKey, 'history', subject], (curd, signal) =>
     readNewest(curd, { types: [], subject }, readMax, signal),
   );
+}
+
+export function History({ subject, queryKey }: Props) {
+  const [isAll, setAll] = useState(false);
+  const events = useHistory({ subject, queryKey });
   if (isCurdError(events.error) && events.error.status === 403) {
     return null;
   }
