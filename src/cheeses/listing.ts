@@ -94,6 +94,22 @@ export function createCheeseReader({ database, cursors }: Dependencies): CheeseR
     return page ?? { total: null, items: null, found: 0 };
   }
 
+  /** Reads a page of cheeses that are in all lists of the plan; null where it would take long. */
+  async function readCommon(
+    query: ListQuery,
+    { selection, lists }: Pick<ReadPlan, 'selection' | 'lists'>,
+    { limit, countedTerm }: { limit: number; countedTerm: number | null },
+  ): Promise<PageRow | null> {
+    // A list by name or by id has one segment.
+    const [segment] = segmentsAfter(query.sort, selection.ranges, query.after);
+    return lists === null || segment === undefined
+      ? null
+      : reads.findCommonPage(
+          { ...selection, segment, after: query.after, until: null, limit, countedTerm },
+          lists,
+        );
+  }
+
   /** Finds all matches and sorts them; null when there are too many of them. */
   async function readMatches(query: ListQuery, plan: ReadPlan, limit: number, version: number) {
     const ids = await matches.list(query.filters, plan.matching, version);
@@ -126,6 +142,7 @@ export function createCheeseReader({ database, cursors }: Dependencies): CheeseR
     const countedTerm = withTotal ? termWithTotal(known.groups, known.ranges) : null;
     const options = { limit, countedTerm, bytesMax };
     const page =
+      (bytesMax === undefined ? await readCommon(query, plan, options) : null) ??
       (plan.isMatchedFirst ? await readMatches(query, plan, limit, version) : null) ??
       (await readInOrder(query, plan, { ...options, isShort: !plan.isMatchedFirst })) ??
       (await readMatches(query, plan, limit, version)) ??

@@ -5,6 +5,7 @@
  */
 import { setImmediate } from 'node:timers/promises';
 import type { Database } from '../database/database.ts';
+import { findCommon, type PostingList } from './common-posting-queries.ts';
 import type { Position } from './list-query.ts';
 import { listingQueries, type PageRequest, type PageRow, type Walk } from './listing-queries.ts';
 import type { Matching } from './read-plan.ts';
@@ -33,6 +34,8 @@ export interface PageReads {
     request: PageRequest,
     options: { candidates: number; bytesMax?: number | undefined; isShort?: boolean },
   ): Promise<PageRow | null>;
+  /** A page of cheeses that are in all lists; null where it would take long to find them. */
+  findCommonPage(request: PageRequest, lists: readonly PostingList[]): Promise<PageRow | null>;
   /** Ids of all matches; null when there are more than `max`. */
   listMatches(matching: Matching, max: number): Promise<number[] | null>;
   count(matching: Matching): Promise<number>;
@@ -132,29 +135,36 @@ export function createPageReads(database: Database): PageReads {
     return ids.slice(0, request.limit);
   }
 
+  /** Reads the cheeses whose ids were found; null when `find` returns null. */
+  async function readFound(
+    request: PageRequest,
+    find: () => Promise<number[] | null>,
+    read: (request: PageRequest) => Promise<PageRow> = queries.findPage,
+  ): Promise<PageRow | null> {
+    for (;;) {
+      const ids = await find();
+      if (ids === null) {
+        return null;
+      }
+      const page = await read({ ...request, driver: { by: 'ids', ids }, after: null });
+      // Fewer when a cheese was changed or deleted in between. Then the page would seem to be the last one.
+      if (page.found === ids.length) {
+        return page;
+      }
+    }
+  }
+
   return {
+    findCommonPage: (request, lists) => readFound(request, () => findCommon(database, lists, request)),
+
     async findPage(request, { candidates, bytesMax, isShort = false }) {
       const { driver, statuses, ranges, groups, words, limit } = request;
       const read = (one: PageRequest) =>
         bytesMax === undefined ? queries.findPage(one) : queries.findPart(one, limit - 1, bytesMax);
 
-      async function readFound(find: () => Promise<number[] | null>): Promise<PageRow | null> {
-        for (;;) {
-          const ids = await find();
-          if (ids === null) {
-            return null;
-          }
-          const page = await read({ ...request, driver: { by: 'ids', ids }, after: null });
-          // Fewer when a cheese was changed or deleted in between. Then the page would seem to be the last one.
-          if (page.found === ids.length) {
-            return page;
-          }
-        }
-      }
-
       // Only a list that is sorted by id and has no other filter is read along as many terms.
       if (driver.by === 'terms' && driver.ids.length > separateTermsMax) {
-        return readFound(() => findIdsInRanges(request));
+        return readFound(request, () => findIdsInRanges(request), read);
       }
       const isTested =
         groups.length + words.length > 0 ||
@@ -167,7 +177,7 @@ export function createPageReads(database: Database): PageReads {
       const page = await read({ ...request, until });
       return until === null || page.found === limit
         ? page
-        : readFound(() => findIdsAlongDriver(request, isShort));
+        : readFound(request, () => findIdsAlongDriver(request, isShort), read);
     },
 
     async listMatches(matching, max) {

@@ -2,6 +2,7 @@
  * Decides how a list is read: in its order along one index, testing the other filters, or by finding all matches and
  * sorting them. The cheaper one is expected from counters, as if filters were independent of each other.
  */
+import type { PostingList } from './common-posting-queries.ts';
 import { type Group, isTruncated } from './filter-groups.ts';
 import type { Sort, Status } from './schemas.ts';
 import { type Selection, type SetSelection, separateTermsMax } from './selection-queries.ts';
@@ -12,6 +13,10 @@ const indexedUs = 0.2;
 const fetchedUs = 5;
 /** A row that is fetched beside the one before it. */
 const scannedUs = 1.5;
+/** So many postings of a word are tested in the time in which lists of postings are searched. */
+const testedPostings = 300;
+/** Each list is a table of a statement. */
+const listsMax = 6;
 /** Postings of a range of words are read by one statement: 10 ms. Those of other statuses are read too. */
 const rangePostingsMax = 10_000;
 
@@ -45,6 +50,8 @@ export interface ReadPlan {
   /** An upper bound of the entries of the index that are read along the driver. */
   readonly candidates: number;
   readonly matching: Matching;
+  /** Lists of postings in which the matches are searched first, where that is expected to cost less; null otherwise. */
+  readonly lists: readonly PostingList[] | null;
   /** Whether to find and sort all matches is expected to cost less than to read in order. */
   readonly isMatchedFirst: boolean;
 }
@@ -85,8 +92,21 @@ export function planRead(known: Known, sort: Sort, limit: number): ReadPlan {
     selection,
     candidates: lead === undefined ? Number.POSITIVE_INFINITY : lead.postings,
     matching,
+    lists: isByValue || hasRange ? null : commonLists(groups),
     isMatchedFirst: all > 0 && costUs + matches * fetchedUs < orderedUs,
   };
+}
+
+/** The lists of several words and of the other filters, where each has few terms and many cheeses. */
+function commonLists(groups: readonly Group[]): readonly PostingList[] | null {
+  const lists = groups.flatMap(({ ids, word }) =>
+    ids === null || ids.length > separateTermsMax || (word !== undefined && isTruncated(word)) ? [] : [ids],
+  );
+  const words = groups.filter(({ word }) => word !== undefined);
+  const isLong = groups.every(({ postings }) => postings > testedPostings);
+  return words.length > 1 && lists.length === groups.length && lists.length <= listsMax && isLong
+    ? lists
+    : null;
 }
 
 /** The cheapest way to find all matches, and its expected cost. */

@@ -107,6 +107,9 @@ export function rowsFromJson(table: readonly (readonly Value[])[]): Statement {
   return sql`${new DialectText({ sqlite: 'json_each(', postgres: 'jsonb_array_elements(' })}${JSON.stringify(table)}${new DialectText({ sqlite: ')', postgres: '::text::jsonb)' })}`;
 }
 
+/** After a bound text that is compared with columns of names, which PostgreSQL compares by code point. */
+export const byCodePoint: Statement = sql`${new DialectText({ sqlite: '', postgres: ' collate "C"' })}`;
+
 /** Locks the rows of a `select` for the rest of the transaction. SQLite has one writer at a time and needs no lock. */
 export const forUpdate: Statement = sql`${new DialectText({ sqlite: '', postgres: ' for update' })}`;
 

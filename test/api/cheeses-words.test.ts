@@ -1,0 +1,101 @@
+/** Searches for several words, of which each has many cheeses. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Cheese, CheeseInput } from '../../src/cheeses/schemas.ts';
+import type { Statement } from '../../src/database/sql.ts';
+import { onBothEngines, openShop, type Shop, shared } from '../helper.ts';
+import { createRandom, matches, type Query, type Random, randomCheeses, sorted } from './navigation-model.ts';
+import { fill, idsOf, list, pages } from './navigation-requests.ts';
+
+/** Random searches on SQLite, `CURD_TEST_SEARCHES=2000` for more. */
+const searches = Number(process.env.CURD_TEST_SEARCHES ?? 200);
+const size = 1200;
+/** Words that no cheese has both of, although their cheeses are neighbors in every order. */
+const apart = Array.from(
+  { length: size },
+  (_, index): CheeseInput => ({ name: `${1000 + index} ${index % 2 === 0 ? 'Alp' : 'Berg'}` }),
+);
+
+function randomSearch({ pick, isOneOf }: Random): Query {
+  const words = ['gru', 'gruy', 'bl', 'tomme', 'f', 'b'];
+  return {
+    q: isOneOf(5) ? 'tom gru f' : `${pick(words)} ${pick(words)}`,
+    ...(isOneOf(3) ? { status: pick(['available', 'sold', 'pending,sold']) } : {}),
+    ...(isOneOf(4) ? { tags: pick(['cow', 'cow,goat', 'smoked,none']) } : {}),
+    ...(isOneOf(6) ? { organic: pick(['true', 'false']) } : {}),
+  };
+}
+
+/** Asserts the first pages of a list. Returns how many cheeses match. */
+async function assertPages(
+  shop: Shop,
+  cheeses: readonly Cheese[],
+  query: Query,
+  sort: string,
+  limit: number,
+) {
+  const expected = idsOf(
+    sorted(
+      cheeses.filter((cheese) => matches(cheese, query)),
+      sort,
+    ),
+  );
+  let next: Query = { ...query, sort };
+  for (let page = 0; page < 3; page += 1) {
+    const { status, json, text } = await list(shop, { ...next, limit: String(limit) });
+    assert.equal(status, 200, text);
+    const context = `${JSON.stringify(query)} ${sort} ${limit}, page ${page}`;
+    assert.deepEqual(idsOf(json.items), expected.slice(page * limit, (page + 1) * limit), context);
+    assert.equal(json.total, expected.length, context);
+    if (json.nextCursor === null) {
+      break;
+    }
+    next = { cursor: json.nextCursor };
+  }
+  return expected.length;
+}
+
+onBothEngines('GET /cheeses with several words', (engine) => {
+  const opened = shared(async (t) => {
+    const shop = await openShop(t, { engine });
+    await fill(shop, [...randomCheeses(createRandom(23), size), ...apart]);
+    return { shop, cheeses: await pages(shop, { limit: '100', sort: 'createdAt' }) };
+  });
+
+  test('returns what a plain filter and sort of all cheeses returns, page by page', async () => {
+    const { shop, cheeses } = opened();
+    const random = createRandom(29);
+    const count = engine === 'sqlite' ? searches : searches / 5;
+    let found = 0;
+    for (let round = 0; round < count; round += 1) {
+      const sort = random.pick(['name', '-name', 'createdAt', '-createdAt'] as const);
+      found += await assertPages(shop, cheeses, randomSearch(random), sort, random.pick([3, 20]));
+    }
+    assert.ok(found > 10 * count, 'too few matches to test anything');
+  });
+
+  test('searches the lists of both words by turns, and gives up when that takes long', async () => {
+    const { shop } = opened();
+    const { database } = shop.app.services;
+    const { all } = database;
+    const texts: string[] = [];
+    Object.assign(database, {
+      all: (statement: Statement) => {
+        texts.push(statement.render(engine).text);
+        return all(statement);
+      },
+    });
+    const searched = () => texts.filter((text) => text.includes('recursive walk')).length;
+    try {
+      assert.equal((await list(shop, { q: 'gru tomme', limit: '4' })).json.items.length, 4);
+      assert.equal(searched(), 1);
+      for (const sort of ['name', '-name', 'createdAt', '-createdAt']) {
+        const { json } = await list(shop, { q: 'alp berg', sort });
+        assert.deepEqual([json.items, json.total], [[], 0]);
+      }
+      assert.equal(searched(), 5);
+    } finally {
+      Object.assign(database, { all });
+    }
+  });
+});
