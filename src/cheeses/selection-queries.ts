@@ -1,5 +1,5 @@
 /** What cheeses are selected by: the index that they are read along, and conditions, in SQL. */
-import { join, joinAnd, rowsFromJson, type Statement, sql, valueList } from '../database/sql.ts';
+import { indexedBy, join, joinAnd, rowsFromJson, type Statement, sql, valueList } from '../database/sql.ts';
 import type { Status } from './schemas.ts';
 import type { ValueRanges } from './sort-segments.ts';
 
@@ -53,13 +53,21 @@ export function along(driver: Driver, { statuses, ranges, groups, words }: Omit<
   // Postings of words contain neither price nor age.
   const hasValues = isCatalogue || (driver.by === 'terms' && !driver.areWords);
   const needsValues = !hasValues && Object.keys(ranges).length > 0;
-  const needsCheese = isCatalogue || words.length > 0 || needsValues;
-  const posting = sql`cheese_term p${needsCheese ? sql` join cheese c on c.id = p.cheese_id` : sql``}`;
+  // An index contains all that a range tests. The rows of cheeses are twice as slow to read.
+  const cheese =
+    words.length > 0
+      ? sql` join cheese c on c.id = p.cheese_id`
+      : needsValues
+        ? sql` join cheese c${indexedBy('cheese_by_status')} on c.status = p.status and c.id = p.cheese_id`
+        : sql``;
+  const posting = sql`cheese_term p${cheese}`;
   const price = isCatalogue || needsValues ? sql`c.price` : sql`p.price`;
   const age = isCatalogue || needsValues ? sql`c.age` : sql`p.age`;
+  // The operator keeps SQLite from reading all cheeses of a status in the order of their names, instead of a few ids.
+  const status = driver.by === 'ids' ? sql`(c.status || '')` : isCatalogue ? sql`c.status` : sql`p.status`;
   const conditions = [
     ...driverConditions(driver),
-    ...statusCondition(isCatalogue ? sql`c.status` : sql`p.status`, statuses),
+    ...statusCondition(status, statuses),
     ...havingTerms(id, groups),
     ...words.map((word) => hasWord(word)),
   ];

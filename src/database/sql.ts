@@ -107,6 +107,11 @@ export function rowsFromJson(table: readonly (readonly Value[])[]): Statement {
   return sql`${new DialectText({ sqlite: 'json_each(', postgres: 'jsonb_array_elements(' })}${JSON.stringify(table)}${new DialectText({ sqlite: ')', postgres: '::text::jsonb)' })}`;
 }
 
+/** After the name of a table: SQLite reads it by this index, where it would choose another one. */
+export function indexedBy(index: string): Statement {
+  return sql`${new DialectText({ sqlite: ` indexed by ${index}`, postgres: '' })}`;
+}
+
 /** After a bound text that is compared with columns of names, which PostgreSQL compares by code point. */
 export const byCodePoint: Statement = sql`${new DialectText({ sqlite: '', postgres: ' collate "C"' })}`;
 
