@@ -19,7 +19,9 @@ import { benchEvents } from './events.ts';
 import { benchInstances } from './instances.ts';
 import { fetchText, get, lists, samePages } from './lists.ts';
 import { httpRequest, runLoad } from './load.ts';
+import { countedPaths, measureTotals } from './navigation.ts';
 import { type Running, startCurd, startLimits } from './process.ts';
+import { benchSeries } from './statistics.ts';
 import { benchStock } from './stock.ts';
 import { benchLogin, benchPlacement } from './store.ts';
 import { benchUploads } from './uploads.ts';
@@ -124,7 +126,7 @@ function atMost(engine: Engine, work: string, value: number, limit: number, unit
   record({
     engine,
     work,
-    measured: `${Math.round(value)} ${unit}`,
+    measured: `${value < 10 ? value.toFixed(1) : Math.round(value)} ${unit}`,
     limit: `${limit} ${unit}`,
     ratio: null,
     target: `<= ${limit} ${unit}`,
@@ -179,12 +181,13 @@ async function createDatabase(name: string): Promise<string> {
   return `${url}/${name}`;
 }
 
-/** In a shop of its own, so that the other measurements keep their size. */
+/** Customers and statistics, in a shop of their own, so that the other measurements keep their size. */
 async function benchCustomers(engine: Engine): Promise<void> {
   const shop = await makeShop(engine, `customers_${engine}`, 1);
   const services = await openServices(loadConfig(shop.environment));
   const { ms, query, limitMs } = await benchCustomerSearch(services, Number(options.size));
   atMost(engine, `a page of ${options.size} customers, slowest query ${query}`, ms, limitMs, 'ms');
+  atMost(engine, 'a series of 400 days', await benchSeries(services), 20, 'ms');
   await services.close();
   await shop.remove();
 }
@@ -272,9 +275,24 @@ async function benchLarge(engine: Engine, size: number): Promise<void> {
     const targets = sides.map(({ server }, side) => ({ server, requests: requests[side] ?? [] }));
     compare(engine, `list at ${size}, ${name}`, await inTurns(targets), 0.8);
   }
+  for (const [name, paths] of Object.entries(countedPaths)) {
+    const targets = sides.map(({ server, key }) => ({
+      server,
+      requests: paths.map((path) => get(path, key)),
+    }));
+    compare(engine, `${name} at ${size}`, await inTurns(targets), 0.8);
+  }
   atMost(engine, `memory after the load at ${size}`, sides[0]?.server.memoryMb() ?? Number.NaN, 250, 'MB');
   for (const { server } of sides) {
     await server.stop();
+  }
+  if (engine === 'sqlite') {
+    // On PostgreSQL, another process counts.
+    for (const { query, ms, longestMs, pageMs } of await measureTotals(large.environment)) {
+      atMost(engine, `page with total at ${size}, ${query}, CPU time`, ms, 150, 'ms');
+      atMost(engine, 'its longest block of the event loop', longestMs, 50, 'ms');
+      atMost(engine, 'a page with a cached total', pageMs, query.includes(' ') ? 2 : 10, 'ms');
+    }
   }
   await large.remove();
   await small.remove();
