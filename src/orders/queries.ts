@@ -124,7 +124,7 @@ export const orderQueries = queriesOn((tx) => ({
 
   /** Approves orders that are locked and placed. */
   approveLocked: (ids: readonly number[], shipDate: string, now: string) =>
-    tx.run(sql`
+    tx.send(sql`
       update orders set status = 'approved', ship_date = ${shipDate}, version = version + 1, updated_at = ${now}
       where id in ${idsIn(ids)}`),
 

@@ -168,10 +168,9 @@ export function createTransitions({ clock, stock, shippingTimeMs, firstId }: Dep
       const now = timestamp(clock.now());
       const ids = orders.map(({ id }) => id);
       const events = orders.map((order) => eventOf({ ...order, status: 'approved' }, null));
-      await recordEvents(tx, context.origin, now, events);
       await deleteApprovalJobs(tx, ids);
-      // Last, because its counters are rows that other transactions wait for.
       await orderQueries(tx).approveLocked(ids, timestamp(clock.now() + shippingTimeMs), now);
+      await recordEvents(tx, context.origin, now, events);
     },
 
     async transition(tx, context, id, transition) {
