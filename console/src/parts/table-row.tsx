@@ -54,11 +54,11 @@ function Row<T>({ row, columns, isCurrent, isSelected, name, actions }: Props<T>
         return (
           <td
             key={title}
+            data-label={title}
             data-heading={column === heading || undefined}
             className={isNumber ? 'figure' : undefined}
             data-wide={isWideOnly || undefined}
           >
-            <span className="card-label">{title}</span>
             {show(row)}
           </td>
         );
