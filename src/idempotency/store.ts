@@ -5,19 +5,12 @@
  * Stored responses are encrypted (AES-256-GCM, key derived from CURD_SECRET): one may contain an API key, which is shown
  * only once.
  */
-import {
-  createCipheriv,
-  createDecipheriv,
-  createHmac,
-  createSecretKey,
-  hash,
-  hkdfSync,
-  type KeyObject,
-} from 'node:crypto';
+import { createHmac, createSecretKey, hash, hkdfSync } from 'node:crypto';
 import { type Clock, timestamp } from '../clock.ts';
 import { type Database, NotNullError, type Sql, type Transaction } from '../database/database.ts';
 import { purgeInSlices } from '../database/purge.ts';
 import { AppError, validationError } from '../errors.ts';
+import { createSealer } from '../sealing.ts';
 import { idempotencyQueries } from './queries.ts';
 
 export const idempotencyHours = 24;
@@ -99,32 +92,16 @@ const ownerOf = (scope: string, key: string) => half(hash('sha256', JSON.stringi
 
 /** @param secret at least 32 bytes, the same for all instances on a database */
 export function createIdempotencyStore(database: Database, clock: Clock, secret: string): IdempotencyStore {
-  const derivedKey = (purpose: string): KeyObject =>
-    createSecretKey(Buffer.from(hkdfSync('sha256', secret, '', purpose, 32)));
-  const encryptionKey = derivedKey('idempotent answers');
-  const fingerprintKey = derivedKey('idempotency fingerprints');
+  const sealer = createSealer(clock, secret, 'idempotent answers');
+  const fingerprintKey = createSecretKey(
+    Buffer.from(hkdfSync('sha256', secret, '', 'idempotency fingerprints', 32)),
+  );
   const running = new Map<string, Running>();
 
-  function encrypt(id: string, response: StoredResponse): string {
-    const nonce = clock.random(12);
-    const cipher = createCipheriv('aes-256-gcm', encryptionKey, nonce).setAAD(Buffer.from(id));
-    const { text, ...head } = response;
-    const encrypted = Buffer.concat([cipher.update(`${JSON.stringify(head)}\n${text}`), cipher.final()]);
-    return Buffer.concat([nonce, cipher.getAuthTag(), encrypted]).toString('base64');
-  }
-
-  function decrypt(id: string, text: string): StoredResponse {
-    const bytes = Buffer.from(text, 'base64');
-    const decipher = createDecipheriv('aes-256-gcm', encryptionKey, bytes.subarray(0, 12)).setAAD(
-      Buffer.from(id),
-    );
-    decipher.setAuthTag(bytes.subarray(12, 28));
-    const plain = decipher.update(bytes.subarray(28), undefined, 'utf8') + decipher.final('utf8');
-    const end = plain.indexOf('\n');
-    // Responses that an earlier version stored are one line, with their text. They expire within 24 hours.
-    return end === -1
-      ? JSON.parse(plain)
-      : { ...JSON.parse(plain.slice(0, end)), text: plain.slice(end + 1) };
+  /** null where it was encrypted with another secret, when CURD_SECRET was changed. */
+  function open(id: string, sealed: string): StoredResponse | null {
+    const bytes = sealer.open(sealed, id);
+    return bytes === null ? null : parseStored(bytes.toString('utf8'));
   }
 
   /** Looks up the response of an idempotent replay; null for a first request. */
@@ -138,7 +115,11 @@ export function createIdempotencyStore(database: Database, clock: Clock, secret:
         { field: '', message: 'this Idempotency-Key was used for another request: send a new one' },
       ]);
     }
-    return decrypt(id, row.sealed);
+    const response = open(id, row.sealed);
+    if (response === null) {
+      throw new Error('A stored response cannot be decrypted.');
+    }
+    return response;
   }
 
   /** The transaction fails where a response is stored already. */
@@ -152,19 +133,10 @@ export function createIdempotencyStore(database: Database, clock: Clock, secret:
       method,
       path,
       request_id: requestId,
-      sealed: encrypt(id, response),
+      sealed: sealer.seal(storedText(response), id),
       created_at: timestamp(now),
       expires_at: timestamp(now + lifetimeMs),
     });
-  }
-
-  /** Encrypted with another secret, when CURD_SECRET was changed. */
-  function openIfPossible(id: string, sealed: string): StoredResponse | 'sealed' {
-    try {
-      return decrypt(id, sealed);
-    } catch {
-      return 'sealed';
-    }
   }
 
   return {
@@ -229,7 +201,7 @@ export function createIdempotencyStore(database: Database, clock: Clock, secret:
       const stored = rows.map((row): KnownRequest => {
         const { owner, method, path, request_id, sealed, created_at, expires_at } = row;
         const id = idOf(scopeByOwner.get(owner) ?? '', method, path, key);
-        const response = openIfPossible(id, sealed);
+        const response = open(id, sealed) ?? 'sealed';
         return {
           method,
           path,
@@ -266,6 +238,18 @@ export function createIdempotencyStore(database: Database, clock: Clock, secret:
 
 function isStoredAlready(error: unknown): boolean {
   return error instanceof NotNullError && error.column === 'idempotent_answer.expires_at';
+}
+
+function storedText({ text, ...head }: StoredResponse): string {
+  return `${JSON.stringify(head)}\n${text}`;
+}
+
+/** Responses that an earlier version stored are one line, with their text. They expire within 24 hours. */
+function parseStored(stored: string): StoredResponse {
+  const end = stored.indexOf('\n');
+  return end === -1
+    ? JSON.parse(stored)
+    : { ...JSON.parse(stored.slice(0, end)), text: stored.slice(end + 1) };
 }
 
 function stillRunning(): AppError {

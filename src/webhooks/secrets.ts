@@ -1,9 +1,6 @@
-/**
- * Secrets of webhook endpoints. They sign deliveries, so they are stored encrypted and not hashed: AES-256-GCM with a key
- * derived from CURD_SECRET, bound to the id of the endpoint. A row that is copied to another endpoint cannot be read.
- */
-import { createCipheriv, createDecipheriv, hkdfSync } from 'node:crypto';
+/** Secrets of webhook endpoints. They sign deliveries, so they are stored encrypted, bound to the id of the endpoint. */
 import { type Clock, timestamp } from '../clock.ts';
+import { createSealer } from '../sealing.ts';
 
 /** A secret in the column `secrets`, which has a JSON list of them, the newest first. */
 export interface StoredSecret {
@@ -37,34 +34,11 @@ export interface EndpointSecrets {
 /** The prefix and the format are those of Standard Webhooks: base64 of 24 to 64 bytes. */
 const prefix = 'whsec_';
 const secretBytes = 32;
-const nonceBytes = 12;
-const tagBytes = 16;
 
 /** @param secret CURD_SECRET */
 export function createEndpointSecrets(clock: Clock, secret: string): EndpointSecrets {
-  const encryptionKey = Buffer.from(hkdfSync('sha256', secret, '', 'webhook secrets', 32));
-
-  function seal(endpointId: number, bytes: Uint8Array): string {
-    const nonce = clock.random(nonceBytes);
-    const cipher = createCipheriv('aes-256-gcm', encryptionKey, nonce).setAAD(boundTo(endpointId));
-    const encrypted = Buffer.concat([cipher.update(bytes), cipher.final()]);
-    return Buffer.concat([nonce, cipher.getAuthTag(), encrypted]).toString('base64');
-  }
-
-  /** null where it was encrypted with another CURD_SECRET or for another endpoint. */
-  function unseal(endpointId: number, { sealed }: StoredSecret): Buffer | null {
-    const bytes = Buffer.from(sealed, 'base64');
-    const nonce = bytes.subarray(0, nonceBytes);
-    const tag = bytes.subarray(nonceBytes, nonceBytes + tagBytes);
-    try {
-      const decipher = createDecipheriv('aes-256-gcm', encryptionKey, nonce, { authTagLength: tagBytes })
-        .setAAD(boundTo(endpointId))
-        .setAuthTag(tag);
-      return Buffer.concat([decipher.update(bytes.subarray(nonceBytes + tagBytes)), decipher.final()]);
-    } catch {
-      return null;
-    }
-  }
+  const sealer = createSealer(clock, secret, 'webhook secrets');
+  const open = (endpointId: number, { sealed }: StoredSecret) => sealer.open(sealed, boundTo(endpointId));
 
   return {
     create(endpointId) {
@@ -73,7 +47,7 @@ export function createEndpointSecrets(clock: Clock, secret: string): EndpointSec
       return {
         text,
         stored: {
-          sealed: seal(endpointId, bytes),
+          sealed: sealer.seal(bytes, boundTo(endpointId)),
           // 32 bytes have one character of padding.
           last4: text.slice(-5, -1),
           createdAt: timestamp(clock.now()),
@@ -82,10 +56,10 @@ export function createEndpointSecrets(clock: Clock, secret: string): EndpointSec
       };
     },
 
-    isReadable: (endpointId, secret) => unseal(endpointId, secret) !== null,
+    isReadable: (endpointId, secret) => open(endpointId, secret) !== null,
 
     signingKeys(endpointId, secrets, now) {
-      const keys = activeSecrets(secrets, now).map((one) => unseal(endpointId, one));
+      const keys = activeSecrets(secrets, now).map((one) => open(endpointId, one));
       return keys.some((key) => key === null) ? null : (keys as Buffer[]);
     },
   };
@@ -101,6 +75,6 @@ export function parseSecrets(column: string): StoredSecret[] {
   return JSON.parse(column);
 }
 
-function boundTo(endpointId: number): Buffer {
-  return Buffer.from(`webhook_endpoint:${endpointId}`);
+function boundTo(endpointId: number): string {
+  return `webhook_endpoint:${endpointId}`;
 }
