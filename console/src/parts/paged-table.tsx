@@ -11,6 +11,8 @@ interface List<Row> {
   readonly onVisible: (first: number, last: number) => void;
   readonly toBegin: (() => void) | null;
   readonly isFetchingNextPage: boolean;
+  /** The rows are those of the filters before, until the new ones are read. */
+  readonly isPlaceholderData: boolean;
 }
 
 type Props<Row> = Omit<ComponentProps<typeof DataTable<Row>>, 'rows' | 'onVisible'> & {
@@ -34,7 +36,9 @@ export function PagedTable<Row>({ list, rows = list.rows, ...table }: Props<Row>
           </Anchor>
         </Text>
       )}
-      <DataTable {...table} columns={shown} rows={rows} onVisible={list.onVisible} />
+      <div aria-busy={list.isPlaceholderData} style={{ opacity: list.isPlaceholderData ? 0.4 : 1 }}>
+        <DataTable {...table} columns={shown} rows={rows} onVisible={list.onVisible} />
+      </div>
       {list.isFetchingNextPage ? <Loading what="more rows" /> : null}
     </>
   );
