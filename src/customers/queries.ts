@@ -1,5 +1,5 @@
 /** Statements on customers, their failed logins and their known networks. */
-import type { CustomerSummary, Role } from '../auth/oauth/customer-directory.ts';
+import type { CustomerSummary } from '../auth/oauth/customer-directory.ts';
 import { queriesOn } from '../database/database.ts';
 import { newId } from '../database/dry-run.ts';
 import {
@@ -7,8 +7,6 @@ import {
   deleteSlice,
   forShare,
   forUpdate,
-  joinAnd,
-  rawSql,
   rowsFromJson,
   sql,
   valueList,
@@ -48,19 +46,6 @@ export interface PasswordResetRow {
   readonly expires_at: string;
 }
 
-/** A customer as operators see and find it. */
-export interface SearchedRow extends CustomerRow {
-  readonly role: Role;
-  readonly last_first: string;
-  readonly first_last: string;
-}
-
-/** Columns with an index, by which customers are found by the beginning of a text. */
-export type SearchColumn = 'username_key' | 'email_key' | 'last_first' | 'first_last';
-
-/** The position of a customer in the order of a column. */
-export type KeyPosition = readonly [key: string, id: number];
-
 /** One counter of failed logins. Times are '' when there is none. */
 export interface FailureRow {
   readonly id: string;
@@ -74,10 +59,9 @@ export interface FailureRow {
   readonly next_at: string;
 }
 
-const columns = sql`id, username, username_key, email, email_key, first_name, last_name, phone, password, tier,
-  delivered_cents, favourite_id, favourite_name, version, created_at`;
-
-const searchedColumns = sql`${columns}, role, last_first, first_last`;
+/** The columns of `CustomerRow`. */
+export const customerColumns = sql`id, username, username_key, email, email_key, first_name, last_name, phone, password,
+  tier, delivered_cents, favourite_id, favourite_name, version, created_at`;
 
 export const customerQueries = queriesOn((tx) => ({
   /** Other transactions that insert several customers wait until this one ends. */
@@ -93,7 +77,7 @@ export const customerQueries = queriesOn((tx) => ({
         ${profile.first_name}, ${profile.last_name}, ${profile.phone}, ${profile.password},
         ${profile.favourite_id}, ${profile.favourite_name}, ${tier}, ${createdAt}, ${lastFirst}, ${firstLast})
       on conflict do nothing
-      returning ${columns}`);
+      returning ${customerColumns}`);
   },
 
   /** Customers with one of the two keys. */
@@ -103,56 +87,13 @@ export const customerQueries = queriesOn((tx) => ({
       union select id, username_key, email_key from customer where email_key = ${emailKey}`),
 
   findByUsername: (usernameKey: string) =>
-    tx.get<CustomerRow>(sql`select ${columns} from customer where username_key = ${usernameKey}`),
+    tx.get<CustomerRow>(sql`select ${customerColumns} from customer where username_key = ${usernameKey}`),
 
-  find: (id: number) => tx.get<CustomerRow>(sql`select ${columns} from customer where id = ${id}`),
-
-  findSearched: (id: number) =>
-    tx.get<SearchedRow>(sql`select ${searchedColumns} from customer where id = ${id}`),
-
-  /** Customers whose column has a text from `from` to before `until`, after a position, in the order of the column. */
-  listByText: (
-    column: SearchColumn,
-    from: string,
-    until: string,
-    after: KeyPosition | null,
-    limit: number,
-  ) => {
-    const name = rawSql(column);
-    const start = after === null ? sql`${name} >= ${from}` : sql`(${name}, id) > (${after[0]}, ${after[1]})`;
-    return tx.all<SearchedRow>(sql`
-      select ${searchedColumns} from customer where ${start} and ${name} < ${until} order by ${name}, id limit ${limit}`);
-  },
-
-  /** Customers with a smaller id, newest first. Staff and each tier have an index. */
-  listNewest: (
-    { isStaff, tier }: { readonly isStaff: boolean; readonly tier: Tier | undefined },
-    before: number | null,
-    limit: number,
-  ) =>
-    tx.all<SearchedRow>(sql`
-      select ${searchedColumns} from customer
-      where ${joinAnd([
-        ...(isStaff ? [sql`role = 'staff'`] : tier === undefined ? [] : [sql`tier = ${tier}`]),
-        ...(before === null ? [] : [sql`id < ${before}`]),
-      ])}
-      order by id desc limit ${limit}`),
-
-  /** Customers whose folded names are not stored yet. */
-  lockWithoutNames: (limit: number) =>
-    tx.all<Pick<CustomerRow, 'id' | 'first_name' | 'last_name'>>(sql`
-      select id, first_name, last_name from customer where last_first is null order by id limit ${limit}${forUpdate}`),
-
-  updateNames: (names: readonly (readonly [id: number, lastFirst: string, firstLast: string])[]) =>
-    tx.run(sql`
-      update customer set last_first = named.last_first, first_last = named.first_last
-      from (select cast(value->>0 as bigint) as id, value->>1 as last_first, value->>2 as first_last
-        from ${rowsFromJson(names)}) as named
-      where customer.id = named.id`),
+  find: (id: number) => tx.get<CustomerRow>(sql`select ${customerColumns} from customer where id = ${id}`),
 
   /** Locks the row exclusively, to change it. */
   lockForUpdate: (id: number) =>
-    tx.get<CustomerRow>(sql`select ${columns} from customer where id = ${id}${forUpdate}`),
+    tx.get<CustomerRow>(sql`select ${customerColumns} from customer where id = ${id}${forUpdate}`),
 
   findSummary: (id: number) =>
     tx.get<CustomerSummary>(sql`select username, role from customer where id = ${id}`),
@@ -169,7 +110,7 @@ export const customerQueries = queriesOn((tx) => ({
         last_name = ${profile.last_name}, phone = ${profile.phone}, password = ${profile.password},
         favourite_id = ${profile.favourite_id}, favourite_name = ${profile.favourite_name}, version = version + 1,
         last_first = ${lastFirst}, first_last = ${firstLast}
-      where id = ${id} returning ${columns}`);
+      where id = ${id} returning ${customerColumns}`);
   },
 
   updatePassword: (id: number, password: string) =>
@@ -181,7 +122,7 @@ export const customerQueries = queriesOn((tx) => ({
   /** Adds to the total of delivered orders. */
   updateDelivered: (id: number, cents: number) =>
     tx.get<CustomerRow>(sql`
-      update customer set delivered_cents = delivered_cents + ${cents} where id = ${id} returning ${columns}`),
+      update customer set delivered_cents = delivered_cents + ${cents} where id = ${id} returning ${customerColumns}`),
 
   updateTier: (id: number, tier: Tier) =>
     tx.run(sql`update customer set tier = ${tier}, version = version + 1 where id = ${id}`),

@@ -9,13 +9,13 @@ import { AppError } from '../errors.ts';
 import { mayRead } from './access.ts';
 import { caseFold } from './case-fold.ts';
 import { toCustomer } from './profile.ts';
-import { customerQueries, type KeyPosition, type SearchColumn, type SearchedRow } from './queries.ts';
 import { foldName, searchNames } from './search-names.ts';
+import { type KeyPosition, type SearchedRow, searchQueries, type TextBeginning } from './search-queries.ts';
 import type { Tier } from './tiers.ts';
 
 /** Customers that a request examines at most: with a rare filter, a page can be shorter than its limit. */
 const examinedMax = 1000;
-/** Customers of one statement, which takes about 2 ms on SQLite. */
+/** Customers of one statement, which takes 1 to 2 ms on SQLite. */
 const sliceMax = 500;
 /** Customers of one transaction that stores folded names. */
 const filledAtOnce = 1000;
@@ -52,57 +52,53 @@ interface Place {
   readonly after: KeyPosition | null;
 }
 
-interface Walk {
-  /** null: all customers, newest first. */
-  readonly column: SearchColumn | null;
-  /** The beginning of the column's text. */
-  readonly prefix: string;
-}
+/** Customers whose text begins with a prefix; null: all customers, newest first. */
+type Walk = TextBeginning | null;
 
 export function createCustomerSearch(
   database: Database,
   cursors: Cursors,
   cheeses: CheeseService,
 ): CustomerSearch {
-  const queries = customerQueries(database);
+  const queries = searchQueries(database);
 
-  function read({ column, prefix }: Walk, { after }: Place, filters: CustomerFilters, limit: number) {
-    return column === null
-      ? queries.listNewest(
-          { isStaff: filters.role === 'staff', tier: filters.status },
-          after?.[1] ?? null,
-          limit,
-        )
-      : // The largest code point: every text with this beginning comes before it.
-        queries.listByText(column, prefix, `${prefix}\u{10ffff}`, after, limit);
-  }
-
-  /** Reads matches up to `limit`, each with its place, and the place after all that was examined; null at the end. */
+  /** Finds matches up to `limit`, each with its place, and the place after all that was examined; null at the end. */
   async function collect(walks: readonly Walk[], start: Place, filters: CustomerFilters, limit: number) {
-    const found: { row: SearchedRow; place: Place }[] = [];
+    const found: { id: number; place: Place }[] = [];
     let place: Place | null = walks.length === 0 ? null : start;
     let examined = 0;
     let size = Math.min(limit, sliceMax);
     while (place !== null && found.length < limit && examined < examinedMax) {
-      const at: Place = place;
-      const walk = walks[at.walk] as Walk;
-      const rows = await read(walk, at, filters, size);
-      for (const row of rows) {
-        place = { walk: at.walk, after: [walk.column === null ? '' : row[walk.column], row.id] };
-        if (found.length < limit && matches(row, walks.slice(0, at.walk), filters)) {
-          found.push({ row, place });
+      const { walk, after }: Place = place;
+      const along = walks[walk] ?? null;
+      const without = walks.slice(0, walk).filter((earlier) => earlier !== null);
+      const conditions = { role: filters.role, tier: filters.status, without };
+      const rows =
+        along === null
+          ? await queries.listNewest(conditions, after?.[1] ?? null, size)
+          : await queries.listByText(along, conditions, after, size);
+      for (const { id, key, is_match } of rows) {
+        place = { walk, after: [key, id] };
+        if (found.length < limit && is_match === 1) {
+          found.push({ id, place });
         }
       }
-      if (rows.length < size) {
-        place = at.walk + 1 < walks.length ? { walk: at.walk + 1, after: null } : null;
+      if (rows.at(-1)?.place !== size) {
+        place = walk + 1 < walks.length ? { walk: walk + 1, after: null } : null;
       }
-      examined += rows.length + 1;
+      examined += (rows.at(-1)?.place ?? 0) + 1;
       size = Math.min(size * 4, sliceMax);
       if (examined > sliceMax) {
         await setImmediate();
       }
     }
     return { found, place };
+  }
+
+  /** The customers with these ids, in their order, without those that were deleted meanwhile. */
+  async function listItems(ids: readonly number[]): Promise<string[]> {
+    const rows = new Map((await queries.listSearched(ids)).map((row) => [row.id, row]));
+    return Promise.all(ids.flatMap((id) => rows.get(id) ?? []).map(toItem));
   }
 
   async function toItem(row: SearchedRow): Promise<string> {
@@ -124,7 +120,7 @@ export function createCustomerSearch(
       const page = found.slice(0, limit);
       const next = found.length > limit ? (page.at(-1)?.place ?? null) : place;
       return {
-        items: await Promise.all(page.map(({ row }) => toItem(row))),
+        items: await listItems(page.map(({ id }) => id)),
         nextCursor: next === null ? null : cursors.encode({ filters, place: next }),
         hasMore: next !== null,
       };
@@ -145,11 +141,11 @@ export function createCustomerSearch(
 
 function walksOf({ q }: CustomerFilters): Walk[] {
   if (q === undefined) {
-    return [{ column: null, prefix: '' }];
+    return [null];
   }
   const key = caseFold(q.trimStart());
   const name = foldName(q);
-  const walks: readonly Walk[] = [
+  const walks: readonly TextBeginning[] = [
     { column: 'username_key', prefix: key },
     { column: 'email_key', prefix: key },
     { column: 'last_first', prefix: name },
@@ -158,26 +154,17 @@ function walksOf({ q }: CustomerFilters): Walk[] {
   return walks.filter(({ prefix }) => prefix !== '');
 }
 
-/** Whether the customer passes the filters, and was not found in an earlier walk. */
-function matches(row: SearchedRow, earlier: readonly Walk[], { status, role }: CustomerFilters): boolean {
-  return (
-    (status === undefined || row.tier === status) &&
-    (role === undefined || row.role === role) &&
-    !earlier.some(({ column, prefix }) => column !== null && row[column].startsWith(prefix))
-  );
-}
-
 /** Stores the folded names of customers from before the columns existed. Run it before the shop is used. */
 export async function fillSearchNames(database: Database): Promise<void> {
   let filled: number;
   do {
     filled = await database.transaction(async (tx) => {
-      const rows = await customerQueries(tx).lockWithoutNames(filledAtOnce);
+      const rows = await searchQueries(tx).lockWithoutNames(filledAtOnce);
       const names = rows.map((row) => {
         const { lastFirst, firstLast } = searchNames(row);
         return [row.id, lastFirst, firstLast] as const;
       });
-      return rows.length === 0 ? 0 : customerQueries(tx).updateNames(names);
+      return rows.length === 0 ? 0 : searchQueries(tx).updateNames(names);
     });
   } while (filled > 0);
 }
