@@ -163,13 +163,21 @@ export function createIdempotencyStore(database: Database, clock: Clock, secret:
         let response: StoredResponse | undefined;
         let stored: unknown;
         const result = await work((change) =>
-          database.transaction(async (tx) => {
-            const changed = await change(tx);
-            response = toResponse(changed as never);
-            await store(tx, request, fingerprint, response);
-            stored = changed;
-            return changed;
-          }),
+          database
+            .transaction(async (tx) => {
+              const changed = await change(tx);
+              response = toResponse(changed as never);
+              await store(tx, request, fingerprint, response);
+              stored = changed;
+              return changed;
+            })
+            .catch(async (error) => {
+              if (isStoredAlready(error)) {
+                // Throws where the key was used for another request. The work must see that: a login counts it.
+                await findStored(id, fingerprint, database);
+              }
+              throw error;
+            }),
         );
         if (response !== undefined && result !== stored) {
           throw new Error('A verb returned something else than its transaction, whose response is stored.');
