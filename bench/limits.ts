@@ -193,6 +193,59 @@ async function ordersOnPostgres(url: string, ids: readonly number[], seconds: nu
   return orders / seconds;
 }
 
+/** The same for one client, in two round trips. */
+async function ordersOfOneClient(url: string, ids: readonly number[], seconds: number): Promise<number> {
+  const sql = postgres(url, { max: 1, onnotice: () => {} });
+  await sql`select 1`;
+  const tx = await sql.reserve();
+  const run = (text: string, values: (string | number)[] = []) =>
+    tx.unsafe(text, values, { prepare: values.length > 0 }).execute();
+  const startedAt = performance.now();
+  let orders = 0;
+  while (performance.now() < startedAt + seconds * 1000) {
+    const id = ids[orders % ids.length] ?? 1;
+    orders += 1;
+    const [, , [row]] = await Promise.all([
+      run('begin'),
+      run('select id, version, body from cheese where id in ($1, $2) order by id for share', [id, id + 1]),
+      run('select nextval($1) as id', ['orders_id_seq']),
+    ]);
+    await Promise.all([
+      run(
+        `insert into orders (id, status, placed_by, items, address, notes, total_cents, created_at, updated_at)
+         values ($4, 'placed', 'key:1', $1, $2, 'Please ring twice', 13490, $3, $3)`,
+        [items, shippingAddress, now, row?.id],
+      ),
+      run('insert into open_order_cheese (cheese_id, order_id) values ($1, $3), ($2, $3)', [
+        id,
+        id + 1,
+        row?.id,
+      ]),
+      run("insert into background_job (kind, key, due_at) values ('order.approval', $1, $2)", [
+        row?.id,
+        later,
+      ]),
+      run(
+        "insert into event (type, subject, data, actor, created_at) values ('order.placed', $1, $2, 'key:1', $3)",
+        [`order:${row?.id}`, event, now],
+      ),
+      run('commit'),
+    ]);
+  }
+  const rate = orders / ((performance.now() - startedAt) / 1000);
+  tx.release();
+  await sql.end();
+  return rate;
+}
+
+app.get<{ Querystring: { seconds: string } }>('/one-client', async ({ query }) =>
+  String(
+    databaseUrl === null
+      ? ordersOnSqlite(Number(query.seconds))
+      : await ordersOfOneClient(databaseUrl, cheeseIds ?? [], Number(query.seconds)),
+  ),
+);
+
 app.get<{ Querystring: { seconds: string } }>('/orders', async ({ query }) =>
   String(
     databaseUrl === null

@@ -16,8 +16,8 @@ export interface LoadResult {
 /** What to send, and how. */
 export interface Load {
   readonly port: number;
-  /** Complete requests. The connections send them in turn. */
-  readonly requests: readonly Buffer[];
+  /** Complete requests. The connections send them in turn. `next` makes each when it is sent. */
+  readonly requests: readonly Buffer[] | { readonly next: () => Buffer };
   readonly connections: number;
   readonly seconds: number;
   /** Pause between a response and the next request. With it, this process sleeps while it waits. */
@@ -49,7 +49,7 @@ export async function runLoad({ port, requests, connections, seconds, pauseMs }:
   const start = performance.now();
   const end = start + seconds * 1000;
   let turn = 0;
-  const next = () => requests[turn++ % requests.length] as Buffer;
+  const next = 'next' in requests ? requests.next : () => requests[turn++ % requests.length] as Buffer;
   let isRunning = true;
   // Keeps this process awake. On a virtual machine, a server needs CPU time to wake its client for each response, and the
   // slower of two servers needs it more often.

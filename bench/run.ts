@@ -17,6 +17,7 @@ import { benchClient } from './client.ts';
 import { benchCustomerSearch } from './customers.ts';
 import { benchEvents } from './events.ts';
 import { benchInstances } from './instances.ts';
+import { benchKeys } from './keys.ts';
 import { fetchText, get, lists, samePages } from './lists.ts';
 import { httpRequest, runLoad } from './load.ts';
 import { countedPaths, measureTotals } from './navigation.ts';
@@ -226,6 +227,7 @@ async function benchSmall(engine: Engine): Promise<void> {
   await server.stop();
   await benchPlacement(engine, shop, { rounds, seconds, median, record });
   await benchStock(engine, shop, { rounds, seconds, median, record });
+  await benchKeys(engine, shop, { rounds, seconds, median, record });
   await benchLogin(engine, shop, { rounds, seconds, median, record });
   if (engine === 'postgres') {
     await benchInstances(shop, { rounds, seconds, median, record });

@@ -1,6 +1,6 @@
 /** Drafts: cheeses without what the server supplies, with names of categories and tags instead of ids. */
-import type { Sql } from '../database/database.ts';
-import { validationError } from '../errors.ts';
+import { ConstraintError, type Sql } from '../database/database.ts';
+import { AppError, validationError } from '../errors.ts';
 import { type CheeseRow, cheeseQueries } from './queries.ts';
 import { type Cheese, type CheeseInput, parseCheese } from './schemas.ts';
 import { originAndOrganicOf, type Term } from './search-terms.ts';
@@ -14,6 +14,18 @@ export type Draft = Omit<Cheese, 'id' | 'category' | 'tags' | 'createdAt' | 'upd
 /** Equal for two cheeses that the unique index does not accept together. */
 export function uniqueKey(categoryName: string | null, name: string): string {
   return JSON.stringify([categoryName, name.normalize('NFC')]);
+}
+
+/** Runs a statement that the unique index may refuse. @throws AppError conflict */
+export async function throwConflict(write: () => Promise<unknown>): Promise<void> {
+  try {
+    await write();
+  } catch (error) {
+    // The other unique index is the primary key, and the catalogue assigns each id once.
+    throw error instanceof ConstraintError
+      ? new AppError('conflict', 'A cheese with this name already exists in the category.', { cause: error })
+      : error;
+  }
 }
 
 /** Names of the fields in which a stored cheese and a draft differ. */

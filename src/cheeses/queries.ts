@@ -164,10 +164,10 @@ export const cheeseQueries = queriesOn((tx) => ({
         price = ${c.price}, age = ${c.age}, terms = ${c.terms}, body = ${c.body}, changed_in = ${c.changedIn}
       where id = ${c.id}`),
 
-  delete: (id: number) => tx.run(sql`delete from cheese where id = ${id}`),
+  delete: (id: number) => tx.send(sql`delete from cheese where id = ${id}`),
 
   insertTombstone: (id: number, changedIn: number, deletedAt: string) =>
-    tx.run(sql`
+    tx.send(sql`
       insert into cheese_tombstone (cheese_id, changed_in, deleted_at) values (${id}, ${changedIn}, ${deletedAt})`),
 
   /** Terms by kind and name. Terms that were never used do not exist. */
@@ -190,17 +190,17 @@ export const cheeseQueries = queriesOn((tx) => ({
   },
 
   insertPostings: (postings: readonly Posting[]) =>
-    tx.insert('cheese_term', ['term_id', 'cheese_id', 'name', 'status', 'price', 'age'], postings),
+    tx.sendInsert('cheese_term', ['term_id', 'cheese_id', 'name', 'status', 'price', 'age'], postings),
 
   deletePostings: (postings: readonly Posting[]) =>
-    tx.run(sql`
+    tx.send(sql`
       delete from cheese_term where (term_id, cheese_id) in (
         select cast(value->>0 as bigint), cast(value->>1 as bigint)
         from ${rowsFromJson(postings.map(([termId, cheeseId]) => [termId, cheeseId]))})`),
 
   /** Adds to the counters of terms by status. Numbers may be negative. */
   updateCounts: (deltas: readonly (readonly [termId: number, status: Status, cheeses: number])[]) =>
-    tx.run(sql`
+    tx.send(sql`
       insert into term_count (term_id, status, cheeses)
       select cast(value->>0 as bigint), value->>1, cast(value->>2 as bigint) from ${rowsFromJson(deltas)} where true
       on conflict (term_id, status) do update set cheeses = term_count.cheeses + excluded.cheeses`),

@@ -13,24 +13,48 @@ export interface Change {
 /** Id of the term whose counters are those of the whole catalogue. */
 const catalogueTerm = 0;
 
-/** Returns a function from a term to its id. Terms that do not exist are inserted. */
-export async function findOrCreateTerms(tx: Sql, terms: readonly Term[]): Promise<(term: Term) => number> {
-  const byKey = new Map(terms.map((term) => [keyOf(term), term]));
-  const ids = new Map<string, number>();
+/** Ids of terms by their keys. They never change within a transaction, because terms are only added. */
+export type TermIds = Map<string, number>;
 
-  async function find(): Promise<void> {
-    for (const { id, kind, name } of await cheeseQueries(tx).findTerms([...byKey.values()])) {
-      ids.set(`${kind} ${name}`, id);
+/** The ids of those terms that exist. Call it before the catalogue is locked, so that the lock is kept for less time. */
+export async function findTermIds(tx: Sql, terms: readonly Term[]): Promise<TermIds> {
+  const byKey = new Map(terms.map((term) => [keyOf(term), term]));
+  const rows = await cheeseQueries(tx).findTerms([...byKey.values()]);
+  return new Map(rows.map(({ id, kind, name }) => [keyOf([kind, name]), id]));
+}
+
+/**
+ * Returns a function from a term to its id. Terms that do not exist are inserted.
+ * @param known ids that are not looked up; others are added
+ */
+export async function findOrCreateTerms(
+  tx: Sql,
+  terms: readonly Term[],
+  known: TermIds = new Map(),
+): Promise<(term: Term) => number> {
+  const unknown = () => [
+    ...new Map(
+      terms.flatMap((term) => (known.has(keyOf(term)) ? [] : [[keyOf(term), term] as const])),
+    ).values(),
+  ];
+
+  async function find(): Promise<readonly Term[]> {
+    const searched = unknown();
+    if (searched.length === 0) {
+      return [];
     }
+    for (const [key, id] of await findTermIds(tx, searched)) {
+      known.set(key, id);
+    }
+    return unknown();
   }
 
-  await find();
-  const missing = [...byKey].filter(([key]) => !ids.has(key)).map(([, term]) => term);
+  const missing = await find();
   if (missing.length > 0) {
     await cheeseQueries(tx).insertTerms(missing);
     await find();
   }
-  return (term) => ids.get(keyOf(term)) ?? Number.NaN;
+  return (term) => known.get(keyOf(term)) ?? Number.NaN;
 }
 
 function keyOf([kind, name]: Term): string {
@@ -78,8 +102,13 @@ const newEntry = (): Entry => ({ deltas: { available: 0, pending: 0, sold: 0 }, 
 /**
  * Updates postings and counters for changed cheeses. Pass many changes sorted by name, like the index: then each of its
  * pages is written once.
+ * @param known ids of terms that are not looked up
  */
-export async function reindex(tx: Sql, changes: readonly Change[]): Promise<void> {
+export async function reindex(
+  tx: Sql,
+  changes: readonly Change[],
+  known: TermIds = new Map(),
+): Promise<void> {
   const termsOf = createTerms();
   const entries = new Map<Term, Entry>();
   const catalogue = newEntry();
@@ -109,7 +138,7 @@ export async function reindex(tx: Sql, changes: readonly Change[]): Promise<void
     addChange(before, 'removed');
     addChange(after, 'added');
   }
-  const idOf = await findOrCreateTerms(tx, [...entries.keys()]);
+  const idOf = await findOrCreateTerms(tx, [...entries.keys()], known);
   const changed = [...entries]
     .map(([term, entry]) => ({ id: idOf(term), isWord: term[0] === 'word', ...entry }))
     .sort((a, b) => a.id - b.id);

@@ -3,7 +3,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { forEachBlock } from '../blocks.ts';
 import { type Clock, timestamp } from '../clock.ts';
 import type { Context } from '../database/context.ts';
-import { ConstraintError, type Database, type Sql } from '../database/database.ts';
+import type { Database, Sql } from '../database/database.ts';
 import { isDryRun, nextDryId } from '../database/dry-run.ts';
 import { createLookup } from '../database/lookup.ts';
 import { AppError } from '../errors.ts';
@@ -11,8 +11,9 @@ import { recordEvents } from '../events/record.ts';
 import { chain, type MaybePromise } from '../maybe-promise.ts';
 import type { Precondition, Versioned } from '../versioned.ts';
 import { cheeseUpdated } from './changes.ts';
-import { cheeseToDraft, type Draft, inputToDraft, storedTermsOf, toCheese } from './drafts.ts';
+import { cheeseToDraft, type Draft, inputToDraft, storedTermsOf, throwConflict, toCheese } from './drafts.ts';
 import { cheeseEvents } from './event-types.ts';
+import { expectedTermIds, termIdsOf } from './expected-terms.ts';
 import { compareImport, type ImportMode, type ImportOutcome, type SeenCheeses } from './import-comparison.ts';
 import { applyPatch, patchToInput } from './patch.ts';
 import { type CheeseRow, cheeseLookup, cheeseQueries, type LockedCheeseRow } from './queries.ts';
@@ -107,8 +108,9 @@ export function createCheeseService(dependencies: Dependencies): CheeseService {
   async function insert(tx: Sql, context: Context, drafts: readonly Draft[]): Promise<Versioned[]> {
     const queries = cheeseQueries(tx);
     const isDry = isDryRun(tx);
+    const known = await termIdsOf(tx, drafts);
     const catalogue = await queries.updateCatalogue(now(), isDry ? 0 : drafts.length);
-    const idOf = await findOrCreateTerms(tx, drafts.flatMap(storedTermsOf));
+    const idOf = await findOrCreateTerms(tx, drafts.flatMap(storedTermsOf), known);
     const firstId = catalogue.last_cheese_id - drafts.length + 1;
     const createdAt = catalogue.last_written_at;
     const cheeses = drafts.map((draft, index) =>
@@ -119,6 +121,7 @@ export function createCheeseService(dependencies: Dependencies): CheeseService {
     await reindex(
       tx,
       cheeses.toSorted(byName).map((cheese) => ({ before: null, after: cheese })),
+      known,
     );
     const events = cheeses.map((cheese) => cheeseEvents.created.of(`cheese:${cheese.id}`, cheese));
     await recordEvents(tx, context.origin, createdAt, events);
@@ -134,16 +137,17 @@ export function createCheeseService(dependencies: Dependencies): CheeseService {
     prepare: () => Promise<(current: Cheese) => Draft>,
   ): Promise<Versioned> {
     const queries = cheeseQueries(tx);
-    await queries.lockCatalogue();
+    const find = () => (Number.isSafeInteger(id) ? queries.find(id) : undefined);
     const change = await prepare();
-    const row = Number.isSafeInteger(id) ? await queries.find(id) : undefined;
+    const known = await expectedTermIds(tx, find, change);
+    const [, row] = await Promise.all([queries.lockCatalogue(), find()]);
     if (row === undefined) {
       throw notFound(id);
     }
     const before = parseCheese(row.body);
     precondition?.(row.version);
     const draft = change(before);
-    const idOf = await findOrCreateTerms(tx, storedTermsOf(draft));
+    const idOf = await findOrCreateTerms(tx, storedTermsOf(draft), known);
     const { createdAt, updatedAt } = before;
     if (JSON.stringify(toCheese(draft, idOf, { id, createdAt, updatedAt })) === row.body) {
       return row;
@@ -152,7 +156,7 @@ export function createCheeseService(dependencies: Dependencies): CheeseService {
     const after = toCheese(draft, idOf, { id, createdAt, updatedAt: catalogue.last_written_at });
     const changed = toRow(after, row.version + 1, catalogue.version, idOf);
     await throwConflict(() => queries.update(changed));
-    await reindex(tx, [{ before, after }]);
+    await reindex(tx, [{ before, after }], known);
     if (after.status !== before.status) {
       await onStatusChange(tx, id);
     }
@@ -279,17 +283,6 @@ export function createCheeseService(dependencies: Dependencies): CheeseService {
 /** Most indexes are sorted by name: rows in that order write each page of an index once. */
 function byName(a: { readonly name: string }, b: { readonly name: string }): number {
   return a.name < b.name ? -1 : 1;
-}
-
-async function throwConflict(write: () => Promise<unknown>): Promise<void> {
-  try {
-    await write();
-  } catch (error) {
-    // The other unique index is the primary key, and the catalogue assigns each id once.
-    throw error instanceof ConstraintError
-      ? new AppError('conflict', 'A cheese with this name already exists in the category.', { cause: error })
-      : error;
-  }
 }
 
 function notFound(id: number): AppError {

@@ -15,6 +15,7 @@ import {
 } from './postgres-errors.ts';
 import { urlsIn } from './postgres-hosts.ts';
 import { createListener, type Listener } from './postgres-listener.ts';
+import { openSocket } from './postgres-socket.ts';
 import {
   type Connection,
   type SentStatements,
@@ -260,6 +261,7 @@ export function openPostgres(url: string): Database {
 
 function connect({ url, ssl }: TlsSettings, max: number, onStandby: (isStandby: boolean) => void): Pool {
   return postgres(url, {
+    ...({ socket: openSocket } as object),
     ssl,
     max,
     backoff: () => reconnectSeconds,
