@@ -150,7 +150,7 @@ function insertion(first: number, end: number, count: number) {
   const address =
     '{"street":"Gerechtigkeitsgasse 1","city":"Bern","state":"BE","zipCode":"3011","country":"CH"}';
   return sql`
-    with recursive numbers (n) as (select ${from} union all select n + 1 from numbers where n + 1 < ${to}), made as (
+    with recursive numbers (n) as (select cast(${from} as bigint) union all select n + 1 from numbers where n + 1 < ${to}), made as (
       select n, ${created} as created,
         case when n % 49 = 8 then 'cancelled' when n >= ${share(0.0002)} then 'placed' when n >= ${share(0.001)} then 'approved'
           when n >= ${share(0.003)} then 'shipped' else 'delivered' end as status,
