@@ -131,8 +131,8 @@ async function makeOrders(database: Database, count: number): Promise<void> {
 }
 
 /**
- * Orders spread over three years. The oldest are delivered, one in 49 is cancelled, and the newest 0.3 % are open.
- * Two thirds have a customer; the average customer has 13 orders.
+ * Orders spread over three years. The oldest are delivered, one in 49 is cancelled, and the newest 0.3 % are open; one in
+ * 25 that are approved is late. Two thirds have a customer; the average customer has 13 orders.
  */
 function insertion(first: number, end: number, count: number) {
   const [from, to] = [rawSql(String(first)), rawSql(String(end))];
@@ -160,7 +160,7 @@ function insertion(first: number, end: number, count: number) {
       updated_at, needs_approval)
     select 11 + n, status,
       case when n % 8 = 0 then ${placer} when customer is null then 'client:bench' else 'customer:' || customer end,
-      customer, ${items}, ${address}, null, 8300, case when status in ('approved', 'shipped') then created end, created,
+      customer, ${items}, ${address}, null, 8300, case when status in ('approved', 'shipped') then case when n % 25 = 0 then created else '9999' end end, created,
       created, case when status = 'placed' and n % 20 = 0 then 1 else 0 end
     from made`;
 }
@@ -271,6 +271,9 @@ async function main(): Promise<void> {
         : `${orders} orders in ${large.makeSeconds.toFixed(0)} s (at most ${makeSecondsMax})`,
     );
     const rows: Row[] = [];
+    let isMet = false;
+    // Not a setting of the servers.
+    delete process.env.CURD_TEST_POSTGRES;
     const servers = [await startCurd(small.environment), await startCurd(large.environment)] as const;
     try {
       for (const [list, query] of Object.entries(listsOf(Date.now()))) {
@@ -283,9 +286,9 @@ async function main(): Promise<void> {
         );
       }
       const { ms } = await timed(servers[1], '/metrics', large.key);
-      console.log(
-        `${ms <= metricsMsMax ? 'ok  ' : 'MISS'} /metrics ${ms.toFixed(1)} ms (at most ${metricsMsMax})`,
-      );
+      const isOk = ms <= metricsMsMax;
+      isMet = isOk && rows.every((row) => row.isOk);
+      console.log(`${isOk ? 'ok  ' : 'MISS'} /metrics ${ms.toFixed(1)} ms (at most ${metricsMsMax})`);
     } finally {
       await Promise.all(servers.map((server) => server.stop()));
     }
@@ -299,7 +302,7 @@ async function main(): Promise<void> {
     if (options.json) {
       console.log(JSON.stringify(rows));
     }
-    process.exitCode = rows.every(({ isOk }) => isOk) ? 0 : 1;
+    process.exitCode = isMet ? 0 : 1;
   } finally {
     await rm(scratch, { recursive: true, force: true });
     if (engine === 'postgres') {

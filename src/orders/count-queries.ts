@@ -3,7 +3,7 @@
  * so that no transaction waits for a counter. The counter (order-counter.ts) adds these changes to the counts.
  */
 import { queriesOn } from '../database/database.ts';
-import { advisoryLock, join, joinAnd, rawSql, rowsFromJson, type Statement, sql } from '../database/sql.ts';
+import { join, joinAnd, rawSql, rowsFromJson, type Statement, skippingLocked, sql } from '../database/sql.ts';
 import { type OrderStatus, orderStatuses } from './order-status.ts';
 import { firstRealId } from './queries.ts';
 
@@ -80,15 +80,13 @@ export function isCountedPlacer(placedBy: string): boolean {
 }
 
 export const orderCountQueries = queriesOn((tx) => ({
-  /** Lets one transaction at a time write counts. */
-  lock: () => tx.get(advisoryLock('order counts')),
-
   hasChanges: async () => (await tx.get(sql`select id from order_count_change limit 1`)) !== undefined,
 
-  /** Deletes the oldest changes and returns them. */
+  /** Deletes the oldest changes and returns them, except those that another instance adds now. */
   takeChanges: (limit: number) =>
     tx.all<CountChange>(sql`
-      delete from order_count_change where id in (select id from order_count_change order by id limit ${limit})
+      delete from order_count_change where id in (
+        select id from order_count_change order by id limit ${limit}${skippingLocked})
       returning day, placed_by, customer_id, old_status, new_status`),
 
   add: (rows: readonly OrderCountRow[]) =>

@@ -30,16 +30,18 @@ export function createOrderCounter(database: Database, log: Pick<Log, 'error'>):
 
 /** Adds all recorded changes to the counts. */
 export async function addChanges(database: Database, isStopped = () => false): Promise<void> {
-  while (!isStopped() && (await orderCountQueries(database).hasChanges())) {
-    await database.transaction(addSomeChanges);
+  let added = (await orderCountQueries(database).hasChanges()) ? changesMax : 0;
+  while (!isStopped() && added >= changesMax) {
+    added = await database.transaction(addSomeChanges);
     await nextTurn();
   }
 }
 
-async function addSomeChanges(tx: Sql): Promise<void> {
+/** Returns how many changes it added. Several instances may do so at once: they lock counts in the order of their keys. */
+async function addSomeChanges(tx: Sql): Promise<number> {
   const queries = orderCountQueries(tx);
-  await queries.lock();
-  const rows = sumChanges(await queries.takeChanges(changesMax));
+  const changes = await queries.takeChanges(changesMax);
+  const rows = sumChanges(changes);
   if (rows.length > 0) {
     await queries.add(rows);
   }
@@ -47,6 +49,7 @@ async function addSomeChanges(tx: Sql): Promise<void> {
   if (fewer.length > 0) {
     await queries.deleteEmpty(fewer);
   }
+  return changes.length;
 }
 
 /** What changes, in the order of the key. */
@@ -80,7 +83,6 @@ function add(row: [string, string, ...number[]], status: OrderStatus | null, ord
 export function recountOrders(database: Database): Promise<void> {
   return database.exclusiveTransaction(async (tx) => {
     await lockTables(tx, database.engine, [{ name: 'orders', columns: [], key: [] }]);
-    await orderCountQueries(tx).lock();
     await orderCountQueries(tx).rebuild();
   });
 }
