@@ -25,8 +25,9 @@ import { createNumbering } from '../events/numbering.ts';
 import { removeExpiredEvents } from '../events/retention.ts';
 import { eventRoutes } from '../events/routes.ts';
 import type { StreamTimes } from '../events/stream.ts';
+import { closeServer } from '../http/close-server.ts';
 import { createDeprecationReport } from '../http/deprecation.ts';
-import { createMetrics } from '../http/metrics.ts';
+import { createMetrics, type Metrics } from '../http/metrics.ts';
 import { describeApi } from '../http/openapi.ts';
 import { operationalRoutes } from '../http/operational-routes.ts';
 import { outcomeRoute } from '../http/outcomes.ts';
@@ -68,14 +69,12 @@ import { createRawRoutes } from './raw-routes.ts';
 import { createReadiness } from './readiness.ts';
 import { openServices, type Services, type WorkerPools } from './services.ts';
 
-/** How long the server waits for running requests before it stops. */
-const stopTimeoutMs = 30_000;
-
 export interface App {
   readonly server: FastifyInstance;
   readonly services: Services;
   readonly routes: readonly Route[];
   readonly log: Log;
+  readonly metrics: Metrics;
   /** They approve orders, send webhooks, and count statistics and orders. The caller starts them. */
   readonly worker: JobWorker;
   readonly webhookWorker: WebhookWorker;
@@ -147,16 +146,18 @@ export async function buildApp(
   const statisticsCounter = createStatisticsCounter(database, log);
   const orderCounter = createOrderCounter(database, log);
   const connections = createLiveConnections(config.streams, config.streamsPerAccount);
-  const figures = createGauges({
-    services,
-    clock,
-    overload,
-    uploads,
-    refusals: rateLimits.refusals,
-    webhooks: webhookWorker.stats,
-    numbering,
-    connections,
-  });
+  metrics.add(
+    createGauges({
+      services,
+      clock,
+      overload,
+      uploads,
+      refusals: rateLimits.refusals,
+      webhooks: webhookWorker.stats,
+      numbering,
+      connections,
+    }),
+  );
 
   const routes = [
     ...listingRoutes(listing),
@@ -190,7 +191,7 @@ export async function buildApp(
     metadataRoute(issuer),
     styleRoute(),
     ...pageRoutes(config, clock, consoleLinks),
-    ...operationalRoutes({ requireReady: createReadiness(config, database), describe, metrics, figures }),
+    ...operationalRoutes({ requireReady: createReadiness(config, database), describe, metrics }),
   ];
   const rawRoutes = createRawRoutes({ services, log, issuer, countClientIp: rateLimits.countClientIp });
   const server = createServer(routes, {
@@ -256,12 +257,7 @@ export async function buildApp(
     const webhooksEnd = webhookWorker.stop();
     const countingEnd = Promise.all([statisticsCounter.stop(), orderCounter.stop()]);
     await hub.stop();
-    // Connections become idle when their last response was sent, and would stay open for further requests.
-    const closing = setInterval(() => server.server.closeIdleConnections(), 50);
-    const timeout = setTimeout(() => server.server.closeAllConnections(), stopTimeoutMs);
-    await server.close();
-    clearInterval(closing);
-    clearTimeout(timeout);
+    await closeServer(server);
     writeRefusals();
     await maintenanceEnd;
     await worker.stop();
@@ -283,6 +279,7 @@ export async function buildApp(
     services,
     routes,
     log,
+    metrics,
     worker,
     maintenance,
     webhookWorker,

@@ -60,9 +60,12 @@ export interface WorkerPools {
   readonly imageRenderer: ImageRenderer;
 }
 
-/** Starts no process yet. */
-export function createWorkerPools(clock: Clock): WorkerPools {
-  return { passwords: createPasswords(clock), imageRenderer: createImageRenderer(clock) };
+/** Starts no process yet. @param processesMax of each pool; by default as many as one server needs */
+export function createWorkerPools(clock: Clock, processesMax?: number): WorkerPools {
+  return {
+    passwords: createPasswords(clock, processesMax),
+    imageRenderer: createImageRenderer(clock, processesMax),
+  };
 }
 
 export interface Services extends WorkerPools {

@@ -41,13 +41,13 @@ export interface Passwords {
 }
 
 /** Creates the password pool. Its processes start with the first password. */
-export function createPasswords(clock: Clock): Passwords {
+export function createPasswords(clock: Clock, processesMax = passwordProcessesMax): Passwords {
   const pool = createWorkerPool<PasswordTask, string | boolean, Lane>({
     file: new URL('../workers/password-worker.ts', import.meta.url),
-    processesMax: passwordProcessesMax,
+    processesMax,
     slotsPerProcess: 1,
     lanes: {
-      verify: { concurrency: passwordProcessesMax, queueMax: 64 },
+      verify: { concurrency: processesMax, queueMax: 64 },
       // A batch of registrations has at most 100 passwords.
       hash: { concurrency: 1, queueMax: 128 },
     },

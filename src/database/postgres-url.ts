@@ -3,6 +3,7 @@ import { ConfigError } from '../settings/parsers.ts';
 
 /** Connections, unless the URL has `?max=`. */
 const poolSize = 10;
+const poolSizeOfWorkerMin = 2;
 
 /**
  * `max` is the number of connections. With `prepare=false`, the driver prepares no statement: a pooler in transaction
@@ -20,4 +21,13 @@ export function readParameters(databaseUrl: string): { readonly max: number } {
   }
   const max = parameters.get('max') ?? '';
   return { max: /^\d+$/.test(max) ? Number(max) : poolSize };
+}
+
+/** The URL for one of several processes, which share the connections. */
+export function withShareOfConnections(databaseUrl: string, processes: number): string {
+  const [base = '', query = ''] = databaseUrl.split('?', 2);
+  const parameters = new URLSearchParams(query);
+  const share = Math.ceil(readParameters(databaseUrl).max / processes);
+  parameters.set('max', String(Math.max(poolSizeOfWorkerMin, share)));
+  return `${base}?${parameters}`;
 }

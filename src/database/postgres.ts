@@ -259,6 +259,7 @@ export function openPostgres(url: string): Database {
   };
 }
 
+/** @param onStandby called when a connection is made to a standby, and when that is promoted */
 function connect({ url, ssl }: TlsSettings, max: number, onStandby: (isStandby: boolean) => void): Pool {
   return postgres(url, {
     ...({ socket: openSocket } as object),

@@ -42,12 +42,20 @@ export interface Metrics {
   record(request: FastifyRequest, status: number, milliseconds: number): void;
   /** All requests so far. There are as many entries as pairs of a route and a status. */
   requests(): RouteStatusCount[];
+  /** Adds metrics to the text. */
+  add(more: readonly MetricDefinition[]): void;
+  /** The metrics of this process as text. */
+  render(): Promise<string>;
   /** The text of /metrics. */
-  render(definitions: readonly MetricDefinition[]): Promise<string>;
+  renderAll(): Promise<string>;
+  /** Makes `renderAll` return what `gather` makes of the text of this process. */
+  gatherWith(gather: (own: string) => Promise<string>): void;
 }
 
 /** Counts requests; `render` adds the metrics that it is given. */
 export function createMetrics(): Metrics {
+  const definitions: MetricDefinition[] = [];
+  let gather: ((own: string) => Promise<string>) | undefined;
   const allSeries = new Map<string, HistogramSeries>();
 
   function seriesOf(method: string, route: string, status: number): HistogramSeries {
@@ -85,23 +93,36 @@ export function createMetrics(): Metrics {
         requests,
       })),
 
-    async render(definitions) {
-      const lines = [
-        '# HELP curd_http_request_duration_seconds Requests, by the time until their response began.',
-      ];
-      lines.push('# TYPE curd_http_request_duration_seconds histogram');
-      for (const series of allSeries.values()) {
-        lines.push(...histogram('curd_http_request_duration_seconds', series));
-      }
-      for (const { name, help, type, read } of definitions) {
-        const value = await read();
-        const values = typeof value === 'number' ? { '': value } : value;
-        lines.push(`# HELP ${name} ${help}`, `# TYPE ${name} ${type}`);
-        lines.push(...Object.entries(values).map(([labels, one]) => `${name}${labels} ${one}`));
-      }
-      return `${lines.join('\n')}\n`;
+    add: (more) => definitions.push(...more),
+
+    async renderAll() {
+      const own = await render();
+      return gather === undefined ? own : gather(own);
     },
+
+    gatherWith(given) {
+      gather = given;
+    },
+
+    render,
   };
+
+  async function render(): Promise<string> {
+    const lines = [
+      '# HELP curd_http_request_duration_seconds Requests, by the time until their response began.',
+    ];
+    lines.push('# TYPE curd_http_request_duration_seconds histogram');
+    for (const series of allSeries.values()) {
+      lines.push(...histogram('curd_http_request_duration_seconds', series));
+    }
+    for (const { name, help, type, read } of definitions) {
+      const value = await read();
+      const values = typeof value === 'number' ? { '': value } : value;
+      lines.push(`# HELP ${name} ${help}`, `# TYPE ${name} ${type}`);
+      lines.push(...Object.entries(values).map(([labels, one]) => `${name}${labels} ${one}`));
+    }
+    return `${lines.join('\n')}\n`;
+  }
 }
 
 function histogram(name: string, { labels, requests, seconds, byBound }: HistogramSeries): string[] {

@@ -2,7 +2,7 @@
 import { Asset } from './asset.ts';
 import { documentedText, unavailableResponse as notReady } from './error-responses.ts';
 import { immutable, revalidated } from './etag.ts';
-import { type MetricDefinition, type Metrics, metricsType } from './metrics.ts';
+import { type Metrics, metricsType } from './metrics.ts';
 import { createReferencePage, referenceScriptPath } from './reference-page.ts';
 import { type RouteResponse, TextBody } from './response.ts';
 import { type Route, route } from './route.ts';
@@ -29,11 +29,10 @@ interface Dependencies {
   readonly requireReady: () => Promise<void>;
   /** Returns the OpenAPI document. */
   readonly describe: () => unknown;
-  readonly metrics: Metrics;
-  readonly figures: readonly MetricDefinition[];
+  readonly metrics: Pick<Metrics, 'renderAll'>;
 }
 
-export function operationalRoutes({ requireReady, describe, metrics, figures }: Dependencies): Route[] {
+export function operationalRoutes({ requireReady, describe, metrics }: Dependencies): Route[] {
   let description: RouteResponse | undefined;
   const described = (): RouteResponse => {
     description ??= revalidated(new Asset(JSON.stringify(describe())));
@@ -92,7 +91,7 @@ export function operationalRoutes({ requireReady, describe, metrics, figures }: 
       handle: async () => ({
         status: 200,
         headers: { 'Cache-Control': 'no-store' },
-        body: new TextBody(await metrics.render(figures)),
+        body: new TextBody(await metrics.renderAll()),
       }),
     }),
     route({ ...openapi, path: '/openapi.json', operationId: 'getOpenapi' }),

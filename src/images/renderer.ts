@@ -11,7 +11,7 @@ import { createWorkerPool, TaskTimedOut } from '../workers/pool.ts';
 
 /** The resolution of a good camera. While an image is rotated, a pixel needs four bytes of memory. */
 export const pixelsMax = 40_000_000;
-const processesMax = 2;
+const imageProcessesMax = 2;
 /** One that a process works on, and one that it starts next without waiting for us. */
 const slotsPerProcess = 2;
 /** The largest images need eight seconds of an idle core, and workers have the lowest priority. */
@@ -49,7 +49,7 @@ export interface ImageRenderer {
 const extensions = { jpeg: 'jpg', png: 'png', webp: 'webp' } as const;
 
 /** Creates the image pool. Its processes start with the first image, and end when idle to free their memory. */
-export function createImageRenderer(clock: Clock): ImageRenderer {
+export function createImageRenderer(clock: Clock, processesMax = imageProcessesMax): ImageRenderer {
   const slots = processesMax * slotsPerProcess;
   const pool = createWorkerPool<ImageTask, RenderedImages, 'render'>({
     file: new URL('../workers/image-worker.ts', import.meta.url),

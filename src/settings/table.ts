@@ -25,6 +25,7 @@ import {
 import { parseEventRetention } from './retention.ts';
 import { parseSecret, secretRequiredBecause } from './secret.ts';
 import type { Setting } from './setting.ts';
+import { parseWorkers } from './workers.ts';
 
 /** In the order of `--help`. A setting may depend on those above it. */
 export const settings = {
@@ -59,6 +60,14 @@ export const settings = {
     help: 'port to listen on; 0 for any free port',
     default: '8080',
     parse: parseInteger(0, 65_535),
+  },
+  workers: {
+    variable: 'CURD_WORKERS',
+    flag: 'workers',
+    placeholder: 'number',
+    help: 'server processes that share the port, or auto: one a processor, at most 16; more than 1 needs PostgreSQL, and Linux or FreeBSD',
+    default: '1',
+    parse: parseWorkers,
   },
   publicUrl: {
     variable: 'CURD_PUBLIC_URL',

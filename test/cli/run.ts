@@ -276,6 +276,7 @@ export function cheesesIn(environment: Environment): Promise<Cheese[]> {
 
 export interface RunningServer {
   readonly url: string;
+  readonly pid: number;
   /** The output until the last line of the greeting. */
   readonly greeting: string;
   /** The key in the greeting, if any. */
@@ -311,6 +312,7 @@ export async function serve(
   assert.ok(url !== undefined, `${greeting}\n${child.exitCode === null ? '' : await stderr}`);
   return {
     url,
+    pid: child.pid ?? 0,
     greeting,
     firstKey: /\bsk_(?:live|test)_\w+/.exec(greeting)?.[0] ?? null,
     async stop(signal = 'SIGTERM') {

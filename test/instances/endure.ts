@@ -1,7 +1,7 @@
 /**
  * Three servers on one PostgreSQL under load while a fault is injected. No confirmed change is lost, none is made twice,
  * and the servers recover soon afterwards. Each fault occurs once in a run of the tests; CURD_TEST_FAULTS=20 sets how
- * often.
+ * often, and CURD_TEST_WORKERS=3 how many processes the first server has.
  */
 import assert from 'node:assert/strict';
 import type { TestContext } from 'node:test';
@@ -41,7 +41,11 @@ export async function openFleet(t: TestContext): Promise<Fleet> {
     CURD_APPROVAL_DELAY: '100ms',
     CURD_LOG_LEVEL: 'silent',
   };
-  const environments = await Promise.all([1, 2, 3].map(() => freshShop(t, shared)));
+  const environments = await Promise.all(
+    [process.env.CURD_TEST_WORKERS ?? '1', '1', '1'].map((workers) =>
+      freshShop(t, { ...shared, CURD_WORKERS: workers }),
+    ),
+  );
   const { keys, cheeses, contextOf, close } = await openServices(loadConfig(environments[0] ?? {}));
   const context = contextOf('test');
   const cheeseIds: number[] = [];
