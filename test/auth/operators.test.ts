@@ -41,7 +41,7 @@ onBothEngines('Operators', (engine) => {
     assert.equal(used.activeKeys, 1);
     assert.equal(used.quota.hour.remaining, 97);
     assert.ok(used.quota.hour.resetSeconds > 3500);
-    assert.deepEqual((await listed()).quota.hour, used.quota.hour, 'a list counts nothing for the account');
+    assert.equal((await listed()).quota.hour.remaining, 97, 'a list counts nothing for the account');
 
     const moved = await send('POST', `/accounts/${id}/plan`, { plan: 'pro' });
     assert.deepEqual([moved.status, moved.json.plan, moved.json.quota.hour.remaining], [200, 'pro', 9997]);
