@@ -83,7 +83,7 @@ export function shared<T>(open: (t: Scope) => Promise<T>): () => T {
 export async function until(
   isTrue: () => Promise<boolean>,
   message = 'the condition did not become true',
-  timeoutMs = 10_000,
+  timeoutMs = 30_000,
 ): Promise<void> {
   const deadline = performance.now() + timeoutMs;
   while (!(await isTrue())) {

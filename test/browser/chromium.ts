@@ -11,7 +11,7 @@ import { type Scope as CleanUpScope, cleanUp } from '../context.ts';
 /** Not what the package recommends: that would switch off the same-origin policy, and with it what is tested here. */
 const args = ['--no-sandbox', '--disable-gpu', '--disable-dev-shm-usage'];
 /** Everything is on this machine, which may be a busy one. */
-const patienceMs = 20_000;
+const patienceMs = 60_000;
 
 let starting: Promise<Browser> | undefined;
 
