@@ -1,6 +1,6 @@
 /** Statements on stored responses to requests with an idempotency key. Times are RFC 3339. */
 import { queriesOn } from '../database/database.ts';
-import { deleteSlice, sql, valueList } from '../database/sql.ts';
+import { deleteSlice, join, sql, valueList } from '../database/sql.ts';
 
 export interface IdempotentResponseRow {
   readonly fingerprint: string;
@@ -23,21 +23,27 @@ export interface NewResponseRow extends OwnedResponseRow {
   readonly fingerprint: string;
 }
 
+/** How much of an owner `request` begins with. Both are hexadecimal. */
+export const ownerLength = 16;
+
 export const idempotencyQueries = queriesOn((tx) => ({
-  find: (request: string, now: string) =>
+  find: (request: string, oldRequest: string, now: string) =>
     tx.get<IdempotentResponseRow>(sql`
-      select fingerprint, sealed from idempotent_answer where request = ${request} and expires_at > ${now}`),
+      select fingerprint, sealed from idempotent_answer
+      where request in (${request}, ${oldRequest}) and expires_at > ${now}`),
 
   /**
    * Replaces a response that has expired. Where another one is stored, the transaction fails with a NotNullError of
    * `expires_at`: this needs no result of the statement, which is sent together with the commit.
    */
-  insert: (row: NewResponseRow) =>
+  insert: (row: NewResponseRow, oldRequest: string) =>
     tx.send(sql`
       insert into idempotent_answer
         (request, owner, fingerprint, method, path, request_id, sealed, created_at, expires_at)
       values (${row.request}, ${row.owner}, ${row.fingerprint}, ${row.method}, ${row.path}, ${row.request_id},
-        ${row.sealed}, ${row.created_at}, ${row.expires_at})
+        ${row.sealed}, ${row.created_at}, case when not exists (
+          select 1 from idempotent_answer where request = ${oldRequest} and expires_at > ${row.created_at}
+        ) then ${row.expires_at} end)
       on conflict (request) do update set owner = excluded.owner, fingerprint = excluded.fingerprint,
         method = excluded.method, path = excluded.path, request_id = excluded.request_id, sealed = excluded.sealed,
         created_at = excluded.created_at,
@@ -47,10 +53,16 @@ export const idempotencyQueries = queriesOn((tx) => ({
   listOf: (owners: readonly string[], now: string, limit: number) =>
     tx.all<OwnedResponseRow>(sql`
       select owner, method, path, request_id, sealed, created_at, expires_at from idempotent_answer
-      where owner in (${valueList(owners)}) and expires_at > ${now}
+      where (${join(owners.map(inRangeOf), ' or ')}) and owner in (${valueList(owners)}) and expires_at > ${now}
       order by created_at desc, id desc limit ${limit}`),
 
   /** Deletes up to `limit` expired rows, except those that another transaction has locked. Returns how many. */
   deleteExpired: (now: string, limit: number) =>
     tx.run(deleteSlice('idempotent_answer', 'id', 'expires_at', sql`expires_at <= ${now}`, limit)),
 }));
+
+/** All of an owner, by the index on `request`. `g` follows every hexadecimal digit. */
+function inRangeOf(owner: string) {
+  const start = owner.slice(0, ownerLength);
+  return sql`(request >= ${start} and request < ${`${start}g`})`;
+}

@@ -11,7 +11,7 @@ import { type Database, NotNullError, type Sql, type Transaction } from '../data
 import { purgeInSlices } from '../database/purge.ts';
 import { AppError, validationError } from '../errors.ts';
 import { createSealer } from '../sealing.ts';
-import { idempotencyQueries } from './queries.ts';
+import { idempotencyQueries, ownerLength } from './queries.ts';
 
 export const idempotencyHours = 24;
 const lifetimeMs = idempotencyHours * 60 * 60 * 1000;
@@ -89,6 +89,11 @@ const idOf = (scope: string, method: string, path: string, key: string) =>
 /** Half of a hash is unique enough, and keeps the indexes small. */
 const half = (id: string) => id.slice(0, 32);
 const ownerOf = (scope: string, key: string) => half(hash('sha256', JSON.stringify([scope, key])));
+/** The responses of an owner are next to each other in the index. */
+const requestOf = (owner: string, id: string) =>
+  owner.slice(0, ownerLength) + id.slice(0, half(id).length - ownerLength);
+/** Of responses that version 0.1 stored. Remove it when 0.1 can no longer be upgraded directly. */
+const oldRequestOf = half;
 
 /** @param secret at least 32 bytes, the same for all instances on a database */
 export function createIdempotencyStore(database: Database, clock: Clock, secret: string): IdempotencyStore {
@@ -105,8 +110,13 @@ export function createIdempotencyStore(database: Database, clock: Clock, secret:
   }
 
   /** Looks up the response of an idempotent replay; null for a first request. */
-  async function findStored(id: string, fingerprint: string, sql: Sql): Promise<StoredResponse | null> {
-    const row = await idempotencyQueries(sql).find(half(id), timestamp(clock.now()));
+  async function findStored(
+    { id, owner }: Running,
+    fingerprint: string,
+    sql: Sql,
+  ): Promise<StoredResponse | null> {
+    const now = timestamp(clock.now());
+    const row = await idempotencyQueries(sql).find(requestOf(owner, id), oldRequestOf(id), now);
     if (row === undefined) {
       return null;
     }
@@ -126,8 +136,8 @@ export function createIdempotencyStore(database: Database, clock: Clock, secret:
   function store(tx: Sql, request: Running, fingerprint: string, response: StoredResponse) {
     const { id, owner, method, path, requestId } = request;
     const now = clock.now();
-    return idempotencyQueries(tx).insert({
-      request: half(id),
+    const row = {
+      request: requestOf(owner, id),
       owner,
       fingerprint,
       method,
@@ -136,7 +146,8 @@ export function createIdempotencyStore(database: Database, clock: Clock, secret:
       sealed: sealer.seal(storedText(response), id),
       created_at: timestamp(now),
       expires_at: timestamp(now + lifetimeMs),
-    });
+    };
+    return idempotencyQueries(tx).insert(row, oldRequestOf(id));
   }
 
   return {
@@ -156,7 +167,7 @@ export function createIdempotencyStore(database: Database, clock: Clock, secret:
       running.set(id, request);
       try {
         // Another instance may run the same request: the insert decides.
-        const earlier = replay === 'beforeWork' ? await findStored(id, fingerprint, database) : null;
+        const earlier = replay === 'beforeWork' ? await findStored(request, fingerprint, database) : null;
         if (earlier !== null) {
           return { response: earlier, isReplay: true };
         }
@@ -174,7 +185,7 @@ export function createIdempotencyStore(database: Database, clock: Clock, secret:
             .catch(async (error) => {
               if (isStoredAlready(error)) {
                 // Throws where the key was used for another request. The work must see that: a login counts it.
-                await findStored(id, fingerprint, database);
+                await findStored(request, fingerprint, database);
               }
               throw error;
             }),
@@ -189,7 +200,7 @@ export function createIdempotencyStore(database: Database, clock: Clock, secret:
           throw error;
         }
         // The change may be refused because the first request made it: its response counts.
-        const stored = await findStored(id, fingerprint, database);
+        const stored = await findStored(request, fingerprint, database);
         if (stored === null) {
           // A response that was stored has expired since.
           throw isStoredAlready(error) ? stillRunning() : error;

@@ -1,7 +1,9 @@
 /** GET /idempotency/{key}: what became of a request with an Idempotency-Key. */
 import assert from 'node:assert/strict';
+import { hash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
 import { suite, test } from 'node:test';
-import { sql } from '../../src/database/sql.ts';
+import { rawSql, sql } from '../../src/database/sql.ts';
 import { newCustomer, newSession } from '../auth/holders.ts';
 import {
   assertError,
@@ -57,6 +59,30 @@ onBothEngines('GET /idempotency/{key}', (engine) => {
     }
     assertError(await lookUp(shop, 'unknown'), 404, 'not_found');
     assertError(await shop.request('GET', '/v2/idempotency/made'), 401, 'unauthorized');
+  });
+
+  test('returns responses from before migration 28, which are replayed', async () => {
+    const shop = open();
+    const first = await create(shop, 'earlier', 'Earlier');
+    const { database } = shop.app.services;
+    const current = sql`select request, owner from idempotent_answer where request_id = ${String(first.headers['x-request-id'])}`;
+    const stored = await database.get<{ request: string; owner: string }>(current);
+    assert.ok(stored !== undefined);
+    const { id } = (await shop.request('GET', '/v2/whoami', { as: shop.writer })).json;
+    const earlier = hash('sha256', JSON.stringify([id, 'POST', '/v2/cheeses', 'earlier'])).slice(0, 32);
+    await database.run(
+      sql`update idempotent_answer set request = ${earlier} where request = ${stored.request}`,
+    );
+    const migration = new URL(
+      `../../migrations/0028-stored-responses-by-owner.${engine}.sql`,
+      import.meta.url,
+    );
+    const [, update = ''] = readFileSync(migration, 'utf8').split('drop index idempotent_answer_owner;');
+    await database.run(rawSql(`${update.trim().replace(/;$/, '')} and request = '${earlier}'`));
+    assert.deepEqual(await database.get(current), stored);
+    const again = await create(shop, 'earlier', 'Earlier');
+    assert.equal(again.headers['idempotency-replayed'], 'true');
+    assert.deepEqual((await lookUp(shop, 'earlier')).json.items[0].body, first.json);
   });
 
   test('does not know a request that failed, and lists each path of a key, the newest first', async () => {
