@@ -12,7 +12,10 @@ export function parseIdempotencyKey(header: string): string {
   const quoted = unquote(text);
   const key = quoted ?? text;
   if (key === '' || key.length > keyLengthMax || (quoted === undefined && !/^[\x21\x23-\x7e]+$/.test(key))) {
-    throw new AppError('badRequest', `Idempotency-Key: send 1 to ${keyLengthMax} visible ASCII characters.`);
+    throw new AppError(
+      'badRequest',
+      `Idempotency-Key: send 1 to ${keyLengthMax} visible ASCII characters. A key with spaces needs quotes.`,
+    );
   }
   return key;
 }

@@ -224,6 +224,7 @@ test('An invalid key is 400 before the body is validated, and changes nothing', 
       const { statusCode, json } = await shop.app.server.inject(request);
       assert.equal(statusCode, 400, `${JSON.stringify(key)} ${payload}`);
       assert.equal(json().type, 'bad_request');
+      assert.match(json().message, /A key with spaces needs quotes/);
     }
   }
   assert.equal(await total(shop), 0);
