@@ -1,5 +1,6 @@
 /** Customers and approvals in the console. */
 import assert from 'node:assert/strict';
+import { readFile } from 'node:fs/promises';
 import {
   newApplication,
   openBrowser,
@@ -53,6 +54,14 @@ inConsole('finds, changes and deletes a customer', async ({ shop, page, goTo }) 
   const row = page.getByRole('row', { name: /emile42/ });
   assert.match((await row.textContent()) ?? '', /Émile Brûlé.*silver.*\$600\.00/);
   assert.match(page.url(), /\/customers\?q=brul$/);
+  const [file] = await Promise.all([
+    page.waitForEvent('download'),
+    page.getByRole('button', { name: 'CSV' }).click(),
+  ]);
+  const [header, ...lines] = (await readFile(await file.path(), 'utf8')).split('\r\n');
+  assert.equal(header, 'id,username,email,firstName,lastName,tier,deliveredTotal,role,createdAt');
+  assert.equal(lines.length, 1);
+  assert.match(lines[0] ?? '', /^\d+,emile42,emile@example\.com,Émile,Brûlé,silver,600,customer,2/);
   await page.keyboard.press('Escape');
   await page.getByRole('link', { name: 'emile42' }).click();
   await page.getByRole('heading', { level: 1, name: 'emile42' }).waitFor();

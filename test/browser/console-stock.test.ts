@@ -1,5 +1,6 @@
 /** Stock in the console. */
 import assert from 'node:assert/strict';
+import { readFile } from 'node:fs/promises';
 import { bern, until } from '../context.ts';
 import { consoleTests, findAccessibilityProblems, type OpenConsole } from './console.ts';
 
@@ -99,6 +100,18 @@ inConsole('counts several cheeses, and none that moved meanwhile', async (opened
   const { onHand, lowAt } = await stockOf(opened, asiago);
   assert.deepEqual([onHand, lowAt], [7, 2]);
   assert.equal((await stockOf(opened, bitto)).onHand, 5);
+
+  const low = await createCheese(opened, '=2+3');
+  await shop.request('PUT', `/v2/cheeses/${low}/stock`, { as: shop.admin, body: { onHand: 1, lowAt: 2 } });
+  await goTo('/stock?low=true');
+  const [file] = await Promise.all([
+    page.waitForEvent('download'),
+    page.getByRole('button', { name: 'CSV' }).click(),
+  ]);
+  assert.deepEqual((await readFile(await file.path(), 'utf8')).split('\r\n'), [
+    'cheeseId,cheeseName,status,onHand,reserved,available,lowAt',
+    `${low},'=2+3,available,1,0,1,2`,
+  ]);
 });
 
 inConsole('begins and ends tracking on the page of a cheese', async (opened) => {

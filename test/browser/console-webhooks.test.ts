@@ -1,6 +1,7 @@
 /** Webhooks in the console: an endpoint is created, tested, broken, repaired, and gets everything again. */
 import assert from 'node:assert/strict';
 import type { Page } from 'playwright-core';
+import { sql } from '../../src/database/sql.ts';
 import { shared, testClock, until } from '../context.ts';
 import type { ListeningShop } from '../helper.ts';
 import { openReceiver } from '../webhooks/receiver.ts';
@@ -123,6 +124,25 @@ inConsole(
     await deliver(shop);
     assert.deepEqual(typesOf(first).slice(-2), ['order.placed', 'order.approved']);
     assert.deepEqual(typesOf(second).slice(-2), ['order.placed', 'order.approved']);
+
+    // As after ten attempts, while other deliveries arrived.
+    await shop.app.services.database.run(
+      sql`update webhook_delivery set status = 'failed' where subject = ${`order:${second}`} and type = 'order.placed'`,
+    );
+    await goTo('/');
+    const attention = page.getByRole('region', { name: 'Needs attention' });
+    await attention
+      .getByText(`1 delivery to ${new URL(opened().url).host} failed and was given up`)
+      .waitFor();
+    assert.equal(await attention.getByText('is failing').count(), 0);
+    await attention.getByRole('link', { name: 'deliveries' }).click();
+    await openDelivery(page, second, 'order.placed');
+    await dialog.getByRole('button', { name: 'Resend' }).click();
+    await dialog.getByText(/It is sent again/).waitFor();
+    await deliver(shop);
+    await page.keyboard.press('Escape');
+    await goTo('/');
+    await attention.getByText('given up').waitFor({ state: 'detached' });
   },
 );
 

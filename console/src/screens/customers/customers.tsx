@@ -4,6 +4,7 @@ import { useDebouncedValue } from '@mantine/hooks';
 import { useEffect, useState } from 'react';
 import { Link, useLocation, useSearchParams } from 'wouter';
 import type { Query, Result } from '../../../../client/src/index.ts';
+import { CsvButton } from '../../parts/csv-button.tsx';
 import { showMoney } from '../../parts/format.ts';
 import { Empty, Loading, PageTitle, Problem } from '../../parts/page.tsx';
 import { PagedTable } from '../../parts/paged-table.tsx';
@@ -79,6 +80,18 @@ const columns: readonly Column<Details>[] = [
   },
 ];
 
+const csvColumns = {
+  id: ({ customer }: Details) => customer.id,
+  username: ({ customer }: Details) => customer.username,
+  email: ({ customer }: Details) => customer.email,
+  firstName: ({ customer }: Details) => customer.firstName,
+  lastName: ({ customer }: Details) => customer.lastName,
+  tier: ({ customer }: Details) => customer.customerStatus,
+  deliveredTotal: ({ deliveredTotal }: Details) => deliveredTotal,
+  role: ({ role }: Details) => role,
+  createdAt: ({ customer }: Details) => customer.createdAt,
+};
+
 function CustomerList() {
   const curd = useCurd();
   const [, navigate] = useLocation();
@@ -103,7 +116,14 @@ function CustomerList() {
 
   return (
     <>
-      <PageTitle title="Customers" />
+      <PageTitle title="Customers">
+        <CsvButton
+          name="customers"
+          columns={csvColumns}
+          read={(max) => curd.customers.list({ ...filters, limit: 100 }).take(max)}
+          remedy="Filter by tier or role for the others."
+        />
+      </PageTitle>
       <Group mb="sm" align="end" gap="xs">
         <TextInput
           data-screen-search

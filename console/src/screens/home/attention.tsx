@@ -19,11 +19,18 @@ interface Item {
 /** Of low stocks and webhooks, so many are named. */
 const namedMax = 5;
 
+/** No event tells of a delivery that failed. */
+const webhooksMs = 60_000;
+
 const plural = (count: number, one: string, many: string) => `${count} ${count === 1 ? one : many}`;
 
 /** A part that cannot be read is left out: the others are still true. */
-function useItems(key: readonly string[], read: (curd: Curd) => Promise<Item[]>) {
-  const { data, isPending } = useApi(key, read);
+function useItems(
+  key: readonly string[],
+  read: (curd: Curd) => Promise<Item[]>,
+  everyMs: number | false = false,
+) {
+  const { data, isPending } = useApi(key, read, everyMs);
   return { items: data ?? [], isPending };
 }
 
@@ -119,12 +126,42 @@ async function readWebhooks(curd: Curd): Promise<Item[]> {
     }));
 }
 
+/** Of an endpoint, so many of the latest failed deliveries are looked at. */
+const failedMax = 10;
+
+/** Events that an endpoint never got: the latest delivery of each was given up, also where later events arrive. */
+async function readGivenUp(curd: Curd): Promise<Item[]> {
+  const { items } = await curd.webhookEndpoints.list();
+  const found = await Promise.all(
+    items.map(async ({ id, url }) => {
+      const failed = await curd.webhookDeliveries.list(id, { status: 'failed', limit: failedMax });
+      const latest = await Promise.all(
+        [...new Set(failed.items.map(({ eventId }) => eventId))].map((eventId) =>
+          curd.webhookDeliveries.list(id, { eventId, limit: 1 }),
+        ),
+      );
+      const count = latest.filter((page) => page.items[0]?.status === 'failed').length;
+      return { id, url, count, hasMore: failed.hasMore };
+    }),
+  );
+  return found
+    .filter(({ count }) => count > 0)
+    .slice(0, namedMax)
+    .map(({ id, url, count, hasMore }) => ({
+      key: `given up ${id}`,
+      text: `${hasMore ? 'At least ' : ''}${plural(count, 'delivery', 'deliveries')} to ${new URL(url).host} failed and ${count === 1 ? 'was' : 'were'} given up`,
+      href: `/webhooks/${id}?status=failed`,
+      link: 'deliveries',
+    }));
+}
+
 export function Attention() {
   const parts = [
     { items: useOrders(), isPending: false },
     useItems(['stock', 'attention'], readStock),
     useItems(['approvals', 'attention'], readApprovals),
-    useItems(['webhooks', 'attention'], readWebhooks),
+    useItems(['webhooks', 'attention'], readWebhooks, webhooksMs),
+    useItems(['webhooks', 'given up'], readGivenUp, webhooksMs),
   ];
   const items = parts.flatMap((part) => part.items);
   return (

@@ -4,6 +4,7 @@ import { PlusIcon } from '@radix-ui/react-icons';
 import { createContext, useContext, useMemo, useState } from 'react';
 import { Link, useLocation, useSearchParams } from 'wouter';
 import type { Result } from '../../../../client/src/index.ts';
+import { CsvButton } from '../../parts/csv-button.tsx';
 import { showKilograms, showNumber } from '../../parts/format.ts';
 import { Empty, Loading, PageTitle, Problem } from '../../parts/page.tsx';
 import { PagedTable } from '../../parts/paged-table.tsx';
@@ -19,6 +20,16 @@ import { isLow, showSupply, useSales } from './supply.ts';
 
 type Page = Result<'listStock'>;
 export type StockRow = Page['items'][number];
+
+const csvColumns = {
+  cheeseId: ({ cheeseId }: StockRow) => cheeseId,
+  cheeseName: ({ cheeseName }: StockRow) => cheeseName,
+  status: ({ status }: StockRow) => status,
+  onHand: ({ onHand }: StockRow) => onHand,
+  reserved: ({ reserved }: StockRow) => reserved,
+  available: ({ available }: StockRow) => available,
+  lowAt: ({ lowAt }: StockRow) => lowAt,
+};
 
 export default function StockScreen({ id }: ScreenProps) {
   const curd = useCurd();
@@ -46,6 +57,12 @@ export default function StockScreen({ id }: ScreenProps) {
         <Text size="sm" c="dimmed" role="status">
           {first === undefined ? '' : `${showNumber(first.total)} ${isLowOnly ? 'low' : 'tracked'}`}
         </Text>
+        <CsvButton
+          name="stock"
+          columns={csvColumns}
+          read={(max) => curd.stock.list({ ...(isLowOnly ? { low: true } : {}), limit: 100 }).take(max)}
+          remedy="The tab Low has fewer rows. The API lists all of them: GET /v2/stock."
+        />
         <Button size="xs" leftSection={<PlusIcon aria-hidden="true" />} onClick={() => setDialog('begin')}>
           Track a cheese
         </Button>
