@@ -1,6 +1,7 @@
 /** The bar of the console says which shop and environment an operator works on. */
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
+import { newApplication, password, queryOf, register } from '../oauth/flow.ts';
 import { closeChromium } from './chromium.ts';
 import { openConsole } from './console.ts';
 
@@ -43,6 +44,18 @@ for (const [environment, color] of Object.entries(colors)) {
       assert.ok((await page.innerText('body')).includes(name), 'the login');
       await page.goto(opened.shop.url);
       assert.ok((await page.innerText('body')).includes(name), 'the landing page');
+      await register(opened.shop, 'ada');
+      const query = queryOf(await newApplication(opened.shop));
+      await page.goto(`${opened.shop.url}/oauth/authorize?${query}`);
+      await page.getByRole('link', { name: 'Create an account' }).click();
+      await page.getByRole('heading', { name: 'Create an account' }).waitFor();
+      assert.ok((await page.innerText('body')).includes(name), 'the registration');
+      await page.goBack();
+      await page.getByLabel('Username').fill('ada');
+      await page.getByLabel('Password').fill(password);
+      await page.keyboard.press('Enter');
+      await page.getByRole('heading', { name: 'asks for your permission' }).waitFor();
+      assert.ok((await page.innerText('body')).includes(name), 'the consent');
     }
     assert.deepEqual(complaints, []);
   });
