@@ -174,7 +174,7 @@ suite('curd', { concurrency: 2 }, () => {
       curd({ ...shop, CURD_LOG_LEVEL: 'info' }, 'serve', '--port', 'abc'),
       curd(shop, 'serve'),
     ]);
-    assertRefused(byFlag, /^curd: --port is "abc": set it to a number/);
+    assertRefused(byFlag, /^curd: --port is "abc": set it to a whole number/);
     assert.doesNotMatch(byFlag.stderr, /CURD_/);
     assertRefused(byVariable, /^curd: CURD_LOG_LEVEL is "loud"/);
   });
