@@ -28,8 +28,9 @@ async function patch({ shop }: Pick<OpenConsole, 'shop'>, id: number, body: obje
 }
 
 /** Drops a file on the images, or pastes it. Of noise, a PNG is as large as its pixels. */
-function drop(page: Page, name: string, type: string, pixels: number, isPasted = false): Promise<void> {
-  return page.evaluate(`(async () => {
+async function drop(page: Page, name: string, type: string, pixels: number, isPasted = false): Promise<void> {
+  await page.locator('[aria-label="Choose images"].drop-zone').waitFor();
+  await page.evaluate(`(async () => {
     const canvas = new OffscreenCanvas(${pixels}, ${pixels});
     const context = canvas.getContext('2d');
     const image = context.createImageData(${pixels}, ${pixels});

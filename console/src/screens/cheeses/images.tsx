@@ -2,7 +2,7 @@
 import { ActionIcon, Alert, Anchor, Group, Stack, Text, Title } from '@mantine/core';
 import { ArrowLeftIcon, ArrowRightIcon, Cross2Icon, StarFilledIcon, StarIcon } from '@radix-ui/react-icons';
 import { useQueryClient } from '@tanstack/react-query';
-import { useState } from 'react';
+import { useRef, useState } from 'react';
 import { type CheeseImage, etagOf } from '../../../../client/src/index.ts';
 import { useCurd } from '../../queries.ts';
 import { messageOf } from '../../session.ts';
@@ -24,24 +24,38 @@ export function Images({ server, images, isReadOnly }: Props) {
   const client = useQueryClient();
   const [failure, setFailure] = useState<string | null>(null);
   const [dragged, setDragged] = useState<string | null>(null);
-  const { id, photoUrls } = server.cheese;
+  /** The order that is being stored. */
+  const [next, setNext] = useState<readonly string[] | null>(null);
+  const changes = useRef({ count: 0, last: Promise.resolve<unknown>(null) });
+  const { id } = server.cheese;
+  const photoUrls = next ?? server.cheese.photoUrls;
 
-  /** Shows the new order at once. */
-  async function store(next: readonly string[]): Promise<void> {
+  /** Shows the new order at once, and stores one change after the other: each begins with the order before it. */
+  async function store(urls: readonly string[]): Promise<void> {
     setFailure(null);
-    client.setQueryData([`cheese ${id}`], {
-      ...server,
-      cheese: { ...server.cheese, photoUrls: [...next] },
-    });
+    setNext(urls);
+    const { current } = changes;
+    current.count += 1;
+    const number = current.count;
+    const before = { ...server.cheese, photoUrls: [...photoUrls] };
+    // Changes of other fields by others do not matter.
+    const change = current.last.then(() => patchCheese(curd, before, { photoUrls: [...urls] }));
+    current.last = change.catch(() => {});
     try {
-      // Changes of other fields by others do not matter.
-      const { isConflict, cheese } = await patchCheese(curd, server.cheese, { photoUrls: [...next] });
+      const { isConflict, cheese } = await change;
+      // What is read meanwhile may be from before the change.
+      await client.cancelQueries({ queryKey: [`cheese ${id}`] });
       client.setQueryData([`cheese ${id}`], { cheese, etag: etagOf(cheese) });
-      setFailure(isConflict ? changedByOthers : null);
+      if (isConflict) {
+        setFailure(changedByOthers);
+      }
     } catch (error) {
       setFailure(messageOf(error));
     }
-    await client.invalidateQueries({ queryKey: [`cheese ${id}`] });
+    if (number === current.count) {
+      setNext(null);
+      await client.invalidateQueries({ queryKey: [`cheese ${id}`] });
+    }
   }
 
   function move(url: string, to: number): void {
