@@ -114,8 +114,12 @@ suite('orders', () => {
 
   inConsole('keeps a card selected while others come and go', async (opened) => {
     const { page, shop, goTo } = opened;
-    const [first = 0, second = 0, third = 0] = await placeOrders(opened, 3);
+    const ids = await placeOrders(opened, 3);
+    const [first = 0, second = 0, third = 0] = ids;
     await goTo('/orders');
+    for (const id of ids) {
+      await card(opened, 'placed', id).waitFor();
+    }
     await card(opened, 'placed', first).getByRole('link').focus();
     await page.keyboard.press('j');
     await isSelected(opened, second);
