@@ -25,6 +25,10 @@ test('Each folder of tests is in one group, or its files run in processes of the
     }
   }
   assert.deepEqual(runs.toSorted(), [...expected].toSorted());
-  assert.deepEqual([...new Set(runs.map((run) => run.split(' ')[0]))].toSorted(), folders.toSorted());
+  assert.deepEqual(
+    [...new Set(runs.map((run) => run.split(' ')[0]))].toSorted(),
+    folders.toSorted(),
+    'add the folder to a file of test/groups/, or to foldersOfProcesses and the script "test"',
+  );
   assert.ok(packageJson.scripts.test.endsWith(`'test/groups/*.ts' 'test/{${foldersOfProcesses}}/*.test.ts'`));
 });
