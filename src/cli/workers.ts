@@ -179,6 +179,10 @@ export async function serveByWorkers(config: Config, json: boolean): Promise<voi
     process.exitCode = 1;
     return;
   }
+  if (exitCode !== null) {
+    // It was told to stop in its last step.
+    return;
+  }
   for (let number = 2; number <= config.workers; number += 1) {
     void start(number, false);
   }

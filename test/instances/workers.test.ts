@@ -23,8 +23,10 @@ import {
   type Environment,
   freshShop,
   inShop,
+  resultOf,
   runInProcess,
   serve,
+  start,
 } from '../cli/run.ts';
 import { bern, cleanUp, createDatabase, secret, shared, until } from '../context.ts';
 
@@ -272,6 +274,31 @@ suite('curd serve with workers', { skip }, () => {
       database.run(sql`insert into migration (number, name, breaking) values (9999, 'of the future', 1)`),
     );
     assertRefused(await curdProcess(environment, 'serve', '--port', '0'), /9999/);
+  });
+
+  test('starts no further worker after SIGTERM during the start of the first', async (t) => {
+    const environment: Environment = await freshShop(t, {
+      CURD_DATABASE: await createDatabase(t, 'template_curd'),
+      CURD_SECRET: secret,
+      CURD_WORKERS: '2',
+      CURD_LOG_LEVEL: 'silent',
+    });
+    const { ended } = await inShop(environment, ({ database }) =>
+      database.transaction(async (tx) => {
+        // The last statement of the start waits.
+        await tx.run(sql`lock table account in access exclusive mode`);
+        const server = start(['serve', '--port', '0'], environment);
+        cleanUp(t, () => server.kill('SIGKILL'));
+        const waiting = sql`select pid from pg_stat_activity
+          where wait_event_type = 'Lock' and query like 'select id, name, plan from account%'`;
+        await until(async () => (await database.get(waiting)) !== undefined, 'the start does not wait');
+        server.kill('SIGTERM');
+        await sleep(200);
+        // In an object: the result comes after the transaction.
+        return { ended: resultOf(server) };
+      }),
+    );
+    assert.deepEqual(await ended, { code: 0, stdout: '', stderr: '' });
   });
 
   test('is refused on SQLite, and where processes cannot share a port', async (t) => {
