@@ -15,9 +15,11 @@ type Start = Extract<WorkerCommand, { readonly kind: 'start' }>;
 let server: StartedServer | undefined;
 let metricsOf: () => Promise<string> = async () => '';
 const gatherings = new Map<number, (texts: ReadonlyMap<number, string>) => void>();
+let gathered = 0;
 
-function report(message: WorkerReport): void {
-  process.send?.(message);
+/** The parent may have ended: without a callback, that would be an uncaught error. */
+function report(message: WorkerReport, ifLost = () => {}): void {
+  process.send?.(message, (error) => error !== null && ifLost());
 }
 
 /** A stop before the database is open ends the process: nothing runs yet. */
@@ -25,12 +27,13 @@ async function stop(signal: string): Promise<void> {
   await (server?.stop(signal) ?? process.exit(0));
 }
 
-/** The metrics of all workers. */
+/** The metrics of all workers; only those of this one when the parent has ended. */
 async function gather(number: number, own: string): Promise<string> {
   const { promise, resolve } = Promise.withResolvers<ReadonlyMap<number, string>>();
-  const id = gatherings.size === 0 ? 1 : Math.max(...gatherings.keys()) + 1;
+  gathered += 1;
+  const id = gathered;
   gatherings.set(id, resolve);
-  report({ kind: 'gather', id });
+  report({ kind: 'gather', id }, () => resolve(new Map()));
   const others = await promise;
   gatherings.delete(id);
   const texts = [...others, [number, own] as const].sort(([a], [b]) => a - b);
@@ -59,7 +62,12 @@ async function start({ config, isFirst, number }: Start): Promise<void> {
 for (const signal of ['SIGTERM', 'SIGINT'] as const) {
   process.on(signal, () => {});
 }
-process.on('disconnect', () => void stop('the end of the parent process'));
+process.on('disconnect', () => {
+  for (const resolve of gatherings.values()) {
+    resolve(new Map());
+  }
+  void stop('the end of the parent process');
+});
 process.on('message', async (command: WorkerCommand) => {
   if (command.kind === 'start') {
     await start(command);

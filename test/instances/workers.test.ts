@@ -276,6 +276,46 @@ suite('curd serve with workers', { skip }, () => {
     assertRefused(await curdProcess(environment, 'serve', '--port', '0'), /9999/);
   });
 
+  test('finishes running requests when the first process is killed while metrics are read', async (t) => {
+    const { environment, server, key, order } = await openWorkers(t, 2);
+    const { promise: rest, resolve: sendRest } = Promise.withResolvers<void>();
+    let begun = 0;
+    const pause = () => {
+      begun += 1;
+      return rest;
+    };
+    const running = Array.from({ length: 8 }, () =>
+      send(`${server.url}/v2/store/order`, key, { method: 'POST', body: order(randomUUID()), pause }),
+    );
+    const { metrics } = await inShop(environment, ({ database }) =>
+      database.transaction(async (tx) => {
+        await tx.run(sql`lock table order_count in access exclusive mode`);
+        const reading = Array.from({ length: 8 }, () => send(`${server.url}/metrics`, key));
+        const waiting = sql`select pid from pg_stat_activity
+          where wait_event_type = 'Lock' and query like '%order_count%'`;
+        await until(
+          async () => begun === running.length && (await database.get(waiting)) !== undefined,
+          'the metrics do not wait',
+        );
+        process.kill(server.pid, 'SIGKILL');
+        await sleep(200);
+        return { metrics: Promise.all(reading) };
+      }),
+    );
+    // Before the orders: the workers do not wait for each other's metrics.
+    const read = (await metrics).map(({ status }) => status);
+    assert.deepEqual(
+      read,
+      read.map(() => 200),
+    );
+    sendRest();
+    const placed = (await Promise.all(running)).map(({ status }) => status);
+    assert.deepEqual(
+      placed,
+      placed.map(() => 201),
+    );
+  });
+
   test('starts no further worker after SIGTERM during the start of the first', async (t) => {
     const environment: Environment = await freshShop(t, {
       CURD_DATABASE: await createDatabase(t, 'template_curd'),
