@@ -30,8 +30,8 @@ export type WorkerReport =
   | { readonly kind: 'gather'; readonly id: number };
 
 const platforms = ['linux', 'freebsd'];
+/** Doubled with each death, so 1.6 seconds at most: there are five restarts within a minute. */
 const restartMsMin = 100;
-const restartMsMax = 5000;
 const deathsMax = 6;
 const deathsWithinMs = 60_000;
 const gatherMs = 2000;
@@ -113,7 +113,7 @@ export async function serveByWorkers(config: Config, json: boolean): Promise<voi
       stop('SIGTERM', 1);
       return;
     }
-    const delayMs = Math.min(restartMsMax, restartMsMin * 2 ** (deaths.length - 1));
+    const delayMs = restartMsMin * 2 ** (deaths.length - 1);
     log.error({ worker: number, reason, delayMs }, 'a worker process ended; it is started again');
     const timer = setTimeout(() => {
       restarts.delete(timer);
