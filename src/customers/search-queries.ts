@@ -76,8 +76,8 @@ export const searchQueries = queriesOn((tx) => ({
       where id in (select cast(value->>0 as bigint) from ${rowsFromJson(ids.map((id) => [id]))})`),
 
   /**
-   * Customers whose column begins with a text, after a position, in the order of the column. Only matches and the last one are returned, because up to
-   * 1,000 customers are examined for a page.
+   * Customers whose column begins with a text, after a position, in the order of the column. Only matches and the last
+   * one are returned, because up to 1,000 customers are examined for a page.
    */
   listByText: (
     { column, prefix }: TextBeginning,

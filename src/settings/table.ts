@@ -65,7 +65,7 @@ export const settings = {
     variable: 'CURD_WORKERS',
     flag: 'workers',
     placeholder: 'number',
-    help: 'server processes that share the port, or auto: one a processor, at most 16; more than 1 needs PostgreSQL, and Linux or FreeBSD',
+    help: 'server processes that share the port, or auto: one for each processor, at most 16; more than 1 needs PostgreSQL, and Linux or FreeBSD',
     default: '1',
     parse: parseWorkers,
   },
