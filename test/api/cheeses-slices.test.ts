@@ -4,6 +4,7 @@ import { suite, test } from 'node:test';
 import type { Cheese, CheeseInput } from '../../src/cheeses/schemas.ts';
 import type { Engine, Statement } from '../../src/database/sql.ts';
 import { onBothEngines, openShop, type Scope, type Shop, shared, type TestResponse } from '../helper.ts';
+import { countTurns } from '../turns.ts';
 
 const size = 10_100;
 const manyTags = Array.from({ length: 1500 }, (_, index) => `t${index}`);
@@ -38,31 +39,22 @@ async function readsDuring(shop: Shop, work: () => Promise<unknown>) {
   const { database } = shop.app.services;
   const { all, get } = database;
   const reads: { text: string; rows: number; turn: number }[] = [];
-  let turn = 0;
-  let isOver = false;
-  const count = () => {
-    turn += 1;
-    if (!isOver) {
-      setImmediate(count);
-    }
-  };
-  count();
+  using turns = countTurns();
   Object.assign(database, {
     all: async (statement: Statement) => {
-      const begun = turn;
+      const { turn } = turns;
       const rows = await all(statement);
-      reads.push({ text: statement.render('sqlite').text, rows: rows.length, turn: begun });
+      reads.push({ text: statement.render('sqlite').text, rows: rows.length, turn });
       return rows;
     },
     get: async (statement: Statement) => {
-      reads.push({ text: statement.render('sqlite').text, rows: 1, turn });
+      reads.push({ text: statement.render('sqlite').text, rows: 1, turn: turns.turn });
       return get(statement);
     },
   });
   try {
     await work();
   } finally {
-    isOver = true;
     Object.assign(database, { all, get });
   }
   return reads;

@@ -9,6 +9,7 @@ import { gunzipSync } from 'node:zlib';
 import type { CheeseReader } from '../../src/cheeses/listing.ts';
 import type { Engine } from '../../src/database/sql.ts';
 import { cleanUp, onBothEngines, openListeningShop, type Scope, shared, until } from '../helper.ts';
+import { countTurns } from '../turns.ts';
 
 const url = '/v2/cheeses/findByStatus?status=available';
 const cheeses = 600;
@@ -33,26 +34,17 @@ async function openWithLongCheeses(t: Scope, engine: Engine) {
 async function pagesRead(listing: CheeseReader, work: () => Promise<unknown>) {
   const pages: { bytes: number; turn: number }[] = [];
   const { list } = listing;
-  let turn = 0;
-  let isOver = false;
-  const count = () => {
-    turn += 1;
-    if (!isOver) {
-      setImmediate(count);
-    }
-  };
-  count();
+  using turns = countTurns();
   const counting: CheeseReader['list'] = async (request, options) => {
-    const started = turn;
+    const { turn } = turns;
     const page = await list(request, options);
-    pages.push({ bytes: 'items' in page ? page.items.length : 0, turn: started });
+    pages.push({ bytes: 'items' in page ? page.items.length : 0, turn });
     return page;
   };
   Object.assign(listing, { list: counting });
   try {
     await work();
   } finally {
-    isOver = true;
     Object.assign(listing, { list });
   }
   return pages;
