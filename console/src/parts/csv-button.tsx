@@ -2,7 +2,7 @@
 import { Button } from '@mantine/core';
 import { useState } from 'react';
 import { messageOf } from '../session.ts';
-import { csvRowsMax, download, toCsv } from './csv.ts';
+import { type CsvColumns, type CsvValue, csvRowsMax, download, toCsv } from './csv.ts';
 import { showNumber } from './format.ts';
 import { notifications } from './notifications.tsx';
 
@@ -11,8 +11,7 @@ interface Props<Row> {
   readonly name: string;
   /** Reads at most so many rows. */
   readonly read: (max: number) => AsyncIterable<Row>;
-  /** The columns in their order, each with its value of a row. */
-  readonly columns: Readonly<Record<string, (row: Row) => string | number | null>>;
+  readonly columns: CsvColumns<Row>;
   /** How to get the rows that a cut file lacks. */
   readonly remedy: string;
 }
@@ -23,7 +22,7 @@ export function CsvButton<Row>({ name, read, columns, remedy }: Props<Row>) {
   async function save(): Promise<void> {
     setRunning(true);
     try {
-      const rows: (string | number | null)[][] = [];
+      const rows: CsvValue[][] = [];
       for await (const row of read(csvRowsMax + 1)) {
         rows.push(Object.values(columns).map((cellOf) => cellOf(row)));
       }

@@ -1,9 +1,10 @@
 /** The catalogue as a table: search, filters, changes in the row, and actions on many cheeses. */
 import { Anchor, Button, Group, Kbd, Text } from '@mantine/core';
-import { DownloadIcon, PlusIcon } from '@radix-ui/react-icons';
+import { PlusIcon } from '@radix-ui/react-icons';
 import { createContext, useContext, useMemo, useState } from 'react';
 import { Link, useLocation, useSearchParams } from 'wouter';
 import type { Cheese } from '../../../../client/src/index.ts';
+import { CsvButton } from '../../parts/csv-button.tsx';
 import { showNumber } from '../../parts/format.ts';
 import { Empty, Loading, PageTitle, Problem } from '../../parts/page.tsx';
 import { PagedTable } from '../../parts/paged-table.tsx';
@@ -13,7 +14,7 @@ import { useSignedIn } from '../../queries.ts';
 import { type BulkAction, CheeseBulk } from './bulk-actions.tsx';
 import { PriceCell, StatusCell, Thumbnail } from './cells.tsx';
 import { useListedChange } from './change.tsx';
-import { useCsv } from './export.ts';
+import { csvColumns } from './csv-columns.ts';
 import { showField } from './fields.ts';
 import { type Facets, FilterBar, type SetParams } from './filter-bar.tsx';
 import { type CheeseFilters, countFilters, filtersOf, statuses } from './filters.ts';
@@ -24,7 +25,7 @@ const shownTags = 2;
 export function CheeseList() {
   const [params, setParams] = useSearchParams();
   const [, navigate] = useLocation();
-  const { person } = useSignedIn();
+  const { curd, person } = useSignedIn();
   const filters = filtersOf(params);
   const list = useCheeses(filters);
   const { pages, rows } = list;
@@ -35,7 +36,6 @@ export function CheeseList() {
   const { change, dialog } = useListedChange();
   const [selected, setSelected] = useState<ReadonlySet<number | string>>(new Set());
   const [bulk, setBulk] = useState<BulkAction | null>(null);
-  const csv = useCsv(filters);
   const [first] = pages;
   const facets: Facets | undefined = first !== undefined && 'facets' in first ? first.facets : undefined;
 
@@ -62,16 +62,12 @@ export function CheeseList() {
             ? ''
             : `${showNumber(first.total)} ${first.total === 1 ? 'cheese' : 'cheeses'}`}
         </Text>
-        <Button
-          size="xs"
-          variant="default"
-          leftSection={<DownloadIcon aria-hidden="true" />}
-          loading={csv.isRunning}
-          disabled={rows.length === 0}
-          onClick={() => void csv.run()}
-        >
-          CSV
-        </Button>
+        <CsvButton
+          name="cheeses"
+          columns={csvColumns}
+          read={(max) => curd.cheeses.list({ ...filters, limit: 100 }).take(max)}
+          remedy="For all of them, run: curd export cheeses cheeses.csv"
+        />
         {person.mayWriteCheeses ? (
           <Button
             size="xs"

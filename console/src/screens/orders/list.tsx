@@ -1,18 +1,17 @@
 /** All orders as a list: tabs, filters in the URL, bulk actions and a CSV file. */
-import { Button, Group, Tabs, Text } from '@mantine/core';
+import { Group, Tabs, Text } from '@mantine/core';
 import { useState } from 'react';
 import { Link, useLocation, useSearchParams } from 'wouter';
 import type { Curd, Order } from '../../../../client/src/index.ts';
-import { csvRowsMax, download, toCsv } from '../../parts/csv.ts';
+import type { CsvColumns } from '../../parts/csv.ts';
+import { CsvButton } from '../../parts/csv-button.tsx';
 import { showMoney, showNumber } from '../../parts/format.ts';
-import { notifications } from '../../parts/notifications.tsx';
 import { Empty, Loading, Problem } from '../../parts/page.tsx';
 import { PagedTable } from '../../parts/paged-table.tsx';
 import { usePages } from '../../parts/pages.ts';
 import type { Column } from '../../parts/table-row.tsx';
 import { Time } from '../../parts/time.tsx';
 import { useCurd } from '../../queries.ts';
-import { messageOf } from '../../session.ts';
 import { useShortcuts } from '../../shortcuts.ts';
 import { type Requested, TransitionDialog } from './ask.tsx';
 import { linesOf, StatusBadge, Warnings, weightOf } from './facts.tsx';
@@ -82,37 +81,22 @@ const columns: readonly Column<Order>[] = [
   { title: 'Total', isNumber: true, show: ({ total }) => showMoney(total) },
 ];
 
-async function exportCsv(curd: Curd, filters: Filters): Promise<void> {
-  const rows: (string | number | null)[][] = [];
-  for await (const order of curd.orders.list(filters).take(csvRowsMax)) {
-    const { street, zipCode, city, state, country } = order.shippingAddress;
-    rows.push([
-      order.id,
-      order.status,
-      order.createdAt,
-      order.updatedAt,
-      order.shipDate,
-      order.items.map(({ cheeseName, quantity }) => `${cheeseName} ${quantity} kg`).join('; '),
-      weightOf(order),
-      order.total,
-      street,
-      zipCode ?? null,
-      city,
-      state,
-      country,
-      order.notes,
-    ]);
-  }
-  const header =
-    'id,status,createdAt,updatedAt,shipDate,cheeses,kilograms,total,street,zipCode,city,state,country,notes';
-  download('orders.csv', toCsv(header.split(','), rows));
-  if (rows.length === csvRowsMax) {
-    notifications.show({
-      color: 'yellow',
-      message: `The file has the first ${showNumber(csvRowsMax)} orders. Filter by time for the others.`,
-    });
-  }
-}
+const csvColumns: CsvColumns<Order> = {
+  id: ({ id }) => id,
+  status: ({ status }) => status,
+  createdAt: ({ createdAt }) => createdAt,
+  updatedAt: ({ updatedAt }) => updatedAt,
+  shipDate: ({ shipDate }) => shipDate,
+  cheeses: ({ items }) => items.map(({ cheeseName, quantity }) => `${cheeseName} ${quantity} kg`).join('; '),
+  kilograms: weightOf,
+  total: ({ total }) => total,
+  street: ({ shippingAddress }) => shippingAddress.street,
+  zipCode: ({ shippingAddress }) => shippingAddress.zipCode,
+  city: ({ shippingAddress }) => shippingAddress.city,
+  state: ({ shippingAddress }) => shippingAddress.state,
+  country: ({ shippingAddress }) => shippingAddress.country,
+  notes: ({ notes }) => notes,
+};
 
 export function OrderList() {
   const curd = useCurd();
@@ -120,7 +104,6 @@ export function OrderList() {
   const [, navigate] = useLocation();
   const [selected, setSelected] = useState<ReadonlySet<number | string>>(new Set());
   const [requested, setRequested] = useState<Requested | null>(null);
-  const [isExporting, setExporting] = useState(false);
   const filters = filtersOf(search);
   const { latest } = useMoves();
   const list = usePages({
@@ -140,17 +123,6 @@ export function OrderList() {
       ]),
     ),
   );
-
-  const save = async () => {
-    setExporting(true);
-    try {
-      await exportCsv(curd, filters);
-    } catch (error) {
-      notifications.show({ color: 'red', title: 'CSV', message: messageOf(error) });
-    } finally {
-      setExporting(false);
-    }
-  };
 
   const tab = search.get('tab') ?? 'all';
   return (
@@ -181,9 +153,12 @@ export function OrderList() {
             <Text size="sm" c="dimmed" role="status">
               {total === undefined ? '' : `${showNumber(total)} orders`}
             </Text>
-            <Button size="compact-sm" variant="default" loading={isExporting} onClick={() => void save()}>
-              CSV
-            </Button>
+            <CsvButton
+              name="orders"
+              columns={csvColumns}
+              read={(max) => curd.orders.list({ ...filters, limit: 100 }).take(max)}
+              remedy="Filter by time for the others."
+            />
           </Group>
           <SelectionBar orders={chosen} onRequest={setRequested} onClear={() => setSelected(new Set())} />
           {list.isError && list.data === undefined ? (
