@@ -8,6 +8,7 @@ import { shopEnvironment } from '../../environment.ts';
 import { firstSteps } from '../../live.ts';
 import { useApi } from '../../queries.ts';
 import { useStatus } from '../../status.ts';
+import { positionBefore } from './event-position.ts';
 
 const storageKey = 'curd.console.checklist';
 type Mark = 'dismissed' | 'backup' | 'order';
@@ -31,12 +32,8 @@ const examinedMax = 5000;
 /** Looks at the first and the newest events alone, because a log may have millions. */
 async function readDone(curd: Curd, signal: AbortSignal) {
   const { next } = await curd.events.list({ since: 'latest', limit: 1 }, { signal });
-  const begin = next.lastIndexOf('_') + 1;
-  const last = Number(next.slice(begin));
-  const positions = [undefined, `${next.slice(0, begin)}${last - examinedMax}`].slice(
-    0,
-    last > examinedMax ? 2 : 1,
-  );
+  const recent = positionBefore(next, examinedMax);
+  const positions = [undefined, ...(recent === null ? [] : [recent])];
 
   async function happened(type: string): Promise<boolean> {
     for (const since of positions) {

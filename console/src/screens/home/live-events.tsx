@@ -7,15 +7,14 @@ import { live } from '../../live.ts';
 import { showClock } from '../../parts/format.ts';
 import { nameSubject, pathOfSubject } from '../../parts/subject.tsx';
 import { useApi } from '../../queries.ts';
+import { positionBefore } from './event-position.ts';
 
 const shownMax = 12;
 
-/** The end of the log, the oldest first. An event id ends with its number, and is a position. */
+/** The end of the log, the oldest first. */
 async function readLast(curd: Curd): Promise<readonly CurdEvent[]> {
   const { next } = await curd.events.list({ since: 'latest', limit: 1 });
-  const cut = next.lastIndexOf('_') + 1;
-  const begin = Number(next.slice(cut)) - shownMax;
-  const since = begin > 0 ? `${next.slice(0, cut)}${begin}` : 'earliest';
+  const since = positionBefore(next, shownMax) ?? 'earliest';
   return (await curd.events.list({ since, limit: shownMax })).items;
 }
 
