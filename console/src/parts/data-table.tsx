@@ -120,9 +120,10 @@ export function DataTable<Row>(props: Props<Row>) {
     };
   }, [rows.length]);
 
-  const actions = useRef({ select: selectRow, open: (one: Row) => onOpen?.(one), toggle });
-  actions.current = { select: selectRow, open: (one: Row) => onOpen?.(one), toggle };
-  const isAllSelected = rows.length > 0 && rows.every((one) => selected?.has(keyOf(one)));
+  const latest = { select: selectRow, open: (one: Row) => onOpen?.(one), toggle };
+  const actions = useRef(latest);
+  actions.current = latest;
+  const isAllSelected = rows.length > 0 && rowKeys.every((key) => selected?.has(key));
   return (
     <Box className="data-table">
       <Table highlightOnHover verticalSpacing={6} horizontalSpacing={8} aria-label={label}>
@@ -135,7 +136,7 @@ export function DataTable<Row>(props: Props<Row>) {
                   aria-label="Select all"
                   checked={isAllSelected}
                   indeterminate={!isAllSelected && selected.size > 0}
-                  onChange={() => onSelect?.(new Set(isAllSelected ? [] : rows.map(keyOf)))}
+                  onChange={() => onSelect?.(new Set(isAllSelected ? [] : rowKeys))}
                 />
               </Table.Th>
             )}
