@@ -2,8 +2,11 @@
 
 const idleMs = 30 * 60_000;
 
-/** Calls a function after 30 minutes without input. */
-export function watchInput(onIdle: () => void): void {
+/**
+ * Calls a function after 30 minutes without input.
+ * @returns begins the 30 minutes again, for a sign-in without input in this page
+ */
+export function watchInput(onIdle: () => void): () => void {
   let lastInput = Date.now();
   let timer: number | undefined;
 
@@ -21,4 +24,5 @@ export function watchInput(onIdle: () => void): void {
     window.addEventListener(type, restart, { passive: true, capture: true });
   }
   restart();
+  return restart;
 }

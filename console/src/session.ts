@@ -34,6 +34,7 @@ type SessionState =
 
 let state: SessionState = { kind: 'starting' };
 let credentials: Credentials | null = null;
+let restartIdleTime = () => {};
 const listeners = new Set<() => void>();
 const endings = new Set<() => void>();
 
@@ -103,6 +104,7 @@ async function enter(tokens: Tokens): Promise<void> {
     await new Credentials(tokens, () => false).end();
     throw new Error('Only staff of the shop can sign in to the console.');
   }
+  restartIdleTime();
   if (state.kind === 'signedIn' && isSame(state.person, person)) {
     credentials?.replace(tokens);
     set({ ...state, person, expired: null });
@@ -183,7 +185,7 @@ export async function signInByLink(text: string): Promise<void> {
 
 /** Continues an earlier sign-in of this tab, or completes the one that begins with this page. */
 export async function start(): Promise<void> {
-  watchInput(lock);
+  restartIdleTime = watchInput(lock);
   window.addEventListener('hashchange', () => {
     const link = linkInUrl();
     if (link !== null && !(state.kind === 'signedIn' && state.expired === null)) {

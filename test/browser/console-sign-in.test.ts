@@ -226,6 +226,15 @@ test('keeps no token in localStorage, cookies or the URL; a sign-out and the loc
   await screen('New cheese');
   assert.equal(await page.getByRole('textbox', { name: 'Name' }).inputValue(), 'Sbrinz');
 
+  // After a sign-in by a link in the URL of a locked page, the next click does not lock it again.
+  await page.clock.fastForward(31 * minuteMs);
+  await page.getByText('The page is locked').waitFor();
+  const { hash } = new URL(await consoleLink(shop));
+  await page.evaluate(`location.hash = '${hash}'`);
+  await screen('New cheese');
+  await page.getByRole('textbox', { name: 'Name' }).click();
+  assert.equal(await page.getByText('The page is locked').count(), 0);
+
   // A token by link also ends after eight hours (test/console/sign-in.test.ts).
   assert.deepEqual(complaints, []);
 });
