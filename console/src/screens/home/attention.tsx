@@ -27,7 +27,7 @@ const plural = (count: number, one: string, many: string) => `${count} ${count =
 /** A part that cannot be read is left out: the others are still true. */
 function useItems(
   key: readonly string[],
-  read: (curd: Curd) => Promise<Item[]>,
+  read: (curd: Curd, signal: AbortSignal) => Promise<Item[]>,
   everyMs: number | false = false,
 ) {
   const { data, isPending } = useApi(key, read, everyMs);
@@ -129,30 +129,34 @@ async function readWebhooks(curd: Curd): Promise<Item[]> {
 /** Of an endpoint, so many of the latest failed deliveries are looked at. */
 const failedMax = 10;
 
-/** Events that an endpoint never got: the latest delivery of each was given up, also where later events arrive. */
-async function readGivenUp(curd: Curd): Promise<Item[]> {
-  const { items } = await curd.webhookEndpoints.list();
-  const found = await Promise.all(
-    items.map(async ({ id, url }) => {
-      const failed = await curd.webhookDeliveries.list(id, { status: 'failed', limit: failedMax });
-      const latest = await Promise.all(
-        [...new Set(failed.items.map(({ eventId }) => eventId))].map((eventId) =>
-          curd.webhookDeliveries.list(id, { eventId, limit: 1 }),
-        ),
-      );
-      const count = latest.filter((page) => page.items[0]?.status === 'failed').length;
-      return { id, url, count, hasMore: failed.hasMore };
-    }),
-  );
-  return found
-    .filter(({ count }) => count > 0)
-    .slice(0, namedMax)
-    .map(({ id, url, count, hasMore }) => ({
-      key: `given up ${id}`,
-      text: `${hasMore ? 'At least ' : ''}${plural(count, 'delivery', 'deliveries')} to ${new URL(url).host} failed and ${count === 1 ? 'was' : 'were'} given up`,
-      href: `/webhooks/${id}?status=failed`,
-      link: 'deliveries',
-    }));
+/**
+ * Events that an endpoint never got: the latest delivery of each was given up, also where later events arrive. One endpoint
+ * after the other, until enough are found: all accounts together may have thousands.
+ */
+async function readGivenUp(curd: Curd, signal: AbortSignal): Promise<Item[]> {
+  const { items } = await curd.webhookEndpoints.list({}, { signal });
+  const found: Item[] = [];
+  for (const { id, url } of items) {
+    const failed = await curd.webhookDeliveries.list(id, { status: 'failed', limit: failedMax }, { signal });
+    const latest = await Promise.all(
+      [...new Set(failed.items.map(({ eventId }) => eventId))].map((eventId) =>
+        curd.webhookDeliveries.list(id, { eventId, limit: 1 }, { signal }),
+      ),
+    );
+    const count = latest.filter((page) => page.items[0]?.status === 'failed').length;
+    if (count > 0) {
+      found.push({
+        key: `given up ${id}`,
+        text: `${failed.hasMore ? 'At least ' : ''}${plural(count, 'delivery', 'deliveries')} to ${new URL(url).host} failed and ${count === 1 ? 'was' : 'were'} given up`,
+        href: `/webhooks/${id}?status=failed`,
+        link: 'deliveries',
+      });
+    }
+    if (found.length === namedMax) {
+      break;
+    }
+  }
+  return found;
 }
 
 export function Attention() {
