@@ -22,21 +22,22 @@ export function Palette() {
   const { data: found = [] } = useQuery({
     queryKey: ['palette', query],
     enabled: query.length > 0,
-    queryFn: async (): Promise<SpotlightActionData[]> => {
+    // A text that is typed further cancels what was read for the text before.
+    queryFn: async ({ signal }): Promise<SpotlightActionData[]> => {
       const id = /^[1-9]\d{0,14}$/.test(query) ? Number(query) : null;
       const byId = <T,>(read: (id: number) => PromiseLike<T>): Promise<T | null> =>
         id === null ? Promise.resolve(null) : Promise.resolve(read(id)).catch(() => null);
       const { isAdmin } = person;
       const [cheese, named, order, customer, known] = await Promise.all([
-        byId((one) => curd.cheeses.get(one)),
-        curd.cheeses.list({ q: query, limit: foundMax }).then(
+        byId((one) => curd.cheeses.get(one, { signal })),
+        curd.cheeses.list({ q: query, limit: foundMax }, { signal }).then(
           ({ items }) => items,
           () => [],
         ),
-        isAdmin ? byId((one) => curd.orders.get(one)) : null,
-        isAdmin ? byId((one) => curd.customers.getById(one)) : null,
+        isAdmin ? byId((one) => curd.orders.get(one, { signal })) : null,
+        isAdmin ? byId((one) => curd.customers.getById(one, { signal })) : null,
         isAdmin
-          ? curd.customers.list({ q: query, limit: foundMax }).then(
+          ? curd.customers.list({ q: query, limit: foundMax }, { signal }).then(
               ({ items }) => items,
               () => [],
             )
