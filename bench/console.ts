@@ -250,6 +250,7 @@ async function screens(): Promise<void> {
     );
   }
 }
+
 /** From a key to the card in the next column, and to the response of the server. */
 async function keys(): Promise<void> {
   await page.evaluate(timed(open('/orders'), isReady));
@@ -277,6 +278,7 @@ async function keys(): Promise<void> {
   row('key s to the card in the next column', middle(shown), 50, 'ms');
   row('key s to the response of the server', middle(confirmed), 250, 'ms');
 }
+
 /** From the response to another client to the row in the list, newest first. */
 async function events(): Promise<void> {
   await page.evaluate(timed(open('/orders?view=list'), isReady));
@@ -293,6 +295,7 @@ async function events(): Promise<void> {
   }
   row('event in the shop to the changed list', middle(times), 500, 'ms');
 }
+
 /** The private memory of the tab's process, and the heap of its scripts, after garbage was collected. */
 async function memory(session: CDPSession): Promise<{ readonly tabMb: number; readonly heapMb: number }> {
   await session.send('HeapProfiler.collectGarbage');
@@ -326,6 +329,7 @@ async function scroll(): Promise<void> {
   row('heap of the page after that', heapMb, 150, 'MB');
   row('private memory of the tab after that', tabMb, 150, 'MB');
 }
+
 try {
   await fillOrders();
   await phone();
