@@ -6,7 +6,7 @@ import { Link } from 'wouter';
 import type { Curd } from '../../../../client/src/index.ts';
 import { shopEnvironment } from '../../environment.ts';
 import { firstSteps } from '../../live.ts';
-import { useApi } from '../../queries.ts';
+import { queryClient, useApi } from '../../queries.ts';
 import { useStatus } from '../../status.ts';
 import { positionBefore } from './event-position.ts';
 
@@ -29,8 +29,18 @@ function useMarks() {
 /** So many events the server examines for a page. */
 const examinedMax = 5000;
 
-/** Looks at the first and the newest events alone, because a log may have millions. */
-async function readDone(curd: Curd, signal: AbortSignal) {
+const queryKey = ['checklist'];
+
+/**
+ * The types of events of the steps that are done. Looks at the first and the newest events alone, because a log may have
+ * millions, and only for steps that were not done before: each order makes the list stale.
+ */
+async function readDone(curd: Curd, signal: AbortSignal): Promise<readonly string[]> {
+  const known = queryClient.getQueryData<readonly string[]>(queryKey) ?? [];
+  const open = firstSteps.filter((type) => !known.includes(type));
+  if (open.length === 0) {
+    return known;
+  }
   const { next } = await curd.events.list({ since: 'latest', limit: 1 }, { signal });
   const recent = positionBefore(next, examinedMax);
   const positions = [undefined, ...(recent === null ? [] : [recent])];
@@ -45,10 +55,8 @@ async function readDone(curd: Curd, signal: AbortSignal) {
     }
     return false;
   }
-  const [key = false, cheese = false, image = false, order = false] = await Promise.all(
-    firstSteps.map(happened),
-  );
-  return { key, cheese, image, order };
+  const results = await Promise.all(open.map(happened));
+  return [...known, ...open.filter((_, index) => results[index])];
 }
 
 interface Step {
@@ -76,19 +84,22 @@ const orderCommand = `curl -X POST ${window.location.origin}/v2/store/order -H "
 } -d '{"items":[{"cheeseId":1,"quantity":1}],"shippingAddress":{"street":"Gasse 1","city":"Bern","state":"BE","zipCode":"3011","country":"CH"}}'`;
 
 function Steps({ has, mark }: ReturnType<typeof useMarks>) {
-  const { data: done } = useApi(['checklist'], readDone);
+  const { data: done } = useApi(queryKey, readDone);
   const { data: status } = useStatus();
   if (done === undefined) {
     return null;
   }
+  const [key = false, cheese = false, image = false, order = false] = firstSteps.map((type) =>
+    done.includes(type),
+  );
   const isOnPostgres = status?.engine === 'postgres';
   const steps: readonly Step[] = [
-    { title: 'Create an API key', isDone: done.key, how: link('/access', 'Access') },
-    { title: 'Add a cheese', isDone: done.cheese, how: link('/cheeses/new', 'New cheese') },
-    { title: 'Upload an image', isDone: done.image, how: link('/cheeses', 'Open a cheese') },
+    { title: 'Create an API key', isDone: key, how: link('/access', 'Access') },
+    { title: 'Add a cheese', isDone: cheese, how: link('/cheeses/new', 'New cheese') },
+    { title: 'Upload an image', isDone: image, how: link('/cheeses', 'Open a cheese') },
     {
       title: shopEnvironment === 'production' ? 'Try an order as a dry run' : 'Place a test order',
-      isDone: done.order || has('order'),
+      isDone: order || has('order'),
       how: (
         <Code block style={{ whiteSpace: 'pre-wrap', overflowWrap: 'anywhere' }}>
           {orderCommand}
