@@ -1,23 +1,24 @@
 /**
  * The embedded engine: node:sqlite in WAL mode, with one connection that reads and one that writes.
  *
- * Writes are committed in groups. They wait in a queue. A flush opens one transaction, runs each waiting write in a
- * savepoint, and commits once, with one fsync, before any of them resolves. So a write that has resolved is on disk, as
- * with one commit each, at many times the rate.
+ * Writes are committed in groups. They wait in a queue. A flush opens one transaction, runs the waiting writes, and
+ * commits once, with one fsync, before any of them resolves. So a write that has resolved is on disk, as with one commit
+ * each, at many times the rate. If a write fails, the others of its group run again, each in a savepoint.
  */
-import { mkdirSync } from 'node:fs';
-import { dirname } from 'node:path';
-import { DatabaseSync } from 'node:sqlite';
-import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
-import { AppError, unavailable } from '../errors.ts';
-import { restrict } from '../permissions.ts';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Database, Sql, Transaction } from './database.ts';
-import { isBusy, isDiskFull, translateSqliteError } from './sqlite-errors.ts';
+import { beginWrite, connectToFile, createFile } from './sqlite-connection.ts';
+import { isDiskFull, translateSqliteError } from './sqlite-errors.ts';
 import { statementsOnSqlite } from './sqlite-statements.ts';
 
-/** Another process, such as an import, may have the write lock. Reads are not blocked meanwhile. */
-const lockWaitMs = 10_000;
 const groupSizeMax = 256;
+/** The writes that follow are in the next group: those of this one do not wait for them, and do not run again with them. */
+const groupMs = 20;
+/**
+ * After a failed write, so many groups use savepoints, which copy each page that a write changes: an eighth of the CPU
+ * time of an order. Without savepoints, the other writes of a group with a failed one run twice.
+ */
+const groupsWithSavepoints = 16;
 
 /** How long `isFull` stays true after a failed write: without requests, no write shows that there is space again. */
 const fullMs = 60_000;
@@ -37,8 +38,8 @@ interface Outcome {
 
 /** Opens the database file; creates it and its folder when they do not exist. */
 export function openSqlite(file: string): Database {
-  const writer = create(file);
-  const reader = connect(file);
+  const writer = createFile(file);
+  const reader = connectToFile(file);
   reader.exec('pragma query_only = on');
   const reads = statementsOnSqlite(reader);
   const writes = statementsOnSqlite(writer);
@@ -53,6 +54,8 @@ export function openSqlite(file: string): Database {
   let commitMs = 0;
   /** When a write last failed on a full disk, by performance.now(); null when a later one succeeded. */
   let fullAt: number | null = null;
+  /** How many of the next groups use savepoints. */
+  let savepointGroups = 0;
   let flushing: Promise<void> | undefined;
 
   const transaction: Transaction = <T>(work: (sql: Sql) => Promise<T>) =>
@@ -65,24 +68,23 @@ export function openSqlite(file: string): Database {
     // After one turn of the event loop, every request that has arrived is in the group.
     await nextTurn();
     while (queue.length > 0) {
-      await commitGroup(queue.splice(0, groupSizeMax));
+      const group = queue.splice(0, groupSizeMax);
+      const done = await commitGroup(group);
+      queue.unshift(...group.slice(done));
     }
     // In the same turn as the check of the queue: a write that arrives later starts another flush.
     flushing = undefined;
   }
 
-  async function commitGroup(group: readonly Write[]): Promise<void> {
-    const outcomes: Outcome[] = [];
+  /** Runs and commits the first writes of a group. Returns how many. */
+  async function commitGroup(group: readonly Write[]): Promise<number> {
+    let outcomes: Outcome[] = [];
     const startedAt = performance.now();
     let isCommit = false;
     try {
       rollBack();
-      await begin(writer);
-      // A single write needs no savepoint, which would copy every page that an import changes.
-      const run = group.length === 1 ? runAlone : runInSavepoint;
-      for (const write of group) {
-        outcomes.push(await run(write));
-      }
+      await beginWrite(writer);
+      outcomes = (await runTogether(group)) ?? (await runInSavepoints(group));
       if (outcomes.some(({ isKept }) => isKept)) {
         isCommit = true;
         writer.exec('commit');
@@ -93,7 +95,7 @@ export function openSqlite(file: string): Database {
         }
       } else {
         // A commit would write to disk: the pages that a savepoint has restored count as changed.
-        writer.exec('rollback');
+        rollBack();
       }
     } catch (error) {
       try {
@@ -106,7 +108,7 @@ export function openSqlite(file: string): Database {
       for (const write of group) {
         write.reject(failure);
       }
-      return;
+      return group.length;
     }
     lastStamp = undefined;
     for (const { respond } of outcomes) {
@@ -115,6 +117,7 @@ export function openSqlite(file: string): Database {
     for (const listener of commitListeners) {
       listener();
     }
+    return outcomes.length;
   }
 
   function rollBack(): void {
@@ -127,6 +130,40 @@ export function openSqlite(file: string): Database {
     if (isDiskFull(failure)) {
       fullAt = performance.now();
     }
+  }
+
+  /** Returns null when the writes must run in savepoints: one has failed now or in the last groups. */
+  async function runTogether(group: readonly Write[]): Promise<Outcome[] | null> {
+    if (savepointGroups > 0 && group.length > 1) {
+      savepointGroups -= 1;
+      return null;
+    }
+    const outcomes: Outcome[] = [];
+    try {
+      for (const write of untilLate(group)) {
+        outcomes.push(await runAlone(write));
+      }
+      return outcomes;
+    } catch (error) {
+      if (!writer.isTransaction) {
+        throw error;
+      }
+      writer.exec('rollback');
+      if (outcomes.length === 0) {
+        return [rejection(group[0] as Write, error)];
+      }
+      savepointGroups = groupsWithSavepoints;
+      await beginWrite(writer);
+      return null;
+    }
+  }
+
+  async function runInSavepoints(group: readonly Write[]): Promise<Outcome[]> {
+    const outcomes: Outcome[] = [];
+    for (const write of untilLate(group)) {
+      outcomes.push(await runInSavepoint(write));
+    }
+    return outcomes;
   }
 
   async function runAlone(write: Write): Promise<Outcome> {
@@ -146,9 +183,13 @@ export function openSqlite(file: string): Database {
       }
       rollback.run();
       release.run();
-      noteFull(error);
-      return { isKept: false, respond: () => write.reject(error) };
+      return rejection(write, error);
     }
+  }
+
+  function rejection(write: Write, error: unknown): Outcome {
+    noteFull(error);
+    return { isKept: false, respond: () => write.reject(error) };
   }
 
   return {
@@ -170,7 +211,7 @@ export function openSqlite(file: string): Database {
     stats: () => ({ done: commits, seconds: commitMs / 1000, waiting: queue.length }),
     isFull: () => fullAt !== null && performance.now() - fullAt < fullMs,
     async snapshot(work) {
-      const connection = connect(file);
+      const connection = connectToFile(file);
       try {
         connection.exec('pragma query_only = on; begin');
         return await work(statementsOnSqlite(connection));
@@ -192,63 +233,13 @@ export function openSqlite(file: string): Database {
   };
 }
 
-function create(file: string): DatabaseSync {
-  restrict(file, `${file}-wal`, `${file}-shm`);
-  let what = `The data folder ${dirname(file)} cannot be written`;
-  try {
-    // Only for its owner: the database contains shipping addresses of customers.
-    mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
-    what = `The database ${file} cannot be opened: this user must be able to read and write it`;
-    return connect(file);
-  } catch (error) {
-    throw new AppError('unavailable', what, { cause: error });
-  }
-}
-
-function connect(file: string): DatabaseSync {
-  const connection = new DatabaseSync(file, { timeout: 0 });
-  retryWhileBusy(() => connection.exec('pragma journal_mode = wal'));
-  // FULL: a commit returns when the log is on disk, so a write that has resolved survives a power cut.
-  connection.exec(`
-    pragma synchronous = full;
-    pragma foreign_keys = on;
-    pragma secure_delete = on;
-    pragma cache_size = -10000;
-    pragma wal_autocheckpoint = 10000;
-    pragma journal_size_limit = 67108864;
-  `);
-  return connection;
-}
-
-/** The switch to WAL locks the database for milliseconds, and a second process may start meanwhile. */
-function retryWhileBusy(step: () => void): void {
-  for (let attempt = 1; ; attempt += 1) {
-    try {
-      step();
+/** The first write, and those that follow it within `groupMs`. */
+function* untilLate(group: readonly Write[]): Generator<Write> {
+  const until = performance.now() + groupMs;
+  for (const [index, write] of group.entries()) {
+    if (index > 0 && performance.now() >= until) {
       return;
-    } catch (error) {
-      if (!isBusy(error) || attempt === 100) {
-        throw error;
-      }
-      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 20);
     }
-  }
-}
-
-async function begin(connection: DatabaseSync): Promise<void> {
-  const deadline = performance.now() + lockWaitMs;
-  for (;;) {
-    try {
-      connection.exec('begin immediate');
-      return;
-    } catch (error) {
-      if (!isBusy(error)) {
-        throw error;
-      }
-      if (performance.now() > deadline) {
-        throw unavailable('Another process is writing to the database. Try again shortly.', 1, error);
-      }
-      await sleep(2);
-    }
+    yield write;
   }
 }
