@@ -6,7 +6,7 @@
  * The transactions of the driver wait for `begin` and for the statement before the commit.
  */
 import type postgres from 'postgres';
-import { isLost } from './postgres-errors.ts';
+import { codeOf, isLost } from './postgres-errors.ts';
 import type { Connection, SentStatements } from './postgres-statements.ts';
 
 /** The parts of a connection of the driver (version 3.4) that its own transactions use. */
@@ -73,13 +73,25 @@ export function runTransaction<T>(
       return false;
     }
 
-    const begun = pool.unsafe(`begin ${options}`, [], { onexecute } as object).then(() => {
-      if (used === undefined) {
-        // Another connection of the pool is in a transaction now: the pool must be replaced.
-        refuse(Object.assign(new Error('The transaction has no connection.'), { code: 'CONNECTION_CLOSED' }));
-      }
-      sent.isBegun = true;
-    }, refuse);
+    /**
+     * The driver does not call `onexecute` where it has sent too much on the connection before. It uses the connection,
+     * which is in a transaction now, for other statements. Nothing would commit them.
+     */
+    function replacePool(): void {
+      void pool.end({ timeout: 0 });
+      refuse(Object.assign(new Error('The transaction has no connection.'), { code: 'CONNECTION_CLOSED' }));
+    }
+
+    const begun = pool.unsafe(`begin ${options}`, [], { onexecute } as object).then(
+      () => {
+        if (used === undefined) {
+          replacePool();
+        } else {
+          sent.isBegun = true;
+        }
+      },
+      (error) => (codeOf(error) === 'UNSAFE_TRANSACTION' ? replacePool() : refuse(error)),
+    );
     const sent: SentStatements = { isBegun: false, begun, results: [], waiting: 0, failure: undefined };
 
     const connection: Connection = {

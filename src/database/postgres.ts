@@ -262,7 +262,8 @@ export function openPostgres(url: string): Database {
 /** @param onStandby called when a connection is made to a standby, and when that is promoted */
 function connect({ url, ssl }: TlsSettings, max: number, onStandby: (isStandby: boolean) => void): Pool {
   return postgres(url, {
-    ...({ socket: openSocket } as object),
+    // At the limit of statements that have no result yet, the driver does not reserve a connection for its transaction.
+    ...({ socket: openSocket, max_pipeline: Number.MAX_SAFE_INTEGER } as object),
     ssl,
     max,
     backoff: () => reconnectSeconds,

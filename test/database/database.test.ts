@@ -1,11 +1,14 @@
 /** Guarantees of both engines about transactions, values and constraints, on a table only for tests. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import fc from 'fast-check';
+import postgres from 'postgres';
 import { ConstraintError, type Sql } from '../../src/database/database.ts';
 import { openPostgres } from '../../src/database/postgres.ts';
+import { runTransaction } from '../../src/database/postgres-transaction.ts';
 import { forUpdate, rowsFromJson, sql, type Value, valueList } from '../../src/database/sql.ts';
-import { cleanUp, createDatabase, onBothEngines, postgresUrl } from '../context.ts';
+import { cleanUp, createDatabase, onBothEngines, postgresUrl, until } from '../context.ts';
 import { insertNote, openNotes, textsIn } from './notes.ts';
 
 test('SQLite commits waiting writes together, and runs those of a group again when a later one fails', async (t) => {
@@ -317,3 +320,37 @@ test('PostgreSQL with ?prepare=false gets no named statement, which a pooler cou
   }
   assert.throws(() => openPostgres('postgres://db/curd?prepare=no'), /prepare of CURD_DATABASE is "no"/);
 });
+
+test('PostgreSQL reserves a connection for a transaction, however many statements are under way on it', async (t) => {
+  const database = openPostgres(`${await createDatabase(t)}?max=2`);
+  cleanUp(t, () => database.close());
+  await Promise.all([1, 2].map(() => database.all(sql`select pg_sleep(0.05)`)));
+  // The driver sends 100 statements on a connection before it looks for another one.
+  for (let reads = 199; reads < 203; reads += 1) {
+    const results = Array.from({ length: reads }, () => database.all(sql`select 1`));
+    // Then all of them are sent.
+    await nextTurn();
+    await database.transaction((tx) => tx.get(sql`select 1`));
+    await Promise.all(results);
+  }
+  assert.equal((await idleInTransaction(database)).length, 0);
+});
+
+test('PostgreSQL loses no statement on a connection that could not be reserved for a transaction', async (t) => {
+  const url = await createDatabase(t);
+  const pool = postgres(url, { max: 2, fetch_types: false, ...({ max_pipeline: 1 } as object) });
+  await Promise.all([1, 2].map(() => pool.unsafe('select pg_sleep(0.05)')));
+  const reads = [1, 2].map(() => pool.unsafe('select 1').execute());
+  const work = runTransaction(pool as never, '', (connection) => connection.unsafe('select 1'));
+  await assert.rejects(work, { code: 'CONNECTION_CLOSED' });
+  await Promise.all(reads);
+  await assert.rejects(pool.unsafe('select 1'), { code: 'CONNECTION_ENDED' });
+  const database = openPostgres(url);
+  cleanUp(t, () => database.close());
+  await until(async () => (await idleInTransaction(database)).length === 0);
+});
+
+function idleInTransaction(database: Sql): Promise<unknown[]> {
+  return database.all(sql`
+    select pid from pg_stat_activity where datname = current_database() and state like ${'idle in transaction%'}`);
+}
