@@ -43,9 +43,14 @@ export function createCursors(
   };
 }
 
-/** Equal for filters with the same meaning: without undefined values, and with lists sorted and free of duplicates. */
+/**
+ * The same JSON for filters with the same meaning: names sorted, without undefined values, and with lists sorted and free
+ * of duplicates. Caches use it as a key.
+ */
 export function canonicalFilters<F extends object>(filters: F): F {
-  const entries = Object.entries(filters).filter(([, value]) => value !== undefined);
+  const entries = Object.entries(filters)
+    .filter(([, value]) => value !== undefined)
+    .sort(([one], [other]) => (one < other ? -1 : 1));
   return Object.fromEntries(
     entries.map(([name, value]) => [name, Array.isArray(value) ? [...new Set(value)].sort() : value]),
   ) as F;

@@ -111,7 +111,7 @@ function resolveCursor(request: ListRequest, cursors: Cursors): ListQuery {
   );
   const { tagsDigest, ...rest } = stored;
   if (tagsDigest === undefined) {
-    return { ...position, filters: rest };
+    return { ...position, filters: canonicalFilters(rest) };
   }
   if (repeated.tagsDigest === undefined) {
     throw new AppError(
@@ -119,7 +119,7 @@ function resolveCursor(request: ListRequest, cursors: Cursors): ListQuery {
       'cursor: it belongs to a query with many tags. Repeat the parameter tags.',
     );
   }
-  return { ...position, filters: { ...rest, tags: filters.tags } };
+  return { ...position, filters: canonicalFilters({ ...rest, tags: filters.tags }) };
 }
 
 /** The filters that a cursor contains. */

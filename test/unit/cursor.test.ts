@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import fc from 'fast-check';
+import { parseListQuery, toCursorFilters } from '../../src/cheeses/list-query.ts';
 import { createCursors } from '../../src/cursor.ts';
 import { AppError } from '../../src/errors.ts';
 import { secret } from '../context.ts';
@@ -106,5 +107,31 @@ suite('createCursors', () => {
 
   test('signs as version 0.1 did, because cursors do not expire', () => {
     assert.equal(cursors.encode({ after: { id: 7 } }), 'eyJhZnRlciI6eyJpZCI6N319.0uk7FZMxNIUGjLHUtLw1KA');
+  });
+
+  test('contains the filters of a list so that they are the same text on each page, the key of cached totals', () => {
+    const filters = fc.record(
+      {
+        tags: fc.array(fc.string(), { minLength: 1, maxLength: 30 }),
+        tagsAll: fc.array(fc.string(), { minLength: 1, maxLength: 5 }),
+        category: fc.string(),
+        minPrice: fc.nat(),
+        organic: fc.boolean(),
+        statuses: fc.constant(['sold', 'available'] as const),
+      },
+      { requiredKeys: [] },
+    );
+    fc.assert(
+      fc.property(filters, (given) => {
+        const [first, same] = [given, Object.fromEntries(Object.entries(given).reverse())].map((one) =>
+          parseListQuery({ ...one, limit: 20 }, cursors),
+        );
+        const filters = first?.query.filters ?? {};
+        const cursor = cursors.encode({ sort: 'name', filters: toCursorFilters(filters), after: { id: 7 } });
+        const next = parseListQuery({ tags: given.tags, limit: 20, cursor }, cursors);
+        assert.equal(JSON.stringify(same?.query.filters), JSON.stringify(filters));
+        assert.equal(JSON.stringify(next.query.filters), JSON.stringify(filters));
+      }),
+    );
   });
 });
