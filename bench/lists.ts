@@ -8,13 +8,17 @@ export interface Side {
   readonly key: string;
 }
 
-/** More pages than the cache of a server, so that each is read from the database. */
-const differentRequests = 300;
-const usualLimit = 20;
+/** The cache of a server has 16 MiB. With more bytes of different pages, each one is read from the database. */
+const differentBytes = 24 * 1024 * 1024;
+/** Of a cheese in that cache, which counts two bytes for each character. */
+const cheeseBytes = 740;
+const limitMin = 15;
 const limitMax = 100;
-const startsMax = 9;
+/** The first pages of a list start in so many places, among this many cheeses. */
+const startsMax = 100;
+const cheesesMax = 1000;
 
-/** Queries of each list. A list with few full pages at 1,000 cheeses has several spellings of its query. */
+/** Queries of each list. A list that has few pages at 1,000 cheeses has many spellings of its query. */
 export const lists: Readonly<Record<string, readonly string[]>> = {
   'first page': ['sort=name'],
   'newest first': ['sort=-createdAt'],
@@ -24,7 +28,9 @@ export const lists: Readonly<Record<string, readonly string[]>> = {
   'any of two tags': ['tags=goat,sheep'],
   'both tags': ['tagsAll=cow,pasteurised'],
   'word of the name': ['q=ched'],
-  'two words': spellings('goub').map((text) => `q=${text.slice(0, 3)}%20${text.slice(3)}`),
+  'two words': ['fer', 'vie', 'pet', 'jeu', 'noi', 'anc', 'ent'].flatMap((style) =>
+    spellings(`che${style}`).map((text) => `q=${text.slice(0, 3)}%20${text.slice(3)}`),
+  ),
   'tag and status': ['tags=cow&status=available'],
   'by price': ['sort=pricePerKg'],
   'by price, descending': ['sort=-pricePerKg'],
@@ -43,26 +49,40 @@ function spellings(text: string): string[] {
   );
 }
 
-/** The starts of the first pages of a list, and how many cheeses it has, up to 400. */
-interface Walk {
-  readonly starts: readonly string[];
-  readonly cheeses: number;
-}
-
-async function walk({ server, key }: Side, query: string): Promise<Walk> {
-  const starts = [query];
+/** The number of cheeses from the start of a query, up to 1,000. */
+async function countCheeses(side: Side, query: string): Promise<number> {
   let cheeses = 0;
-  for (let start: string | undefined = query; start !== undefined && cheeses < 400; ) {
-    const { items, nextCursor } = JSON.parse(
-      await fetchText(server, `/v2/cheeses?limit=${usualLimit}&${start}`, key),
-    );
-    cheeses += items.length;
-    start = nextCursor === null ? undefined : `cursor=${nextCursor}`;
-    if (start !== undefined && starts.length < startsMax) {
-      starts.push(start);
+  for await (const { items } of pagesOf(side, query, limitMax)) {
+    cheeses += items;
+    if (cheeses >= cheesesMax) {
+      break;
     }
   }
-  return { starts, cheeses };
+  return cheeses;
+}
+
+/** Queries of pages that start at every `spacing`th cheese. */
+async function findStarts(side: Side, query: string, spacing: number): Promise<string[]> {
+  const starts = [query];
+  for await (const { next } of pagesOf(side, query, spacing)) {
+    if (next === null || starts.length === startsMax) {
+      break;
+    }
+    starts.push(next);
+  }
+  return starts;
+}
+
+async function* pagesOf(
+  { server, key }: Side,
+  query: string,
+  limit: number,
+): AsyncGenerator<{ items: number; next: string | null }> {
+  for (let start: string | null = query; start !== null; ) {
+    const page = JSON.parse(await fetchText(server, `/v2/cheeses?limit=${limit}&${start}`, key));
+    start = page.nextCursor === null ? null : `cursor=${page.nextCursor}`;
+    yield { items: page.items.length, next: start };
+  }
 }
 
 /**
@@ -73,19 +93,31 @@ export async function samePages(
   sides: readonly Side[],
   queriesOf: (side: number) => readonly string[],
 ): Promise<Buffer[][]> {
-  const walks = await Promise.all(sides.map((side, index) => walk(side, queriesOf(index)[0] ?? '')));
-  const cheeses = Math.min(...walks.map((one) => one.cheeses));
-  const isShort = cheeses < 2 * usualLimit;
+  const cheeses = Math.min(
+    ...(await Promise.all(sides.map((side, index) => countCheeses(side, queriesOf(index)[0] ?? '')))),
+  );
+  const hasSpellings = queriesOf(0).length > 1;
+  const spacing = Math.max(1, Math.floor((cheeses - 2 * limitMin) / startsMax));
+  const starts = await Promise.all(
+    sides.map((side, index) =>
+      hasSpellings ? queriesOf(index) : findStarts(side, queriesOf(index)[0] ?? '', spacing),
+    ),
+  );
+  const count = Math.min(...starts.map(({ length }) => length));
   const requests: Buffer[][] = sides.map(() => []);
-  for (let limit = isShort ? 5 : usualLimit; limit <= limitMax; limit += 1) {
-    for (const [index, side] of sides.entries()) {
-      const starts = isShort ? queriesOf(index) : (walks[index]?.starts ?? []);
-      const full = starts.filter((_, page) => (isShort ? 0 : page * usualLimit) + limit < cheeses);
-      requests[index]?.push(...full.map((start) => get(`/v2/cheeses?limit=${limit}&${start}`, side.key)));
+  let bytes = 0;
+  for (let limit = hasSpellings ? 5 : limitMin; limit <= limitMax && bytes < differentBytes; limit += 1) {
+    for (let place = 0; place < count; place += 1) {
+      if ((hasSpellings ? 0 : place * spacing) + limit < cheeses) {
+        bytes += limit * cheeseBytes;
+        for (const [index, side] of sides.entries()) {
+          requests[index]?.push(get(`/v2/cheeses?limit=${limit}&${starts[index]?.[place]}`, side.key));
+        }
+      }
     }
-    if ((requests[0]?.length ?? 0) >= differentRequests) {
-      break;
-    }
+  }
+  if (bytes < differentBytes) {
+    throw new Error(`The pages of ${queriesOf(0)[0]} fit into the cache of a server: ${bytes} bytes.`);
   }
   return requests;
 }
