@@ -1,0 +1,1 @@
+-- Nothing changes here: a server on SQLite counts by itself.
