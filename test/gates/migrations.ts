@@ -1,7 +1,13 @@
 /** Reads the SQL of a migration and finds what an older version of the program could not use. */
 
-/** What a program of the version before the migration cannot use, one line for each; empty when it can use everything. */
-export function breakingChanges(script: string): string[] {
+/**
+ * What a program of the version before the migration cannot use, one line for each; empty when it can use everything.
+ * @param uniqueIndexes of earlier migrations
+ */
+export function breakingChanges(
+  script: string,
+  uniqueIndexes: ReadonlySet<string> = new Set<string>(),
+): string[] {
   const statements = splitStatements(script);
   const created = new Set(statements.flatMap((text) => /^create table (\w+)/.exec(text)?.[1] ?? []));
   const addedNullable = new Set(
@@ -10,7 +16,10 @@ export function breakingChanges(script: string): string[] {
     ),
   );
   return statements.flatMap((text) => {
-    const reason = reasonOf(text, created, addedNullable);
+    const dropped = /^drop index (?:if exists )?(\w+)/.exec(text)?.[1] ?? '';
+    const reason = uniqueIndexes.has(dropped)
+      ? 'older programs need the unique index for "on conflict", and to refuse duplicates'
+      : reasonOf(text, created, addedNullable);
     return reason === null ? [] : [`${reason}: ${text.slice(0, 120)}`];
   });
 }
@@ -37,13 +46,14 @@ function reasonOf(
     const isTrigger = /^create (or replace )?trigger |\breturns trigger\b/.test(text);
     return isTrigger && /\braise\b/.test(text) ? 'a trigger that refuses changes of older programs' : null;
   }
-  const altered = /^alter table (?:if exists )?(?:only )?(\w+) /.exec(text)?.[1];
-  if (altered !== undefined && !created.has(altered)) {
+  const [, altered] = /^alter table (?:(?:if exists )?(?:only )?(\w+) )?/.exec(text) ?? [];
+  if (text.startsWith('alter table ') && (altered === undefined || !created.has(altered))) {
     return alterationReason(text);
   }
-  const deleted = /^delete from (\w+)/.exec(text)?.[1];
-  if (deleted !== undefined) {
-    return created.has(deleted) ? null : 'rows that older programs may read';
+  // Also within `with`.
+  const deleted = [...text.matchAll(/\bdelete from (\S+)/g)].map(([, table = '']) => table);
+  if (deleted.length > 0 && !/^create /.test(text)) {
+    return deleted.every((table) => created.has(table)) ? null : 'rows that older programs may read';
   }
   return /^(create table|drop index|alter table|insert|update|select|with|analyze) /.test(text)
     ? null
@@ -82,9 +92,14 @@ function addedColumns(text: string): AddedColumn[] {
       /^add (?:column )?(?:if not exists )?(?!constraint\b|check\b|primary\b|foreign\b|unique\b|exclude\b)(\w+) (.*)$/.exec(
         action,
       ) ?? [];
-    return { table, column, definition, isFilled: /\b(default|generated)\b/.test(definition) };
+    return { table, column, definition, isFilled: /\b(default(?! null\b)|generated)\b/.test(definition) };
   });
   return columns.every(({ column }) => column !== '') ? columns : [];
+}
+
+/** Names of the unique indexes that a script creates. */
+export function uniqueIndexesOf(script: string): string[] {
+  return splitStatements(script).flatMap((text) => /^create unique index (\w+)/.exec(text)?.[1] ?? []);
 }
 
 /** Tables to which the statement refers in a way that can refuse the deletion of their rows. */
