@@ -36,10 +36,13 @@ export function requireMediaType(route: Route, headers: IncomingHttpHeaders): vo
   refuseContentEncoding(headers);
 }
 
-/** Whether a body is declared as UTF-8, or not declared: the same bytes in another charset are another text. */
+/**
+ * Whether a body is declared as UTF-8, or not declared: the same bytes in another charset are another text. Where the
+ * parameter is repeated, each of them counts, because programs differ in which one they use.
+ */
 export function isUtf8(contentType = ''): boolean {
-  const charset = /;\s*charset\s*=\s*"?([^";\s]*)/i.exec(contentType)?.[1];
-  return charset === undefined || /^(utf-?8|us-ascii)$/i.test(charset);
+  const charsets = contentType.matchAll(/;\s*charset\s*=\s*"?([^";\s]*)/gi);
+  return charsets.every(([, charset = '']) => /^(utf-?8|us-ascii)$/i.test(charset));
 }
 
 /** A patch names the types in Accept-Patch (RFC 5789). */

@@ -210,6 +210,8 @@ onBothEngines('The media type of a body', (engine) => {
       'image/svg+json',
       'application/json; charset=utf-16',
       'application/json;CHARSET="iso-8859-1"',
+      'application/json; charset=utf-8; charset=utf-16',
+      'application/json; charset="utf-8";q=1; charset=',
       'x'.repeat(500),
     ]) {
       await everywhere(body, { 'content-type': type }, (response) => {
@@ -240,6 +242,7 @@ onBothEngines('The media type of a body', (engine) => {
         'APPLICATION/JSON',
         'application/json;charset=utf-8',
         'application/json ; charset="UTF-8"',
+        'application/json; charset=utf-8; charset=UTF8',
       ],
       ...[
         'application/merge-patch+json',
