@@ -128,8 +128,14 @@ export function eventRoutes({ events, hub, connections, times = streamTimes }: D
 
 type FilterQuery = { readonly types?: readonly string[]; readonly subject?: string };
 
-/** @throws AppError badRequest for a type that does not exist */
+/** @throws AppError badRequest for a type that does not exist, and for a text that is not a subject */
 function filterOf({ types, subject }: FilterQuery, isAdmin: boolean): EventFilter {
+  if (subject !== undefined && !/^\w+:./.test(subject)) {
+    throw new AppError(
+      'badRequest',
+      'subject: must be a kind and an id, such as order:31. For all events of a kind, send types, such as order.*.',
+    );
+  }
   const unknown = types?.find((type) => !isKnownType(type));
   if (unknown !== undefined) {
     throw new AppError(

@@ -102,6 +102,11 @@ onBothEngines('GET /v2/events', (engine) => {
     assert.equal((await listAll(shop, `subject=cheese:${ids[0]}&types=cheese.*`)).length, 2);
     const none = await shop.request('GET', '/v2/events?types=order.placed', { as: shop.admin });
     assert.deepEqual(none.json, { items: [], next: events.at(-1)?.id, hasMore: false });
+    for (const path of ['/v2/events', '/v2/events/stream']) {
+      const refused = await shop.request('GET', `${path}?subject=order`, { as: shop.admin });
+      assertError(refused, 400, 'bad_request');
+      assert.match(refused.json.message, /subject: must be a kind and an id, such as order:31\./);
+    }
   });
 
   test('shows events of API keys and accounts to admin alone, and leaves no gap in positions for others', async () => {

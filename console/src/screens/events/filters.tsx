@@ -54,6 +54,7 @@ interface Props {
 export function LogFilters({ view, onChange }: Props) {
   const [subject, setSubject] = useState(view.subject);
   const search = useDebouncedCallback((text: string) => onChange({ ...view, subject: text.trim() }), 300);
+  const isComplete = (text: string) => /^\s*(\w+:.+)?$/.test(text);
   return (
     <Group align="end" mb="sm" gap="sm" wrap="wrap">
       <MultiSelect
@@ -74,9 +75,12 @@ export function LogFilters({ view, onChange }: Props) {
         placeholder="order:31"
         data-screen-search
         value={subject}
-        onChange={({ currentTarget }) => {
-          setSubject(currentTarget.value);
-          search(currentTarget.value);
+        error={isComplete(subject) ? null : 'A kind and an id, such as order:31'}
+        onChange={({ currentTarget: { value } }) => {
+          setSubject(value);
+          if (isComplete(value)) {
+            search(value);
+          }
         }}
         style={{ flex: '1 1 9rem' }}
       />
