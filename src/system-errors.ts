@@ -48,7 +48,13 @@ export function reasonOf(error: unknown): string {
   return reasons[code] ?? message;
 }
 
-/** The same as a sentence that names the path. */
+/** Why a file that was named cannot be read, as a sentence. */
+export function unreadableText(file: string, error: unknown): string {
+  const isMissing = (error as NodeJS.ErrnoException)?.code === 'ENOENT';
+  return `${file} cannot be read: ${isMissing ? 'there is no such file (ENOENT). Correct the path' : reasonOf(error)}.`;
+}
+
+/** `reasonOf` as a sentence that names the path. */
 export function systemErrorText(error: unknown): string {
   const { path } = (error ?? {}) as NodeJS.ErrnoException;
   const subject = path === undefined ? '' : `${path} cannot be used: `;

@@ -28,11 +28,14 @@ export function dateOf(timestamp: string): string {
   return `${timestamp.slice(0, 19).replaceAll(':', '-')}Z`;
 }
 
-/** @throws ConfigError when --keep is used and all backups would have the same name */
-export function requireSeveralNames(keep: number | undefined, pattern: string): void {
+/**
+ * @param target as it was given
+ * @throws ConfigError when --keep is used and all backups would have the same name
+ */
+export function requireSeveralNames(keep: number | undefined, pattern: string, target: string): void {
   if (keep !== undefined && !basename(pattern).includes(datePlaceholder)) {
     throw new ConfigError(
-      `--keep needs backups with different names. Name a folder, or a file with ${datePlaceholder} in its name.`,
+      `--keep needs backups with different names, and ${target} is neither a folder that exists nor a name with ${datePlaceholder}. Create the folder first, or name the file like "curd backup backups/shop-${datePlaceholder}.tar --keep ${keep}".`,
     );
   }
 }

@@ -61,7 +61,7 @@ export async function runBackup(target: string, options: OptionsOf<typeof backup
   }
   const { file: databaseFile } = config.database;
   const pattern = pathPattern(target);
-  requireSeveralNames(options.keep, pattern);
+  requireSeveralNames(options.keep, pattern, target);
   const createdAt = timestamp(systemClock.now());
   const file = pattern.replace(datePlaceholder, dateOf(createdAt));
   if (existsSync(file)) {

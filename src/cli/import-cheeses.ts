@@ -6,7 +6,7 @@ import { type ImportResult, importCheeses } from '../cheeses/import/import-chees
 import { ImportError } from '../cheeses/import/import-error.ts';
 import { matcherOf } from '../events/pages.ts';
 import { ConfigError } from '../settings/parsers.ts';
-import { reasonOf } from '../system-errors.ts';
+import { unreadableText } from '../system-errors.ts';
 import { filterOfTypes } from '../webhooks/replays.ts';
 import type { EndpointService } from '../webhooks/service.ts';
 import type { importOptions } from './command-options.ts';
@@ -78,7 +78,7 @@ function sizeOf(file: string): number {
       return stats.size;
     }
   } catch (error) {
-    throw new ConfigError(`${file} cannot be read: ${reasonOf(error)}.`);
+    throw new ConfigError(unreadableText(file, error));
   }
   throw new ConfigError(`${file} is a folder. Name a file in it.`);
 }

@@ -192,10 +192,13 @@ export async function serveByWorkers(config: Config, json: boolean): Promise<voi
 
 /** @throws ConfigError where several processes cannot share a port, or a database */
 export function requireSupport(
-  { workers, database }: Pick<Config, 'workers' | 'database'>,
+  { workers, database, given }: Pick<Config, 'workers' | 'database' | 'given'>,
   platform: string,
 ): void {
-  const problem = `CURD_WORKERS is ${workers}, but`;
+  const setting = given.find(({ variable }) => variable === 'CURD_WORKERS');
+  const name = setting?.origin === 'flag' ? '--workers' : 'CURD_WORKERS';
+  const isAutomatic = setting?.value === 'auto';
+  const problem = `${name} is ${isAutomatic ? `auto, ${workers} on this machine` : workers}, but`;
   if (database.engine === 'sqlite') {
     throw new ConfigError(
       `${problem} one process owns an SQLite database. Set it to 1, or set CURD_DATABASE to a PostgreSQL database.`,

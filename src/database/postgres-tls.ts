@@ -4,7 +4,7 @@ import { isIP } from 'node:net';
 import { type ConnectionOptions, checkServerIdentity } from 'node:tls';
 import { ConfigError } from '../settings/parsers.ts';
 import { isLoopback } from '../settings/urls.ts';
-import { reasonOf } from '../system-errors.ts';
+import { unreadableText } from '../system-errors.ts';
 import { hostsIn } from './postgres-hosts.ts';
 
 const modes = ['disable', 'require', 'verify-full', 'verify-ca', 'no-verify'];
@@ -65,6 +65,6 @@ function certificateIn(file: string): Buffer {
   try {
     return readFileSync(file);
   } catch (error) {
-    throw new ConfigError(`The sslrootcert ${file} of CURD_DATABASE cannot be read: ${reasonOf(error)}.`);
+    throw new ConfigError(unreadableText(`The sslrootcert ${file} of CURD_DATABASE`, error));
   }
 }

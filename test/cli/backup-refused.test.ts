@@ -265,7 +265,11 @@ test('A backup', async (suite) => {
       ['over a file', make(here, file), /good\.tar already exists\. Name another/],
       ['with a date in a folder', make(here, join(data, '{date}', 'a.tar')), /\{date\} in a folder name/],
       ['that keeps none', make(here, data, '0'), /--keep is "0": set it to a whole number from 1/],
-      ['that keeps some of one name', make(here, fresh, '3'), /--keep needs backups with different names/],
+      [
+        'that keeps some of one name',
+        make(here, fresh, '3'),
+        /fresh\.tar is neither a folder that exists nor a name with \{date\}/,
+      ],
       ['of nothing', make(nowhere, fresh), /no database at .*nothing\.sqlite/],
       ['of PostgreSQL', make(elsewhere, fresh), /PostgreSQL is backed up with pg_basebackup/],
       [

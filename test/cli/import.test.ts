@@ -259,7 +259,12 @@ suite('curd import cheeses', { concurrency: 2 }, () => {
     const missing = (name: string) => from(join(folderOf(shop), name));
     const holding = (name: string, text: string) => from(write(shop, name, text));
     await assertEachRefused(t, [
-      ['a CSV file that is not there', missing('missing.csv'), /missing\.csv/, /no such file/],
+      [
+        'a CSV file that is not there',
+        missing('missing.csv'),
+        /missing\.csv/,
+        /no such file \(ENOENT\)\. Correct the path\.$/m,
+      ],
       ['a JSON file that is not there', missing('missing.json'), /missing\.json/, /no such file/],
       ['a file of another form', holding('a.xlsx', 'x'), /a\.xlsx/, /\.csv, \.json or \.ndjson/],
       ['no column for the name', from(file), /no column "name"/, /--map/, /NameFr/],
