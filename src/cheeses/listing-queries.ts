@@ -244,7 +244,11 @@ function branch(driver: Branch, walk: Walk) {
   const { from, columns, conditions } = along(driver, { ...walk, statuses });
   const { id } = columns;
   const key = columns[segment.column];
-  const all = [...conditions, ...inRanges(ranges, columns), ...boundsOf(walk, key, id, bounds)];
+  // The indexes of postings by price and by age leave out words, which have neither. Without this condition, no planner
+  // uses them for a page after the first: that page read and sorted all postings of a term.
+  const isByValue = segment.column === 'price' || segment.column === 'age';
+  const indexed = driver.by === 'terms' && isByValue ? [sql`${key} is not null`] : [];
+  const all = [...conditions, ...inRanges(ranges, columns), ...indexed, ...boundsOf(walk, key, id, bounds)];
   // A name can have two words with the prefix: one range contains it twice.
   const distinct = driver.by === 'prefix' ? sql`distinct ` : sql``;
   return {
