@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import type { Cheese, CheeseInput } from '../../src/cheeses/schemas.ts';
-import type { Engine, Statement } from '../../src/database/sql.ts';
+import { type Engine, type Statement, sql } from '../../src/database/sql.ts';
 import { onBothEngines, openShop, type Scope, type Shop, shared, type TestResponse } from '../helper.ts';
 import { countTurns } from '../turns.ts';
 
@@ -117,6 +117,35 @@ function testLists(engine: Engine, opened: () => Shop): void {
         const { items, totals } = await pages(opened(), `${query}&sort=${sort}&limit=9`);
         assert.deepEqual(namesOf(items), expected, `${query} ${sort}`);
         assert.deepEqual([...totals], [expected.length], `${query} ${sort}`);
+      }
+    }
+  });
+
+  test('reads each page of one filter along the index of its order', async () => {
+    const { database } = opened().app.services;
+    const { get } = database;
+    if (engine === 'postgres') {
+      await database.run(sql`analyze cheese_term`);
+    }
+    const order = { pricePerKg: 'price', ageMonths: 'age', name: 'name' } as const;
+    for (const [sort, column] of Object.entries(order)) {
+      for (const direction of ['', '-']) {
+        const statements: Statement[] = [];
+        const query = `/v2/cheeses?tags=cow&sort=${direction}${sort}&limit=7`;
+        const first = await opened().request('GET', query, { as: opened().reader });
+        database.get = (statement) => {
+          statements.push(statement);
+          return get(statement);
+        };
+        const { nextCursor } = first.json;
+        await opened().request('GET', `/v2/cheeses?limit=7&cursor=${nextCursor}`, { as: opened().reader });
+        database.get = get;
+        const page = statements.find((one) => one.render(engine).text.includes('string_agg')) as Statement;
+        const plan = await database.all<Record<string, string>>(
+          engine === 'sqlite' ? sql`explain query plan ${page}` : sql`explain ${page}`,
+        );
+        const text = plan.map((row) => row.detail ?? row['QUERY PLAN']).join('\n');
+        assert.match(text, new RegExp(`INDEX .*cheese_term_by_${column} `, 'i'), text);
       }
     }
   });
