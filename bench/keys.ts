@@ -36,6 +36,7 @@ export async function benchKeys(engine: Engine, shop: Shop, tools: Tools): Promi
     return { ...load, cpuMicroseconds: ((server.cpuSeconds() - before) * 1e6) / load.requests };
   }
 
+  /** Returns the median latencies without and with a key. */
   async function compareAt(connections: number, table: string): Promise<number[]> {
     const ratios: number[] = [];
     const rows: Awaited<ReturnType<typeof measure>>[][] = [];
@@ -60,14 +61,17 @@ export async function benchKeys(engine: Engine, shop: Shop, tools: Tools): Promi
       target: `<= ${ratioMax}`,
       isMet: ratio <= ratioMax,
     });
-    return rows.map((row) => row[0]?.p50 ?? Number.NaN);
+    return [0, 1].map((side) => median(rows.map((row) => row[side]?.p50 ?? Number.NaN)));
   }
 
   for (const connections of [8, 64]) {
     await compareAt(connections, 'empty table');
   }
-  const latency = median(await compareAt(1, 'empty table'));
-  await recordLatency(engine, shop, tools, ids, latency);
+  const [plain = Number.NaN, keyed = Number.NaN] = await compareAt(1, 'empty table');
+  await recordLatency(engine, shop, tools, ids, plain, false);
+  if (engine === 'postgres') {
+    await recordLatency(engine, shop, tools, ids, keyed, true);
+  }
   await fillResponses(shop);
   await compareAt(8, `${storedResponses} stored responses`);
   await server.stop();
@@ -79,13 +83,14 @@ async function recordLatency(
   tools: Tools,
   ids: number[],
   ours: number,
+  isKeyed: boolean,
 ): Promise<void> {
   const limits = await startLimits({ databaseUrl: shop.databaseUrl, cheeseIds: ids });
-  const perSecond = await ordersOfOneClient(limits, tools.seconds);
+  const perSecond = await ordersOfOneClient(limits, tools.seconds, isKeyed);
   const bare = 1000 / perSecond;
   tools.record({
     engine,
-    work: 'latency of an order, one client, compared with the same statements in as few round trips',
+    work: `latency of an order${isKeyed ? ' with a key' : ''}, one client, compared with the same statements in as few round trips`,
     measured: `${ours.toFixed(2)} ms`,
     limit: `${bare.toFixed(2)} ms`,
     ratio: ours / bare,
@@ -95,8 +100,8 @@ async function recordLatency(
   await limits.stop();
 }
 
-async function ordersOfOneClient({ port }: Running, seconds: number): Promise<number> {
-  const response = await fetch(`http://127.0.0.1:${port}/one-client?seconds=${seconds}`);
+async function ordersOfOneClient({ port }: Running, seconds: number, isKeyed: boolean): Promise<number> {
+  const response = await fetch(`http://127.0.0.1:${port}/one-client?seconds=${seconds}&key=${isKeyed}`);
   return Number(await response.text());
 }
 

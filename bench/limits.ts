@@ -10,6 +10,7 @@ import * as argon2 from '@node-rs/argon2';
 import Fastify from 'fastify';
 import postgres from 'postgres';
 import { passwordProcessesMax } from '../src/auth/passwords.ts';
+import { ordersOfOneClient, ordersOnPostgres } from './postgres-orders.ts';
 
 const {
   one,
@@ -152,97 +153,11 @@ function ordersOnSqlite(seconds: number): number {
   return orders / seconds;
 }
 
-/** Runs the statements of an order with the driver alone, 64 at a time on ten connections. Returns orders per second. */
-async function ordersOnPostgres(url: string, ids: readonly number[], seconds: number): Promise<number> {
-  const sql = postgres(url, { max: 10, onnotice: () => {} });
-  let orders = 0;
-  const end = performance.now() + seconds * 1000;
-  async function placeOrders(): Promise<void> {
-    while (performance.now() < end) {
-      const id = ids[orders % ids.length] ?? 1;
-      orders += 1;
-      await sql.begin(async (tx) => {
-        const run = (text: string, values: (string | number)[]) => tx.unsafe(text, values, { prepare: true });
-        await run('select id, version, body from cheese where id in ($1, $2) order by id for share', [
-          id,
-          id + 1,
-        ]);
-        const [row] = await run(
-          `insert into orders (status, placed_by, items, address, notes, total_cents, created_at, updated_at)
-           values ('placed', 'key:1', $1, $2, 'Please ring twice', 13490, $3, $3) returning *`,
-          [items, shippingAddress, now],
-        );
-        await run('insert into open_order_cheese (cheese_id, order_id) values ($1, $3), ($2, $3)', [
-          id,
-          id + 1,
-          row?.id,
-        ]);
-        await run("insert into background_job (kind, key, due_at) values ('order.approval', $1, $2)", [
-          String(row?.id),
-          later,
-        ]);
-        await run(
-          "insert into event (type, subject, data, actor, created_at) values ('order.placed', $1, $2, 'key:1', $3)",
-          [`order:${row?.id}`, event, now],
-        );
-      });
-    }
-  }
-  await Promise.all(Array.from({ length: 64 }, placeOrders));
-  await sql.end();
-  return orders / seconds;
-}
-
-/** The same for one client, in two round trips. */
-async function ordersOfOneClient(url: string, ids: readonly number[], seconds: number): Promise<number> {
-  const sql = postgres(url, { max: 1, onnotice: () => {} });
-  await sql`select 1`;
-  const tx = await sql.reserve();
-  const run = (text: string, values: (string | number)[] = []) =>
-    tx.unsafe(text, values, { prepare: values.length > 0 }).execute();
-  const startedAt = performance.now();
-  let orders = 0;
-  while (performance.now() < startedAt + seconds * 1000) {
-    const id = ids[orders % ids.length] ?? 1;
-    orders += 1;
-    const [, , [row]] = await Promise.all([
-      run('begin'),
-      run('select id, version, body from cheese where id in ($1, $2) order by id for share', [id, id + 1]),
-      run('select nextval($1) as id', ['orders_id_seq']),
-    ]);
-    await Promise.all([
-      run(
-        `insert into orders (id, status, placed_by, items, address, notes, total_cents, created_at, updated_at)
-         values ($4, 'placed', 'key:1', $1, $2, 'Please ring twice', 13490, $3, $3)`,
-        [items, shippingAddress, now, row?.id],
-      ),
-      run('insert into open_order_cheese (cheese_id, order_id) values ($1, $3), ($2, $3)', [
-        id,
-        id + 1,
-        row?.id,
-      ]),
-      run("insert into background_job (kind, key, due_at) values ('order.approval', $1, $2)", [
-        row?.id,
-        later,
-      ]),
-      run(
-        "insert into event (type, subject, data, actor, created_at) values ('order.placed', $1, $2, 'key:1', $3)",
-        [`order:${row?.id}`, event, now],
-      ),
-      run('commit'),
-    ]);
-  }
-  const rate = orders / ((performance.now() - startedAt) / 1000);
-  tx.release();
-  await sql.end();
-  return rate;
-}
-
-app.get<{ Querystring: { seconds: string } }>('/one-client', async ({ query }) =>
+app.get<{ Querystring: { seconds: string; key?: string } }>('/one-client', async ({ query }) =>
   String(
     databaseUrl === null
       ? ordersOnSqlite(Number(query.seconds))
-      : await ordersOfOneClient(databaseUrl, cheeseIds ?? [], Number(query.seconds)),
+      : await ordersOfOneClient(databaseUrl, cheeseIds ?? [], Number(query.seconds), query.key === 'true'),
   ),
 );
 
